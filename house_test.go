@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/memkernel/memkernel"
 
-// arrows says which packages of the module a package may import; the table of
-// ARCHITECTURE.md. A folder ending in /... stands for all folders below it.
+// arrows lists the packages of the module that a package may import: the table of
+// ARCHITECTURE.md. A folder ending in /... means all folders below it.
 // Changing an arrow means changing this table and that document in the same
 // commit. Test files may import anything.
 var arrows = map[string][]string{
@@ -143,7 +143,7 @@ var arrows = map[string][]string{
 	"testdata/...":        {"."},
 }
 
-// thirdParty says which modules outside the standard library a package may use.
+// thirdParty lists the modules outside the standard library that a package may use.
 var thirdParty = map[string][]string{
 	"embed":               {"golang.org/x/time/rate"},
 	"embed/static":        {"github.com/dlclark/regexp2", "github.com/rivo/uniseg", "golang.org/x/sys/unix", "golang.org/x/sys/windows", "golang.org/x/text/unicode/norm"},
@@ -214,7 +214,7 @@ func row(table map[string][]string, dir string) ([]string, bool) {
 	return nil, false
 }
 
-// matches tells whether one of the patterns allows a folder.
+// matches reports whether one of the patterns allows a folder.
 func matches(patterns []string, dir string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		base, ok := strings.CutSuffix(p, "/...")
@@ -443,7 +443,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// goMod is what a go.mod says; other are the directives that are neither module, go
+// goMod is the content of a go.mod; other are the directives that are neither module, go
 // nor require.
 type goMod struct {
 	path, goVersion string
@@ -525,7 +525,7 @@ var onDisk = map[string]string{
 
 // What keeps state touches no disk for it: of package os it uses nothing, and of io/fs
 // the errors. That it imports neither internal/atomicfile nor internal/statedir nor
-// flock, the table of arrows says.
+// flock is in the table of arrows.
 func TestStateIsKeptInAStore(t *testing.T) {
 	seen := map[string]bool{}
 	goDirs(t, func(dir string, files []string) {
@@ -568,7 +568,7 @@ func TestStateIsKeptInAStore(t *testing.T) {
 	}
 }
 
-// imported tells whether a name is that of package os or io/fs in a file.
+// imported reports whether a name is that of package os or io/fs in a file.
 func imported(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool {
 		p := strings.Trim(s.Path.Value, `"`)

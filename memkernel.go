@@ -13,7 +13,7 @@ package memkernel
 
 import "time"
 
-// Role says who speaks in a message.
+// Role is who speaks in a message.
 type Role string
 
 // The roles of the canonical form. A message of role tool holds only tool
@@ -26,7 +26,7 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Origin says how a message came to be when it is not plain dialogue.
+// Origin is how a message came to be when it is not plain dialogue.
 type Origin string
 
 const (
@@ -85,13 +85,13 @@ const (
 )
 
 // Part is one content block. Exactly one of Text, Call, Result, Media or Raw
-// carries the content, as Kind says; Raw may stand beside any of them.
+// carries the content, by Kind; Raw may come with any of them.
 type Part struct {
 	Kind PartKind
 	// Text is the text of text and thinking blocks. It may hold invalid UTF-8
 	// only if the host's file did.
 	Text string
-	// Typed tells that a person typed Text, with or without what their host put round
+	// Typed reports whether a person typed Text, with or without what their host put round
 	// it. What is not marked so is nobody's word: a tool's, a file's, the host's, an
 	// agent's. The dialects of package transcript mark it, and transcript.Typed decides
 	// what of it counts as the person's.
@@ -129,7 +129,7 @@ type ToolResult struct {
 	Name string
 	// Content is the result's blocks: text and media.
 	Content []Part
-	// Text tells that the host wrote Content as one plain string.
+	// Text reports whether the host wrote Content as one plain string.
 	Text bool
 	// IsError is the host's own verdict.
 	IsError bool
@@ -162,7 +162,7 @@ type Ref struct {
 	Hash string `json:"hash"`
 }
 
-// Scope says who may see a page or a memory.
+// Scope is who may see a page or a memory.
 type Scope string
 
 const (

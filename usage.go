@@ -27,16 +27,16 @@ type Usage struct {
 	OutputTokens int `json:"output_tokens"`
 }
 
-// InputTotal is the size of the prompt that was billed, in tokens.
+// InputTotal returns the size of the prompt that was billed, in tokens.
 func (u Usage) InputTotal() int {
 	return u.InputTokens + u.CacheReadTokens + u.CacheWrite5mTokens + u.CacheWrite1hTokens
 }
 
-// A usage object tells some of these counts, each under one of a few names. Within and
-// beside say whether a figure of the cache is part of the prompt's own.
+// A usage object has some of these counts, each under one of a few names. Within and
+// beside report whether a figure of the cache is part of the prompt's own.
 const (
 	whole         = iota // the prompt with all that a cache had or took of it
-	rest                 // that, or the prompt without: the figures of the cache tell
+	rest                 // that, or the prompt without: the figures of the cache decide
 	tools                // prompts of the provider's own tools, beside the prompt
 	missed               // what the cache did not have of the prompt
 	readWithin           // read from the cache
@@ -52,7 +52,7 @@ const (
 
 // members are the names of the counts: of the Messages API, chat completions and what
 // others add to them, the Responses API and Codex, Gemini, Pi and Gemini's command line,
-// and our own. What stands behind a dot is a member of an object.
+// and our own. What follows a dot is a member of an object.
 var members = [counts][]string{
 	whole:         {"prompt_tokens", "promptTokenCount", "prompt_token_count"},
 	rest:          {"input_tokens", "input"},
@@ -103,7 +103,7 @@ func ReadUsage(raw []byte) (*Usage, error) {
 	return &u, nil
 }
 
-// figures are the counts of a usage object, and the names under which they stand.
+// figures are the counts of a usage object, and the names under which they are found.
 type figures struct {
 	n    [counts]int
 	name [counts]string
@@ -154,7 +154,7 @@ func readFigures(data []byte) (*figures, error) {
 }
 
 // take notes a figure. Gateways fill members of several providers, some with 0: that
-// says nothing against another name's figure.
+// does not contradict another name's figure.
 func (f *figures) take(count, n int, name string) error {
 	switch {
 	case n == 0:
@@ -210,7 +210,7 @@ func (f *figures) usage() (Usage, error) {
 	return u, err
 }
 
-// both is a figure of the cache, whichever way it is told.
+// both returns a figure of the cache, whichever way it is given.
 func (f *figures) both(within, beside int) (int, error) {
 	if a, b := f.n[within], f.n[beside]; a > 0 && b > 0 && a != b {
 		return 0, fmt.Errorf("%s is %d and %s is %d, which are the same tokens", f.name[within], a, f.name[beside], b)
@@ -218,7 +218,7 @@ func (f *figures) both(within, beside int) (int, error) {
 	return max(f.n[within], f.n[beside]), nil
 }
 
-// uncached is what of the prompt was neither read from the cache nor written to it.
+// uncached returns what of the prompt was neither read from the cache nor written to it.
 func (f *figures) uncached(read, written int) (int, error) {
 	prompt, name := f.n[whole], f.name[whole]
 	if miss := f.n[missed]; miss > 0 {
@@ -230,7 +230,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	within := f.any(readWithin, writtenWithin)
 	switch {
 	case prompt == 0 && within == "":
-		return f.n[rest], nil // what stands beside, or no cache at all
+		return f.n[rest], nil // what is beside, or no cache at all
 	case prompt == 0:
 		if beside := f.any(readBeside, writtenBeside, written5m, written1h); beside != "" {
 			return 0, fmt.Errorf("%s counts tokens that %s has in it, and %s tokens that it has not: hand in one of them", within, first(f.name[rest], "the prompt"), beside)
@@ -248,7 +248,7 @@ func (f *figures) uncached(read, written int) (int, error) {
 	return left, nil
 }
 
-// any is the first name under which one of the counts stands, "" if none does.
+// any returns the first name under which one of the counts is found, "" if none does.
 func (f *figures) any(of ...int) string {
 	for _, c := range of {
 		if f.name[c] != "" {

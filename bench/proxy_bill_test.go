@@ -74,7 +74,7 @@ func billSteps(b *testing.B) [][]byte {
 		if msgs[n-1].Role == memkernel.RoleAssistant {
 			continue
 		}
-		healed, _ := transcript.Heal(msgs[:n], false)
+		healed, _ := transcript.Repair(msgs[:n], false)
 		body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: "claude-sonnet-4-6", MaxTokens: 4096, Messages: healed,
 			System:  []memkernel.Part{{Kind: memkernel.PartText, Text: "You are a coding agent."}},
 			Tools:   []memkernel.Tool{{Name: "Bash", Raw: `{"name":"Bash","input_schema":{"type":"object"}}`}},

@@ -86,7 +86,7 @@ func proxySteps(b *testing.B) [][]byte {
 		if msgs[n-1].Role == memkernel.RoleAssistant {
 			continue
 		}
-		healed, _ := transcript.Heal(msgs[:n], false)
+		healed, _ := transcript.Repair(msgs[:n], false)
 		body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: "claude-sonnet-4-6", MaxTokens: 4096, Messages: healed,
 			Params: []transcript.Param{{Name: "stream", Raw: "true"}}})
 		if err != nil {

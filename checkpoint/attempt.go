@@ -23,7 +23,7 @@ type CallSummary struct {
 type Attempt struct {
 	ID string `json:"id"`
 	CallSummary
-	// Target says what it works on: two calls of one target have one purpose.
+	// Target is what it works on: two calls of one target have one purpose.
 	Target string `json:"target"`
 	// Sig is equal for equal calls; Check marks a test or a build.
 	Sig   string `json:"sig"`
@@ -37,7 +37,7 @@ type Attempt struct {
 // much has happened since.
 type Failure struct {
 	Attempt
-	// Error is the line of the result that says best what went wrong.
+	// Error is the line of the result that shows best what went wrong.
 	Error string `json:"error,omitempty"`
 	Key   string `json:"key,omitempty"`
 	// Since counts the calls after it; After is what they did to its target, or
@@ -47,7 +47,7 @@ type Failure struct {
 }
 
 // How many calls later a success still counts as the way out of a failure. A tool
-// that works on no file says little of its purpose, and so does a command without
+// that works on no file shows little of its purpose, and so does a command without
 // a verb: there only what is done at once counts.
 const (
 	reach     = 12
@@ -88,7 +88,7 @@ func (u *updater) attempt(tc *memkernel.ToolCall) Attempt {
 	return a
 }
 
-// reading is the reader's own view of a call.
+// reading returns the reader's own view of a call.
 func (u *updater) reading(id string) summary.Call {
 	calls := u.s.Thread.Reader.Pending
 	if i := slices.IndexFunc(calls, func(c summary.Call) bool { return c.ID == id }); i >= 0 {
@@ -118,7 +118,7 @@ func (u *updater) names(paths []string) []string {
 	return out
 }
 
-// program is what a command runs: its first word that sets no variable, and up to
+// program returns what a command runs: its first word that sets no variable, and up to
 // two bare words behind it, such as the verb of git or the script of npm.
 func program(command string) string {
 	w := strings.Fields(command)
@@ -139,7 +139,7 @@ func bare(word string) bool {
 	return word[0] != '-' && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789:_-") == ""
 }
 
-// sameTarget tells whether two attempts have one purpose. Of two commands one may
+// sameTarget reports whether two attempts have one purpose. Of two commands one may
 // leave out the last word, such as the remote of a push.
 func sameTarget(a, b string) bool {
 	if a == b {
@@ -181,7 +181,7 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	}
 }
 
-// complaint is an error line, "" if it is a host's notice rather than a tool's
+// complaint returns an error line, "" if it is a host's notice rather than a tool's
 // word: in brackets of either kind (no output, an interruption), that a parallel
 // call failed, or a line without a letter. What fails so teaches nothing.
 func (u *updater) complaint(line string) string {
@@ -283,9 +283,9 @@ func (u *updater) learn(f Failure, a Attempt) {
 	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
 }
 
-// helpers are what came between a failure and its way out and may have helped. A
+// helpers returns what came between a failure and its way out and may have helped. A
 // change of some file explains why the same call works now, or a check; of a call
-// that is another one it says nothing.
+// that is another one it explains nothing.
 func (f Failure) helpers(a Attempt) []string {
 	if f.Check || f.Sig == a.Sig {
 		return f.After

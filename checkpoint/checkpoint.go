@@ -20,7 +20,7 @@ const (
 	SchemaVersion = 1
 )
 
-// Trigger says why a checkpoint was written.
+// Trigger is why a checkpoint was written.
 type Trigger string
 
 const (
@@ -28,13 +28,13 @@ const (
 	TriggerAuto Trigger = "auto-80pct"
 	// TriggerCompaction is a compaction of the host's or a cut of the kernel's.
 	TriggerCompaction Trigger = "compaction"
-	// TriggerSessionEnd is a session's end or reset, where the host tells.
+	// TriggerSessionEnd is a session's end or reset, where the host reports it.
 	TriggerSessionEnd Trigger = "session-end"
 	// TriggerManual is a user's own request.
 	TriggerManual Trigger = "manual"
 )
 
-// Status says what the session was doing.
+// Status is what the session was doing.
 type Status string
 
 const (
@@ -46,7 +46,7 @@ const (
 	StatusWaiting Status = "waiting_for_user"
 )
 
-// Checkpoint is the working state of a session at one moment. Lists stand oldest
+// Checkpoint is the working state of a session at one moment. Lists are oldest
 // first, open items with the most pressing first.
 type Checkpoint struct {
 	Schema        Name    `yaml:"schema"`
@@ -62,7 +62,7 @@ type Checkpoint struct {
 	Learnings   []Text     `yaml:"learnings"`
 }
 
-// Meta says where a checkpoint comes from.
+// Meta describes where a checkpoint comes from.
 type Meta struct {
 	// CheckpointID is "cp_" and a number of three digits or more.
 	CheckpointID Name `yaml:"checkpoint_id"`
@@ -80,7 +80,7 @@ type Meta struct {
 	AgentID            Name `yaml:"agent_id"`
 	// Captured is the number of the last message that went into it.
 	Captured int `yaml:"captured"`
-	// SessionState names the page that holds what stood in the workspace's
+	// SessionState names the page that holds what was in the workspace's
 	// SESSION-STATE.md before this session took it over, "" if nothing did.
 	SessionState Name `yaml:"session_state,omitempty"`
 }
@@ -88,7 +88,7 @@ type Meta struct {
 // TokenUsage is how large the prompt was.
 type TokenUsage struct {
 	// InputTokens is what the provider billed for the newest call that was observed, or
-	// for want of one our own reading; Source says which.
+	// for want of one our own reading; Source is which.
 	InputTokens int `yaml:"input_tokens"`
 	// ContextWindow is 0 if nobody knows it.
 	ContextWindow int `yaml:"context_window"`
@@ -96,8 +96,8 @@ type TokenUsage struct {
 	Utilization float64 `yaml:"utilization"`
 	// Source is FromProvider or FromEstimate, "" in checkpoints of older programs.
 	Source Name `yaml:"source,omitempty"`
-	// Model, Message and ObservedAt say which call was billed: by whom, the key of the
-	// answer, when. Each is empty if the host doesn't say.
+	// Model, Message and ObservedAt are which call was billed: by whom, the key of the
+	// answer, when. Each is empty if the host has none.
 	Model      Name `yaml:"model,omitempty"`
 	Message    Name `yaml:"message,omitempty"`
 	ObservedAt Time `yaml:"observed_at,omitempty"`
@@ -112,7 +112,7 @@ const (
 	FromEstimate Name = "estimate"
 )
 
-// gauge is the reading at which a checkpoint was written.
+// gauge returns the reading at which a checkpoint was written.
 func (u TokenUsage) gauge() int {
 	if u.GaugeTokens > 0 {
 		return u.GaugeTokens
@@ -120,7 +120,7 @@ func (u TokenUsage) gauge() int {
 	return u.InputTokens
 }
 
-// Working says what is going on.
+// Working describes what is going on.
 type Working struct {
 	Topic Text `yaml:"topic"`
 	// Goal is the first substantial request, Step the item of the agent's plan that
@@ -128,7 +128,7 @@ type Working struct {
 	Goal   Text   `yaml:"goal,omitempty"`
 	Step   Text   `yaml:"step,omitempty"`
 	Status Status `yaml:"status"`
-	// Interrupted tells that a turn is cut through or a call without its result;
+	// Interrupted reports whether a turn is cut through or a call without its result;
 	// SplitTurn that a compaction cut through the turn.
 	Interrupted bool `yaml:"interrupted"`
 	SplitTurn   bool `yaml:"split_turn"`
@@ -148,7 +148,7 @@ type Decision struct {
 	// ID is "d" and a number; it stays while the decision is carried on.
 	ID   Name `yaml:"id"`
 	What Text `yaml:"what"`
-	// By says whose it is, "user" or "agent", "" if that is not known.
+	// By is whose it is, "user" or "agent", "" if that is not known.
 	By Name `yaml:"by,omitempty"`
 	// When is the time of the message that settled it, zero if unknown.
 	When Time `yaml:"when"`
@@ -177,30 +177,30 @@ type Exchange struct {
 // Input is what a checkpoint holds and a state does not know.
 type Input struct {
 	SessionKey string
-	// SessionFile, Channel and AgentID count where the state says none.
+	// SessionFile, Channel and AgentID count where the state has none.
 	SessionFile, Channel, AgentID string
-	// Now stands in created_at.
+	// Now becomes created_at.
 	Now     time.Time
 	Trigger Trigger
 	// Reading is the gauge, Compactions the session's number of compactions.
 	Reading     Reading
 	Compactions int
-	// SplitTurn tells that the compaction at hand cuts through a turn.
+	// SplitTurn reports whether the compaction at hand cuts through a turn.
 	SplitTurn bool
 	// FilesRead and FilesModified are the host's own lists, if it keeps any.
 	FilesRead, FilesModified []string
 	// SessionState is Meta.SessionState.
 	SessionState string
-	// Instead stands in for the checkpoint before, if none can be read: what another
-	// record says of the session.
+	// Instead replaces the checkpoint before, if none can be read: what another
+	// record holds of the session.
 	Instead *Checkpoint
 }
 
 // dedupeShare is the change of input tokens since the last checkpoint, as a share
-// of its own, under which an automatic one says nothing new.
+// of its own, under which an automatic one holds nothing new.
 const dedupeShare = 0.05
 
-// Redundant tells that an automatic checkpoint would repeat the latest one: no
+// Redundant reports whether an automatic checkpoint would repeat the latest one: no
 // compaction lies between, and the input changed by less than 5 %. What others
 // ask for is never redundant.
 func Redundant(latest *Checkpoint, in Input) bool {
@@ -212,7 +212,7 @@ func Redundant(latest *Checkpoint, in Input) bool {
 	return float64(max(delta, -delta)) < dedupeShare*float64(was)
 }
 
-// Build bundles a state into a checkpoint that stands behind latest, which may be
+// Build bundles a state into a checkpoint that follows latest, which may be
 // nil: decisions, learnings, files and open items of the latest are carried on,
 // within the caps, the newest kept. The state is one that [Begin] fitted to latest,
 // or to one before it. It is pure.
@@ -242,7 +242,7 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 	return c
 }
 
-// usage is the newest that a provider billed, or else the reading.
+// usage returns the newest that a provider billed, or else the reading.
 func (s *State) usage(in Input) TokenUsage {
 	r := in.Reading
 	u := TokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
@@ -301,7 +301,7 @@ func (t *ThreadState) status() Status {
 	return StatusIdle
 }
 
-// underWay is the newest call without a result, or else the newest.
+// underWay returns the newest call without a result, or else the newest.
 func (t *ThreadState) underWay() *CallSummary {
 	if n := len(t.Pending); n > 0 {
 		return &t.Pending[n-1].CallSummary
@@ -309,7 +309,7 @@ func (t *ThreadState) underWay() *CallSummary {
 	return t.LastCall
 }
 
-// nextAction is the agent's own plan, if it has touched it since the user spoke.
+// nextAction returns the agent's own plan, if it has touched it since the user spoke.
 func (t *ThreadState) nextAction(w Working) string {
 	planned := t.Planned > 0 && t.Planned == t.Reader.Turn
 	switch step := t.Reader.Step(); {
@@ -331,7 +331,7 @@ func (t *ThreadState) nextAction(w Working) string {
 	return ""
 }
 
-// constraints are those of earlier checkpoints, then those that were read since, each
+// constraints returns the constraints of earlier checkpoints, then those that were read since, each
 // at its first place.
 func (s *State) constraints(prev *Checkpoint) []Text {
 	out := slices.Clone(prev.Constraints)
@@ -369,7 +369,7 @@ func (s *State) resources(prev *Checkpoint, in Input) Resources {
 	}
 }
 
-// merged is the older names, the host's, then the captured ones, each at its last
+// merged returns the older names, the host's, then the captured ones, each at its last
 // place.
 func merged(old []Name, uses []Use, host []string, max int) []Name {
 	out := slices.Clone(old)

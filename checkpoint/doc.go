@@ -1,5 +1,5 @@
 // Package checkpoint keeps what a session is in the middle of, so that a
-// compaction, a restart or a kill does not lose it. It says how full the context
+// compaction, a restart or a kill does not lose it. It reports how full the context
 // is, captures the working state message by message, writes it as immutable
 // numbered YAML files, and renders one of them as a text of some hundred tokens
 // from which a model can go on.
@@ -18,7 +18,7 @@
 //
 // Everything but the methods of [Store] is a pure function: no file, no clock, no
 // model, and the same bytes for the same arguments. A Store reads and writes only
-// in the methods that say so, under the session lock that its caller holds.
+// in the methods that are documented so, under the session lock that its caller holds.
 //
 // What is captured is read off the structure of a conversation (who spoke, how
 // long, which call failed and what worked next), never off words, so that it works
@@ -34,16 +34,16 @@
 // doubled. The state files are not synced, since they are written with every tool
 // result: a power cut may take back what was captured since the newest checkpoint,
 // which is synced, as the pages of the messages are in the session's journal. A
-// state file that it left torn is begun anew, and said so. A checkpoint stands once its own file stands; the pointer, the emptied
-// state and the removal of old files are made good by the next one. Every entry
-// carries the number of the message it came from, every checkpoint that of the
-// last message in it, so that what a checkpoint holds already is known without
-// asking a clock.
+// state file that it left torn is begun anew, which is reported. A checkpoint exists
+// once its own file does; the pointer, the emptied state and the removal of old
+// files are made good by the next one. Every entry carries the number of the message
+// it came from, every checkpoint that of the last message in it, so that what a
+// checkpoint holds already is known without asking a clock.
 //
 // The package never deletes a checkpoint that is not older than the last five,
 // never changes one that was written, never repairs a damaged one: it goes back
-// to the one before, and says so.
+// to the one before, and reports it.
 //
 // Units: tokens by whoever counts them; sizes of text are runes, except where a
-// long reply is told from a short one: there a wide character counts twice.
+// long reply is distinguished from a short one: there a wide character counts twice.
 package checkpoint

@@ -20,13 +20,13 @@ const (
 // next message is likely to decide something.
 const longReply = 500
 
-// speak takes what the user or the agent says in the message.
+// speak takes the words of the user or the agent from the message.
 func (u *updater) speak() {
 	if own, _ := transcript.Typed(*u.m); own != "" {
-		u.userSays(own)
+		u.keepUserText(own)
 	}
 	if u.m.Role == memkernel.RoleAssistant && u.m.Origin == memkernel.OriginHost {
-		u.agentSays(agentText(u.m))
+		u.keepAgentText(agentText(u.m))
 	}
 }
 
@@ -41,7 +41,7 @@ func agentText(m *memkernel.Message) string {
 	return strings.TrimSpace(b.String())
 }
 
-func (u *updater) userSays(text string) {
+func (u *updater) keepUserText(text string) {
 	t := &u.s.Thread
 	e := ExchangeCapture{Role: RoleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 {
@@ -55,8 +55,8 @@ func (u *updater) userSays(text string) {
 	u.trimTail()
 }
 
-// agentSays keeps the agent's last text since the user spoke.
-func (u *updater) agentSays(text string) {
+// keepAgentText keeps the agent's last text since the user spoke.
+func (u *updater) keepAgentText(text string) {
 	if text == "" {
 		return
 	}
@@ -84,7 +84,7 @@ func (u *updater) trimTail() {
 	}
 }
 
-// columns is a text's length with wide characters counted twice, which carry as
+// columns returns a text's length with wide characters counted twice, which carry as
 // much as two letters at least; it need not be exact above longReply.
 func columns(s string) int {
 	n := 0
@@ -99,7 +99,7 @@ func columns(s string) int {
 	return n
 }
 
-// exchanges are the key exchanges in their order: the first message, the newest
+// exchanges returns the key exchanges in their order: the first message, the newest
 // pivots, the last two exchanges, at most MaxExchanges.
 func (t *ThreadState) exchanges() []ExchangeCapture {
 	var out []ExchangeCapture

@@ -36,9 +36,9 @@ func story() [][]memkernel.Message {
 	return out
 }
 
-// tell runs the story on a store as a host does: save after each delivery, a
-// checkpoint after every second. It says what was acknowledged.
-func tell(s checkpoint.Store, ack func(...string)) error {
+// runStory runs the story on a store as a host does: save after each delivery, a
+// checkpoint after every second. It returns what was acknowledged.
+func runStory(s checkpoint.Store, ack func(...string)) error {
 	r, err := s.Resume()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func tell(s checkpoint.Store, ack func(...string)) error {
 	return err
 }
 
-// ending is what the last checkpoint of a told story says, but for its number.
+// ending returns the last checkpoint of a story, but for its number.
 func ending(t *testing.T, s checkpoint.Store) *checkpoint.Checkpoint {
 	t.Helper()
 	c, bad, err := s.Latest()
@@ -79,7 +79,7 @@ func ending(t *testing.T, s checkpoint.Store) *checkpoint.Checkpoint {
 
 var sameContent = cmp.Options{cmpopts.IgnoreFields(checkpoint.Checkpoint{}, "Meta"), cmpopts.EquateEmpty()}
 
-// after looks at what a break left, tells the story again over it, and compares
+// after looks at what a break left, runs the story again over it, and compares
 // the ending with that of a story without a break.
 func after(t *testing.T, s checkpoint.Store, what string, acked string, want *checkpoint.Checkpoint) {
 	t.Helper()
@@ -96,7 +96,7 @@ func after(t *testing.T, s checkpoint.Store, what string, acked string, want *ch
 			t.Fatalf("%s: message %s was acknowledged, and the state ends at %q", what, id, r.State.Thread.LastKey)
 		}
 	}
-	must(t, tell(s, func(...string) {}))
+	must(t, runStory(s, func(...string) {}))
 	if d := cmp.Diff(want, ending(t, s), sameContent); d != "" {
 		t.Fatalf("%s, and told again (- without a break, + with): %s", what, d)
 	}
@@ -108,7 +108,7 @@ func after(t *testing.T, s checkpoint.Store, what string, acked string, want *ch
 func unbroken(t *testing.T) *checkpoint.Checkpoint {
 	t.Helper()
 	s := checkpoint.NewStore(store.Files(t.TempDir()))
-	must(t, tell(s, func(...string) {}))
+	must(t, runStory(s, func(...string) {}))
 	c := ending(t, s)
 	if len(c.Decisions) != 2 || len(c.Learnings) != 1 || len(c.OpenItems) != 1 || len(c.Resources.FilesModified) != 2 {
 		t.Fatalf("the story has an empty section: %+v", c)
@@ -121,7 +121,7 @@ func steps(t *testing.T) int {
 	t.Helper()
 	n, mem := 0, memstore.New()
 	mem.SetFault(func(memstore.Op, string) error { n++; return nil })
-	must(t, tell(checkpoint.NewStore(mem), func(...string) {}))
+	must(t, runStory(checkpoint.NewStore(mem), func(...string) {}))
 	if n < 48 {
 		t.Fatalf("only %d steps were seen", n)
 	}
@@ -141,7 +141,7 @@ func failAt(mem *memstore.Store, n int, err error) {
 
 var errFull = errors.New("no space left")
 
-// TestFailAnywhere refuses each step of the story in its turn. What fails says so, and
+// TestFailAnywhere refuses each step of the story in its turn. What fails reports it, and
 // leaves nothing half-written.
 func TestFailAnywhere(t *testing.T) {
 	want := unbroken(t)
@@ -151,7 +151,7 @@ func TestFailAnywhere(t *testing.T) {
 		s := checkpoint.NewStore(mem)
 		var acked bytes.Buffer
 		failAt(mem, n+1, errFull)
-		err := tell(s, func(words ...string) { acked.WriteString(strings.Join(words, " ") + "\n") })
+		err := runStory(s, func(words ...string) { acked.WriteString(strings.Join(words, " ") + "\n") })
 		if !errors.Is(err, errFull) {
 			t.Fatalf("%s and nobody said so: %v", what, err)
 		}
@@ -162,14 +162,14 @@ func TestFailAnywhere(t *testing.T) {
 
 // TestPowerCutAnywhere cuts the power at each step of the story. Checkpoints that were
 // acknowledged are there; captured state, which is not synced, may be older or damaged,
-// and is then made again; the story told once more ends in a checkpoint.
+// and is then made again; the story run once more ends in a checkpoint.
 func TestPowerCutAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for n := range steps(t) {
 		mem := memstore.New()
 		newest := 0
 		failAt(mem, n+1, memstore.ErrCrash)
-		err := tell(checkpoint.NewStore(mem), func(words ...string) {
+		err := runStory(checkpoint.NewStore(mem), func(words ...string) {
 			if words[0] == "CHECKPOINT" {
 				newest = number(words[1])
 			}
@@ -197,7 +197,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 }
 
 // TestRetry: after a failed checkpoint the same call may simply be made again,
-// where five stand already too.
+// where five are already too.
 func TestRetry(t *testing.T) {
 	mem := memstore.New()
 	five := checkpoint.NewStore(mem)

@@ -26,7 +26,7 @@ const (
 )
 
 // Pointer is _latest.json: which checkpoint is the newest. It is for readers that
-// want no listing; what counts is which files stand.
+// want no listing; what counts is which files exist.
 type Pointer struct {
 	Version      int    `json:"version"`
 	CheckpointID string `json:"checkpoint_id"`
@@ -37,8 +37,8 @@ type Pointer struct {
 
 // Written is what became of a checkpoint.
 type Written struct {
-	// Checkpoint is the one that stands for the state now; New tells that it was
-	// written by this call, and was not redundant.
+	// Checkpoint is the one of the current state; New reports whether it was
+	// written by this call, rather than redundant.
 	Checkpoint *Checkpoint
 	New        bool
 	// State is what to go on with; it is saved if the checkpoint is new.
@@ -46,7 +46,7 @@ type Written struct {
 	Damaged []Damage
 }
 
-// file is a checkpoint's file within the session's folder.
+// file returns a checkpoint's file within the session's folder.
 func file(id string) string { return path.Join(checkpointFolder, id+".yaml") }
 
 // Checkpoint bundles a state behind the newest checkpoint and writes it: the new
@@ -99,7 +99,7 @@ func (s Store) write(c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("write checkpoint %s: %w", id, err)
 	}
-	// It says what the files say, and is not synced.
+	// It holds what the files hold, and is not synced.
 	if err := s.put(store.Unsynced, store.Doc{Name: pointerName, Data: p}); err != nil {
 		return fmt.Errorf("write checkpoint: %w", err)
 	}
@@ -107,7 +107,7 @@ func (s Store) write(c *Checkpoint) error {
 }
 
 // nextNumber is above every number that was ever given, as far as files and
-// pointer tell: no file is ever written twice.
+// pointer show: no file is ever written twice.
 func (s Store) nextNumber() (int, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -180,7 +180,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 }
 
 // Latest reads the newest checkpoint that can be read, nil if there is none. A
-// damaged one is left where it stands, and is among the damage with what was used
+// damaged one is left where it is, and is among the damage with what was used
 // instead.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
@@ -219,7 +219,7 @@ func (s Store) pointer() (p Pointer, err error) {
 	return p, err
 }
 
-// pointer is what _latest.json says of a checkpoint.
+// pointer returns what _latest.json holds of a checkpoint.
 func (c *Checkpoint) pointer() ([]byte, error) {
 	id := string(c.Meta.CheckpointID)
 	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
@@ -230,7 +230,7 @@ func (c *Checkpoint) pointer() ([]byte, error) {
 func (s Store) pointsTo(c *Checkpoint) error {
 	p, err := s.pointer()
 	if err != nil || p.CheckpointID != string(c.Meta.CheckpointID) {
-		return nil // is told elsewhere
+		return nil // is reported elsewhere
 	}
 	have, err := s.readFile(pointerName)
 	if err != nil {
@@ -242,7 +242,7 @@ func (s Store) pointsTo(c *Checkpoint) error {
 	return nil
 }
 
-// pointerDamage is what is wrong with the pointer. One that is behind the files is
+// pointerDamage returns what is wrong with the pointer. One that is behind the files is
 // what a kill leaves, and nothing is lost by it; one that is ahead names a file
 // that is gone.
 func (s Store) pointerDamage(all []int) []Damage {

@@ -34,7 +34,7 @@ type Thresholds struct {
 // reserve of 20,000 tokens begins in a window of 200,000.
 func DefaultThresholds() Thresholds { return Thresholds{Show: 0.70, Checkpoint: 0.80, Compact: 0.90} }
 
-// CompactionPoint is the share of a window at which its reserve begins, both in
+// CompactionPoint returns the share of a window at which its reserve begins, both in
 // tokens. A reserve that leaves nothing gives 0, which no Thresholds accept.
 func CompactionPoint(window, reserve int) float64 {
 	if window <= 0 || reserve >= window {
@@ -56,7 +56,7 @@ func (t Thresholds) Check() error {
 	return nil
 }
 
-// Level is the highest level that a reading has reached. A host that compacts below
+// Level returns the highest level that a reading has reached. A host that compacts below
 // another threshold has reached that one too: what it does has to happen before.
 func (t Thresholds) Level(r Reading) Level {
 	switch u := r.Utilization(); {
@@ -87,11 +87,11 @@ func (t Thresholds) Cross(last Level, r Reading) (now Level, crossed []Level) {
 // tokens.
 type Reading struct {
 	Tokens, Window int
-	// Estimated tells that no host's usage is in it.
+	// Estimated reports whether no host's usage is in it.
 	Estimated bool
 }
 
-// Utilization is the filled share of the window; above 1 where it overflows.
+// Utilization returns the filled share of the window; above 1 where it overflows.
 func (r Reading) Utilization() float64 {
 	if r.Window <= 0 {
 		return 0
@@ -99,12 +99,12 @@ func (r Reading) Utilization() float64 {
 	return float64(r.Tokens) / float64(r.Window)
 }
 
-// Advice stands below the gauge from [LevelCheckpoint] on.
+// Advice is below the gauge from [LevelCheckpoint] on.
 const Advice = "Older context will be compacted soon: finish the step at hand, and write down what must outlive it."
 
-// Line is the gauge as the model sees it at a level, "" below LevelShow. saved
-// tells that a checkpoint of this state stands. From LevelCheckpoint on the
-// advice stands on a second line. Percent and thousands are rounded down, so that
+// Line returns the gauge as the model sees it at a level, "" below LevelShow. saved
+// reports whether a checkpoint of this state exists. From LevelCheckpoint on the
+// advice is on a second line. Percent and thousands are rounded down, so that
 // a threshold never shows before it is reached.
 func (r Reading) Line(l Level, saved bool) string {
 	if l < LevelShow {

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// TestKillAnywhere tells the story in a child process that is killed before its Nth
+// TestKillAnywhere runs the story in a child process that is killed before its Nth
 // write operation. What it acknowledged is there, nothing is there by halves, the story
-// told again ends as one that was never interrupted, and nothing is left lying about.
+// run again ends as one that was never interrupted, and nothing is left lying about.
 func TestKillAnywhere(t *testing.T) {
 	want := unbroken(t)
 	crashtest.EveryWrite(t, "TestCrashChild", 59, func(dir string, n int, out []byte) {
@@ -33,5 +33,5 @@ func TestKillAnywhere(t *testing.T) {
 // TestCrashChild is the process that TestKillAnywhere kills.
 func TestCrashChild(t *testing.T) {
 	dir := crashtest.Child(t)
-	must(t, tell(checkpoint.NewStore(store.Files(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
+	must(t, runStory(checkpoint.NewStore(store.Files(dir)), func(words ...string) { fmt.Println("ACK", strings.Join(words, " ")) }))
 }

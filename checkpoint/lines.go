@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Line is one statement of a working state as it stands in a Markdown file that
+// Line is one statement of a working state as it is in a Markdown file that
 // people read, too: "- [decision] keep the port". Records other than checkpoints are
 // made of lines, and can be read back.
 type Line struct {
@@ -33,7 +33,7 @@ const (
 	tagMore       = "more"
 )
 
-// String is the line as it is written.
+// String returns the line as it is written.
 func (l Line) String() string { return "- [" + l.Tag + "] " + l.Text }
 
 var lineForm = regexp.MustCompile(`^- \[([a-z]+)\] (.+)$`)
@@ -53,9 +53,9 @@ const (
 	maxLineFiles = 12
 )
 
-// Lines says what a checkpoint holds, the most important first and lists oldest
+// Lines returns what a checkpoint holds, the most important first and lists oldest
 // first, in at most maxBytes. What is left out of lists for that is counted in a last
-// line; goal, task, step and status always stand.
+// line; goal, task, step and status are always there.
 func Lines(c *Checkpoint, maxBytes int) []Line {
 	var head []Line
 	w := c.Working
@@ -65,7 +65,7 @@ func Lines(c *Checkpoint, maxBytes int) []Line {
 	return bounded(head, lists(c), maxBytes)
 }
 
-// lists are those of a checkpoint as lines, each oldest first but the open items,
+// lists returns the lists of a checkpoint as lines, each oldest first but the open items,
 // whose last is the least pressing.
 func lists(c *Checkpoint) [][]Line {
 	var constraints, decisions, open, lessons, modified, read []Line
@@ -97,7 +97,7 @@ func appendLine(out []Line, tag, text string) []Line {
 	return out
 }
 
-// timed is the time of a decision behind its text.
+// timed returns the time of a decision behind its text.
 func timed(t Time) string {
 	if t.IsZero() {
 		return ""
@@ -158,7 +158,7 @@ func leftOut(left map[string]int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// FromLines is the checkpoint that lines say; tags that it does not know mean
+// FromLines returns the checkpoint that lines hold; tags that it does not know mean
 // nothing. It has no id.
 func FromLines(lines []Line) *Checkpoint {
 	c := &Checkpoint{Schema: Schema, SchemaVersion: SchemaVersion}
@@ -211,7 +211,7 @@ func (c *Checkpoint) takeDecision(text string) {
 	c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
 }
 
-// Merge is what two records of one session say together, the newer one second: what
+// Merge returns what two records of one session hold together, the newer one second: what
 // there is one of is the newer's, what is open too, and lists are joined.
 func Merge(old, newer *Checkpoint) *Checkpoint {
 	c := *newer

@@ -24,7 +24,7 @@ func readBack(t interface{ Fatalf(string, ...any) }, lines []checkpoint.Line) *c
 	return checkpoint.FromLines(got)
 }
 
-// What a checkpoint says in lines is what the lines say as a checkpoint.
+// A checkpoint written as lines and read back is the same checkpoint.
 func TestLinesRoundTrip(t *testing.T) {
 	c := sample(4)
 	c.Constraints = []checkpoint.Text{"Never push to main.", "Keep it under 100 lines."}
@@ -94,7 +94,7 @@ func TestLinesOfHostileText(t *testing.T) {
 	}
 }
 
-// Two records of one session are joined: the newer says what is now, neither loses
+// Two records of one session are joined: the newer has what is now, neither loses
 // what was settled.
 func TestMerge(t *testing.T) {
 	say := func(texts ...string) *checkpoint.Checkpoint {

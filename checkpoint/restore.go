@@ -17,7 +17,7 @@ const RestoreCap = 700
 const SpiralCount = 3
 
 // Section is a part of a restore text. Where it comes from, how full the context
-// was and the warning stand always.
+// was and the warning are always there.
 type Section string
 
 // The sections in the order of the text.
@@ -35,7 +35,7 @@ const (
 
 var allSections = []Section{SectionGoal, SectionWorking, SectionOpenItems, SectionConstraints, SectionDecisions, SectionThread, SectionFiles, SectionLearnings}
 
-// Occasion says where a restore text is shown.
+// Occasion is where a restore text is shown.
 type Occasion int
 
 const (
@@ -45,7 +45,7 @@ const (
 	NewSession
 )
 
-// RestoreOptions say how a restore text is made; nil means all defaults.
+// RestoreOptions set how a restore text is made; nil means all defaults.
 type RestoreOptions struct {
 	Occasion Occasion
 	// Cap is the most tokens by Count; 0 is RestoreCap.
@@ -54,12 +54,12 @@ type RestoreOptions struct {
 	Count func(string) int
 	// Sections are those wanted; nil is all.
 	Sections []Section
-	// More gives the id behind which the whole of a section stands, of which n
+	// More returns the id that leads to the whole of a section, of which n
 	// entries are left out; [SectionText] is what it should lead to. It must be
 	// pure; nil or "" is the checkpoint's own id.
 	More func(s Section, n int) string
-	// Source names what the text was made of, if that is no checkpoint on disk; what
-	// is left out stands there.
+	// Source names what the text was made of, if that is no checkpoint on disk; it
+	// holds what is left out.
 	Source string
 }
 
@@ -82,7 +82,7 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 
 // Restore renders a checkpoint as a text from which a model can go on. Its lists
 // show the newest entries, taken in turns while the cap lasts; what is left out
-// stands behind "+N more: get ID". Text of users and tools never begins a line, so
+// follows "+N more: get ID". Text of users and tools never begins a line, so
 // none of it can pass for a heading. Equal checkpoints give equal bytes. It is ""
 // only if not even the first line is within the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
@@ -106,7 +106,7 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	return r.text()
 }
 
-// SectionText is a section in full, newest first.
+// SectionText returns a section in full, newest first.
 func SectionText(c *Checkpoint, s Section) string {
 	r := newRestorer(c, (&RestoreOptions{Sections: []Section{s}}).orDefault())
 	var b strings.Builder
@@ -192,7 +192,7 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	return append(out, saved+"\n")
 }
 
-// billed says that a provider's figure is one.
+// billed returns the words that mark a figure as the provider's, "" for an estimate.
 func (u TokenUsage) billed() string {
 	if u.Source != FromProvider {
 		return ""
@@ -203,7 +203,7 @@ func (u TokenUsage) billed() string {
 	return " billed for " + line(u.Model, nameRunes)
 }
 
-// from says where the session was held.
+// from returns where the session was held.
 func from(c *Checkpoint) []string {
 	var parts []string
 	add := func(what string, n Name, runes int) {
@@ -220,7 +220,7 @@ func from(c *Checkpoint) []string {
 	return []string{"From: " + strings.Join(parts, ", ") + "\n"}
 }
 
-// goal is what all of it is for, where that is not what is being worked on.
+// goal returns what all of it is for, where that is not what is being worked on.
 func goal(c *Checkpoint) []string {
 	if g := line(c.Working.Goal, topicRunes); g != "" && g != line(c.Working.Topic, topicRunes) {
 		return []string{"Goal: " + g + "\n"}
@@ -383,7 +383,7 @@ func (r *restorer) text() string {
 	return b.String()
 }
 
-// more is the way to a section, on one line.
+// more returns the way to a section, on one line.
 func (r *restorer) more(s Section, n int) string {
 	if r.o.Source != "" {
 		return "in " + line(r.o.Source, nameRunes)

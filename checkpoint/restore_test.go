@@ -145,7 +145,7 @@ func TestRestoreProperties(t *testing.T) {
 	})
 }
 
-// begins tells whether a line begins as the package's own lines do.
+// begins reports whether a line begins as the package's own lines do.
 func begins(l string) bool {
 	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {

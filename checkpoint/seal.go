@@ -24,7 +24,7 @@ type sealed struct {
 	Body    json.RawMessage `json:"body"`
 }
 
-// seal makes a document that tells when it was damaged.
+// seal makes a document whose damage is detected.
 func seal(v any) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -66,7 +66,7 @@ type DecisionCapture struct {
 	// message it was read from.
 	Ref string `json:"ref"`
 	Key string `json:"key,omitempty"`
-	// Kind says what made it: reply, choice, rejection, plan, commit, statement; By whose
+	// Kind is what made it: reply, choice, rejection, plan, commit, statement; By whose
 	// it is, "user" or "agent", "" if that is not known.
 	Kind string    `json:"kind,omitempty"`
 	By   string    `json:"by,omitempty"`
@@ -154,7 +154,7 @@ type ThreadState struct {
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
-	// From says where the conversation comes from, Usage what a provider billed for its
+	// From is where the conversation comes from, Usage what a provider billed for its
 	// newest call; nil if nobody said.
 	From  Source `json:"from,omitzero"`
 	Usage *Usage `json:"usage,omitempty"`
@@ -162,7 +162,7 @@ type ThreadState struct {
 	Reader summary.State `json:"reader"`
 }
 
-// Source says where a conversation comes from; each member is "" if nobody said.
+// Source describes where a conversation comes from; each member is "" if nobody said.
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
@@ -172,7 +172,7 @@ type Source struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Over is s, with what it does not say from another.
+// Over is s, with what it lacks from another.
 func (s Source) Over(o Source) Source {
 	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent)}
 }
@@ -249,7 +249,7 @@ func Begin(s State, latest *Checkpoint) State {
 	return s
 }
 
-// newer keeps the entries that stand behind message n, nil if there are none.
+// newer keeps the entries that follow message n, nil if there are none.
 func newer[T any](list []T, seq func(T) int, n int) []T {
 	list = slices.DeleteFunc(list, func(e T) bool { return seq(e) <= n })
 	return orNil(list)
@@ -263,20 +263,20 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// Changed tells whether a state has captured a message that the checkpoint does
+// Changed reports whether a state has captured a message that the checkpoint does
 // not hold.
 func (s State) Changed(latest *Checkpoint) bool {
 	return s.Thread.Captured > 0 && (latest == nil || s.last() > latest.Meta.Captured)
 }
 
-// Old tells whether messages may be such as the state has captured and knows the keys of
+// Old reports whether messages may be such as the state has captured and knows the keys of
 // no more: a turn from before what it remembers.
 func (s State) Old(msgs []memkernel.Message) bool {
 	t := &s.Thread
 	return len(t.Seen) == maxSeen && !slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Key == t.LastKey })
 }
 
-// last is the number of the newest message that left anything in the state. After
+// last returns the number of the newest message that left anything in the state. After
 // a kill the reading position may be behind the other files.
 func (s State) last() int {
 	n := s.Thread.Captured
@@ -294,7 +294,7 @@ func (s State) last() int {
 	return n
 }
 
-// next is the state of the cycle behind a checkpoint that holds s. The thread
+// next returns the state of the cycle behind a checkpoint that holds s. The thread
 // goes on: it is bounded, and the next checkpoint needs its beginning.
 func (s State) next() State {
 	s = s.clone()
@@ -329,7 +329,7 @@ func (k *seenKeys) add(key string) {
 	}
 }
 
-// MarshalText gives eight bytes per key in base64.
+// MarshalText returns eight bytes per key in base64.
 func (k seenKeys) MarshalText() ([]byte, error) {
 	raw := make([]byte, 0, 8*len(k))
 	for _, h := range k {

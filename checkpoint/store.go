@@ -32,7 +32,7 @@ type Store struct {
 // NewStore names the folder of a session. It touches nothing.
 func NewStore(in store.Store) Store { return Store{in, new(store.Stats)} }
 
-// Spent is what the methods have written since it was last asked for.
+// Spent returns what the methods have written since it was last asked for.
 func (s Store) Spent() store.Stats {
 	st := *s.spent
 	*s.spent = store.Stats{}
@@ -46,7 +46,7 @@ func (s Store) put(how store.Durability, docs ...store.Doc) error {
 	return err
 }
 
-// stateName is a state file within the folder.
+// stateName returns a state file within the folder.
 func stateName(name string) string { return path.Join(stateFolder, name) }
 
 const stateFolder, checkpointFolder = "state", "checkpoints"
@@ -54,7 +54,7 @@ const stateFolder, checkpointFolder = "state", "checkpoints"
 // Damage is a file that could not be used, and what was done without it. Nothing
 // of it fails the call that found it.
 type Damage struct {
-	// File is where it stands, Err what is wrong with it, Instead what stands in for it.
+	// File is where it is, Err what is wrong with it, Instead what replaces it.
 	File    string
 	Err     error
 	Instead string
@@ -103,7 +103,7 @@ func (s Store) Verify() ([]Damage, error) {
 }
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
-// any more, and returns where they stand now. A pointer that names one of them goes too: it
+// any more, and returns where they are now. A pointer that names one of them goes too: it
 // is made again.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
@@ -171,7 +171,7 @@ type stateFile struct {
 	clear   func()
 }
 
-// files are the parts in the order in which they are written.
+// files returns the parts in the order in which they are written.
 func (s *State) files() []stateFile {
 	return []stateFile{
 		{decisionsFile, &s.Decisions, &s.Decisions.Version, func() { s.Decisions = DecisionState{} }},
@@ -224,8 +224,8 @@ func (s Store) readFile(name string) ([]byte, error) {
 }
 
 // SaveState writes the state files that changed, first what was captured, then the
-// reading position. It reads what stands, and writes nothing that stands already; nor
-// does a file begin that would say nothing.
+// reading position. It reads the files, and writes none that is up to date already; nor
+// is a file begun that would be empty.
 // A kill loses nothing; syncs are left to checkpoints: see the package comment.
 func (s Store) SaveState(st State) error {
 	st.setVersions()
@@ -248,7 +248,7 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// changed is a file as it is to be written, nil if it stands so.
+// changed returns a file as it is to be written, nil if it is so already.
 func (s Store) changed(f, empty stateFile) ([]byte, error) {
 	data, err := seal(f.value)
 	if err != nil {

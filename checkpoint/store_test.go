@@ -210,7 +210,7 @@ func TestNewSession(t *testing.T) {
 	if d := cmp.Diff(whole, got, opt); d != "" {
 		t.Errorf("the next session's first checkpoint (- without a break, + with): %s", d)
 	}
-	stale := checkpoint.Update(checkpoint.State{}, msgs[:6]) // what stood before the checkpoint was written
+	stale := checkpoint.Update(checkpoint.State{}, msgs[:6]) // what was before the checkpoint was written
 	must(t, s.SaveState(stale))
 	if st := resume(t, s, 0).State; len(st.Decisions.Items)+len(st.Resources.Tools) != 0 {
 		t.Errorf("older than the latest, and not discarded: %+v", st)
@@ -266,7 +266,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-// Every bit of every file counts: one that is flipped is told by the file's name,
+// Every bit of every file counts: one that is flipped is reported by the file's name,
 // and so is a file that was cut, zeroed or filled with another's content.
 func TestVerify(t *testing.T) {
 	dir := t.TempDir()
@@ -311,8 +311,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestNothingToSay: a file that would say nothing is not begun, and the state comes back
-// as it was; one that says nothing any more is emptied.
+// TestNothingToSay: a file that would be empty is not begun, and the state comes back
+// as it was; one that holds nothing any more is emptied.
 func TestNothingToSay(t *testing.T) {
 	dir := t.TempDir()
 	s := checkpoint.NewStore(store.Files(dir))

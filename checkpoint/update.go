@@ -12,7 +12,7 @@ import (
 )
 
 // Lengths of excerpts in runes. Topic and thread summary take 100, gists 120, as
-// the checkpoint format says.
+// the checkpoint format sets.
 const (
 	topicRunes    = 100
 	gistRunes     = 120
@@ -59,7 +59,7 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	return u.s
 }
 
-// unseen are the messages behind the last one with key, and those before it that
+// unseen returns the messages behind the last one with key, and those before it that
 // may have grown; all if it is not there.
 func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
 	for i := len(msgs) - 1; i >= 0 && key != ""; i-- {
@@ -70,7 +70,7 @@ func unseen(key string, msgs []memkernel.Message) []memkernel.Message {
 	return msgs
 }
 
-// fresh is what of a message was not captured yet, nil if nothing.
+// fresh returns what of a message was not captured yet, nil if nothing.
 func (u *updater) fresh(m *memkernel.Message) *memkernel.Message {
 	t := &u.s.Thread
 	if t.Reader.Offset.Messages > 0 && m.Branch != t.Reader.Sidechain {
@@ -115,7 +115,7 @@ func (u *updater) message() {
 	t.Reader = trimmed(t.Reader)
 }
 
-// time is the message's time in the form that survives a file.
+// time returns the message's time in the form that survives a file.
 func (u *updater) time() time.Time {
 	if u.m.Time.IsZero() {
 		return time.Time{}
@@ -200,7 +200,7 @@ const (
 	commandPrefix = "last command failed: "
 )
 
-// closes tells whether the message settles an item that was carried from before
+// closes reports whether the message settles an item that was carried from before
 // it: a question by any word of the user, a failing command by a run that
 // succeeds, a plan item by a plan that names it.
 func (u *updater) closes(item string) bool {
@@ -225,7 +225,7 @@ func defaultMask(s string) string {
 	return masked
 }
 
-// gist is the masked start of a text as one line.
+// gist returns the masked start of a text as one line.
 func (u *updater) gist(s string, runes int) string { return gist(s, runes, u.mask) }
 
 func gist(s string, runes int, mask func(string) string) string {

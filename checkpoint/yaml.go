@@ -27,7 +27,7 @@ func (t Text) MarshalYAML() (any, error) {
 	return scalar(string(t), yaml.DoubleQuotedStyle), nil
 }
 
-// blockable tells whether a literal block gives a text back as it is: printable
+// blockable reports whether a literal block gives a text back as it is: printable
 // lines without space at either end, one line break at the end at most.
 func blockable(s string) bool {
 	if s == "" || !utf8.ValidString(s) {
@@ -41,7 +41,7 @@ func blockable(s string) bool {
 	return true
 }
 
-// unprintable tells characters that the format does not hold as they are, or
+// unprintable reports whether r is a character that the format does not hold as they are, or
 // that some readers take for a line break.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffe' || r == '\uffff'
@@ -103,7 +103,7 @@ const sumPrefix = "# sha256: "
 const maxFileBytes = 4 << 20
 
 // Marshal writes a checkpoint as YAML. Equal checkpoints give equal bytes. Keys
-// are fixed: no text of a user or tool ever stands in one.
+// are fixed: no text of a user or tool ever is in one.
 func Marshal(c *Checkpoint) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("write checkpoint %s: %w", c.Meta.CheckpointID, err)
@@ -145,7 +145,7 @@ func Unmarshal(data []byte) (*Checkpoint, error) {
 	return c, c.check()
 }
 
-// checkSum is the data before the line with its hash.
+// checkSum returns the data before the line with its hash.
 func checkSum(data []byte) ([]byte, error) {
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("%d bytes are too many", len(data))

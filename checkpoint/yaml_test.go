@@ -81,7 +81,7 @@ func keysOf(t interface {
 }, c *checkpoint.Checkpoint) map[string]bool {
 	t.Helper()
 	complete(c)
-	if c.Working.LastToolCall == nil { // one of everything, so that all keys stand
+	if c.Working.LastToolCall == nil { // one of everything, so that all keys are there
 		c.Working.LastToolCall = &checkpoint.ToolCall{}
 		c.Decisions = []checkpoint.Decision{{When: checkpoint.Time{Time: time.Unix(0, 0).UTC()}}}
 		c.Thread.KeyExchanges = []checkpoint.Exchange{{}}
@@ -108,7 +108,7 @@ func keysOf(t interface {
 	return keys
 }
 
-// TestStyles: free text stands in blocks, tool names are quoted.
+// TestStyles: free text is in blocks, tool names are quoted.
 func TestStyles(t *testing.T) {
 	c := build(japan())
 	data := string(roundTrip(t, c))
@@ -124,7 +124,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// Whatever stands under a right sum is refused or understood: what is understood
+// Whatever is under a right sum is refused or understood: what is understood
 // can be written again, and shown.
 func TestAnyBody(t *testing.T) {
 	good := string(roundTrip(t, sample(3)))

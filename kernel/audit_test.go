@@ -276,7 +276,7 @@ func TestFlushTags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	flush := func(dir string, at time.Time) []string {
 		clock := func() time.Time { return at }
 		k, err := kernel.Open(context.Background(), dir, &kernel.Options{Now: clock, Memory: kernel.MemoryOptions{Store: markdownstore.Options{Timezone: time.UTC, Now: clock}}})

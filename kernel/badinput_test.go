@@ -23,7 +23,7 @@ import (
 func planned(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
 	t.Helper()
 	p := mustPlan(t, k, req)
-	msgs, _ := transcript.Heal(req.Messages, false)
+	msgs, _ := transcript.Repair(req.Messages, false)
 	checkPlan(t, p, msgs)
 	return p
 }

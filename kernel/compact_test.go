@@ -313,7 +313,7 @@ func compactRecorded(t *testing.T, path string) (done, reclaimed int) {
 	if err != nil {
 		return 0, 0
 	}
-	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	calls := transcript.Calls(msgs)
 	k := openKernel(t, t.TempDir())
 	defer k.Close()

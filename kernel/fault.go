@@ -23,7 +23,7 @@ type Fault struct {
 }
 
 // FaultCode names a fault or an alert: small letters and underscores. Beside those that
-// are listed here there are those of healing, by the names of package transcript's
+// are listed here there are those of repairing, by the names of package transcript's
 // notes, such as missing_result.
 type FaultCode string
 

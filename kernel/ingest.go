@@ -170,6 +170,6 @@ func captureRecords(pages *ingest.Pages, cut *cutBody, now time.Time) ([]journal
 // that the host calls open.
 func (in *intake) turnEnd() int {
 	all := in.turn.Messages
-	open, _ := transcript.Heal(all[len(all)-min(max(in.turn.Open, 0), len(all)):], false)
+	open, _ := transcript.Repair(all[len(all)-min(max(in.turn.Open, 0), len(all)):], false)
 	return turnEnd(in.Msgs[:max(0, len(in.Msgs)-len(open))])
 }

@@ -29,7 +29,7 @@ func TestRecordedCallsReopened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	calls := transcript.Calls(msgs)
 	if len(calls) < 300 {
 		t.Fatalf("only %d calls", len(calls))
@@ -75,7 +75,7 @@ func traceRecorded(t *testing.T, path string, most int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	defer k.Close()

@@ -472,7 +472,7 @@ func TestLateResults(t *testing.T) {
 		}
 		req := request(c)
 		p := mustPlan(t, k, req)
-		healed, _ := transcript.Heal(c.msgs, false)
+		healed, _ := transcript.Repair(c.msgs, false)
 		checkPlan(t, p, healed)
 		if n := strings.Count(stream(p), transcript.MissingResult); n != 3-i {
 			t.Errorf("%d results in: %d calls have a synthetic one", i, n)

@@ -9,9 +9,9 @@ const (
 	// RewriteNone: the request extends the one before.
 	RewriteNone Rewrite = ""
 	// RewriteUnder: only messages that had left the prompt changed; every byte
-	// sent stands.
+	// sent is kept.
 	RewriteUnder Rewrite = "host_rewrite_under_cut"
-	// RewriteBehind: a message that stands in the prompt was edited, replaced or
+	// RewriteBehind: a message that is in the prompt was edited, replaced or
 	// compacted away; the prompt is replaced from there on.
 	RewriteBehind Rewrite = "host_rewrite"
 	// RewriteRewind: the host took back messages at the end (a retry or undo).
@@ -23,22 +23,22 @@ type Alignment struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Seen is the new sequence up to Keep, with Gone flags carried over.
 	Seen []Seen `json:"-"`
-	// Items is how many of the projection's items stand.
+	// Items is how many of the projection's items are kept.
 	Items int `json:"items"`
 	// At is the index of the first host message that is new to the projection:
 	// host[At:] is to be appended.
 	At int `json:"at"`
 	// First is the index of the first host message that differs, for the report.
 	First int `json:"first"`
-	// Stale tells that what had left the prompt is no longer the past of what
-	// stands, so the carry block must be made again.
+	// Stale reports whether what had left the prompt is no longer the past of what
+	// is current, so the carry block must be made again.
 	Stale bool `json:"stale,omitempty"`
 }
 
 // Align lays host over p. Messages are compared by key and content hash; the
-// longest common prefix stands. Behind it three things can have happened, and
+// longest common prefix is kept. After it three things can have happened, and
 // each has a name: the host changed only what had left the prompt (every byte
-// stands), it took messages back, or it changed what stands.
+// is kept), it took messages back, or it changed what is in the prompt.
 func Align(p *Projection, host []HostMessage) Alignment {
 	lcp := 0
 	for lcp < len(p.Seen) && lcp < len(host) && same(p.Seen[lcp], &host[lcp]) {
@@ -64,7 +64,7 @@ func same(s Seen, m *HostMessage) bool { return s.Key == m.Key && s.Hash == m.Ha
 
 // truncate keeps the first n host messages and the items that belong to them. If
 // the turn at their end had left the prompt it comes back, from the user message
-// on that began it: what is to be answered must stand.
+// on that began it: what is to be answered must stay.
 func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	at := n
 	if n == len(host) || !host[n].plainUser() {
@@ -88,7 +88,7 @@ func truncate(p *Projection, host []HostMessage, n int) Alignment {
 	return Alignment{Seen: p.Seen[:at:at], Items: items, At: at, First: n, Stale: anyGone(p.Seen[at:])}
 }
 
-// plainUser tells whether m is a user's words and no tool result.
+// plainUser reports whether m is a user's words and no tool result.
 func (m *HostMessage) plainUser() bool {
 	if m.Role != memkernel.RoleUser {
 		return false
@@ -136,10 +136,10 @@ func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
 		seen = append(seen, p.Seen[i])
 		h, i = at+1, i+1
 	}
-	return seen, h, anyStanding(p.Seen[lcp:])
+	return seen, h, anyInPrompt(p.Seen[lcp:])
 }
 
-func anyStanding(seen []Seen) bool {
+func anyInPrompt(seen []Seen) bool {
 	for _, s := range seen {
 		if !s.Gone {
 			return true

@@ -13,10 +13,10 @@ type Step struct {
 
 // Climber owns the entries of a selection.
 type Climber interface {
-	// Next is the next step of an entry that costs at most room tokens, false if
+	// Next returns the next step of an entry that costs at most room tokens, false if
 	// there is none.
 	Next(entry int32, room int) (Step, bool)
-	// Take makes a step, or says why not.
+	// Take makes a step, or returns why not.
 	Take(Step) Taken
 }
 
@@ -24,7 +24,7 @@ type Climber interface {
 type Taken uint8
 
 const (
-	// Made: the entry stands where the step led.
+	// Made: the entry is where the step led.
 	Made Taken = iota
 	// Barred: the entry stays where it is for good.
 	Barred

@@ -15,9 +15,9 @@ import (
 // version up to its own; of a newer one it knows the names that it knows.
 const FieldsVersion = 1
 
-// Fields are what a structured representation says, as data. One of the members
+// Fields is the content of a structured representation, as data. One of the members
 // is set, by the type of the page. They are sufficient: [Fields.Text] makes the
-// text from them and nothing else, and what stands in them verbatim is valid
+// text from them and nothing else, and what is in them verbatim is valid
 // UTF-8, so that both survive JSON unchanged.
 type Fields struct {
 	Version      int                 `json:"v"`
@@ -51,7 +51,7 @@ type BootstrapFields struct {
 type Outline struct {
 	// Heading is the heading's line, verbatim, "" in front of the first.
 	Heading string `json:"heading,omitempty"`
-	// Role is RoleStartup or RoleRedLines for a section that stands whole.
+	// Role is RoleStartup or RoleRedLines for a section that is shown whole.
 	Role string `json:"role,omitempty"`
 	// Whole is the text of such a section and of those below it, verbatim.
 	Whole string `json:"whole,omitempty"`
@@ -61,7 +61,7 @@ type Outline struct {
 	Left int `json:"left,omitempty"`
 }
 
-// The sections of a bootstrap file that always stand whole.
+// The sections of a bootstrap file that are always shown whole.
 const (
 	RoleStartup  = "session_startup"
 	RoleRedLines = "red_lines"
@@ -72,7 +72,7 @@ type EvidenceFields struct {
 	Page string `json:"page,omitempty"`
 	Tool string `json:"tool,omitempty"`
 	// Args are the call's canonical arguments on one line, at most 240 bytes;
-	// "…" at the end says that there was more.
+	// "…" at the end marks that there was more.
 	Args string `json:"args,omitempty"`
 	// Status is "ok" or "error"; ExitCode is nil where the result names none.
 	Status   string `json:"status"`
@@ -90,12 +90,12 @@ type EvidenceFields struct {
 	Masked     int   `json:"masked,omitempty"`
 	// Paths are the most frequent of those paths that no quote shows.
 	Paths []string `json:"paths,omitempty"`
-	// First, Last, Errors and Telling are quotes; no line stands in two of them.
+	// First, Last, Errors and Telling are quotes; no line is in two of them.
 	First   *Quote  `json:"first,omitempty"`
 	Last    *Quote  `json:"last,omitempty"`
 	Errors  []Quote `json:"errors,omitempty"`
 	Telling []Quote `json:"telling,omitempty"`
-	// Numbered tells that the lines carry numbers of their own, as a file read's.
+	// Numbered reports whether the lines carry numbers of their own, as a file read's.
 	Numbered bool   `json:"numbered,omitempty"`
 	Resolver string `json:"resolver,omitempty"`
 }
@@ -154,7 +154,7 @@ type Said struct {
 	Lines []Quote `json:"lines"`
 }
 
-// Text is the structured representation that the fields stand for, "" if no
+// Text returns the structured representation that the fields make, "" if no
 // member is set.
 func (f *Fields) Text() string {
 	switch {
@@ -187,9 +187,9 @@ func (f *Fields) AppendJSON(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// quotes writes quotes in order, one on each line. With numbers each says where
-// it stands: "12: " is line 12, "12+381: " a part of it from byte 381 on.
-// Without, a mark says where lines are missing in between.
+// quotes writes quotes in order, one on each line. With numbers each is preceded by where
+// it is: "12: " is line 12, "12+381: " a part of it from byte 381 on.
+// Without, a mark shows where lines are missing in between.
 func quotes(b []byte, qs []Quote, numbers bool) []byte {
 	for i, q := range qs {
 		switch {
@@ -207,7 +207,7 @@ func quotes(b []byte, qs []Quote, numbers bool) []byte {
 	return b
 }
 
-// apart tells whether something stands between p and q, which follows it.
+// apart reports whether something is between p and q, which follows it.
 func (q Quote) apart(p Quote) bool {
 	if q.Line == p.Line {
 		return q.At > p.At+len(p.Text)
@@ -250,7 +250,7 @@ func leftMark(b []byte, lines int) []byte {
 	return append(append(append(b, "[… "...), lex.Plural(lines, "line")...), "]\n"...)
 }
 
-// wholeMark tells how to read the whole.
+// wholeMark returns how to read the whole.
 func wholeMark(b []byte, resolver, page string) []byte {
 	if resolver == "" || page == "" {
 		return b
@@ -258,7 +258,7 @@ func wholeMark(b []byte, resolver, page string) []byte {
 	return append(append(append(append(b, "whole: "...), resolver...), ' '), page...)
 }
 
-// Quotes are all lines that the fields quote, in the order of the content.
+// Quotes returns all lines that the fields quote, in the order of the content.
 func (f *EvidenceFields) Quotes() []Quote {
 	qs := make([]Quote, 0, len(f.Errors)+len(f.Telling)+2)
 	for _, q := range [...]*Quote{f.First, f.Last} {

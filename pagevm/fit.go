@@ -12,7 +12,7 @@ type Fit struct {
 // FitLevels chooses a level for each page so that together they cost at most room,
 // as far as their floors let them. Pages are given in the order of their
 // importance: the last is lowered as far as it goes before the one in front of it
-// loses anything. It also tells how far the result is over, 0 if it fits.
+// loses anything. It also returns how far the result is over, 0 if it fits.
 func FitLevels(pages []Fit, room int) (levels []Level, over int) {
 	levels = make([]Level, len(pages))
 	for i := range pages {

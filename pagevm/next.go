@@ -24,7 +24,7 @@ const (
 )
 
 // Delta is what the host brought: its whole conversation, where each message
-// stands, and how it lies over the projection.
+// is, and how it lies over the projection.
 type Delta struct {
 	Host   []HostMessage
 	Places []Place
@@ -210,9 +210,9 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 	*q = r
 }
 
-// permit says which rule forbids the cut as a whole, "" if none. In a cold cache an
-// open loop stands in the way of what we would cut ourselves: not of what the host
-// asks for, and not of a carry block made anew, which lets nothing go.
+// permit returns the rule that forbids the cut as a whole, "" if none does. In a cold
+// cache an open loop blocks what we would cut ourselves, but neither what the host
+// asks for nor a carry block made anew, which drops nothing.
 func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {
 	case CutCold:
@@ -424,7 +424,7 @@ func equalSeen(a, b []Seen) bool {
 	return true
 }
 
-// commonItems counts the leading items of q whose bytes stand in p at the same
+// commonItems counts the leading items of q whose bytes are in p at the same
 // place.
 func commonItems(p, q *Projection) int {
 	n := 0
@@ -442,7 +442,7 @@ func commonItems(p, q *Projection) int {
 }
 
 // Chain is the hash over the keys and contents of host messages in order, by
-// which cut points and turns say how far they reach.
+// which cut points and turns show how far they reach.
 func Chain(seen []Seen) string {
 	h := sha256.New()
 	for _, s := range seen {

@@ -263,8 +263,8 @@ func TestAlignNamesWhatTheHostDid(t *testing.T) {
 
 // TestNextHolds drives random conversations with random, mostly unreasonable
 // wishes through Next and checks every rule of the package comment.
-// A carry block that is wished for now stands where the host replaced what stood,
-// and what a note told of before does not stand beside it; where the host only went
+// A carry block that is wished for now is shown where the host replaced what was there,
+// and what a note said before is not beside it; where the host only went
 // on, it waits for a cut.
 func TestCarryNowStandsAfterAHostRewrite(t *testing.T) {
 	s := conversationOf(3)
@@ -330,7 +330,7 @@ func grow(t *rapid.T, s *script, p *Projection) {
 
 func randomWishes(t *rapid.T, s *script) Wishes {
 	w := Wishes{Carry: []Block{{Kind: ItemCarry, Page: "su", Hash: fmt.Sprint("carry", len(s.host))}}, CarryNow: rapid.Bool().Draw(t, "now")}
-	for i := range rapid.IntRange(0, 3).Draw(t, "carried") { // what a note told of before stands in the carry block now
+	for i := range rapid.IntRange(0, 3).Draw(t, "carried") { // what a note said before is in the carry block now
 		w.Carry = append(w.Carry, Block{Kind: ItemCarry, Page: fmt.Sprint("note", len(s.host)-i), Hash: fmt.Sprint("c", i)})
 	}
 	if rapid.Bool().Draw(t, "note") {
@@ -426,7 +426,7 @@ func checkRules(t *rapid.T, p, q *Projection, d Delta, w Wishes, c Cache, dec De
 	}
 }
 
-// checkWhole: a standing message stands with all its segments.
+// checkWhole: a standing message is there with all its segments.
 func checkWhole(t *rapid.T, q *Projection, m HostMessage) {
 	n := 0
 	for _, it := range q.Items {
@@ -439,7 +439,7 @@ func checkWhole(t *rapid.T, q *Projection, m HostMessage) {
 	}
 }
 
-// Kernel blocks stand before new messages that end the request, and never before what
+// Kernel blocks precede new messages that end the request, and never what
 // was sent.
 func TestBlocksAheadOfTheEnd(t *testing.T) {
 	s := &script{}
@@ -466,7 +466,7 @@ func TestBlocksAheadOfTheEnd(t *testing.T) {
 		{1, 2, "u0@m1 note@m1 s0@m2 s1@m3 "},
 		{2, 2, "u0@m1 s0@m2 note@m2 s1@m3 "},
 		{3, 2, "u0@m1 s0@m2 s1@m3 note@m3 "},
-		{0, 3, "u0@m1 s0@m2 s1@m3 "}, // nothing that they could stand behind
+		{0, 3, "u0@m1 s0@m2 s1@m3 "}, // nothing that they could follow
 	} {
 		p := &Projection{}
 		if tt.sent > 0 {

@@ -65,11 +65,11 @@ type Rep struct {
 	// Text is the content shown. At Full it is "" in a stored page: the host's
 	// message or the blob has it.
 	Text string `json:"text,omitempty"`
-	// Fields are what a structured representation says, as data; nil at every
+	// Fields is the content of a structured representation, as data; nil at every
 	// other level.
 	Fields *Fields `json:"fields,omitempty"`
 	// Maker names the host's compressor that made the text, "" for our own.
-	// Refused says why what it made was not taken, "" if it was not asked.
+	// Refused is why what it made was not taken, "" if it was not asked.
 	Maker   string `json:"maker,omitempty"`
 	Refused string `json:"refused,omitempty"`
 }
@@ -103,7 +103,7 @@ type Page struct {
 	Bytes int64  `json:"bytes"`
 	// Masked counts the secrets that were masked before hashing.
 	Masked int `json:"masked,omitempty"`
-	// MaskedBy counts them by rule; pages of older versions don't say.
+	// MaskedBy counts them by rule; pages of older versions have none.
 	MaskedBy mask.Secrets `json:"masked_by,omitempty"`
 	// Role is who spoke; Media are images and documents beside the text.
 	Role  string  `json:"role,omitempty"`
@@ -119,7 +119,7 @@ type Page struct {
 	Reps []Rep `json:"reps,omitempty"`
 }
 
-// Floor is the lowest level at which a page of type t may ever be shown, given
+// Floor returns the lowest level at which a page of type t may ever be shown, given
 // that the request names a resolver (a tool by which the model can follow a
 // pointer) or not. Without one nothing may go below Structured.
 func Floor(t Type, resolver bool) Level {

@@ -7,12 +7,12 @@
 //   - A [Rep] is a page at one level. Representations are made when a page is
 //     ingested, never under pressure, and carry the hash of their bytes. They are
 //     extracts, made without a model; a host may have its own [Compressor]. What a
-//     structured one says stands beside it as typed [Fields].
+//     structured one contains is beside it as typed [Fields].
 //   - A [Projection] is the only record of what is in the prompt: ordered items,
 //     each naming a host message, a page, a level and the hash of the bytes shown.
 //   - [Next] is the only function that makes a projection. Everybody else (the
 //     cut planner, the selector, the summary, retrieval) submits [Wishes]; Next
-//     grants what the rules allow and says what it refused and why.
+//     grants what the rules allow and returns what it refused and why.
 //
 // The rules that Next holds, whatever is wished:
 //
@@ -27,7 +27,7 @@
 //     opened the loop never leaves.
 //     What is open never leaves; it is shown shorter only where the cut is forced.
 //  5. One cold event makes at most one cut, and none when nothing would change.
-//  6. A page stands once: at its source position, in the carry block, or as a
+//  6. A page occurs once: at its source position, in the carry block, or as a
 //     block of the kernel's behind the message that was newest ([Wishes.Ahead]: or
 //     before new ones that end the request).
 //  7. Retrieval is granted once per user turn.

@@ -11,7 +11,7 @@ import (
 //	1: first format
 const ProjectionVersion = 1
 
-// ItemKind says which part of a prompt an item is.
+// ItemKind is which part of a prompt an item is.
 type ItemKind string
 
 const (
@@ -19,7 +19,7 @@ const (
 	ItemHost ItemKind = "host"
 	// ItemResult is one tool result of a host message.
 	ItemResult ItemKind = "result"
-	// ItemCarry stands in the carry block in front of the messages.
+	// ItemCarry is in the carry block in front of the messages.
 	ItemCarry ItemKind = "carry"
 	// ItemNote and ItemRetrieval are kernel blocks behind a host message.
 	ItemNote      ItemKind = "note"
@@ -29,12 +29,12 @@ const (
 // Item is one entry of the prompt, in order.
 type Item struct {
 	Kind ItemKind `json:"kind"`
-	// Key is the host message; for a kernel block the message it stands behind.
+	// Key is the host message; for a kernel block the message it follows.
 	Key string `json:"key,omitempty"`
 	// Part and Parts are the run of the message's parts that the item shows.
 	Part  int `json:"part,omitempty"`
 	Parts int `json:"parts,omitempty"`
-	// Page is the page shown. It stands at most once in a projection.
+	// Page is the page shown. It occurs at most once in a projection.
 	Page  string `json:"page"`
 	Level Level  `json:"level"`
 	// Hash is the content hash of the bytes shown, without cache markers.
@@ -47,7 +47,7 @@ type Item struct {
 	Markable  bool           `json:"markable,omitempty"`
 	Image     bool           `json:"image,omitempty"`
 	Role      memkernel.Role `json:"role,omitempty"`
-	// Bare: the run stands without its thinking, which a cut made invalid.
+	// Bare: the run is sent without its thinking, which a cut made invalid.
 	Bare bool `json:"bare,omitempty"`
 }
 
@@ -86,7 +86,7 @@ type Projection struct {
 	Generation int    `json:"generation"`
 	// Seen are all host messages of the branch in the host's order.
 	Seen []Seen `json:"seen"`
-	// Carry stands in front of the messages, Items are the messages.
+	// Carry precedes the messages, Items are the messages.
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
 	Cuts  []CutPoint `json:"cuts"`
@@ -101,15 +101,15 @@ type Recall struct {
 	Turn string `json:"turn"`
 	// Page is the block that shows what was recalled, "" if nothing was.
 	Page string `json:"page,omitempty"`
-	// Reason and Mode say how the search ended and by what it searched, Detail why
+	// Reason and Mode are how the search ended and by what it searched, Detail why
 	// it found nothing or less than it could.
 	Reason string `json:"reason"`
 	Mode   string `json:"mode,omitempty"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Recalled is the newest outcome of retrieval that stands under an alignment: if
-// the host took back the messages that it stood behind, it counts as never run.
+// Recalled returns the newest outcome of retrieval that is under an alignment: if
+// the host took back the messages that it followed, it counts as never run.
 func (p *Projection) Recalled(a Alignment) Recall {
 	if a.Items == len(p.Items) || p.Recall.Page == "" {
 		return p.Recall
@@ -134,7 +134,7 @@ func (p *Projection) Tokens() int {
 	return n
 }
 
-// LastEvent is the cold event that the newest cold cut used, "" if none.
+// LastEvent returns the cold event that the newest cold cut used, "" if none.
 func (p *Projection) LastEvent() string {
 	for i := len(p.Cuts) - 1; i >= 0; i-- {
 		if p.Cuts[i].Event != "" {
@@ -151,7 +151,7 @@ type Segment struct {
 	Parts int      `json:"parts,omitempty"`
 	Page  string   `json:"page"`
 	Type  Type     `json:"type"`
-	// Committed tells that the page's content is durable.
+	// Committed reports whether the page's content is durable.
 	Committed bool `json:"committed,omitempty"`
 	// At holds what each level would show; a level that the page does not have
 	// has an empty hash. At[Full] is the host's own content.
@@ -183,7 +183,7 @@ type HostMessage struct {
 	Segments []Segment      `json:"segments"`
 }
 
-// Place says where a host message stands in the conversation. It changes as the
+// Place describes where a host message is in the conversation. It changes as the
 // conversation grows, so it is given beside the messages, one each.
 type Place struct {
 	// Atom numbers the atom that the message belongs to, from 0.
@@ -195,7 +195,7 @@ type Place struct {
 	Opener bool `json:"opener,omitempty"`
 }
 
-// Tokens is what the message costs when shown in full.
+// Tokens returns what the message costs when shown in full.
 func (m *HostMessage) Tokens() int {
 	n := 0
 	for i := range m.Segments {
@@ -204,13 +204,13 @@ func (m *HostMessage) Tokens() int {
 	return n
 }
 
-// at is what segment s shows at level l, and whether it has that level.
+// at returns what segment s shows at level l, and whether it has that level.
 func (s *Segment) at(l Level) (Shown, bool) {
 	sh := s.At[l]
 	return sh, sh.Hash != ""
 }
 
-// Lowest is the cheapest level that the segment may take under the floor.
+// Lowest returns the cheapest level that the segment may take under the floor.
 func (s *Segment) Lowest(resolver bool) Level {
 	if !s.Committed {
 		return s.First

@@ -8,10 +8,10 @@ type SelectInput struct {
 	Places []Place
 	// Seen carries the Gone flags, one per host message.
 	Seen []Seen
-	// Traits says what is known of each segment, by its place in Host; a message
-	// without an entry is worth what its size says.
+	// Traits is what is known of each segment, by its place in Host; a message
+	// without an entry is worth what follows from its size.
 	Traits [][]Traits
-	// Names says of each name how it has been used; Traits count in it.
+	// Names is how each name has been used; Traits count in it.
 	Names []NameUse
 	// Target is what the conversation may cost after the cut, in tokens.
 	Target int
@@ -22,13 +22,13 @@ type SelectInput struct {
 // Select chooses what stays after a cut and how much of it is shown.
 //
 // What must stay (the newest atom, what is open, what opened the loop, what is not
-// durable) stands first, at its lowest level. Everything else is a choice: an atom
+// durable) is first, at its lowest level. Everything else is a choice: an atom
 // comes in whole, with each of its results at the level that gives the atom the most
 // worth per token, and may then rise level by level. Atoms and levels compete in one
 // order of worth per token ([Climb]) until the target is reached. A name counts for
 // the atom that shows it first, a little for the second, and for no other; so a page
-// whose names stand elsewhere (a file read again, an output repeated) falls back by
-// itself. Ties go to the atom that stands first. The choice is a function of its
+// whose names are elsewhere (a file read again, an output repeated) falls back by
+// itself. Ties go to the atom that is first. The choice is a function of its
 // input.
 func Select(in SelectInput) *CutWish {
 	s := selection{in: in, shown: make([]uint8, len(in.Names)), mark: make([]int32, len(in.Names))}
@@ -67,7 +67,7 @@ type selection struct {
 	// version counts the steps that were made; a step that was ranked in an earlier
 	// one may have faded.
 	version int
-	// mark tells which names the atom at hand has counted already: those with the
+	// mark is which names the atom at hand has counted already: those with the
 	// number of this round.
 	mark  []int32
 	round int32
@@ -101,7 +101,7 @@ func (a *atomChoice) tokens() int {
 	return n
 }
 
-// add takes the atom of messages from to end in, if it stands now.
+// add takes the atom of messages from to end in, if it is in the prompt now.
 func (s *selection) add(from, end int) {
 	a := atomChoice{number: s.in.Places[from].Atom}
 	for i := from; i < end; i++ {
@@ -140,7 +140,7 @@ func (s *selection) mustStay(i int) bool {
 	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })
 }
 
-// Next is the best step of an atom within room: to come in, or to show more of one
+// Next returns the best step of an atom within room: to come in, or to show more of one
 // page.
 func (s *selection) Next(entry int32, room int) (Step, bool) {
 	a := &s.atoms[entry]
@@ -157,7 +157,7 @@ func (s *selection) Next(entry int32, room int) (Step, bool) {
 	return Step{Rank: worth / float64(max(tokens, 1)), Cost: tokens, Entry: entry}, tokens >= 0 && tokens <= room
 }
 
-// enter is the atom coming in, with the rises that lift its worth per token.
+// enter returns the atom coming in, with the rises that lift its worth per token.
 func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		p := &a.pages[i]
@@ -175,7 +175,7 @@ func (s *selection) enter(a *atomChoice, room int) (worth float64, tokens int) {
 	}
 }
 
-// rise is the best single rise of an atom that stands; −1 tokens if there is none.
+// rise returns the best single rise of an atom that is kept; −1 tokens if there is none.
 func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	for i := range a.pages {
 		a.next[i] = a.pages[i].level
@@ -188,7 +188,7 @@ func (s *selection) rise(a *atomChoice, room int) (worth float64, tokens int) {
 	return g, t
 }
 
-// best is the rise of one page above next with the most worth per token.
+// best returns the rise of one page above next with the most worth per token.
 func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth float64, tokens int) {
 	page = -1
 	for i := range a.pages {
@@ -212,7 +212,7 @@ func (s *selection) best(a *atomChoice, room int) (page int, to Level, worth flo
 	return page, to, worth, tokens
 }
 
-// gain is what a page is worth more at one level than at another: its content, and
+// gain returns what a page is worth more at one level than at another: its content, and
 // the names that nobody shows yet. Count marks them as counted in this round.
 func (s *selection) gain(p *pageChoice, from, to Level, count bool) float64 {
 	g := p.traits.Worth(p.tokens(Full), p.seg.Superseded) * (levelLines[to] - levelLines[from])
@@ -272,7 +272,7 @@ func (s *selection) Take(st Step) Taken {
 	return Made
 }
 
-// wish is what was chosen, as a wish.
+// wish returns what was chosen, as a wish.
 func (s *selection) wish() *CutWish {
 	w := &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}
 	for i := range s.atoms {

@@ -108,7 +108,7 @@ func TestSelectLetsTheMiddleGo(t *testing.T) {
 	}
 }
 
-// A repeated output is shown once, and of its copies the one that stands anyway.
+// A repeated output is shown once, and of its copies the one that is kept anyway.
 func TestSelectShowsRepeatsOnce(t *testing.T) {
 	c := choiceOf(3, 3000)
 	var names []int32
@@ -166,8 +166,8 @@ func drawChoice(t *rapid.T) *choice {
 	return c
 }
 
-// Next grants all that Select wishes; what stands costs no more than the target, or
-// is what must stand, as low as it may; and equal inputs give equal choices.
+// Next grants all that Select wishes; what is kept costs no more than the target, or
+// is what must be kept, as low as it may; and equal inputs give equal choices.
 func TestSelectIsGranted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t)

@@ -1,6 +1,6 @@
 package pagevm
 
-// TakeBack is the projection without the messages behind those of host, which are the
+// TakeBack returns the projection without the messages behind those of host, which are the
 // first that it was aligned with: the request that showed them first was refused, so
 // that nobody has seen them.
 func (p *Projection) TakeBack(host []HostMessage) *Projection {

@@ -12,7 +12,7 @@ func grown(p *Projection, s *script) *Projection {
 }
 
 // What a refused request showed first is new again, at whatever level it is shown
-// then; what stood before it stays byte for byte.
+// then; what preceded it stays byte for byte.
 func TestTakeBack(t *testing.T) {
 	var s script
 	s.user()
@@ -37,8 +37,8 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
-// A carry block alone is reason for a cut only where the wish says so, and notes that
-// it says better go with it.
+// A carry block alone is reason for a cut only where the wish has it so, and notes that
+// it replaces with better ones go with it.
 func TestCarryOnly(t *testing.T) {
 	var s script
 	s.user()

@@ -2,7 +2,7 @@ package pagevm
 
 import "time"
 
-// CutReason says why a cut is wished.
+// CutReason is why a cut is wished.
 type CutReason string
 
 const (
@@ -23,16 +23,17 @@ type Wishes struct {
 	// Cut is nil to grow only.
 	Cut *CutWish `json:"cut,omitempty"`
 	// Carry is the carry block as it should be from the next cut on; if CarryNow
-	// it stands from the first plan (some page has no source position), or from
-	// here on if the host replaced what stands (by a summary of its own, or by another conversation).
+	// it is shown from the first plan (some page has no source position), or from
+	// here on if the host replaced what was in the prompt (by a summary of its own, or
+	// by another conversation).
 	Carry    []Block `json:"carry,omitempty"`
 	CarryNow bool    `json:"carry_now,omitempty"`
-	// Drop are notes that the carry block of a cut says better: they go with the cut.
+	// Drop are notes that the carry block of a cut replaces with better ones: they go with the cut.
 	Drop map[string]bool `json:"drop,omitempty"`
-	// Append are kernel blocks to stand behind the newest host message.
+	// Append are kernel blocks to put behind the newest host message.
 	Append []Block `json:"append,omitempty"`
 	// Ahead is how many host messages at the end, of those that are new, the kernel
-	// blocks stand before: a system message that ends a request belongs to the user's
+	// blocks precede: a system message that ends a request belongs to the user's
 	// turn, and nothing may part it from the answer.
 	Ahead int `json:"ahead,omitempty"`
 	// Recall is what retrieval came to, if it ran; its block is among Append.
@@ -71,7 +72,7 @@ type Cache struct {
 	// Resolver: the model can follow pointers.
 	Resolver bool `json:"resolver,omitempty"`
 	// StripThinking: thinking blocks are bound to their prefix and the provider is
-	// not told to drop invalid ones, so a cut takes them out of all that stands.
+	// not told to drop invalid ones, so a cut takes them out of all that stays.
 	StripThinking bool `json:"strip_thinking,omitempty"`
 	// Now stamps the cut.
 	Now time.Time `json:"now,omitzero"`
@@ -85,7 +86,7 @@ type Refusal struct {
 	Rule string `json:"rule"`
 }
 
-// Decision tells what Next did.
+// Decision describes what Next did.
 type Decision struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Cut is nil if the projection only grew.

@@ -31,15 +31,15 @@ type NameUse struct {
 }
 
 // The priors of worth: how often one turn is expected to refer to something that
-// stands further back. The rates and ages are rounded from what
+// is further back. The rates and ages are rounded from what
 //
 //	go test -C bench -run TestPriors -v ./reuse
 //
 // measures on thirteen recorded sessions (2026-11): what was said is named again at
-// least four times as often as what only stood in a result, with any one session left
+// least four times as often as what was only in a result, with any one session left
 // out, and ten times as often once it is old. Unit: references per turn.
 const (
-	// A name that was said, once; one that stood in results only.
+	// A name that was said, once; one that was in results only.
 	saidWorth   = 3e-3
 	unsaidWorth = 7e-4
 	// The ages, in atoms, at which worth has fallen to half.
@@ -57,8 +57,8 @@ const (
 	wordsTokens = 200
 	// inHandFactor raises what the work is at; staleFactor lowers what a newer read
 	// or an edit replaced and errors that were resolved. Stale text is needed as
-	// often as other text, but it may mislead. Both are ours; replays hardly tell
-	// values between 3 and 10, or 0.2 and 1, apart.
+	// often as other text, but it may mislead. Both are ours; replays hardly distinguish
+	// values between 3 and 10, or 0.2 and 1.
 	inHandFactor = 10
 	staleFactor  = 0.25
 )
@@ -69,7 +69,7 @@ var actWorth = [...]float64{
 	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
-// levelLines is how much of what a result is referred to for still stands, to the
+// levelLines is how much of what a result is referred to for is still there, to the
 // line, at each level; measured by the same command.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
@@ -80,7 +80,7 @@ const maxShown = 2
 
 var shownShare = [maxShown]float64{1, 0.25}
 
-// Worth is how often the next turn is expected to need the name. Repetition tells,
+// Worth returns how often the next turn is expected to need the name. Repetition counts,
 // but less and less: a name said nine times is needed about twice as often as one
 // that was said once.
 func (n NameUse) Worth() float64 {
@@ -90,7 +90,7 @@ func (n NameUse) Worth() float64 {
 	return saidWorth * math.Cbrt(float64(n.Said)) * aged(n.Age, halfAge)
 }
 
-// Worth is how often the next turn is expected to need the segment for something
+// Worth returns how often the next turn is expected to need the segment for something
 // else than its names.
 func (t *Traits) Worth(tokens int, superseded bool) float64 {
 	w := unnamedShare * float64(tokens)

@@ -58,7 +58,7 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	if opt.Prices == nil {
 		opt.Prices = cachelayout.DefaultBook()
 	}
-	msgs, _ := transcript.Heal(view, false)
+	msgs, _ := transcript.Repair(view, false)
 	opt.infer(msgs)
 	r := &recording{opt: opt, calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
 	var err error

@@ -60,7 +60,7 @@ func (c *conn) serve() error {
 	for {
 		line, err := c.line()
 		switch {
-		case errors.Is(err, errLong):
+		case errors.Is(err, errLineTooLong):
 			c.write(answer("", nil, newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", c.s.opt.LineBytes),
 				"hand in what is new of a conversation alone, by conversation.base")))
 		case len(bytes.TrimSpace(line)) > 0:
@@ -69,13 +69,13 @@ func (c *conn) serve() error {
 		if err == io.EOF || c.s.ending() && err != nil {
 			return nil
 		}
-		if err != nil && !errors.Is(err, errLong) {
+		if err != nil && !errors.Is(err, errLineTooLong) {
 			return err
 		}
 	}
 }
 
-var errLong = errors.New("line too long")
+var errLineTooLong = errors.New("line too long")
 
 // line reads a line; a longer one than is allowed is passed over.
 func (c *conn) line() ([]byte, error) {
@@ -85,7 +85,7 @@ func (c *conn) line() ([]byte, error) {
 		if size += len(part); size > c.s.opt.LineBytes {
 			long = nil
 			if err == nil {
-				return nil, errLong
+				return nil, errLineTooLong
 			}
 		} else if err == nil && long == nil {
 			return part, nil
@@ -169,7 +169,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	c.start(p.id, m, args, reply)
 }
 
-// start begins a call, or says why not.
+// start begins a call, or replies why not.
 func (c *conn) start(id string, m method, args params, reply func(*response)) {
 	cl := &call{c: c, id: id, reply: reply}
 	if err := c.admit(cl); err != nil {
@@ -255,7 +255,7 @@ func (cl *call) answer(result any, err *Error) {
 	})
 }
 
-// notify tells the caller how far its call is.
+// notify reports to the caller how far its call is.
 func (cl *call) notify(method string, params any) {
 	if cl.id != "" {
 		cl.c.write(notification{"2.0", method, params})

@@ -19,7 +19,7 @@ import (
 const (
 	// lockName is the file whose lock the daemon of a state directory holds.
 	lockName = "serve.lock"
-	// recordName is the file in which it says where it listens.
+	// recordName is the file that names where it listens.
 	recordName = "serve.json"
 	// joinWait is how long a second instance waits for the first to listen, or to end.
 	joinWait = 10 * time.Second
@@ -48,7 +48,7 @@ type Daemon struct {
 	Logger *slog.Logger
 }
 
-// record is what serve.json says.
+// record is the content of serve.json.
 type record struct {
 	Format   int    `json:"format"`
 	PID      int    `json:"pid"`
@@ -101,7 +101,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 }
 
-// serve is the daemon. It holds the lock.
+// serve returns the daemon. It holds the lock.
 func (d *Daemon) serve(ctx context.Context) (err error) {
 	k, opt, err := d.Open(ctx)
 	if err != nil {

@@ -143,7 +143,7 @@ func turn(session string, n int) string {
 	return fmt.Sprintf(`{"session_key":%q,"private":true,"model":"claude-sonnet-4-6","advancement_key":"t%d","conversation":{"dialect":"anthropic","messages":[{"role":"user","content":"question %d"},{"role":"assistant","content":"answer %d"}]}}`, session, n, n, n)
 }
 
-// TestSocketIsTheUsersOwn, wherever it stands, and is gone after a stop.
+// TestSocketIsTheUsersOwn, wherever it is, and is gone after a stop.
 func TestSocketIsTheUsersOwn(t *testing.T) {
 	long := filepath.Join(shortDir(t), strings.Repeat("a-long-name/", 12))
 	runtime := shortDir(t)

@@ -16,7 +16,7 @@
 // the kernel is the conversation of every session as its host spells it: a host hands
 // in what is new, and gets back which of its messages stand as they are, so that
 // untouched ones keep their bytes because they never travel. It is a cache. A daemon
-// that doesn't have it says so, and the host hands in everything.
+// that doesn't have it answers so, and the host hands in everything.
 //
 // The package plans nothing, decides nothing and writes no memory; the kernel does.
 // Sizes are bytes, times are RFC 3339. The socket is the user's own: nobody else may

@@ -20,7 +20,7 @@ const (
 	codeRequest   = -32600
 	codeMethod    = -32601
 	codeParams    = -32602
-	codeKernel    = -32000 // the kernel refused or failed; Data.Code says why
+	codeKernel    = -32000 // the kernel refused or failed; Data.Code is why
 	codeDeadline  = -32001
 	codeBusy      = -32002
 	codeTooLong   = -32003
@@ -37,14 +37,14 @@ type Error struct {
 	Data    ErrorData `json:"data"`
 }
 
-// ErrorData says what a program can act on.
+// ErrorData describes what a program can act on.
 type ErrorData struct {
 	// Code is the reason in one word.
 	Code string `json:"code"`
 	// Hint is the way out, "" if there is none.
 	Hint string `json:"hint"`
-	// Started tells that a call that was cancelled or overdue had begun: it may still
-	// be carried out, and delivering it again tells.
+	// Started reports whether a call that was cancelled or overdue had begun: it may still
+	// be carried out, and delivering it again shows it.
 	Started bool `json:"started,omitempty"`
 	// MissingTokens is by how much the least that must stand does not fit.
 	MissingTokens int `json:"missing_tokens,omitempty"`
@@ -56,12 +56,12 @@ func newError(code int, name, message, hint string) *Error {
 	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
 }
 
-// invalid is an error of the message's form.
+// invalid returns an error of the message's form.
 func invalid(member, message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
 }
 
-// badParams is an error of a call's parameters.
+// badParams returns an error of a call's parameters.
 func badParams(hint, format string, args ...any) *Error {
 	return newError(codeParams, "INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
 }
@@ -103,7 +103,7 @@ var reasons = []struct {
 	{kernel.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
 	{kernel.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
 	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
-	{kernel.ErrNoSession, "NO_SESSION", ""}, // it says itself what there is
+	{kernel.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is
 	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
 	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},

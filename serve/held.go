@@ -19,7 +19,7 @@ type conversation struct {
 	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
 	Dialect string `json:"dialect"`
 	// Base is the mark of the conversation that an answer gave; Keep is how many of
-	// its messages stand, nil for all.
+	// its messages are kept, nil for all.
 	Base string `json:"base"`
 	Keep *int   `json:"keep"`
 	// Messages are the rest, Keys their ids, "" for one without.
@@ -55,7 +55,7 @@ type held struct {
 	bytes  int64
 	intake *transcript.Intake
 	// plan is the last plan that was spelled for the host, items what it spelled: the
-	// same blocks stand in the next, and need not travel again.
+	// same blocks are in the next, and need not travel again.
 	plan  string
 	items []transcript.Item
 }
@@ -67,7 +67,7 @@ func (h *held) spell(plan string, items []transcript.Item) {
 	}
 }
 
-// spelled gives the items of a plan that have a message, by what it is; nil if it was
+// spelled returns the items of a plan that have a message, by what it is; nil if it was
 // not the last.
 func (h *held) spelled(plan string) map[string]int {
 	if h == nil || plan == "" || h.plan != plan {
@@ -198,7 +198,7 @@ func appendValues(in *transcript.Intake, values, keys []string) error {
 	return nil
 }
 
-// messages are those of a held conversation, nil if there is none.
+// messages returns the messages of a held conversation, nil if there is none.
 func (h *held) messages() []memkernel.Message {
 	if h == nil {
 		return nil

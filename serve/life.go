@@ -32,7 +32,7 @@ type passed struct {
 // pass is a way of the kernel to pass a boundary.
 type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed, error)
 
-// passing is the handler of a boundary that the kernel passes as it stands.
+// passing is the handler of a boundary that the kernel passes as it is.
 func passing(do pass) handler[*boundaryCall] {
 	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
 		return passBoundary(ctx, d, p, nil, do)

@@ -83,7 +83,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error)
 
 type readCall struct {
 	caller
-	// SessionKey says whose past sessions may be read.
+	// SessionKey is whose past sessions may be read.
 	SessionKey string `json:"session_key"`
 	Private    bool   `json:"private"`
 	Path       string `json:"path"`

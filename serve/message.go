@@ -27,7 +27,7 @@ type response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// notification is what the server says unasked.
+// notification is what the server sends unasked.
 type notification struct {
 	JSONRPC string `json:"jsonrpc"`
 	Method  string `json:"method"`

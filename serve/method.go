@@ -37,7 +37,7 @@ func define[P any, PP interface {
 		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
 
-// table is every method but $/cancelRequest, which is no call.
+// table returns every method but $/cancelRequest, which is no call.
 func table() []method {
 	return []method{
 		define("initialize", "which protocol, workspace and bounds the server has", doInitialize),
@@ -84,7 +84,7 @@ func Methods() []Method {
 	return out
 }
 
-// methodNames are the names of all methods, sorted.
+// methodNames returns the names of all methods, sorted.
 func methodNames() []string {
 	var out []string
 	for _, m := range Methods() {
@@ -144,7 +144,7 @@ func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (any, error) {
 	return struct{}{}, nil
 }
 
-// private tells whether a call's session is one person's own.
+// private reports whether a call's session is one person's own.
 func (o *Options) private(said bool) bool { return said && o.Private }
 
 func orDefault(key string) string {

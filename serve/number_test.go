@@ -36,7 +36,7 @@ func TestWholeNumbers(t *testing.T) {
 		}
 	}
 	var p planCall
-	if _, err := strictly([]byte(head+`"context_window":1e5,"reserve":1.0}`), &p); err != nil || p.ContextWindow != 100_000 || p.Reserve != 1 {
+	if _, err := decodeStrict([]byte(head+`"context_window":1e5,"reserve":1.0}`), &p); err != nil || p.ContextWindow != 100_000 || p.Reserve != 1 {
 		t.Errorf("%v %+v", err, p)
 	}
 	if raw := string(p.Conversation.Messages[1]); !strings.Contains(raw, `{"a":1.0,"b":1e3}`) {

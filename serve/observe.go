@@ -54,7 +54,7 @@ func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context
 	return observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 }
 
-// billed is the usage, or what the newest message says itself.
+// billed returns the usage, or the newest message's own.
 func billed(u *memkernel.Usage, msgs []memkernel.Message) *memkernel.Usage {
 	if u != nil && *u != (memkernel.Usage{}) {
 		return u

@@ -29,9 +29,9 @@ func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) *
 
 // params are the parameters of a method.
 type params interface {
-	// lane is the session that the call has to wait for, "" for none.
+	// lane returns the session that the call has to wait for, "" for none.
 	lane() string
-	// deadline is how long the call may take, 0 if it doesn't say.
+	// deadline returns how long the call may take, 0 if it doesn't say.
 	deadline() time.Duration
 }
 
@@ -45,7 +45,7 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	if raw[0] != '{' {
 		return badParams(known, "%s: the parameters are not an object", method)
 	}
-	d, err := strictly(raw, into)
+	d, err := decodeStrict(raw, into)
 	if err != nil {
 		return badParams(known, "%s: %s", method, strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -58,9 +58,9 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	return nil
 }
 
-// strictly decodes what the type has a member for. Whole numbers may be written as JSON
+// decodeStrict decodes what the type has a member for. Whole numbers may be written as JSON
 // allows, 1e3 and 1000.0.
-func strictly(raw []byte, into any) (*json.Decoder, error) {
+func decodeStrict(raw []byte, into any) (*json.Decoder, error) {
 	for {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
@@ -80,7 +80,7 @@ func strictly(raw []byte, into any) (*json.Decoder, error) {
 	}
 }
 
-// memberNames are the JSON members of a struct, those of embedded ones too.
+// memberNames returns the JSON members of a struct, those of embedded ones too.
 func memberNames(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -118,10 +118,10 @@ func (s *sourceCall) source() kernel.Source {
 
 func (s *sessionCall) lane() string { return "session " + s.key() }
 
-// key is the session's, by the name that the kernel gives to one without.
+// key returns the session's key, by the name that the kernel gives to one without.
 func (s *sessionCall) key() string { return orDefault(s.SessionKey) }
 
-// seconds is a whole number of seconds as a duration.
+// seconds returns a whole number of seconds as a duration.
 func seconds(name string, n int64) (time.Duration, *Error) {
 	const most = int64(1<<63-1) / int64(time.Second)
 	if n < 0 || n > most {
@@ -130,7 +130,7 @@ func seconds(name string, n int64) (time.Duration, *Error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// texts reads a list of blocks, or a text that stands for one.
+// texts reads a list of blocks, or a text in place of one.
 func texts(name string, raw json.RawMessage) ([]json.RawMessage, string, *Error) {
 	raw = bytes.TrimSpace(raw)
 	var text string

@@ -18,7 +18,7 @@ var forms = []string{formItems, formBody, formNone}
 
 // The forms in which a plan's messages are handed out.
 const (
-	// formItems says which of the host's messages stand, and spells the others.
+	// formItems gives the places of the host's messages that are kept, and spells the others.
 	formItems = "items"
 	// formBody is the whole request body, as the provider takes it.
 	formBody = "body"
@@ -135,7 +135,7 @@ func first(formats ...transcript.Format) transcript.Format {
 	return ""
 }
 
-// request is the kernel's, without messages.
+// request returns the kernel's request, without messages.
 func (p *planCall) request() (*kernel.PlanRequest, error) {
 	req, err := p.callSettings.request()
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *planCall) request() (*kernel.PlanRequest, error) {
 	return req, nil
 }
 
-// request is what a call is like, of no session.
+// request returns the request of a call, of no session.
 func (c *callSettings) request() (*kernel.PlanRequest, error) {
 	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
@@ -244,7 +244,7 @@ func names[S ~string](words []S) (out []string) {
 	return out
 }
 
-// anyOf is a list of names in words.
+// anyOf returns a list of names in words.
 func anyOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]

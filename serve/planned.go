@@ -16,7 +16,7 @@ type planned struct {
 	Branch     string `json:"branch"`
 	Model      string `json:"model"`
 	Generation int    `json:"generation"`
-	// Cut tells that older messages left with this plan, Cold that the provider's
+	// Cut reports whether older messages left with this plan, Cold that the provider's
 	// cache is taken to be empty.
 	Cut      bool             `json:"cut"`
 	Cold     bool             `json:"cold"`
@@ -47,7 +47,7 @@ type planned struct {
 }
 
 // item is a run of messages: the host's own, as they stand, or one that is new or
-// stands in the place of the host's.
+// replaces the host's.
 type item struct {
 	Host    *[2]int         `json:"host,omitempty"`
 	Message json.RawMessage `json:"message,omitempty"`
@@ -118,7 +118,7 @@ func (out *planned) spellItems(made *kernel.ContextPlan, h *held, known string) 
 	return nil
 }
 
-// rowOf is an item as it travels. has are the items that the caller has, by what they
+// rowOf returns an item as it travels. has are the items that the caller has, by what they
 // spell.
 func rowOf(it transcript.Item, has map[string]int) item {
 	span := [2]int{it.From, it.To}

@@ -40,7 +40,7 @@ type Options struct {
 	Tools ToolMaker
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
 	Retain kernel.RetainRequest
-	// Location tells where days begin in a report of usage; nil is UTC.
+	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
 	// LineBytes bounds a message, InFlight the calls of a connection that have not been
 	// answered, Connections those at one time, HeldBytes the conversations that are
@@ -55,7 +55,7 @@ type Options struct {
 
 // Toolset is the tools that a model of one session can call.
 type Toolset interface {
-	// Definitions is a JSON list in a provider's format.
+	// Definitions returns a JSON list in a provider's format.
 	Definitions(format string) (json.RawMessage, error)
 	// Call answers a call. An argument that is wrong is an error.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)

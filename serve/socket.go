@@ -26,12 +26,12 @@ const (
 	dialWait = 2 * time.Second
 )
 
-// socketError says that a socket is there and must not be used.
+// socketError reports a socket that is there and must not be used.
 type socketError struct{ Path, Problem string }
 
 func (e *socketError) Error() string { return fmt.Sprintf("socket %s: %s", e.Path, e.Problem) }
 
-// socketPath is where the daemon of a state directory listens: there, or, where that
+// socketPath returns where the daemon of a state directory listens: there, or, where that
 // path is too long for a socket, in a folder of the user's own under the runtime
 // directory.
 func socketPath(stateDir string) (string, error) {
@@ -58,7 +58,7 @@ func socketPath(stateDir string) (string, error) {
 }
 
 // listen listens at the socket of a state directory whose lock the caller holds, so
-// that whatever stands there is nobody's. The socket appears at its place when it
+// that whatever is there is nobody's. The socket appears at its place when it
 // can be connected to and nobody else can open it: it is made in a folder that is the
 // user's alone, and moved.
 func listen(stateDir string) (net.Listener, string, error) {
@@ -137,7 +137,7 @@ func shorten(dir string) (short string, done func(), err error) {
 }
 
 // Dial connects to the daemon of a state directory. The error wraps fs.ErrNotExist or
-// the system's refusal if none listens; a *socketError says that something is there
+// the system's refusal if none listens; a *socketError reports something there
 // that must not be trusted.
 func Dial(stateDir string) (net.Conn, error) {
 	nc, _, err := find(stateDir)
@@ -179,7 +179,7 @@ func dial(path string) (net.Conn, error) {
 	return net.DialTimeout("unix", path, dialWait)
 }
 
-// recorded is the socket that the daemon wrote down, "" if it did not.
+// recorded returns the socket that the daemon wrote down, "" if it did not.
 func recorded(stateDir string) string {
 	data, err := statedir.At(stateDir).ReadFile(recordName)
 	var r record

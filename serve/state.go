@@ -44,7 +44,7 @@ type retainCall struct {
 	Now   time.Time `json:"now"`
 }
 
-// retain keeps what the configuration says, as the verb does.
+// doRetain keeps what the configuration allows, as the verb does.
 func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (any, error) {
 	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now

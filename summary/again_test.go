@@ -8,7 +8,7 @@ import (
 )
 
 // A host that takes its newest message back, for another try, has the rest read
-// again onto what stands: no decision is there twice.
+// again onto what is kept: no decision is there twice.
 func TestReadAgain(t *testing.T) {
 	var msgs []memkernel.Message
 	say := func(key string, r memkernel.Role, text string) {

@@ -21,7 +21,7 @@ func (q Question) offer() choice.Offer {
 	return choice.Offer{Question: q.Text, Asks: true, Options: q.Options}
 }
 
-// questionsOf are what a call asks the user: an input with questions and options.
+// questionsOf returns what a call asks the user: an input with questions and options.
 func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
 	type question struct {
 		ID       string            `json:"id"`
@@ -48,7 +48,7 @@ func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []
 	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
 }
 
-// offeredIn are the options of a call, which may be texts or have a label.
+// offeredIn returns the options of a call, which may be texts or have a label.
 func offeredIn(mask masker, raw []json.RawMessage) []Option {
 	var out []Option
 	for i, r := range raw[:min(len(raw), maxOptions)] {
@@ -123,8 +123,8 @@ func (u *updater) settle(q Question, values []string, note string) {
 	}
 }
 
-// named are the options that an answer names, one or several behind commas, and what
-// else it says.
+// named returns the options that an answer names, one or several behind commas, and what
+// else it contains.
 func (q Question) named(answer string) (found []int, rest []string) {
 	answer = oneLine(answer, 4*questionRunes)
 	for i, o := range q.Options {
@@ -187,7 +187,7 @@ func (q Question) answer(result string) (values []string, note string, ok bool) 
 	return nil, "", strings.Contains(line[:min(len(line), 40)], "(no option selected)")
 }
 
-// quoted is an answer that begins what is left of a line, up to its closing mark.
+// quoted returns an answer that begins what is left of a line, up to its closing mark.
 func (q Question) quoted(line string) (values []string, note string, ok bool) {
 	end, after := len(line), ""
 	for from := 0; ; {

@@ -18,13 +18,13 @@ type Call struct {
 	Command string `json:"command,omitempty"`
 	Check   bool   `json:"check,omitempty"`
 	Piped   bool   `json:"piped,omitempty"`
-	// Commit tells that it commits, Subject the message's first line.
+	// Commit reports whether it commits, Subject the message's first line.
 	Commit  bool   `json:"commit,omitempty"`
 	Subject string `json:"subject,omitempty"`
 	// Branch is the git branch that it switches to, Maybe if its output agrees.
 	Branch string `json:"branch,omitempty"`
 	Maybe  string `json:"maybe,omitempty"`
-	// ShowsBranch tells that its output is the branch's name.
+	// ShowsBranch reports whether its output is the branch's name.
 	ShowsBranch bool `json:"shows_branch,omitempty"`
 	// Paths are the files that it writes, Path the one that it names.
 	Paths []string `json:"paths,omitempty"`
@@ -89,7 +89,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	}
 }
 
-// fields is the input as a JSON object, nil if it is none.
+// fields returns the input as a JSON object, nil if it is none.
 func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	if tc.Custom || !strings.HasPrefix(strings.TrimLeft(tc.Input, " \t\r\n"), "{") {
 		return nil
@@ -101,7 +101,7 @@ func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	return m
 }
 
-// str is a JSON string's value, "" for other values.
+// str returns a JSON string's value, "" for other values.
 func str(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -110,7 +110,7 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// commandLine is the shell command of an input: a string, or an argument
+// commandLine returns the shell command of an input: a string, or an argument
 // vector whose shell runs its last word.
 func commandLine(in map[string]json.RawMessage) string {
 	for _, k := range commandKeys {
@@ -151,7 +151,7 @@ func writes(in map[string]json.RawMessage) bool {
 	return false
 }
 
-// shell fills in what a command line says. A patch or a here document that is
+// shell fills in what a command line does. A patch or a here document that is
 // redirected into a file writes it.
 func (u *updater) shell(c *Call, line string) {
 	c.Paths = append(patched(line), redirected(line)...)
@@ -204,7 +204,7 @@ func workedIn(p *Place, dir string) {
 
 // relative finds out where a command ran from the relative paths it names: if
 // one is the end or a middle part of a written file's absolute path, the
-// command ran in what stands before it.
+// command ran in what precedes it.
 func relative(s *State, w []string) {
 	for _, a := range w[min(1, len(w)):] {
 		a = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a, "./"), "..."), "/")

@@ -11,7 +11,7 @@ type segment struct {
 	op, text string
 }
 
-// shell is what a command line says to the summary.
+// shell is what a command line means to the summary.
 type shell struct {
 	// text is the command without directory changes in front and redirections
 	// and paging behind: the name under which it succeeds or fails.
@@ -21,7 +21,7 @@ type shell struct {
 	segs []segment
 	// check is "program verb" of its first test, build or lint command.
 	check string
-	// piped tells that a pager or filter hides the exit status.
+	// piped reports whether a pager or filter hides the exit status.
 	piped bool
 }
 
@@ -60,7 +60,7 @@ func parseShell(line string) shell {
 }
 
 // withoutPaging drops the segments that only shorten or comment the output of
-// others, and tells whether there were any.
+// others, and reports whether there were any.
 func withoutPaging(segs []segment) (kept []segment, dropped bool) {
 	for i, s := range segs {
 		if i > 0 && trailing(s) {
@@ -72,7 +72,7 @@ func withoutPaging(segs []segment) (kept []segment, dropped bool) {
 	return kept, dropped
 }
 
-// trailing tells the segments that only shorten or comment the output of
+// trailing reports whether a segment only shortens or comments the output of
 // those before: "| head -20", "; echo done", "|| true".
 func trailing(s segment) bool {
 	w := words(s.text)
@@ -210,7 +210,7 @@ func checkOf(w []string) string {
 	return ""
 }
 
-// covers tells whether a command line that succeeded answers for one that
+// covers reports whether a command line that succeeded answers for one that
 // failed: the same line, or one that runs each of its checks at least as
 // widely.
 func covers(succeeded, failing string) bool {
@@ -231,7 +231,7 @@ func covers(succeeded, failing string) bool {
 	return checks > 0
 }
 
-// widens tells whether command a is the same check as b and has no argument
+// widens reports whether command a is the same check as b and has no argument
 // or flag that narrows it more.
 func widens(a, b []string) bool {
 	if kind := checkOf(a); kind == "" || kind != checkOf(b) {
@@ -245,13 +245,13 @@ func widens(a, b []string) bool {
 	return true
 }
 
-// narrows tells the flags that select part of a test run.
+// narrows reports whether arg is a flag that selects part of a test run.
 func narrows(arg string) bool {
 	flag, _, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"-run", "-k", "-t", "-m", "--filter", "--grep", "-g", "-p", "--package", "--test", "-skip"}, flag)
 }
 
-// commitOf tells whether a simple command commits, and the subject that it
+// commitOf reports whether a simple command commits, and the subject that it
 // names, "" if it names none.
 func commitOf(s string) (subject string, ok bool) {
 	if gitVerb(words(s)) != "commit" {
@@ -269,7 +269,7 @@ func commitOf(s string) (subject string, ok bool) {
 	return "", true
 }
 
-// subjectOf is the first line of a quoted message or of the here document
+// subjectOf returns the first line of a quoted message or of the here document
 // that the quotes hold.
 func subjectOf(msg string) string {
 	quote := byte(' ')
@@ -293,7 +293,7 @@ func subjectOf(msg string) string {
 	return msg
 }
 
-// gitVerb is the subcommand of a git command, "" for other programs.
+// gitVerb returns the subcommand of a git command, "" for other programs.
 func gitVerb(w []string) string {
 	if len(w) < 2 || path.Base(w[0]) != "git" {
 		return ""
@@ -309,8 +309,8 @@ func gitVerb(w []string) string {
 	return ""
 }
 
-// newBranch is the branch that a simple command creates and switches to, and
-// maybe the one that it switches to if its output says so.
+// newBranch returns the branch that a simple command creates and switches to, and
+// maybe the one that it switches to if its output shows it.
 func newBranch(w []string) (sure, maybe string) {
 	v := gitVerb(w)
 	if v != "checkout" && v != "switch" {
@@ -328,13 +328,13 @@ func newBranch(w []string) (sure, maybe string) {
 	return "", ""
 }
 
-// absolute tells a path that stands on its own.
+// absolute reports whether p is an absolute path.
 func absolute(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~/") ||
 		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
 }
 
-// cleanPath is the one spelling of a path under which it is remembered.
+// cleanPath returns the one spelling of a path under which it is remembered.
 func cleanPath(p string) string {
 	p = oneLine(p, pathRunes)
 	if p == "" || strings.Contains(p, `\`) || strings.Contains(p, "://") {

@@ -21,7 +21,7 @@ func (a Ask) offer() choice.Offer {
 	return choice.Offer{Question: a.Text, Asks: a.Question, Options: a.Options, Inline: a.Inline}
 }
 
-// goesOn is what a text leaves to the person that follows another of the same turn: a
+// goesOn returns what a text leaves to the person that follows another of the same turn: a
 // question behind options asks about these.
 func (a Ask) goesOn(before Ask) Ask {
 	if a.Question && len(a.Options) == 0 && len(before.Options) > 0 {
@@ -47,7 +47,7 @@ func (u *updater) decide(reply string) {
 	}
 }
 
-// chose records what a reply chooses or rejects of an offer, and tells whether it does.
+// chose records what a reply chooses or rejects of an offer, and reports whether it does.
 // Words stand beside it if the reply itself is only a name.
 func (u *updater) chose(o choice.Offer, reply, words string) bool {
 	ans := o.Answer(reply)
@@ -65,7 +65,7 @@ func (u *updater) chose(o choice.Offer, reply, words string) bool {
 	return true
 }
 
-// state records what the assistant says that was decided.
+// state records what the assistant states as decided.
 func (u *updater) state(text string) {
 	for _, s := range choice.Statements(text) {
 		u.decided(ByAgent, "statement", oneLine(choice.Said(s), DecisionRunes))

@@ -32,7 +32,7 @@ type Delta struct {
 // Source is a message that a note may rest on.
 type Source struct {
 	Label, Key string
-	// Spoken tells that a person said something in it.
+	// Spoken reports whether a person said something in it.
 	Spoken bool
 	// Page is the page that holds it, filled in by who knows.
 	Page string
@@ -62,7 +62,7 @@ func DeltaOf(msgs []memkernel.Message, sidechain string, mask func(string) strin
 	return d
 }
 
-// shown are the lines of a message.
+// shown returns the lines of a message.
 func shown(mask masker, m *memkernel.Message, label string) string {
 	var b strings.Builder
 	line := func(what, text string) {
@@ -98,7 +98,7 @@ func resultLabel(r *memkernel.ToolResult) string {
 	return "result"
 }
 
-// unreminded is a result without the block that a host puts behind it to remind its
+// unreminded returns a result without the block that a host puts behind it to remind its
 // model of something, which would else be all that is seen of the end.
 func unreminded(text string) string {
 	i := strings.LastIndex(text, "<system-reminder>")
@@ -108,7 +108,7 @@ func unreminded(text string) string {
 	return text[:i]
 }
 
-// resultExcerpt is the beginning of a result and its end.
+// resultExcerpt returns the beginning of a result and its end.
 func resultExcerpt(mask masker, text string) string {
 	begin := mask.source(text, resultWindow)
 	end := begin
@@ -120,7 +120,7 @@ func resultExcerpt(mask masker, text string) string {
 	return oneLine(begin, resultHeadRunes) + " " + lastRunes(oneLine(end, resultWindow), resultTailRunes)
 }
 
-// lastRunes are the last n runes of s.
+// lastRunes returns the last n runes of s.
 func lastRunes(s string, n int) string {
 	r := []rune(s)
 	return string(r[max(0, len(r)-n):])

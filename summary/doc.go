@@ -1,4 +1,4 @@
-// Package summary keeps what a session's past says in about a thousand
+// Package summary keeps what a session's past holds in about a thousand
 // tokens: a fixed-key text that is brought up to date from the messages that
 // arrived since it was last looked at. This is the mechanical floor. It calls
 // no model, reads no clock and no file, and takes the same decisions in every
@@ -28,7 +28,7 @@
 //	└──────────────────────────────────────────────────────────────────────┘
 //
 // A list with nothing in it reads "none yet". Lists stand newest first; what
-// the cap leaves out stands behind one "+N older" line per list.
+// the cap leaves out is behind one "+N older" line per list.
 //
 // Everything is read off the structure of the conversation (who spoke, how
 // long, which tool with which fields, how a line ends), not off English words.
@@ -48,7 +48,7 @@
 // ([Answered.Updates], [NotesSpec], [Answered.Policy]) that the journal checks.
 // [ReadNotes] reads the page, [RenderNoted] shows it behind the mechanical lines.
 // The package asks no model itself; package summary/model does, when the kernel
-// says so.
+// has it asked.
 //
 // Units: caps are tokens by the caller's counter; excerpt lengths are runes.
 package summary

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// failMarks start a line of a test runner's or compiler's output that says it
-// failed, errorMarks stand in a line that says why. Both are the fixed output
+// failMarks start a line of a test runner's or compiler's output that reports it
+// failed, errorMarks are in a line that gives the reason. Both are the fixed output
 // formats of programs.
 var (
 	failMarks  = [...]string{"FAIL", "--- FAIL", "not ok ", "FAILED", "error[", "error:", "Error:", "ERROR", "npm ERR!", "npm error", "panic:", "fatal:", "make: ***", "Traceback (most recent call last)", "E   "}
 	errorMarks = [...]string{"error", "Error", "ERROR", "FAIL", "panic:", "fatal", "Exception", "✗", "✖", "✘", "CONFLICT", "denied", "not found", "No such file"}
 )
 
-// failMark is the first line of s that says a check failed, "" if none does:
+// failMark returns the first line of s that reports a failed check, "" if none does:
 // a mark at the line's start, or a count of failures above zero.
 func failMark(s string) string {
 	found := ""
@@ -26,7 +26,7 @@ func failMark(s string) string {
 	return found
 }
 
-// counted tells whether a line counts failures: "3 failed", "2 errors".
+// counted reports whether a line counts failures: "3 failed", "2 errors".
 func counted(line string) bool {
 	for _, w := range [...]string{" failed", " failing", " failures", " errors"} {
 		for rest := line; ; {
@@ -55,9 +55,9 @@ func digitsBefore(s string) string {
 // what runs, what passed, what a script echoes.
 var dull = [...]string{"=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
 
-// errorLine is the line that says best what went wrong: the first that starts
-// with a fail mark and says more than that, else the first with an error mark,
-// else the first that says anything at all.
+// errorLine returns the line that shows best what went wrong: the first that starts
+// with a fail mark and contains more than that, else the first with an error mark,
+// else the first that is neither blank, an exit status nor dull.
 func errorLine(first, last string) string {
 	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
 	var marked, named, any string
@@ -96,7 +96,7 @@ func starts(s string, marks []string) bool {
 	return false
 }
 
-// mentions tells whether a line holds an error mark and no count of zero.
+// mentions reports whether a line holds an error mark and no count of zero.
 func mentions(line string) bool {
 	for _, m := range errorMarks {
 		if strings.Contains(line, m) {

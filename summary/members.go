@@ -18,7 +18,7 @@ const (
 	stateKeys = listMember + "state"
 )
 
-// entryLists are the lists whose entries are members of their own.
+// entryLists returns the lists whose entries are members of their own.
 func (s *State) entryLists() map[string]*[]Entry {
 	return map[string]*[]Entry{KindConstraints: &s.Constraints, KindDecisions: &s.Decisions,
 		KindThreads: &s.Threads, KindArtifacts: &s.Artifacts}

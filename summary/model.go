@@ -13,7 +13,7 @@ type Model interface {
 	// Name names the model and where it is asked, without any secret.
 	Name() string
 	// Complete asks once and does not try again. It ends when ctx does. An error
-	// is best a [*ModelError], which says whether and when to ask again.
+	// is best a [*ModelError], which reports whether and when to ask again.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
 
@@ -25,7 +25,7 @@ type Prompt struct {
 	Limit     int64
 }
 
-// Completion is a model's answer, with what the server says that it cost.
+// Completion is a model's answer, with its cost as the server reports it.
 type Completion struct {
 	Text                      string
 	InputTokens, OutputTokens int
@@ -40,10 +40,10 @@ const (
 	maxOperations = 64
 )
 
-// Reason says in one word what became of a delta.
+// Reason is one word for what became of a delta.
 type Reason string
 
-// The reasons. All but OK mean that the mechanical summary stands alone for the
+// The reasons. All but OK mean that the mechanical summary is used alone for the
 // delta.
 const (
 	ReasonOK          Reason = "OK"
@@ -59,7 +59,7 @@ const (
 	ReasonNotWritten  Reason = "NOT_WRITTEN"  // the journal could not be written
 )
 
-// Spent tells whether a delta is done with: it was answered, well or badly. After
+// Spent reports whether a delta is done with: it was answered, well or badly. After
 // the other reasons it may be asked about again.
 func (r Reason) Spent() bool {
 	switch r {
@@ -69,7 +69,7 @@ func (r Reason) Spent() bool {
 	return false
 }
 
-// Counts tells whether the model is to be left alone for a while after it.
+// Counts reports whether the model is to be left alone for a while after it.
 func (r Reason) Counts() bool {
 	switch r {
 	case ReasonOK, ReasonCancelled:

@@ -38,7 +38,7 @@ const (
 	maxNoteBytes = 4 << 10
 )
 
-// NotesSpec is what a notes page is: lists that only grow, scalars with a version,
+// NotesSpec returns what a notes page is: lists that only grow, scalars with a version,
 // and the map of what was closed. Nothing on it can be taken back; that is the
 // journal's rule and not the model's good will.
 func NotesSpec() journal.TypeSpec {
@@ -65,7 +65,7 @@ type Note struct {
 	Version int `json:"-"`
 }
 
-// Closing says that an entry no longer holds, and why. The entry stays.
+// Closing records that an entry no longer holds, and why. The entry stays.
 type Closing struct {
 	Reason string `json:"reason"`
 	// Key is the message that it rests on.
@@ -83,7 +83,7 @@ type Mark struct {
 	Key      string `json:"key"`
 	Messages int    `json:"messages"`
 	// Model was asked; Reason is OK, or why the delta has no notes and the
-	// mechanical summary stands alone.
+	// mechanical summary is alone.
 	Model  string `json:"model"`
 	Reason Reason `json:"reason"`
 	// Operations is how many were proposed.
@@ -153,7 +153,7 @@ func (n *Notes) readMarks(e journal.Entry) error {
 	return nil
 }
 
-// Last is the newest mark, the zero Mark if no delta was read.
+// Last returns the newest mark, the zero Mark if no delta was read.
 func (n Notes) Last() Mark {
 	if len(n.Marks) == 0 {
 		return Mark{}
@@ -161,7 +161,7 @@ func (n Notes) Last() Mark {
 	return n.Marks[len(n.Marks)-1]
 }
 
-// Rooted are the notes and closings that rest on messages which still are the
+// Rooted returns the notes and closings that rest on messages which still are the
 // conversation's: what a rewind took away is not noted any more. The marks stay.
 func (n Notes) Rooted(known func(key string) bool) Notes {
 	out := Notes{Marks: n.Marks, Version: n.Version, Lists: map[string][]Note{}, Closed: map[string]Closing{}}
@@ -189,7 +189,7 @@ func (n Notes) Rooted(known func(key string) bool) Notes {
 	return out
 }
 
-// Open are the notes of a list that were not closed, oldest first.
+// Open returns the notes of a list that were not closed, oldest first.
 func (n Notes) Open(kind string) []Note {
 	var out []Note
 	for _, e := range n.Lists[kind] {
@@ -200,7 +200,7 @@ func (n Notes) Open(kind string) []Note {
 	return out
 }
 
-// Count is how many notes stand, open and closed, and how many entries are closed.
+// Count returns how many notes stand, open and closed, and how many entries are closed.
 func (n Notes) Count() (notes, closed int) {
 	for _, list := range n.Lists {
 		notes += len(list)
@@ -218,13 +218,13 @@ func (n Notes) Count() (notes, closed int) {
 	return notes, closed
 }
 
-// closing is why an entry that stands by a message is closed.
+// closing returns the closing of an entry that rests on a message, and whether it has one.
 func (n Notes) closing(id, key string) (Closing, bool) {
 	c, ok := n.Closed[id]
 	return c, ok && c.Reason != "" && c.Of == key
 }
 
-// nextNote is the number of the next note's id.
+// nextNote returns the number of the next note's id.
 func (n Notes) nextNote() int {
 	next := 1
 	for _, kind := range slices.Sorted(maps.Keys(n.Lists)) {

@@ -9,7 +9,7 @@ import (
 // KindNotes is the name by which the notes are pointed to.
 const KindNotes = "notes"
 
-// notesIntro tells who wrote what follows.
+// notesIntro names who wrote what follows.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
 // noteShare is the part of the cap that notes get at least, as a divisor. More is
@@ -38,7 +38,7 @@ func RenderNoted(s State, n Notes, capTokens int, count func(string) int, more f
 	return text
 }
 
-// ListNotes are all notes and closings, in the form of [List].
+// ListNotes returns all notes and closings, in the form of [List].
 func ListNotes(n Notes) string {
 	items := n.items(true)
 	if len(items) == 0 {
@@ -47,7 +47,7 @@ func ListNotes(n Notes) string {
 	return notesIntro + strings.Join(items, "")
 }
 
-// render is the section of the open notes within room tokens, "" if not one fits.
+// render returns the section of the open notes within room tokens, "" if not one fits.
 func (n Notes) render(room int, count func(string) int, more func(kind string, n int) string) string {
 	items := n.items(false)
 	for shown := len(items); shown > 0; shown-- {
@@ -68,7 +68,7 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 	return ""
 }
 
-// items are the notes as lines: goal and step, then the lists in turns, newest
+// items returns the notes as lines: goal and step, then the lists in turns, newest
 // first, constraints before the others; with closed ones behind their list if they
 // are wanted.
 func (n Notes) items(closed bool) []string {
@@ -116,7 +116,7 @@ func (n Notes) closedItems() []string {
 	return out
 }
 
-// marked says of a state's closed entries that they are, and puts them last in
+// marked marks a state's closed entries as closed, and puts them last in
 // what is shown. None goes.
 func (n Notes) marked(s State) State {
 	s.Constraints, s.Decisions = n.markedList(s.Constraints), n.markedList(s.Decisions)

@@ -212,7 +212,7 @@ func TestNotesInTheText(t *testing.T) {
 }
 
 // TestNothingIsLost: whatever a model proposes, every rule and decision of the
-// mechanical summary still stands in the text, closed ones only with a reason and
+// mechanical summary still is in the text, closed ones only with a reason and
 // on a person's words; every note that was accepted is still there; and every
 // text keeps its cap.
 func TestNothingIsLost(t *testing.T) {

@@ -40,7 +40,7 @@ const (
 
 // ParseOperations reads an answer: one JSON object with the list ops, in a fenced
 // block or bare. Prose, half a document, or anything behind it is INVALID; no
-// operation of such an answer stands.
+// operation of such an answer counts.
 func ParseOperations(answer string) ([]Operation, error) {
 	text := strings.TrimSpace(answer)
 	switch {
@@ -89,7 +89,7 @@ type Fact struct {
 type Answered struct {
 	State State
 	Notes Notes
-	// Page is the key of the notes page, Session what stands as evidence for the
+	// Page is the key of the notes page, Session what serves as evidence for the
 	// mark.
 	Page, Session string
 	Sources       []Source
@@ -98,12 +98,12 @@ type Answered struct {
 }
 
 // MarkID is the update by which a delta counts as read. Without it nothing of an
-// answer stands.
+// answer counts.
 const MarkID = "mark"
 
-// Updates are the mark and the operations as typed updates, and the facts. What is
+// Updates returns the mark and the operations as typed updates, and the facts. What is
 // malformed becomes an update that the journal refuses, so that it has the code;
-// what says again what stands is left out.
+// what repeats an open entry is left out.
 func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	a.Mark.Operations = len(ops)
 	value, err := marshal(a.Mark)
@@ -138,10 +138,10 @@ func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 type builder struct {
 	*Answered
 	next int
-	seen map[string]bool // what stands, by kind and folded text
+	seen map[string]bool // what is open, by kind and folded text
 }
 
-// texts is what the lists say already.
+// texts returns what the lists say already.
 func (a *Answered) texts() map[string]bool {
 	seen := map[string]bool{}
 	for _, kind := range noteLists {
@@ -178,7 +178,7 @@ func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 		u.Value, err = marshal(Note{Text: text, Key: key})
 	case op.Op == "close":
 		id := oneLine(op.ID, nameRunes)
-		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: b.standsBy(id)}
+		c := Closing{Reason: b.clean(op.Reason, reasonRunes), Key: key, Of: b.restsOn(id)}
 		u, err = listItem(fieldClosed, journal.OpMerge, id, b.Notes.Closed[id].version, c)
 	default: // the page has no such field: the journal will say so
 		u = journal.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: journal.UpdateOp(oneLine(op.Op, nameRunes))}
@@ -210,7 +210,7 @@ func (a *Answered) clean(s string, runes int) string {
 	return oneLine(s, runes)
 }
 
-// source is the message of a label.
+// source returns the message of a label.
 func (a *Answered) source(label string) Source {
 	for _, s := range a.Sources {
 		if s.Label == label {
@@ -220,7 +220,7 @@ func (a *Answered) source(label string) Source {
 	return Source{}
 }
 
-// evidence is the page that an operation rests on. A label that is not known stays
+// evidence returns the page that an operation rests on. A label that is not known stays
 // what it is, and the journal refuses it.
 func (a *Answered) evidence(op Operation) string {
 	if s := a.source(op.Evidence); s.Page != "" {
@@ -232,9 +232,9 @@ func (a *Answered) evidence(op Operation) string {
 	return "message:" + oneLine(op.Evidence, nameRunes)
 }
 
-// standsBy is the message by which an open entry stands, "" if there is none of
+// restsOn returns the message on which an open entry rests, "" if there is none of
 // that id.
-func (a *Answered) standsBy(id string) string {
+func (a *Answered) restsOn(id string) string {
 	_, key, _ := a.entry(id)
 	return key
 }
@@ -256,8 +256,8 @@ func (a *Answered) entry(id string) (kind, key string, ok bool) {
 	return "", "", false
 }
 
-// Policy is what the journal asks about the updates of an answer beside its own
-// checks: a note says something, a constraint or a goal what a person said, and an entry
+// Policy returns what the journal asks about the updates of an answer beside its own
+// checks: a note has content, a constraint or a goal is what a person said, and an entry
 // is closed with a reason, only if it is open, and a constraint only on a person's later
 // words.
 func (a *Answered) Policy() journal.Policy { return journal.PolicyFunc("notes", a.refuse) }
@@ -281,7 +281,7 @@ func (a *Answered) refuse(p journal.Proposal) string {
 	return ""
 }
 
-// spoken tells whether a person said something in the message that a page holds.
+// spoken reports whether a person said something in the message that a page holds.
 func (a *Answered) spoken(page string) bool {
 	return slices.ContainsFunc(a.Sources, func(s Source) bool { return s.Page == page && s.Spoken })
 }

@@ -16,7 +16,7 @@ const (
 	statusRunning = "in_progress"
 )
 
-// open tells whether a plan item is still to be done.
+// open reports whether a plan item is still to be done.
 func open(status string) bool {
 	switch status {
 	case "completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped":
@@ -82,7 +82,7 @@ func items(raw json.RawMessage) []item {
 	return list
 }
 
-// id is an identifier that may be a string or a number.
+// id returns an identifier that may be a string or a number.
 func id(raw json.RawMessage) string {
 	if s := str(raw); s != "" {
 		return oneLine(s, nameRunes)
@@ -109,7 +109,7 @@ func (u *updater) todoList(list []item) {
 	}
 }
 
-// planned records the plan as it stands. Several writes within one user turn
+// planned records the current plan. Several writes within one user turn
 // are one decision.
 func (u *updater) planned() {
 	var b strings.Builder
@@ -127,7 +127,7 @@ func (u *updater) planned() {
 	putDecision(&u.s, e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
 }
 
-// taskCreated adds an item; its id stands in the result as "#N", else it is
+// taskCreated adds an item; its id is in the result as "#N", else it is
 // the next number.
 func (u *updater) taskCreated(text, result string) {
 	t := Todo{ID: hashNumber(result), Text: text, Status: statusPending, Key: u.m.Key}
@@ -144,7 +144,7 @@ func (u *updater) taskCreated(text, result string) {
 	u.planned()
 }
 
-// hashNumber is the digits after the first # that has some.
+// hashNumber returns the digits after the first # that has some.
 func hashNumber(s string) string {
 	s = head(s, resultWindow)
 	for {
@@ -179,7 +179,7 @@ func updateTask(s *State, id, state, text string) {
 	}
 }
 
-// status is a state's name, cleaned, with the spellings of "running" made one.
+// status returns a state's name, cleaned, with the spellings of "running" made one.
 func status(s string) string {
 	switch s = strings.ToLower(oneLine(s, 24)); s {
 	case "in-progress", "inprogress", "active", "running", "doing":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// promptSystem tells a model what is wanted. It is short: a small model has to
+// promptSystem asks a model for what is wanted. It is short: a small model has to
 // follow it, and it is paid for each time.
 const promptSystem = `You keep notes on a working session between a person and an agent. Below stand the notes so far and the newest messages. Answer with one JSON object and nothing else:
 
@@ -49,7 +49,7 @@ func PromptFor(s State, n Notes, d Delta) Prompt {
 	return Prompt{System: promptSystem, User: b.String(), MaxTokens: maxAnswerTokens, Limit: maxAnswerBytes}
 }
 
-// entriesOf are the mechanical entries that a model may close.
+// entriesOf returns the mechanical entries that a model may close.
 func (s State) entriesOf(kind string) []Entry {
 	switch kind {
 	case KindConstraints:

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cap is the most tokens that a summary may take of a context window:
+// Cap returns the most tokens that a summary may take of a context window:
 // 1,200, or 12 % of a window below 10,000.
 func Cap(window int) int { return max(0, min(1200, window*12/100)) }
 
@@ -33,9 +33,9 @@ type renderer struct {
 
 // render writes the summary in at most capTokens by count. Goal and state
 // come first, then the newest entries of each list in turns; what is left out
-// stands behind one line per list, "+N older: get ID", whose ID more gives
+// is behind one line per list, "+N older: get ID", whose ID more gives
 // for the list's name and the number left out. More must be a pure function
-// and may be nil or answer "": the line then stands without a pointer. Count
+// and may be nil or answer "": the line is then without a pointer. Count
 // must be a pure function; nil counts three bytes as a token.
 //
 // Equal states give equal bytes. A fresh session has every key with "none
@@ -115,7 +115,7 @@ func goalLine(s State) string {
 	return "goal: " + s.Goal.Text + " | now: " + s.Request.Text + "\n"
 }
 
-// stateLines are the keys of state that are known, in their fixed order.
+// stateLines returns the keys of state that are known, in their fixed order.
 func stateLines(s State, repo string) string {
 	var b strings.Builder
 	add := func(key, value string) {
@@ -144,7 +144,7 @@ func (c Command) line() string {
 	return c.Text + " → " + c.Status
 }
 
-// repo is where the work happens: the directory that the host named, else the
+// repo returns where the work happens: the directory that the host named, else the
 // one that most commands ran in, else the deepest one that holds two thirds
 // of the files written.
 func (s State) repo() string {
@@ -163,7 +163,7 @@ func (s State) repo() string {
 	return commonDir(s.Artifacts)
 }
 
-// commonDir is the deepest directory, at least two levels down, that holds at
+// commonDir returns the deepest directory, at least two levels down, that holds at
 // least two thirds of the files, "" if there is none or only one file.
 func commonDir(files []Entry) string {
 	count := map[string]int{}
@@ -183,7 +183,7 @@ func commonDir(files []Entry) string {
 	return best
 }
 
-// within is a path as seen from dir.
+// within returns a path as seen from dir.
 func within(p, dir string) string {
 	if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); ok && dir != "" && rest != "" {
 		return rest
@@ -258,7 +258,7 @@ func (r *renderer) writeList(b *strings.Builder, l *list) {
 	b.WriteByte('\n')
 }
 
-// bare is the summary for a cap that the keys and pointers do not fit in:
+// bare returns the summary for a cap that the keys and pointers do not fit in:
 // header and goal, with the state if that fits, the goal as long as may be.
 func (r *renderer) bare(capTokens int, count func(string) int) string {
 	for _, text := range [...]string{header + "\n" + r.goal + r.state, header + "\n" + r.goal} {

@@ -65,7 +65,7 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	}
 }
 
-// resultText is a result's text: one block as it is, several joined.
+// resultText returns a result's text: one block as it is, several joined.
 func resultText(r *memkernel.ToolResult) string {
 	if r.Opaque {
 		return ""
@@ -129,7 +129,7 @@ func outcome(r *memkernel.ToolResult, first, last string) string {
 	return statusOK
 }
 
-// interrupted tells the notices by which hosts say that a person stopped a
+// interrupted reports whether the text is a host's notice that a person stopped a
 // call: one bracketed line, or a last line.
 func interrupted(first, last string) bool {
 	t := strings.TrimSpace(first)
@@ -199,7 +199,7 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	}
 }
 
-// checked keeps the failing checks: a failure stands until a run of the same
+// checked keeps the failing checks: a failure stays until a run of the same
 // check, no narrower, succeeds.
 func (u *updater) checked(cmd Command, first, last string) {
 	u.s.LastCheck = cmd
@@ -282,7 +282,7 @@ func seeBranch(p *Place, c Call, out, first string) {
 	})
 }
 
-// body is a result without the header that some hosts put before the output.
+// body returns a result without the header that some hosts put before the output.
 func body(s string) string {
 	if h := head(s, 400); strings.Contains(h, "\nOutput:\n") {
 		_, s, _ = strings.Cut(s, "\nOutput:\n")

@@ -55,8 +55,8 @@ var polite = [...]string{"please", "and", "but", "so", "also", "just", "por favo
 const wrapped = 50
 
 // rules records the sentences of a person's own words that read as standing rules.
-// Tables, markup and questions are passed over, and what stands between quotation marks
-// says nothing.
+// Tables, markup and questions are passed over, and what is between quotation marks
+// does not count.
 func (u *updater) rules(text string) {
 	item, n := false, 0
 	para, before := "", 0
@@ -115,14 +115,14 @@ func sentences(para string) []sentence {
 	return out
 }
 
-// abbreviated tells whether the word that s ends on is one letter or holds a
+// abbreviated reports whether the word that s ends on is one letter or holds a
 // full stop itself, as in "e.g" or "z. B".
 func abbreviated(s string) bool {
 	w := s[strings.LastIndexByte(s, ' ')+1:]
 	return utf8.RuneCountInString(w) < 2 || strings.Contains(w, ".") && len(w) < 5
 }
 
-// quoted tells whether a line is a quotation, a table row, markup, a comment
+// quoted reports whether a line is a quotation, a table row, markup, a comment
 // or JSON, or indented like code.
 func quoted(line string) bool {
 	t := strings.TrimLeft(line, " ")
@@ -135,7 +135,7 @@ func firstRune(s string) rune {
 	return r
 }
 
-// rule tells whether one line obliges. In a list item the words of order
+// rule reports whether one line obliges. In a list item the words of order
 // count anywhere, since an item is a clause of its own.
 func rule(body string, item bool) bool {
 	if asks(body) {
@@ -160,7 +160,7 @@ func rule(body string, item bool) bool {
 	return false
 }
 
-// wordAt tells whether w stands in s as whole words at a place that ok likes.
+// wordAt reports whether w is in s as whole words at a place that ok likes.
 func wordAt(s, w string, ok func(before string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(s[from:], w)
@@ -181,7 +181,7 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
-// clauseStart tells whether a clause starts after before: at the line's
+// clauseStart reports whether a clause starts after before: at the line's
 // start, after punctuation, or after a polite word that itself starts one.
 func clauseStart(before string) bool {
 	t := strings.TrimRight(before, " *_`\"'")

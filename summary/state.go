@@ -85,9 +85,9 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never given twice.
 	ID string `json:"id"`
-	// Kind says what made it: reply, choice, rejection, plan, commit, statement, check.
+	// Kind is what made it: reply, choice, rejection, plan, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
-	// By says whose decision it is, [ByUser] or [ByAgent], "" if that is not known.
+	// By is whose decision it is, [ByUser] or [ByAgent], "" if that is not known.
 	By string `json:"by,omitempty"`
 	// Text is the excerpt: one line, bounded. For artifacts it is the path.
 	Text string `json:"text"`
@@ -147,12 +147,12 @@ type Command struct {
 type Ask struct {
 	// Text is the question, or the last line if there was none.
 	Text string `json:"text"`
-	// Question tells that it asked; Long that the text was long enough for a
+	// Question reports whether it asked; Long that the text was long enough for a
 	// short reply to be a decision on it.
 	Question bool     `json:"question,omitempty"`
 	Long     bool     `json:"long,omitempty"`
 	Options  []Option `json:"options,omitempty"`
-	// Inline tells that the options are the sides of the question, without labels.
+	// Inline reports whether the options are the sides of the question, without labels.
 	Inline bool   `json:"inline,omitempty"`
 	Key    string `json:"key,omitempty"`
 	// Time is when it was said.
@@ -238,12 +238,12 @@ func (s State) OpenThreads() []Entry {
 	return out
 }
 
-// isFailing tells whether a command stands among the failing checks.
+// isFailing reports whether a command is among the failing checks.
 func (s State) isFailing(text string) bool {
 	return slices.ContainsFunc(s.Threads, func(e Entry) bool { return e.Text == text })
 }
 
-// Step is the plan item in progress, "" if there is none.
+// Step returns the plan item in progress, "" if there is none.
 func (s State) Step() string {
 	for _, t := range s.Todos {
 		if t.Status == statusRunning {

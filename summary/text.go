@@ -28,7 +28,7 @@ const (
 const DecisionRunes = 400
 
 // Windows of text that are looked at, in bytes. Everything that shows up in a
-// summary stands near the start or the end of what it comes from.
+// summary is near the start or the end of what it comes from.
 const (
 	userWindow    = 64 << 10
 	sayWindow     = 16 << 10
@@ -73,14 +73,14 @@ func oneLine(s string, max int) string {
 	return disarm(strings.TrimRight(b.String(), " "))
 }
 
-// hidden tells the characters that change how text is shown without being
+// hidden reports whether r is a character that changes how text is shown without being
 // seen. Joiners stay: scripts and emoji need them.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || r == '\ufeff' || r == '\u200b' ||
 		'\u200e' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }
 
-// escapeLen is the length of the terminal escape that s starts with.
+// escapeLen returns the length of the terminal escape that s starts with.
 func escapeLen(s string) int {
 	if len(s) < 2 || s[1] != '[' {
 		return 1
@@ -127,7 +127,7 @@ func tail(s string, n int) string {
 	return s[i:]
 }
 
-// lines calls f for each line of s, without its ending, until f says no.
+// lines calls f for each line of s, without its ending, until f returns false.
 func lines(s string, f func(string) bool) {
 	for len(s) > 0 {
 		line, rest, _ := strings.Cut(s, "\n")
@@ -138,7 +138,7 @@ func lines(s string, f func(string) bool) {
 	}
 }
 
-// fence tells whether a line opens or closes a fenced code block.
+// fence reports whether a line opens or closes a fenced code block.
 func fence(line string) bool {
 	t := strings.TrimLeft(line, " ")
 	return strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~")
@@ -153,7 +153,7 @@ func unmark(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// unbullet takes a list marker off a line and tells whether there was one.
+// unbullet takes a list marker off a line and reports whether there was one.
 func unbullet(line string) (string, bool) {
 	t := strings.TrimSpace(line)
 	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・"} {
@@ -171,11 +171,11 @@ func unbullet(line string) (string, bool) {
 	return t, false
 }
 
-// asks tells whether a line ends with a question, or holds one that ends a
+// asks reports whether a line ends with a question, or holds one that ends a
 // sentence within it.
 func asks(line string) bool { return choice.Asking(line) }
 
-// substantial tells a request from a word of assent: at least two words and
+// substantial reports whether s is a request rather than a word of assent: at least two words and
 // ten letters, or four ideographs or kana.
 func substantial(s string) bool {
 	letters, wide := 0, 0

@@ -102,13 +102,13 @@ func (mask masker) of(s string) string {
 }
 
 // margin is how much more than is read of a text is masked, in bytes, so that a
-// secret at its edge is known by what stands before and behind it.
+// secret at its edge is known by what is around it.
 const margin = 4 << 10
 
-// source is the start of a text, masked.
+// source returns the start of a text, masked.
 func (mask masker) source(s string, n int) string { return head(mask.of(head(s, n+margin)), n) }
 
-// ending is the end of a text, masked.
+// ending returns the end of a text, masked.
 func (mask masker) ending(s string, n int) string { return tail(mask.of(tail(s, n+margin)), n) }
 
 // entry makes an entry of the message at hand.
@@ -122,7 +122,7 @@ func (u *updater) entry(letter, kind, text string) Entry {
 
 // request takes the words of a person's message: they may answer what the assistant
 // said last, set rules, and are what is wanted now. A message that quotes others and
-// says nothing wants what the one before did.
+// holds nothing else wants what the one before did.
 func (u *updater) request(text string) {
 	u.s.Turn++
 	if text == "" {
@@ -158,9 +158,9 @@ func (u *updater) say(text string) {
 	u.state(text)
 }
 
-// putDecision records one, replacing the last if same says that it is an older
+// putDecision records one, replacing the last if same reports that it is an older
 // state of the same decision. A host that takes messages back has the others read
-// again: what was read from them stands.
+// again: what was read from them is kept.
 func putDecision(s *State, e Entry, same func(last Entry) bool) {
 	if e.Key != "" && slices.ContainsFunc(s.Decisions, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text }) {
 		return

@@ -2,7 +2,7 @@ package summary
 
 import "strings"
 
-// gist is a text's beginning on one line, without code blocks and marks.
+// gist returns a text's beginning on one line, without code blocks and marks.
 func gist(text string, max int) string {
 	var b strings.Builder
 	code := false
@@ -23,7 +23,7 @@ func gist(text string, max int) string {
 	return oneLine(b.String(), max)
 }
 
-// lastLine is the last line of s that says something.
+// lastLine returns the last line of s that is neither blank nor a fence.
 func lastLine(s string) string {
 	s = strings.TrimRight(s, " \t\r\n")
 	for {

@@ -25,7 +25,7 @@ func TestAnsweredBlocks(t *testing.T) {
 			if got, notes := b.Write(BodyEdit{Messages: b.Messages}); string(got) != request || len(notes) > 0 {
 				t.Errorf("%s is written as %s", name, got)
 			}
-			if _, notes := Heal(b.Messages, false); len(notes) > 0 {
+			if _, notes := Repair(b.Messages, false); len(notes) > 0 {
 				t.Errorf("%s: %v", name, notes)
 			}
 			if a := Atoms(b.Messages); len(a) != 3 || a[1] != (Atom{1, 3, AtomAssistant, 0, true}) {
@@ -56,7 +56,7 @@ func TestAnsweredBlocks(t *testing.T) {
 	if got := calls(alone.Messages); got != "user: go\nassistant: <other> result a <other>\nuser: so\n" {
 		t.Errorf("alone:\n%s", got)
 	}
-	if healed, notes := Heal(alone.Messages, false); len(notes) > 0 {
-		t.Errorf("alone: %v\n%s", notes, calls(healed))
+	if repaired, notes := Repair(alone.Messages, false); len(notes) > 0 {
+		t.Errorf("alone: %v\n%s", notes, calls(repaired))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// AtomKind says what an atom begins with.
+// AtomKind is what an atom begins with.
 type AtomKind string
 
 const (
@@ -26,7 +26,7 @@ type Atom struct {
 	Kind       AtomKind
 	// Pending is how many calls have no result yet.
 	Pending int
-	// Closed tells that all results are in and the model has seen them: a
+	// Closed reports whether all results are in and the model has seen them: a
 	// later assistant message exists. Only closed atoms may degrade or leave
 	// inside an open tool loop.
 	Closed bool
@@ -89,10 +89,10 @@ func atomAt(msgs []memkernel.Message, i int) Atom {
 	return a
 }
 
-// OpenLoop finds the tool loop that is still running at the end: ok tells
+// OpenLoop finds the tool loop that is still running at the end: ok reports
 // whether there is one, start is the index of the first message of the user
 // turn that opened it. A user turn is what providers see, a run of user and
-// tool messages; text that stands beside results does not open a new one.
+// tool messages; text that is beside results does not open a new one.
 func OpenLoop(msgs []memkernel.Message) (start int, ok bool) {
 	end := len(msgs) - 1
 	for end >= 0 && !isTurnRole(msgs[end].Role) {

@@ -77,7 +77,7 @@ func BenchmarkLoad(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			// One session per measure: the first file stands for its dialect.
+			// One session per measure: the first file represents its dialect.
 			all = data
 			break
 		}
@@ -182,7 +182,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-func BenchmarkHeal(b *testing.B) {
+func BenchmarkRepair(b *testing.B) {
 	s, err := Load(bytes.NewReader(generated(ClaudeCode, 200)), "", nil)
 	if err != nil {
 		b.Fatal(err)
@@ -191,7 +191,7 @@ func BenchmarkHeal(b *testing.B) {
 	var out []memkernel.Message
 	b.ReportAllocs()
 	for b.Loop() {
-		out, _ = Heal(msgs, false)
+		out, _ = Repair(msgs, false)
 	}
 	if len(out) != len(msgs) {
 		b.Fatalf("%d messages became %d", len(msgs), len(out))

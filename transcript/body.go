@@ -17,7 +17,7 @@ import (
 //	 `----- kept -----------´ `lead´  `---- replaced ----´ `---- kept ------´
 //
 // Every message's Raw is the exact text of its elements. The parts that a client
-// marked for the cache keep their markers there until [Body.Write] is told otherwise.
+// marked for the cache keep their markers there until [Body.Write] is asked otherwise.
 type Body struct {
 	Format Format
 	Model  string
@@ -46,7 +46,7 @@ type bodyMember struct {
 var errNoConversation = errors.New("the body holds no list of messages")
 
 // ReadBody takes a request body apart. A body that can be read in more than one way
-// (a member that stands twice, an element that is no message) is an error.
+// (a member that occurs twice, an element that is no message) is an error.
 func ReadBody(f Format, data []byte) (*Body, error) {
 	var r *BodyReader
 	return r.Read(f, data)
@@ -78,7 +78,7 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member is the JSON of a member's value, "" if there is none. It is a copy: what is
+// Member returns the JSON of a member's value, "" if there is none. It is a copy: what is
 // kept of it keeps no body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
@@ -87,7 +87,7 @@ func (b *Body) Member(name string) string {
 	return ""
 }
 
-// Text is the value of a member that is a string, else "".
+// Text returns the value of a member that is a string, else "".
 func (b *Body) Text(name string) string {
 	c := wire.Scan(b.Member(name))
 	return c.Str()
@@ -188,5 +188,5 @@ func (l *bodyItems) close() {
 	l.open = false
 }
 
-// Source is the dialect of the body's blocks.
+// Source returns the dialect of the body's blocks.
 func (b *Body) Source() Dialect { return b.Format.Dialect() }

@@ -25,7 +25,7 @@ const bodyAnthropic = `{
      {"role":"user","content":[{"tool_use_id":"c1","type":"tool_result","content":"r","cache_control":{"type":"ephemeral"}}]} ], "tail":null }
 `
 
-// All but the conversation keeps its bytes, and so does every message that stands.
+// All but the conversation keeps its bytes, and so does every message that is kept.
 func TestBodyKeepsBytes(t *testing.T) {
 	b := readBody(t, FormatAnthropic, bodyAnthropic)
 	if b.Model != "claude-sonnet-4-6" || len(b.Messages) != 3 || len(b.Tools) != 1 || b.Member("x") != `{"b":1, "a":[2 ]}` || !b.Same(b.Messages) {

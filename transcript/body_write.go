@@ -10,24 +10,24 @@ import (
 
 // BodyEdit is what [Body.Write] changes of a body.
 type BodyEdit struct {
-	// Messages are what to send; one whose Raw stands goes out with those bytes.
+	// Messages are what to send; one whose Raw still holds goes out with those bytes.
 	Messages []memkernel.Message
 	// Markers are the cache breakpoints of the Messages API. The client's own in the
 	// messages are taken out for them; those that it put on tools, system prompt and
-	// the request as a whole stand, and count. Other formats have none of ours.
+	// the request as a whole stay, and count. Other formats have none of ours.
 	Markers []Marker
 	// Thinking is written in place of the member of that name, "" leaves it alone.
 	Thinking string
 }
 
-// Same tells whether messages are the body's own, each of them and untouched, so that
+// Same reports whether messages are the body's own, each of them and untouched, so that
 // nothing has to be written.
 func (b *Body) Same(messages []memkernel.Message) bool {
 	return len(messages) == len(b.Messages) &&
 		!slices.ContainsFunc(messages, func(m memkernel.Message) bool { return m.Raw == "" })
 }
 
-// Write is the body with another conversation. The notes say what could not be sent.
+// Write returns the body with another conversation. The notes name what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
 	list, members := b.api.Rewrite(r, b.envelope())
@@ -58,7 +58,7 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	return dst, r.Notes
 }
 
-// envelope is the body but for what is sent in the place of its messages.
+// envelope returns the body but for what is sent in the place of its messages.
 func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
 }
@@ -66,8 +66,8 @@ func (b *Body) envelope() *wire.Envelope {
 // BodyMarkers are the cache markers that a client set: how many, where, for how long.
 type BodyMarkers = wire.Markers
 
-// Markers are the cache markers of the body.
+// Markers returns the cache markers of the body.
 func (b *Body) Markers() BodyMarkers { return b.markers }
 
-// Marked tells whether the body may hold breakpoints in OpenAI's form.
+// Marked reports whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

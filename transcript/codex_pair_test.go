@@ -14,7 +14,7 @@ import (
 )
 
 // Each kind of item as a request, and a rollout, has it: what is a call, what answers
-// one, and what stands by itself.
+// one, and what is by itself.
 func TestItemKinds(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -139,7 +139,7 @@ func calls(msgs []memkernel.Message) string {
 }
 
 // drawItems draws a conversation of items, half of them of kinds that nobody has made
-// yet, and says which ids are of pairs.
+// yet, and returns which ids are of pairs.
 func drawItems(t *rapid.T) (items []string, paired map[string]bool) {
 	paired = map[string]bool{}
 	word := rapid.StringMatching(`[a-z]{1,6}(_[a-z]{1,6})?`)
@@ -207,8 +207,8 @@ func TestItemsOfUnknownKinds(t *testing.T) {
 			found++
 		}
 		checkAtoms(t, b.Messages)
-		if healed, notes := Heal(b.Messages, false); len(notes) > 0 && !onlyMoved(notes) {
-			t.Fatalf("%v\n%s", notes, calls(healed))
+		if repaired, notes := Repair(b.Messages, false); len(notes) > 0 && !onlyMoved(notes) {
+			t.Fatalf("%v\n%s", notes, calls(repaired))
 		}
 		for _, a := range Atoms(b.Messages) {
 			left := slices.Concat(b.Messages[:1], b.Messages[max(1, a.End):])

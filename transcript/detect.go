@@ -3,7 +3,7 @@ package transcript
 import "github.com/memkernel/memkernel/transcript/internal/wire"
 
 // sniffLine looks at the keys of one JSONL record. A broken record is judged
-// by what stands before the break.
+// by what precedes the break.
 func sniffLine(line string) Dialect {
 	c := wire.Scan(line)
 	if c.Peek() != '{' {
@@ -73,7 +73,7 @@ func (v *vote) weigh(at wire.Place, word string) {
 	}
 }
 
-// verdict is the dialect that most speaks for, of equals the first.
+// verdict returns the dialect that most speaks for, of equals the first.
 func (v *vote) verdict() (found Dialect) {
 	best := -1
 	for i := range table {

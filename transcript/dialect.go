@@ -35,7 +35,7 @@ func Dialects() (out []Dialect) {
 	return out
 }
 
-// rowOf is the row of a dialect, nil if there is none.
+// rowOf returns the row of a dialect, nil if there is none.
 func rowOf(d Dialect) *wire.Dialect {
 	for i := range table {
 		if table[i].Name == string(d) {
@@ -45,7 +45,7 @@ func rowOf(d Dialect) *wire.Dialect {
 	return nil
 }
 
-// Intakes are the dialects in which a host may hand over its messages: those of requests
+// Intakes returns the dialects in which a host may hand over its messages: those of requests
 // first, then those of other providers' items.
 func Intakes() (out []Dialect) {
 	for rank := range 3 {
@@ -58,7 +58,7 @@ func Intakes() (out []Dialect) {
 	return out
 }
 
-// Document tells whether a transcript in the dialect is one JSON document, which can't be
+// Document reports whether a transcript in the dialect is one JSON document, which can't be
 // read from the middle: a request about to be sent, and no log of what happened.
 func (d Dialect) Document() bool {
 	r := rowOf(d)
@@ -77,10 +77,10 @@ func ParseDialect(name string) (Dialect, error) {
 }
 
 // sniffLines is how many lines Detect looks at when the first ones are broken
-// or say nothing.
+// or show nothing.
 const sniffLines = 50
 
-// Detect tells the dialect from a file's first bytes; 64 KiB are plenty, and a
+// Detect returns the dialect of a file from its first bytes; 64 KiB are plenty, and a
 // cut inside a record does not matter. The error is ErrEmpty for blank input,
 // else ErrUnknownDialect. Messages that would be good in both JSON dialects
 // count as anthropic: the canonical form is the same.
@@ -110,7 +110,7 @@ func Detect(prefix []byte) (Dialect, error) {
 	return "", fmt.Errorf("detect dialect: %w (known are %v)", ErrUnknownDialect, Dialects())
 }
 
-// isGemini tells a session file of Gemini CLI by its head.
+// isGemini reports whether s is the head of a session file of Gemini CLI.
 func isGemini(s string) bool {
 	c, has := wire.Scan(s), map[string]bool{}
 	if c.Peek() != '{' {
@@ -149,7 +149,7 @@ func Formats() (out []Format) {
 	return out
 }
 
-// Dialect is the one whose messages a request in the format holds, "" if there is none.
+// Dialect returns the dialect whose messages a request in the format holds, "" if there is none.
 func (f Format) Dialect() Dialect {
 	if r := f.row(); r != nil {
 		return Dialect(r.Name)
@@ -157,7 +157,7 @@ func (f Format) Dialect() Dialect {
 	return ""
 }
 
-// Format is the one of requests in the dialect, "" for one that goes to any provider.
+// Format returns the format of requests in the dialect, "" for one that goes to any provider.
 func (d Dialect) Format() Format {
 	if r := rowOf(d); r != nil && r.API != nil {
 		return Format(r.API.Format)
@@ -174,7 +174,7 @@ func (f Format) row() *wire.Dialect {
 	return nil
 }
 
-// oneOf is a list of names in words.
+// oneOf returns a list of names in words.
 func oneOf[S ~string](names []S) string {
 	last := len(names) - 1
 	words := make([]string, last)

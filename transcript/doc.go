@@ -3,7 +3,7 @@
 // messages back into the request bodies that providers accept.
 //
 // Dialects are detected from the first bytes. Each is a row of one table and a folder of
-// its own below internal; CONTRIBUTING.md says how to add one.
+// its own below internal; CONTRIBUTING.md describes how to add one.
 //
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
@@ -22,7 +22,7 @@
 //	 nothing line  end   values of a document
 //
 // [Load] assembles a [Session], which offers two views: what the host would
-// send now, and everything that was ever said. [Atoms], [Heal] and [Validate]
+// send now, and everything that was ever said. [Atoms], [Repair] and [Validate]
 // know which messages belong together and what each provider insists on;
 // [Render] and [AppendPart] make request bytes. A [Body] is a request on its way, whose
 // conversation can be replaced while all else keeps its bytes.

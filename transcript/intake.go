@@ -9,10 +9,10 @@ import (
 )
 
 // Intake makes canonical messages of those that a host hands over value by value,
-// as they stand in its message list: messages of the Messages API (Anthropic) or of
+// as they are in its message list: messages of the Messages API (Anthropic) or of
 // chat completions (OpenAI), items of the Responses API (Codex), messages of Pi and
-// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be told
-// from what went in; see [Intake.Items]. What the host itself leaves out of later
+// OpenClaw (Pi). It keeps the values, so that what comes out of a plan can be expressed
+// by what went in; see [Intake.Items]. What the host itself leaves out of later
 // requests makes no message. It is not safe for concurrent use.
 type Intake struct {
 	row      *wire.Dialect
@@ -23,7 +23,7 @@ type Intake struct {
 	add      func(*wire.Entry)
 }
 
-// taken says which values a message, or the system prompt, was made of.
+// taken describes which values a message, or the system prompt, was made of.
 type taken struct{ from, to int }
 
 // NewIntake makes an intake of no messages. Transcripts of Claude Code are files of
@@ -46,20 +46,20 @@ func (in *Intake) reset() {
 // Dialect is that of the values.
 func (in *Intake) Dialect() Dialect { return Dialect(in.row.Name) }
 
-// Len is how many values were taken in.
+// Len returns how many values were taken in.
 func (in *Intake) Len() int { return len(in.values) }
 
-// Values are what was taken in. They must not be changed.
+// Values returns what was taken in. They must not be changed.
 func (in *Intake) Values() []string { return in.values }
 
-// Messages are the canonical messages. Those that were there before an Append are
+// Messages returns the canonical messages. Those that were there before an Append are
 // the same values afterwards; a Responses message may have grown, and an item of an
 // unknown kind in it may be a call since it was answered.
 func (in *Intake) Messages() []memkernel.Message {
 	return in.log.Messages[:len(in.log.Messages):len(in.log.Messages)]
 }
 
-// System is the system prompt that opens a chat completions conversation.
+// System returns the system prompt that opens a chat completions conversation.
 func (in *Intake) System() []memkernel.Part { return in.log.System }
 
 // Append takes in further values. keys name the messages where the host has ids for
@@ -125,14 +125,14 @@ func (in *Intake) take(value, key string) error {
 
 // Item is a run of a plan's messages as the host has to send them.
 type Item struct {
-	// From and To are values that were taken in. Without JSON they stand as they
-	// are; with it, it stands in their place, or is new if there are none.
+	// From and To are values that were taken in. Without JSON they stay as they
+	// are; with it, it replaces them, or is new if there are none.
 	From, To int
 	// JSON is a message in the dialect of the intake.
 	JSON string
 }
 
-// Len is how many messages of the host's an item comes to.
+// Len returns how many messages of the host's an item comes to.
 func (it Item) Len() int {
 	if it.JSON != "" {
 		return 1
@@ -141,7 +141,7 @@ func (it Item) Len() int {
 }
 
 // Items spells a plan's messages in the dialect of the intake. Of messages that were
-// not touched it says where they stand, so that the host sends its own bytes; in the
+// not touched it gives where they are, so that the host sends its own bytes; in the
 // others all members stay but for the content. at gives the position of each planned
 // message's last value in the list that the items come to, -1 for one that has none.
 func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
@@ -160,7 +160,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 		switch {
 		case h < 0:
 			made = in.written(m, nil, taken{}, calls)
-		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || saysSame(m, &in.log.Messages[h])):
+		case !wire.HoldsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
 			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
 			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)
@@ -177,7 +177,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 	return items, at
 }
 
-// join appends an item, in one with the one before if both stand as they are.
+// join appends an item, in one with the one before if both stay as they are.
 func join(items []Item, it Item) []Item {
 	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
 		items[n-1].To = it.To
@@ -186,7 +186,7 @@ func join(items []Item, it Item) []Item {
 	return append(items, it)
 }
 
-// find gives the host's message that a planned one shows, -1 if it is none of the
+// find returns the host's message that a planned one shows, -1 if it is none of the
 // host's. Plans keep the host's order.
 func (in *Intake) find(m *memkernel.Message, next int) int {
 	if len(m.Parts) == 0 || strings.HasPrefix(m.Key, "memkernel:") {
@@ -207,9 +207,9 @@ func untouched(m, host *memkernel.Message) bool {
 	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
 }
 
-// saysSame tells whether both are the same words, whatever form the host gave them:
+// sameWords reports whether both are the same words, whatever form the host gave them:
 // a prompt that was planned before the host wrote it down.
-func saysSame(m, host *memkernel.Message) bool {
+func sameWords(m, host *memkernel.Message) bool {
 	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
 	for i := range m.Parts {
 		same = same && m.Parts[i].Kind == memkernel.PartText && host.Parts[i].Kind == memkernel.PartText && m.Parts[i].Text == host.Parts[i].Text
@@ -217,7 +217,7 @@ func saysSame(m, host *memkernel.Message) bool {
 	return same
 }
 
-// sharesPart tells whether both hold the same block, or answer the same call.
+// sharesPart reports whether both hold the same block, or answer the same call.
 func sharesPart(m, host *memkernel.Message) bool {
 	for i := range m.Parts {
 		p := &m.Parts[i]

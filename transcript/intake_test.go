@@ -76,7 +76,7 @@ func TestIntakePieceByPiece(t *testing.T) {
 	}
 }
 
-// TestItemsOfUntouchedMessages: the host is told to send what it has.
+// TestItemsOfUntouchedMessages: the host is asked to send what it has.
 func TestItemsOfUntouchedMessages(t *testing.T) {
 	for d, values := range intakes {
 		in := intake(t, d, values)

@@ -8,22 +8,22 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// PlainUser tells whether m is a user message that answers no tool call,
+// PlainUser reports whether m is a user message that answers no tool call,
 // whoever wrote it: the form that opens a user turn.
 func PlainUser(m memkernel.Message) bool { return wire.PlainUser(m) }
 
-// HasResults tells whether m answers a tool call of the client's. Results of
-// tools that the provider runs stand inside the assistant's own message.
+// HasResults reports whether m answers a tool call of the client's. Results of
+// tools that the provider runs are inside the assistant's own message.
 func HasResults(m memkernel.Message) bool { return wire.HasResults(m) }
 
-// HasCalls tells whether m asks the client to run a tool.
+// HasCalls reports whether m asks the client to run a tool.
 func HasCalls(m memkernel.Message) bool { return wire.HasCalls(m) }
 
 // Text joins the text of m: its text blocks and the text in its tool results,
 // one block per line. Thinking and tool inputs are not part of it.
 func Text(m memkernel.Message) string { return wire.Text(m) }
 
-// Asks tells whether an answer asks the client for something: it calls a tool, or holds
+// Asks reports whether an answer asks the client for something: it calls a tool, or holds
 // an item of an unknown kind that another one may answer.
 func Asks(m memkernel.Message) bool {
 	return wire.HasCalls(m) || slices.ContainsFunc(m.Parts, codex.MayAsk)
@@ -46,7 +46,7 @@ func TurnEnds(msgs []memkernel.Message) []int {
 }
 
 // EndedTurns is [TurnEnds] for a conversation that may still go on: what the model said
-// last counts only if ended says that its turn has.
+// last counts only if ended, that is, if its turn has ended.
 func EndedTurns(msgs []memkernel.Message, ended bool) []int {
 	out := TurnEnds(msgs)
 	if n := len(out); !ended && n > 0 && out[n-1] == len(msgs) {

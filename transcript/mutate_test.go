@@ -10,7 +10,7 @@ import (
 )
 
 // TestMutilatedFiles edits the samples at random. Whatever comes out, reading
-// must not panic, skipping must lose no byte, and the views must heal into
+// must not panic, skipping must lose no byte, and the views must repair into
 // something valid that renders as JSON.
 func TestMutilatedFiles(t *testing.T) {
 	var samples [][]byte
@@ -51,7 +51,7 @@ func TestMutilatedFiles(t *testing.T) {
 }
 
 func checkView(t *rapid.T, s *Session, v View, branch string) {
-	msgs, _ := Heal(s.ViewBranch(v, branch), false)
+	msgs, _ := Repair(s.ViewBranch(v, branch), false)
 	checkAtoms(t, msgs)
 	req := &Request{Messages: msgs, Source: s.Dialect}
 	for _, viol := range Validate(ProviderAnthropic, req, &ValidateOptions{Prefill: true}) {

@@ -18,7 +18,7 @@ var (
 	header = lazyregexp.New(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
 )
 
-// mailBegins tells whether a mail begins with a line: from there on others speak.
+// mailBegins reports whether a mail begins with a line: from there on others speak.
 func mailBegins(line, rest string) bool {
 	switch {
 	case strings.HasSuffix(line, ":") || strings.HasSuffix(line, "："):
@@ -50,8 +50,8 @@ const maxQuotation = 2000
 // maxPhrase is the same for marks that are apostrophes, or mark code, as well.
 const maxPhrase = 300
 
-// Unquoted is s with what stands between quotation marks covered, byte for byte, so that
-// nothing in it is taken for what the text says. Line ends stay, and so do single words,
+// Unquoted is s with what is between quotation marks covered, byte for byte, so that
+// nothing in it is taken for what the text states. Line ends stay, and so do single words,
 // which people mark to stress them.
 func Unquoted(s string) string {
 	var out []byte
@@ -79,12 +79,12 @@ func Unquoted(s string) string {
 	return string(out)
 }
 
-// quotation is the length of the quotation that s begins with, 0 if it begins with none,
+// quotation returns the length of the quotation that s begins with, 0 if it begins with none,
 // and whether it is more than a word.
 func quotation(s string, mark rune, n int, before rune) (length int, covers bool) {
 	ends, ok := closing[mark]
 	straight := mark == '"' || mark == '\'' || mark == '`'
-	if !ok || straight && wordly(before) {
+	if !ok || straight && isLetterOrDigit(before) {
 		return 0, false
 	}
 	longest := maxQuotation
@@ -100,7 +100,7 @@ func quotation(s string, mark rune, n int, before rune) (length int, covers bool
 			continue
 		}
 		end := j + utf8.RuneLen(r)
-		if next, _ := utf8.DecodeRuneInString(rest[end:]); straight && (j == 0 || wordly(next)) {
+		if next, _ := utf8.DecodeRuneInString(rest[end:]); straight && (j == 0 || isLetterOrDigit(next)) {
 			continue
 		}
 		inner := strings.TrimSpace(rest[:j])
@@ -112,5 +112,6 @@ func quotation(s string, mark rune, n int, before rune) (length int, covers bool
 	return 0, false
 }
 
-// wordly tells the characters of words, next to which a straight mark is none.
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isLetterOrDigit reports whether r is a letter or digit, next to which a straight mark
+// is no quotation mark.
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

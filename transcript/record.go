@@ -8,18 +8,18 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Kind says what a record is to the conversation: "message" carries one or a part of one,
+// Kind is what a record is to the conversation: "message" carries one or a part of one,
 // "compaction" and "microcompaction" are where the host shortened the past, "usage" is
 // what a call billed, apart from its message, "meta" and "field" describe the session,
-// "summary" is its title, "ignored" says nothing to the model, "unknown" has a type that
+// "summary" is its title, "ignored" is nothing to the model, "unknown" has a type that
 // this package has not met; "blank", "broken" and "torn" could not be read.
 type Kind = wire.Kind
 
-// The kinds that are told apart elsewhere.
+// The kinds that are distinguished elsewhere.
 const (
 	KindCompaction      = wire.KindCompaction
 	KindMicrocompaction = wire.KindMicrocompaction
-	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err is where
 	// it is cut off. It is no error, however broken records are dealt with.
 	KindTorn = wire.KindTorn
 )
@@ -37,7 +37,7 @@ type Record struct {
 	Line int
 	// Offset is the byte offset of Lead in the file.
 	Offset int64
-	// Lead is what stands before Raw: a byte order mark, or the separators of
+	// Lead is what precedes Raw: a byte order mark, or the separators of
 	// a document.
 	Lead string
 	// Raw is the record's JSON.
@@ -52,7 +52,7 @@ type Record struct {
 	// Message is what the record adds to the conversation, nil if nothing. Of
 	// a message that spans several records it is this record's share.
 	Message *memkernel.Message
-	// Err tells what is wrong with a broken record.
+	// Err is what is wrong with a broken record.
 	Err *LineError
 
 	entry *wire.Entry // what its dialect read, nil if there is nothing
@@ -78,7 +78,7 @@ type LineError struct {
 	Line int
 	// Err is the cause.
 	Err error
-	// Hint says what the user can do.
+	// Hint is what the user can do.
 	Hint string
 }
 

@@ -10,7 +10,7 @@ import (
 // Marker asks for a cache breakpoint: on which message and part, and for how long.
 type Marker = wire.Marker
 
-// Where a Marker stands if not in a message, and which part it means if not a
+// Where a Marker is if not in a message, and which part it means if not a
 // certain one.
 const (
 	MarkerSystem = wire.MarkerSystem
@@ -41,15 +41,15 @@ type Request struct {
 	Params []Param
 	// Source is the dialect that the messages came from. It decides about
 	// blocks of unknown type, which only their own provider understands, and
-	// lets untouched messages of that provider go out whole. "" means that the
-	// blocks have to tell.
+	// lets untouched messages of that provider go out whole. "" means that it
+	// is inferred from the blocks.
 	Source Dialect
 }
 
 // Render makes the request body. Untouched blocks of the same provider go out
 // with the bytes that the host wrote; everything else is converted to JSON
 // with a fixed order of members. Cache markers in the source are taken out;
-// only req.Markers are set. The notes say what could not be sent.
+// only req.Markers are set. The notes name what could not be sent.
 func Render(f Format, req *Request) ([]byte, []Note, error) {
 	d := f.row()
 	if d == nil {

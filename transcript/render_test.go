@@ -23,7 +23,7 @@ func TestRenderGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs, _ := Heal(s.View(Full), false)
+		msgs, _ := Repair(s.View(Full), false)
 		for _, f := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 			req := &Request{Model: s.Model, Tools: s.Tools, System: s.System, Messages: msgs, Source: s.Dialect, MaxTokens: 100,
 				Markers: []Marker{{Message: MarkerTools, Part: LastPart, TTL: "1h"}, {Message: MarkerSystem, Part: LastPart, TTL: "1h"}, {Message: len(msgs) - 1, Part: LastPart, TTL: ""}}}
@@ -74,7 +74,7 @@ func TestRenderVerbatim(t *testing.T) {
 // TestRenderPrefix: appending messages never changes the bytes before.
 func TestRenderPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		msgs, _ := Heal(drawMessages(t), false)
+		msgs, _ := Repair(drawMessages(t), false)
 		for _, f := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
 			for _, a := range Atoms(msgs) {
 				if a.Kind != AtomAssistant || a.Start == 0 {
@@ -100,7 +100,7 @@ func TestRenderPrefix(t *testing.T) {
 func TestRenderHasParts(t *testing.T) {
 	for _, name := range []string{"claude-code.jsonl", "pi-v3.jsonl", "codex.jsonl", "anthropic.json"} {
 		s := loadSample(t, name)
-		msgs, _ := Heal(s.View(Full), false)
+		msgs, _ := Repair(s.View(Full), false)
 		for _, f := range []Format{FormatAnthropic, FormatResponses} {
 			body, _, err := Render(f, &Request{Model: s.Model, Messages: msgs})
 			if err != nil {

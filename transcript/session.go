@@ -14,7 +14,7 @@ import (
 type Session struct {
 	Dialect Dialect
 	// ID is the host's session id, Cwd its working directory, Model the last
-	// model that spoke; each "" if the file does not say.
+	// model that spoke; each "" if the file does not name it.
 	ID, Cwd, Model string
 	// Tools and System are the fixed part of the prompt where the file holds
 	// it: requests do, of the session logs only Codex has its instructions.
@@ -28,8 +28,8 @@ type Session struct {
 	// Torn is the last line where it is not whole yet, nil if it is: all before it was
 	// read.
 	Torn *LineError
-	// Ended: the host says that the newest turn of the main line has ended. Session logs
-	// say so in their own ways, or not at all; what is one document is whole.
+	// Ended reports whether the host recorded that the newest turn of the main line ended. Logs
+	// record it in their own ways, or not at all; what is one document is whole.
 	Ended bool
 	// Notes report duplicates, forks, unknown records and the like.
 	Notes []Note
@@ -37,8 +37,8 @@ type Session struct {
 	log *wire.Log
 }
 
-// Load reads a whole transcript. name stands in errors and may be "". Broken
-// records are refused unless opt says to skip them; skipped ones are listed.
+// Load reads a whole transcript. name is used in errors and may be "". Broken
+// records are refused unless opt has them skipped; skipped ones are listed.
 func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	o := opt.orDefault()
 	if name != "" {
@@ -92,7 +92,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 // halfLine is what is the matter with a file that holds less than a line.
 const halfLine = "its first line is not whole; it is cut off, or still being written"
 
-// unread says why nothing of a file was read.
+// unread returns why nothing of a file was read.
 func (s *Session) unread(name string) error {
 	switch {
 	case len(s.Skipped) > 0:
@@ -103,7 +103,7 @@ func (s *Session) unread(name string) error {
 	return fmt.Errorf("read %s: %w: no line is a record of %s that is known", name, ErrUnread, s.Dialect)
 }
 
-// end takes note of what a record says of the turn.
+// end records what an entry says about the turn.
 func (s *Session) end(e *wire.Entry, d *wire.Dialect) {
 	switch {
 	case d.Document():

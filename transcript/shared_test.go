@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// sharedFiles are real transcripts that stand beside the repository on some
+// sharedFiles are real transcripts beside the repository on some
 // machines. They are never copied into it.
 func sharedFiles(tb testing.TB) []string {
 	tb.Helper()
@@ -43,7 +43,7 @@ func TestSharedRoundTrip(t *testing.T) {
 }
 
 // TestSharedViews plans nothing, but every real session must come out valid
-// after Heal, in both views, for each provider, and nothing may be repaired
+// after Repair, in both views, for each provider, and nothing may be repaired
 // that was sound.
 func TestSharedViews(t *testing.T) {
 	for _, path := range sharedFiles(t) {
@@ -59,13 +59,13 @@ func TestSharedViews(t *testing.T) {
 			t.Errorf("%s: note %s: %s", name, n.Rule, n.Text)
 		}
 		for _, v := range []View{Host, Full} {
-			msgs, notes := Heal(s.View(v), false)
+			msgs, notes := Repair(s.View(v), false)
 			for _, n := range notes {
 				t.Logf("%s %v: %s: %s", name, v, n.Rule, n.Text)
 			}
-			again, notes := Heal(msgs, false)
+			again, notes := Repair(msgs, false)
 			if len(notes) > 0 || len(again) != len(msgs) {
-				t.Errorf("%s %v: Heal is not idempotent: %v", name, v, notes)
+				t.Errorf("%s %v: Repair is not idempotent: %v", name, v, notes)
 			}
 			checkAtoms(t, msgs)
 			for _, c := range Calls(msgs) {
@@ -112,7 +112,7 @@ func TestSharedVerbatim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs, _ := Heal(s.View(Full), false)
+		msgs, _ := Repair(s.View(Full), false)
 		body, _, err := Render(FormatAnthropic, &Request{Model: s.Model, Messages: msgs, Source: s.Dialect})
 		if err != nil {
 			t.Fatal(err)

@@ -101,7 +101,8 @@ func (s *source) broken(line int, err error) *LineError {
 	return e
 }
 
-// cutOff tells a JSON value that ends before it should, which more bytes may complete.
+// cutOff reports whether raw is a JSON value that ends before it should, which more
+// bytes may complete.
 func cutOff(raw string) bool {
 	var v json.RawMessage
 	return errors.Is(json.NewDecoder(strings.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)

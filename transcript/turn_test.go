@@ -73,7 +73,7 @@ func TestEndedTurnsStand(t *testing.T) {
 	}
 }
 
-// A file that is cut off anywhere is read up to its last whole line, and says so; a
+// A file that is cut off anywhere is read up to its last whole line, and reports it; a
 // broken line before the last is an error that names it.
 func TestTornLine(t *testing.T) {
 	for name, data := range growing(t) {

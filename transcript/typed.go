@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// Typed gives what a person typed in m, and is the one place that decides it: own are
+// Typed returns what a person typed in m, and is the one place that decides it: own are
 // the person's words, quoted is what they pasted or quoted among them (code fences,
 // quotations, mails). Only what a dialect marked is looked at ([memkernel.Part]), and of
 // that the blocks, notices and files go that hosts put round it, and what the kernel
-// said that came back. Where it can't be told who wrote something, it is not the
+// said that came back. Where it is unknown who wrote something, it is not the
 // person's. Both are "" if no person spoke.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if m.Role != memkernel.RoleUser || m.Origin != memkernel.OriginHost || m.Branch != "" || strings.HasPrefix(m.Key, "memkernel:") {
@@ -29,7 +29,7 @@ func Typed(m memkernel.Message) (own, quoted string) {
 	return mine.String(), others.String()
 }
 
-// Words is what m says without what hosts put round it, whoever wrote it: what may be
+// Words returns what m says without what hosts put round it, whoever wrote it: what may be
 // searched for, and is nobody's wish.
 func Words(m memkernel.Message) string {
 	var b strings.Builder
@@ -41,7 +41,7 @@ func Words(m memkernel.Message) string {
 	return b.String()
 }
 
-// MarkedTyped tells whether a dialect said that a person typed something in m.
+// MarkedTyped reports whether a dialect said that a person typed something in m.
 func MarkedTyped(m memkernel.Message) bool {
 	for i := range m.Parts {
 		if m.Parts[i].Typed {
@@ -64,7 +64,7 @@ func Untyped(m memkernel.Message) memkernel.Message {
 	return m
 }
 
-// Refusal tells whether r says that a person refused the call of a tool, and gives what
+// Refusal reports whether r says that a person refused the call of a tool, and returns what
 // they typed with it. A tool of which others choose the words could pose as a person:
 // its words are not counted as one's.
 func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
@@ -80,13 +80,13 @@ var worded = map[string]bool{"Bash": true, "BashOutput": true, "KillShell": true
 	"NotebookEdit": true, "Glob": true, "Grep": true, "LS": true, "Task": true, "Agent": true, "WebFetch": true, "WebSearch": true,
 	"TodoWrite": true, "TaskCreate": true, "TaskUpdate": true, "Skill": true, "ExitPlanMode": true, "EnterPlanMode": true, "AskUserQuestion": true}
 
-// Dialog tells whether a tool by that name may be the host's own, which asks the user:
+// Dialog reports whether a tool by that name may be the host's own, which asks the user:
 // those of others that a host takes in have the name of their server in front.
 func Dialog(tool string) bool {
 	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
 }
 
-// split parts a person's words from what they quoted. Where a quotation stood is the
+// split parts a person's words from what they quoted. Where a quotation was is the
 // end of a paragraph.
 func split(text string) (own, quoted string) {
 	var mine, others strings.Builder
@@ -129,7 +129,7 @@ func indented(line string) bool {
 // anew with it; the plan follows.
 const planAccepted = "Implement the following plan:"
 
-// titleOf is the first line of a plan, which names it and says nothing itself.
+// titleOf returns the first line of a plan, which names it and has no content itself.
 func titleOf(plan string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(plan, "# \t\n"), "\n")
 	r := []rune(strings.NewReplacer("“", "", "”", "").Replace(strings.TrimSpace(line)))
@@ -143,7 +143,7 @@ type fences struct {
 	depth int
 }
 
-// line tells whether a trimmed line is part of a block. One may open behind words.
+// line reports whether a trimmed line is part of a block. One may open behind words.
 func (f *fences) line(t string) bool {
 	if !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
 		if f.depth > 0 {

@@ -64,7 +64,7 @@ var (
 		`\[Context: \d+% \| |Older context will be compacted soon: |\[Request interrupted by user|Current time: )`)
 )
 
-// spoken is a text that a person typed, without what was put round it.
+// spoken returns a text that a person typed, without what was put round it.
 func spoken(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for _, name := range hostTags {
@@ -109,7 +109,7 @@ func withoutElement(text, name string) string {
 	}
 }
 
-// apart joins what stood before and behind something, on lines of their own.
+// apart joins what came before and after something, on lines of their own.
 func apart(before, behind string) string {
 	if before == "" || strings.HasSuffix(before, "\n") || strings.HasPrefix(behind, "\n") {
 		return before + behind
@@ -135,7 +135,7 @@ func withoutSection(text, begin, end string) string {
 	return text[:i]
 }
 
-// lineWith is where a line begins with a prefix, -1 if none does.
+// lineWith returns where a line begins with a prefix, -1 if none does.
 func lineWith(text, prefix string) int {
 	if strings.HasPrefix(text, prefix) {
 		return 0
@@ -185,7 +185,7 @@ func withoutBlocks(text string) (rest string, stripped bool) {
 	return b.String(), stripped
 }
 
-// tagName is the name of such a tag at the start of s, "" if there is none.
+// tagName returns the name of such a tag at the start of s, "" if there is none.
 func tagName(s string) string {
 	if !strings.HasPrefix(s, "<") {
 		return ""
@@ -212,7 +212,7 @@ func tagName(s string) string {
 	return ""
 }
 
-// withoutNotices takes out what hosts say in lines: all from a notice on, lines for
+// withoutNotices takes out hosts' own lines: all from a notice on, lines for
 // themselves, lines in brackets at the beginning and the end, what OpenClaw says of a
 // sender.
 func withoutNotices(text string) string {
@@ -257,7 +257,7 @@ func isNotice(line string) bool {
 		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }
 
-// behindBlock is what stands behind a fenced block; nothing can be told from what is
+// behindBlock returns what follows a fenced block; nothing can be inferred from what is
 // not fenced.
 func behindBlock(text string) string {
 	text = strings.TrimLeft(text, "\n")

@@ -15,7 +15,7 @@ func typedText(s string) memkernel.Message {
 	return memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: s, Typed: true}}}
 }
 
-// What stands round a person's words, or is quoted among them, is not their own; they are.
+// What is around a person's words, or is quoted among them, is not their own; they are.
 func TestTypedAmong(t *testing.T) {
 	const mine = "Please look at the retry test."
 	for name, form := range map[string]string{

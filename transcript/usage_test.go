@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// logs are one billed answer each, with room for its usage; line is where that stands.
+// logs are one billed answer each, with room for its usage; line is where that is.
 var logs = []struct {
 	dialect Dialect
 	text    string

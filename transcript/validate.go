@@ -35,31 +35,31 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
 }
 
-// ValidateOptions hold what a request alone does not tell. Nil leaves the
+// ValidateOptions hold what a request alone does not show. Nil leaves the
 // rules that need it unjudged.
 type ValidateOptions struct {
 	// Reference is the conversation as the host recorded it. With it the
 	// rules about thinking and order can be judged (A7, R2, R3); messages are
 	// matched by key, else by call id.
 	Reference []memkernel.Message
-	// Changed says that something before message ChangedFrom differs from what
+	// Changed reports whether something before message ChangedFrom differs from what
 	// the model saw when it wrote that message and the later ones (A8, R4).
 	Changed     bool
 	ChangedFrom int
-	// PreservedThinking says that the model's thinking is bound to its prefix,
+	// PreservedThinking reports whether the model's thinking is bound to its prefix,
 	// DropBlocks that the request lets the provider drop what no longer fits.
 	PreservedThinking, DropBlocks bool
 	// Prefill allows the last message to be a partial answer (A6).
 	Prefill bool
-	// AutomaticMarker says that the provider places one marker itself, which
+	// AutomaticMarker reports whether the provider places one marker itself, which
 	// takes one of the four slots (A9).
 	AutomaticMarker bool
 	// PreviousTail is the marker at the end of the request before, if any:
-	// some marker must stand less than 20 positions behind it (A9).
+	// some marker must be less than 20 positions behind it (A9).
 	PreviousTail *Marker
 }
 
-// Validate judges messages as they stand against the rules of a provider, as
+// Validate judges messages as they are against the rules of a provider, as
 // far as a request shows them. Sound requests give nil.
 func Validate(p Provider, req *Request, opt *ValidateOptions) []Violation {
 	if opt == nil {
@@ -96,7 +96,7 @@ func (v *validator) add(code, rule string, msg, part int, format string, args ..
 
 func (v *validator) part(b wire.At) *memkernel.Part { return &v.req.Messages[b.Msg].Parts[b.Part] }
 
-// turns merges neighbours of one wire role, in the order in which they stand.
+// turns merges neighbours of one wire role, in the order in which they are.
 // The system messages in front belong to the system prompt.
 func (v *validator) turns() []wire.Turn {
 	var out []wire.Turn
@@ -118,7 +118,7 @@ func (v *validator) turns() []wire.Turn {
 	return out
 }
 
-// wireRole is the role under which a message goes out. Only Anthropic's own
+// wireRole returns the role under which a message goes out. Only Anthropic's own
 // system messages stay what they are inside a conversation.
 func (v *validator) wireRole(r memkernel.Role) string {
 	switch r {

@@ -89,7 +89,7 @@ func (v *valueReader) fault(want string) error {
 }
 
 // value moves pos behind the next value. It only finds the end; whether the
-// inside is JSON is for the cursor to say.
+// inside is JSON is for the cursor to find.
 func (v *valueReader) value() error {
 	if v.peek() == 0 {
 		return v.fault("a value")

@@ -14,7 +14,7 @@ type View int
 const (
 	// Host is what the host would send now: after its last compaction, the
 	// summary first, then what it kept, with its micro-compactions applied.
-	// Where a fork exists the later arm stands.
+	// Where a fork exists the later arm is shown.
 	Host View = iota
 	// Full is everything that was said along the line, once, with compaction
 	// boundaries and summaries taken out; it is for replay. The abandoned arm
@@ -68,7 +68,7 @@ func (s *Session) full(l *wire.Line) []memkernel.Message {
 }
 
 // Compactions lists where the host compacted the main line, as positions in the
-// Full view: a compaction stood before the message at that index.
+// Full view: a compaction was before the message at that index.
 func (s *Session) Compactions() []int {
 	l, out := s.log.Lines[""], []int{}
 	if len(l.Order) == 0 && len(s.log.Names) == 1 {
@@ -89,7 +89,7 @@ func (s *Session) host(l *wire.Line) []memkernel.Message {
 	out := slices.Clone(b.Lead)
 	pos := b.Pos
 	if b.Lead == nil {
-		// The summary stands before what was kept.
+		// The summary precedes what was kept.
 		for ; pos < len(l.Order) && s.Messages[l.Order[pos]].Origin == memkernel.OriginSummary; pos++ {
 			out = append(out, s.Messages[l.Order[pos]])
 		}

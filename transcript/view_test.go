@@ -170,7 +170,7 @@ func TestPiLinear(t *testing.T) {
 	wantSketch(t, "full", s.View(Full), "user: one\nassistant: two\nuser: three\nassistant: four\n")
 }
 
-// TestPiLostParent: a skipped line must not cost what stood before it.
+// TestPiLostParent: a skipped line must not cost what came before it.
 func TestPiLostParent(t *testing.T) {
 	data, err := os.ReadFile("testdata/pi-v3.jsonl")
 	if err != nil {
@@ -251,7 +251,7 @@ func TestRequests(t *testing.T) {
 	wantSketch(t, "early", f.View(Host), "user: a\nassistant: call function-f-1\ntool: result function-f-1=1\nassistant: call function-f-2\ntool: result function-f-2=2\n")
 }
 
-// TestCompactions: each compaction stands before a message of the full view.
+// TestCompactions: each compaction precedes a message of the full view.
 func TestCompactions(t *testing.T) {
 	const lines = `{"type":"user","uuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"one"}}
 {"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"yes"}]}}

@@ -23,7 +23,7 @@ func TestPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+		msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 		all = append(all, Measure(msgs))
 	}
 	for _, r := range Rates(all) {

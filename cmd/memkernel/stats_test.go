@@ -42,7 +42,7 @@ func observed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	msgs, _ := transcript.Heal(s.View(transcript.Full), false)
+	msgs, _ := transcript.Repair(s.View(transcript.Full), false)
 	for n, c := range transcript.Calls(msgs) {
 		observeCall(t, k, "afternoon", s.Model, msgs, c, n)
 		if n < 3 {

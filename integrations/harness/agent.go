@@ -23,7 +23,7 @@ type agent struct {
 	talk    *conversation
 	tools   *toolbox
 	session string
-	// say shows what the agent says.
+	// say shows the agent's words.
 	say func(string)
 }
 
@@ -93,7 +93,7 @@ func (a *agent) request() (kernel.PlanRequest, error) {
 	}, nil
 }
 
-// act runs what the newest message calls, and says whether the model has to go on.
+// act runs what the newest message calls, and reports whether the model has to go on.
 func (a *agent) act(ctx context.Context) (bool, error) {
 	newest := a.talk.messages[len(a.talk.messages)-1]
 	if text := transcript.Text(newest); text != "" {
@@ -130,7 +130,7 @@ func (a *agent) compact(ctx context.Context) error {
 }
 
 // reset begins a new conversation. What was worth keeping stays in memory, and the
-// next plan says where the last one stood.
+// next plan shows where the last one ended.
 func (a *agent) reset(ctx context.Context) error {
 	if _, err := a.kernel.Reset(ctx, a.boundary("the user began anew")); err != nil {
 		return err

@@ -23,7 +23,7 @@ type conversation struct {
 	messages []memkernel.Message
 }
 
-// line is how a message stands in the file.
+// line is how a message is in the file.
 type line struct {
 	At      time.Time       `json:"at"`
 	Message json.RawMessage `json:"message"`

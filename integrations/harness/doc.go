@@ -12,5 +12,5 @@
 //
 // It speaks the Anthropic Messages API and OpenAI's chat completions, whoever serves
 // them. It never cuts its own messages: it keeps the whole conversation and sends
-// what the plan says. To stay short it streams nothing and runs one call at a time.
+// the plan's. To stay short it streams nothing and runs one call at a time.
 package main

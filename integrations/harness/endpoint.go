@@ -36,7 +36,7 @@ func (r *refused) Error() string {
 	return fmt.Sprintf("the model's API answered %d: %s", r.status, r.body)
 }
 
-// ask sends what a plan says, byte for byte.
+// ask sends a plan's messages, byte for byte.
 func (e *endpoint) ask(ctx context.Context, plan *kernel.ContextPlan) (*reply, error) {
 	body, _, err := transcript.Render(e.api, &transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System,
 		Messages: plan.Messages, Markers: plan.Markers, MaxTokens: e.answer})

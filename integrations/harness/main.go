@@ -66,7 +66,7 @@ func (a *agent) command(ctx context.Context, text string) error {
 	return a.turn(ctx, text)
 }
 
-// start opens what an agent stands on; done closes it.
+// start opens what an agent needs; done closes it.
 func start(ctx context.Context, workspace, session string, e *endpoint) (*agent, func(), error) {
 	dialect, err := transcript.ParseDialect(string(e.api))
 	if err != nil {

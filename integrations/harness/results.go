@@ -8,7 +8,7 @@ type result struct {
 	failed     bool
 }
 
-// results are the messages that carry results, in the API's form: one for all of
+// results returns the messages that carry results, in the API's form: one for all of
 // them, or one for each.
 func (e *endpoint) results(list []result) []any {
 	var blocks, messages []any

@@ -28,7 +28,7 @@ var own = []struct{ name, description, argument string }{
 	{"run_command", "Run a shell command in the workspace, if the user allows it.", "command"},
 }
 
-// definitions are all tools in an API's form.
+// definitions returns all tools in an API's form.
 func (t *toolbox) definitions(api transcript.Format) ([]memkernel.Tool, error) {
 	raw, err := t.memory.Tools(tools.Format(api))
 	if err != nil {

@@ -10,11 +10,11 @@
 //	Compact(reason)           ──► ────────────────────────────────────► Compact
 //	Clear()                   ──► ──────────────────────────────────────► Reset
 //
-// A Manager keeps no file. What was said stands in the host's own session record,
+// A Manager keeps no file. What was said is in the host's own session record,
 // from which a conversation is read when it is first touched, and in the kernel's
-// journal; in between it is in memory, as Ingest tells it.
+// journal; in between it is in memory, as Ingest delivers it.
 //
-// The host asks for its history before it says what the user's new words are, and
+// The host asks for its history before it hands over what the user's new words are, and
 // not again inside a loop of tool calls. So a plan is one of the last call that was
 // made, with the answer to it behind: what a call shows begins with what the one
 // before showed, until a cut. What depends on the new words, such as recall, is not

@@ -139,7 +139,7 @@ func (h *host) turn(key, user string) string {
 	return ""
 }
 
-// ask calls the model. refused tells that the request was too long.
+// ask calls the model. refused reports whether the request was too long.
 func (h *host) ask(prompt []message) (answer message, refused bool) {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]any{"model": "fake", "messages": prompt, "max_tokens": answerTokens,
@@ -182,7 +182,7 @@ func reads(t fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: fmt.Sprintf("Both files are read, answer %d.", t.N)}
 }
 
-// files answers reads with texts that are told apart by a number.
+// files answers reads with texts that differ by a number.
 func files(lines int) func(name, args string) string {
 	n := 0
 	return func(string, string) string {

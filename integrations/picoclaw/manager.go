@@ -33,7 +33,7 @@ func New[M any](k *kernel.Kernel, opt *Options[M]) *Manager[M] {
 }
 
 // hold locks a session, which is read from the host's record if it is new here. fresh
-// says that it was.
+// reports whether it was.
 func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 	for {
 		s = m.find(key)
@@ -53,7 +53,7 @@ func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 	return s, true, nil
 }
 
-// find gives a session, and lets another go where there are too many.
+// find returns a session, and lets another go where there are too many.
 func (m *Manager[M]) find(key string) *session[M] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	// The host records a message before it tells of it.
+	// The host records a message before it passes it on.
 	if !fresh || !s.endsWith(req.Message) {
 		if err := s.add(req.Message); err != nil {
 			return fmt.Errorf("ingest into session %q: %w", req.SessionKey, err)
@@ -131,7 +131,7 @@ func (m *Manager[M]) Ingest(ctx context.Context, req IngestRequest[M]) error {
 }
 
 // Compact makes room. At the end of a turn there is nothing to do, since plans cut by
-// themselves when it pays, unless the user asked. An error says why nothing was
+// themselves when it pays, unless the user asked. An error is why nothing was
 // reclaimed.
 func (m *Manager[M]) Compact(ctx context.Context, req CompactRequest) error {
 	if req.Reason == Summarize && !req.Manual {

@@ -19,7 +19,7 @@ import (
 
 const (
 	session = "agent:main:telegram:42"
-	// kept is what every block says that stands for what has left.
+	// kept is what every block contains that replaces what has left.
 	kept = "Context kept by memkernel"
 )
 
@@ -187,7 +187,7 @@ func TestClear(t *testing.T) {
 	h.turn(session, "a new matter")
 	for range 2 {
 		got := h.assemble(session)
-		if !standsIn(h.record[session], got) || slices.ContainsFunc(got, func(m message) bool { return strings.Contains(m.Content, "walrus") }) {
+		if !isHeldIn(h.record[session], got) || slices.ContainsFunc(got, func(m message) bool { return strings.Contains(m.Content, "walrus") }) {
 			t.Fatalf("history after a clear: %+v", got)
 		}
 		k.Close()
@@ -250,7 +250,7 @@ func TestWithoutKernel(t *testing.T) {
 	}
 }
 
-// The process was killed in a tool loop, before it told of what it had recorded.
+// The process was killed in a tool loop, before it passed on what it had recorded.
 func TestKilledInALoop(t *testing.T) {
 	dir := t.TempDir()
 	h, model := newHost(t, 64_000, fakemodel.Options{Script: reads})
@@ -300,7 +300,7 @@ func TestManySessions(t *testing.T) {
 			var said []message
 			for i := range 8 {
 				got, err := h.mgr.Assemble(context.Background(), picoclaw.AssembleRequest{SessionKey: key, Budget: 64_000})
-				if err != nil || !standsIn(said, got.History) || len(got.History) != len(said) {
+				if err != nil || !isHeldIn(said, got.History) || len(got.History) != len(said) {
 					t.Errorf("%s: history %+v of %+v (%v)", key, got, said, err)
 				}
 				for _, m := range []message{{Role: "user", Content: fmt.Sprintf("%s says %d", key, i)}, {Role: "assistant", Content: "ok"}} {
@@ -368,8 +368,8 @@ func jsonOf(t *testing.T, m message) string {
 	return string(raw)
 }
 
-// standsIn tells whether all that was said stands in a history, behind what else may.
-func standsIn(said, history []message) bool {
+// isHeldIn reports whether all that was said is in a history, behind what else may.
+func isHeldIn(said, history []message) bool {
 	n := len(history) - len(said)
 	return n >= 0 && slices.EqualFunc(said, history[n:], func(a, b message) bool { return a.Role == b.Role && a.Content == b.Content })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// DefaultFixedTokens stands for a host's system prompt and tools where it doesn't
+// DefaultFixedTokens is assumed for a host's system prompt and tools where it doesn't
 // say how large they are. Too much costs an early cut, too little a compaction that
 // the host asks for.
 const DefaultFixedTokens = 8_000
@@ -18,7 +18,7 @@ const DefaultMaxSessions = 256
 
 // Options configure a Manager.
 type Options[M any] struct {
-	// History is what the host has recorded of a session, oldest first. It is read
+	// History returns what the host has recorded of a session, oldest first. It is read
 	// when a session is first touched; nil is a host that records nothing.
 	History func(sessionKey string) []M
 	// Model is the model's id, by which tokens are counted and the cache's rules known.
@@ -28,10 +28,10 @@ type Options[M any] struct {
 	// Resolver is the tool by which the model follows a pointer to a page, page_expand
 	// if package tools is registered; "" keeps every result at structured or above.
 	Resolver string
-	// Private tells whether a session is one person's own; nil is none. A group's is
+	// Private reports whether a session is one person's own; nil is none. A group's is
 	// not.
 	Private func(sessionKey string) bool
-	// Source says where a session comes from, for its checkpoints; nil says nothing.
+	// Source returns where a session comes from, for its checkpoints; nil leaves it open.
 	Source func(sessionKey string) kernel.Source
 	// MaxSessions is how many conversations are held in memory; DefaultMaxSessions by
 	// default. The one that was used least recently is read again when it goes on.
@@ -40,7 +40,7 @@ type Options[M any] struct {
 	// encoding/json, which is right for PicoClaw's.
 	Encode func(M) ([]byte, error)
 	Decode func([]byte) (M, error)
-	// Logger hears what the host is not told because it would lose its history by it;
+	// Logger hears what is not reported to the host because it would lose its history by it;
 	// nil is nobody.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
@@ -80,7 +80,7 @@ func (o Options[M]) withDefaults() Options[M] {
 
 // KernelOptions are settings for a kernel behind a Manager: what the host's own
 // prompt shows of the workspace is not shown again, nothing is added behind a message
-// that the model has answered already, and nothing of an earlier session stands before
+// that the model has answered already, and nothing of an earlier session precedes
 // one that begins. They may be changed further.
 func KernelOptions() *kernel.Options {
 	return &kernel.Options{

@@ -21,7 +21,7 @@ type session[M any] struct {
 	used int64 // guarded by the manager's lock
 
 	mu sync.Mutex
-	// gone says that the manager has let it go.
+	// gone reports whether the manager has let it go.
 	gone bool
 	// in holds the messages' JSON, host the values that it was made of; nil is a
 	// session that was not read yet.
@@ -30,7 +30,7 @@ type session[M any] struct {
 	// plan is the plan that the last call was made of, "" once a turn named it.
 	plan                   string
 	window, reserve, fixed int
-	// limit is what was seen to be too much for the provider, whatever the host says of
+	// limit is what was seen to be too much for the provider, whatever the host gives as
 	// the window; 0 is nothing.
 	limit int
 }
@@ -81,7 +81,7 @@ func isBlock(m memkernel.Message) bool {
 	return m.Role == memkernel.RoleUser && (strings.HasPrefix(text, blockMark) || strings.HasPrefix(text, restoreMark))
 }
 
-// endsWith tells whether the conversation ends with a message.
+// endsWith reports whether the conversation ends with a message.
 func (s *session[M]) endsWith(msg M) bool {
 	raw, err := s.m.opt.Encode(msg)
 	n := s.in.Len()
@@ -122,14 +122,14 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 	}
 	s.plan = plan.ID
 	// A call that a kill left without a result gets the one that the next plan shows.
-	answer, _ := transcript.Heal(msgs[n:], false)
+	answer, _ := transcript.Repair(msgs[n:], false)
 	return s.spell(slices.Concat(plan.Messages, answer))
 }
 
-// tokensOf is a cautious guess, for an answer that the next plan counts.
+// tokensOf returns a cautious guess, for an answer that the next plan counts.
 func tokensOf(json string) int { return len(json)/3 + 4 }
 
-// call is what the host's calls are like.
+// call returns what the host's calls are like.
 func (s *session[M]) call() *kernel.PlanRequest {
 	o := &s.m.opt
 	req := &kernel.PlanRequest{Model: o.Model, ContextWindow: s.window, Reserve: s.reserve, FixedTokens: s.fixed, Resolver: o.Resolver, Format: transcript.FormatOpenAI}

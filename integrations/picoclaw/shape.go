@@ -5,24 +5,24 @@ type AssembleRequest struct {
 	SessionKey string
 	// Budget is the model's context window, MaxTokens the room for its answer.
 	Budget, MaxTokens int
-	// ReserveTokens is what system prompt and tools take, 0 if the host doesn't say.
+	// ReserveTokens is what system prompt and tools take, 0 if the host gives none.
 	ReserveTokens int
 }
 
 // AssembleResponse is the history, without the user's new message.
 type AssembleResponse[M any] struct {
 	History []M
-	// Summary goes into the host's system prompt. It stays empty: what has left stands
+	// Summary goes into the host's system prompt. It stays empty: what has left is
 	// in the history's first message, where it breaks no cache but at a cut.
 	Summary string
 }
 
-// Reason says why the host wants less.
+// Reason is why the host wants less.
 type Reason string
 
 // PicoClaw's reasons.
 const (
-	// Proactive: the host's own estimate says that the call will not fit.
+	// Proactive: by the host's own estimate the call will not fit.
 	Proactive Reason = "proactive_budget"
 	// Retry: the provider refused the call as too long.
 	Retry Reason = "llm_retry"
@@ -40,7 +40,7 @@ type CompactRequest struct {
 	Manual bool
 }
 
-// IngestRequest tells of a message that the host has just recorded.
+// IngestRequest describes a message that the host has just recorded.
 type IngestRequest[M any] struct {
 	SessionKey string
 	Message    M

@@ -93,7 +93,7 @@ func TestWiringCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The doubles stand inside this module for the compiler alone, under other names.
+	// The doubles are inside this module for the compiler alone, under other names.
 	const virtual = "github.com/memkernel/memkernel/integrations/picoclaw/zz"
 	wiring, err := os.ReadFile("wiring/memkernel.go.txt")
 	if err != nil {

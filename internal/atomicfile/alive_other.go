@@ -4,7 +4,7 @@ package atomicfile
 
 import "os"
 
-// alive tells whether a process of this pid exists. Windows opens the process
+// alive reports whether a process of this pid exists. Windows opens the process
 // to find out.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)

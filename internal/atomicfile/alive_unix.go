@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// alive tells whether a process of this pid exists. A pid that was given to
+// alive reports whether a process of this pid exists. A pid that was given to
 // another process counts as alive: its temp waits for a later cleaning.
 func alive(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)

@@ -74,8 +74,8 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// TornError says that a failed append could not be taken back: bytes of
-// unknown content may stand behind Offset.
+// TornError reports a failed append that could not be taken back: bytes of
+// unknown content may follow Offset.
 type TornError struct {
 	File   string
 	Offset int64
@@ -97,7 +97,7 @@ func Rename(from, to string) error {
 }
 
 // Patch writes data over the bytes of f from off on, in place, and syncs f if sync is
-// set. It is not atomic: whoever reads the file tells a torn patch by its content.
+// set. It is not atomic: whoever reads the file recognises a torn patch by its content.
 func Patch(f *os.File, off int64, data []byte, sync bool) error {
 	err := runHook(OpWrite, f.Name())
 	if p, ok := err.(*PartialWrite); ok {

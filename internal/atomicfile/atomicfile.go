@@ -27,7 +27,7 @@ import (
 	"time"
 )
 
-// Stats tells what durability cost.
+// Stats describes what durability cost.
 type Stats struct {
 	// Files and Bytes count what was written.
 	Files int
@@ -47,7 +47,7 @@ func (s *Stats) Add(o Stats) {
 }
 
 // WriteFile replaces path by data, durably and atomically: when it returns nil
-// the new content survives a power cut, when it fails the old content stands
+// the new content survives a power cut, when it fails the old content is kept
 // and no temp is left. The directory must exist; a symbolic link at path is
 // replaced, not followed. perm is exact, the umask does
 // not apply.
@@ -56,7 +56,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return err
 }
 
-// WriteFileStats is WriteFile that also tells what the syncs cost.
+// WriteFileStats is WriteFile that also returns what the syncs cost.
 func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
 	tmp, err := writeTemp(filepath.Dir(path), data, perm, &st)
@@ -157,7 +157,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	return err
 }
 
-// MkdirAllStats is MkdirAll that also tells what the syncs cost.
+// MkdirAllStats is MkdirAll that also returns what the syncs cost.
 func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 	if fi, err := os.Stat(dir); err == nil {
 		if !fi.IsDir() {
@@ -197,7 +197,7 @@ func Remove(path string) error {
 	return err
 }
 
-// RemoveStats is Remove that also tells what the sync cost.
+// RemoveStats is Remove that also returns what the sync cost.
 func RemoveStats(path string) (st Stats, err error) {
 	if err = runHook(OpRemove, path); err == nil {
 		err = os.Remove(path)

@@ -73,7 +73,7 @@ func TestWriteFileFailsWithoutTrace(t *testing.T) {
 			t.Errorf("%v: %s", *ops, diff)
 		}
 		want := "old"
-		if n == 4 { // the new name stands, only its durability is unknown
+		if n == 4 { // the new name is there, only its durability is unknown
 			want = "new content"
 		}
 		if b, _ := os.ReadFile(path); string(b) != want {

@@ -18,7 +18,7 @@ const maxOpenStaged = 4
 // each once. On Linux a large group costs two syncfs calls whatever its size;
 // elsewhere and for small groups it is one fsync per file and directory.
 //
-// A group is not a transaction: if a rename fails, files before it stand under
+// A group is not a transaction: if a rename fails, files before it are under
 // their names. No file is ever seen half written. A Group is for one goroutine
 // and is used up by Commit or Abort.
 type Group struct {
@@ -37,13 +37,13 @@ type staged struct {
 	synced    bool
 }
 
-// NewGroup returns a group whose temps stand in the directory stage, which
+// NewGroup returns a group whose temps are in the directory stage, which
 // must exist and be on the file system of the targets.
 func NewGroup(stage string) *Group {
 	return &Group{stage: stage, seen: make(map[string]bool)}
 }
 
-// Len is the number of files staged.
+// Len returns the number of files staged.
 func (g *Group) Len() int { return len(g.staged) }
 
 // Write stages data for path. perm is subject to the umask.
@@ -167,7 +167,7 @@ func (g *Group) Abort() {
 	}
 }
 
-// large tells whether the group is past the size at which syncfs pays.
+// large reports whether the group is past the size at which syncfs pays.
 func (g *Group) large() bool { return haveSyncFS && len(g.staged) > maxOpenStaged }
 
 func (g *Group) syncFiles() error {
@@ -263,7 +263,7 @@ func exists(dir string) bool {
 	return err == nil
 }
 
-// unsupported tells that the system refuses the call itself, as sandboxes do.
+// unsupported reports whether the system refuses the call itself, as sandboxes do.
 func unsupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
 }

@@ -17,7 +17,7 @@ func NoSync() (restore func()) {
 	return func() { noSync.Store(old) }
 }
 
-// fsync is the sync of a file or a directory.
+// fsync syncs a file or a directory.
 func fsync(f *os.File) error {
 	if noSync.Load() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// haveSyncFS tells whether one call can make all files of a file system
+// haveSyncFS reports whether one call can make all files of a file system
 // durable.
 const haveSyncFS = true
 

@@ -26,7 +26,7 @@ const (
 
 var tempSeq atomic.Int64
 
-// process identifies this process in temp names. The nonce tells two processes
+// process identifies this process in temp names. The nonce distinguishes two processes
 // with one pid apart (a restarted container starts at pid 1 again), host the
 // pid namespace in which the pid means something.
 var process = sync.OnceValue(func() (p struct {
@@ -57,7 +57,7 @@ func tempPath(dir string) string {
 		strconv.FormatInt(tempSeq.Add(1), 36) + tempSuffix
 }
 
-// IsTemp tells whether a file name is that of a temp of this package. Whoever
+// IsTemp reports whether a file name is that of a temp of this package. Whoever
 // lists a directory skips those.
 func IsTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)

@@ -3,7 +3,7 @@
 // generated, so that no scanner takes them for a leak, and by another seed others.
 //
 //	kinds.txt ─┐
-//	more.txt  ─┴► Texts(file, seed) ──► text, and the secrets that stand in it
+//	more.txt  ─┴► Texts(file, seed) ──► text, and the secrets in it
 //	none.txt  ───► texts that look alike and hold none
 package canary
 
@@ -78,7 +78,7 @@ func Texts(name string, seed uint64) (out []Text) {
 		})
 		out = append(out, t)
 	}
-	_, body, _ := strings.Cut(string(raw), "\n\n") // behind what the file says of itself
+	_, body, _ := strings.Cut(string(raw), "\n\n") // after the file's own heading
 	for line := range strings.Lines(body) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -95,8 +95,8 @@ func Texts(name string, seed uint64) (out []Text) {
 	return out
 }
 
-// Left are the secrets of which something can still be read: all of a short one, and
-// any eight bytes of another that stand in a row.
+// Left returns the secrets of which something can still be read: all of a short one, and
+// any eight bytes of another in a row.
 func Left(text string, secrets []string) (out []string) {
 	for _, v := range secrets {
 		n := min(len(v), 8)

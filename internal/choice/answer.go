@@ -15,11 +15,11 @@ type Answer struct {
 	Chosen, Rejected []int
 }
 
-// Empty tells that a reply matched no option.
+// Empty reports whether a reply matched no option.
 func (a Answer) Empty() bool { return len(a.Chosen)+len(a.Rejected) == 0 }
 
 // readBytes is how much of a reply is looked at, and sentences how many of its
-// sentences: who chooses says so first.
+// sentences: who chooses does so first.
 const (
 	readBytes = 1200
 	sentences = 4
@@ -72,7 +72,7 @@ func (o Offer) Answer(reply string) Answer {
 	return Answer{}
 }
 
-// proposed is the one option that the offer's question names by its label, -1 if it names
+// proposed returns the one option that the offer's question names by its label, -1 if it names
 // none or several: a plain yes chooses it.
 func (o Offer) proposed() int {
 	tokens := scan(o.Question)
@@ -95,12 +95,12 @@ func (o Offer) proposed() int {
 	return found
 }
 
-// leaves tells whether the offer leaves a choice: a question, a word for one beside it.
+// leaves reports whether the offer leaves a choice: a question, a word for one beside it.
 func (o Offer) leaves() bool {
 	return o.Asks || slices.ContainsFunc(scan(o.Question), func(t token) bool { return t.is(isWhich | isOption) })
 }
 
-// titled is the option whose title a reply repeats, beside words that say nothing; -1 if
+// titled returns the option whose title a reply repeats, beside words that mean nothing; -1 if
 // none or several.
 func (o Offer) titled(reply string) int {
 	found := -1
@@ -116,8 +116,8 @@ func (o Offer) titled(reply string) int {
 	return found
 }
 
-// titles are the options whose titles a reply names, several and nothing else; none of them
-// where it says more.
+// titles returns the options whose titles a reply names, several and nothing else; none of them
+// where it contains more.
 func (o Offer) titles(reply string) (places []int, several bool) {
 	rest := normal(reply)
 	order := span(0, len(o.Options))
@@ -140,14 +140,14 @@ func (o Offer) titles(reply string) (places []int, several bool) {
 	return places, true
 }
 
-// labels tells whether a text names an option by its label.
+// labels reports whether a text names an option by its label.
 func (o Offer) labels(text string) bool {
 	return slices.ContainsFunc(scan(text), func(t token) bool {
 		return t.kind == number && o.labelPlace(itoa(t.value)) >= 0 && !o.letters() || t.upper && t.letter() > 0 && o.letters() && o.labelPlace(t.text) >= 0
 	})
 }
 
-// core is a text without the words at its ends that say nothing.
+// core returns a text without the words at its ends that mean nothing.
 func core(s string) string {
 	tokens := scan(s)
 	idle := func(t token) bool { return t.kind == stop || t.kind == comma || t.is(isFill|isPick|isYes) }
@@ -163,7 +163,7 @@ func core(s string) string {
 	return strings.Join(strings.Fields(normal(s[tokens[0].at:tokens[len(tokens)-1].end])), " ")
 }
 
-// quoted tells of a reply that repeats an option's words to speak of it.
+// quoted reports whether a reply repeats an option's words to speak of it.
 func (o Offer) quoted(reply string) bool {
 	low := strings.Join(strings.Fields(normal(reply)), " ")
 	return slices.ContainsFunc(o.Options, func(p Option) bool {
@@ -178,12 +178,12 @@ type reading struct {
 	offer  Offer
 	text   string
 	tokens []token
-	// late tells that something else was said before.
+	// late reports whether something else was said before.
 	late bool
 
 	at      int
 	answer  Answer
-	picked  bool // a verb of choosing stands before
+	picked  bool // a verb of choosing precedes
 	keyed   bool // so does a word for what is offered, right before
 	negated bool
 	agreed  bool
@@ -192,7 +192,7 @@ type reading struct {
 	names []token
 }
 
-// read gives the answer of the sentence. Sure tells that nothing that follows may change
+// read returns the answer of the sentence. sure reports whether nothing that follows may change
 // it, also where it is empty.
 func (r *reading) read() (Answer, bool) {
 	for r.at < len(r.tokens) {
@@ -219,8 +219,8 @@ func (r *reading) read() (Answer, bool) {
 	return r.named(), false
 }
 
-// step passes over what is no selector. Done tells that what follows adds to the choice,
-// sure that there is none.
+// step passes over what is no selector. done reports whether what follows adds to the choice,
+// sure whether there is none.
 func (r *reading) step(t token) (done, sure bool) {
 	chosen := !r.answer.Empty()
 	keyed := r.keyed
@@ -290,7 +290,7 @@ func (r *reading) step(t token) (done, sure bool) {
 	return false, false
 }
 
-// endsDenied tells of a denial that stands behind what it denies and ends the sentence,
+// endsDenied reports whether t is a denial that follows what it denies and ends the sentence,
 // as in Japanese and Korean.
 func (r *reading) endsDenied(t token) bool {
 	first, _ := utf8.DecodeRuneInString(t.text)
@@ -298,7 +298,7 @@ func (r *reading) endsDenied(t token) bool {
 		!slices.ContainsFunc(r.tokens[r.at+1:], func(t token) bool { return t.kind != comma && !t.is(isFill|isPick) })
 }
 
-// selectsNext tells whether a selector follows, behind words that say nothing.
+// selectsNext reports whether a selector follows, behind words that mean nothing.
 func (r *reading) selectsNext() bool {
 	at, keyed, negated := r.at, r.keyed, r.negated
 	defer func() { r.at, r.keyed, r.negated = at, keyed, negated }()
@@ -317,7 +317,7 @@ func (r *reading) selectsNext() bool {
 	return false
 }
 
-// take puts places into the answer. It refuses where something stands before them that
+// take puts places into the answer. It refuses where something precedes them that
 // may turn them into something else.
 func (r *reading) take(places []int) bool {
 	if !r.picked && (r.unknown > 0 || (r.late || !r.offer.leaves()) && !r.keyed) {
@@ -341,7 +341,7 @@ func (r *reading) take(places []int) bool {
 	return true
 }
 
-// named finds the option by its name: every word that says something stands in one
+// named finds the option by its name: every word that counts is in one
 // option, and one of them in no other's title.
 func (r *reading) named() Answer {
 	if !r.offer.leaves() || r.late || len(r.names) == 0 || len(r.names) > nameWords || r.unknown > len(r.names) {
@@ -381,13 +381,13 @@ func (r *reading) named() Answer {
 
 func (o Offer) others(i int) []Option { return slices.Delete(slices.Clone(o.Options), i, i+1) }
 
-// holds tells whether a text has a word, exactly or in another form of it.
+// holds reports whether a text has a word, exactly or in another form of it.
 func holds(text, name string, exactly bool) bool {
 	text = normal(text)
 	if r, _ := utf8.DecodeRuneInString(name); wide(r) {
 		return utf8.RuneCountInString(name) > 1 && strings.Contains(text, name)
 	}
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordly(r) }) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
 		if w == name || folded(w) == folded(name) {
 			return true
 		}
@@ -398,7 +398,7 @@ func holds(text, name string, exactly bool) bool {
 	return false
 }
 
-// shared is how many characters two words begin with alike, and how long the longer is.
+// shared returns how many characters two words begin with alike, and how long the longer is.
 func shared(a, b string) (n, long int) {
 	v, w := []rune(a), []rune(b)
 	for n < min(len(v), len(w)) && v[n] == w[n] {
@@ -407,7 +407,7 @@ func shared(a, b string) (n, long int) {
 	return n, max(len(v), len(w))
 }
 
-// Agrees tells whether a reply agrees and chooses nothing: "yes", "go ahead".
+// Agrees reports whether a reply agrees and chooses nothing: "yes", "go ahead".
 func Agrees(reply string) bool {
 	tokens := scan(transcript.Unquoted(cutBytes(strings.TrimSpace(reply), readBytes)))
 	agrees := false
@@ -429,7 +429,7 @@ func Agrees(reply string) bool {
 	return agrees
 }
 
-// Settles tells whether a reply begins as an answer does: with assent or refusal, a verb
+// Settles reports whether a reply begins as an answer does: with assent or refusal, a verb
 // of choosing, or what points at an option. Others begin something else.
 func Settles(reply string) bool {
 	tokens := scan(transcript.Unquoted(cutBytes(strings.TrimSpace(reply), readBytes)))
@@ -447,7 +447,7 @@ func Settles(reply string) bool {
 	return false
 }
 
-// quantity tells whether the offer's question asks for a figure, or for something else
+// quantity reports whether the offer's question asks for a figure, or for something else
 // than the options.
 func (o Offer) quantity() bool {
 	return slices.ContainsFunc(scan(o.asked()), func(t token) bool { return t.is(isMany | isKill) })

@@ -22,7 +22,7 @@ const (
 	agentMark    = "agent: "
 )
 
-// Decision is what an answer settles, as one line: the question, what was chosen or
+// Decision returns what an answer settles, as one line: the question, what was chosen or
 // rejected in the agent's words, and the person's own.
 //
 //	Which store? → chose Option 2: Postgres — many writers (user: 2, but pooled)
@@ -57,7 +57,7 @@ func (o Offer) Decision(a Answer, words string) string {
 	return b.String()
 }
 
-// short is an option's label and title.
+// short returns an option's label and title.
 func (o Option) short() string {
 	if i := strings.Index(o.Text, o.Title); i >= 0 && o.Title != "" {
 		return o.Text[:i+len(o.Title)]
@@ -65,7 +65,7 @@ func (o Option) short() string {
 	return o.Text
 }
 
-// asked is the sentence in which the offer asks, "" if none does.
+// asked returns the sentence in which the offer asks, "" if none does.
 func (o Offer) asked() string {
 	if !o.Asks {
 		return ""
@@ -78,8 +78,8 @@ func (o Offer) asked() string {
 	return Cut(strings.TrimRight(o.Question, ":："), askedRunes)
 }
 
-// Words are the person's own in the text of a decision, "" if it has none: what else
-// stands in it are an agent's.
+// Words returns the person's own in the text of a decision, "" if it has none: what else
+// is in it are an agent's.
 func Words(decision string) string {
 	if i := strings.LastIndex(decision, userMark); i >= 0 {
 		return strings.TrimSuffix(decision[i+len(userMark):], ")")
@@ -94,5 +94,5 @@ func Words(decision string) string {
 	return ""
 }
 
-// Said is the text of a decision that an agent stated.
+// Said returns the text of a decision that an agent stated.
 func Said(statement string) string { return agentMark + statement }

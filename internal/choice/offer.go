@@ -20,11 +20,11 @@ type Option struct {
 type Offer struct {
 	// Question is what the text ends on: its question, else its last line.
 	Question string
-	// Asks tells that it is a question, or that a question stands right before the options.
+	// Asks reports whether it is a question, or a question comes right before the options.
 	Asks bool
 	// Options are what can be chosen, none if there are fewer than two.
 	Options []Option
-	// Inline tells that they are the two sides of a question and have no labels.
+	// Inline reports whether they are the two sides of a question and have no labels.
 	Inline bool
 }
 
@@ -40,7 +40,7 @@ const (
 const textBytes = 16 << 10
 
 // Offered reads the options of an agent's text: labelled lines, headings and table rows;
-// else lists, headings or rows without labels where the text asks which; else what stands
+// else lists, headings or rows without labels where the text asks which; else what is
 // within its question.
 func Offered(text string) Offer {
 	lines := readable(tailBytes(text, textBytes))
@@ -55,7 +55,7 @@ func Offered(text string) Offer {
 	switch {
 	case len(in) > 0 && (len(groups) == 0 || where > g.to):
 		o.Options = in
-	case len(groups) > 1 && rivals(lines, groups):
+	case len(groups) > 1 && haveRivals(lines, groups):
 	case g.size() > 1:
 		o.Options = g.options(lines)
 		o.Asks = o.Asks || Asking(g.items[g.size()-1].body) // "(a) wait, or (b) go?"
@@ -74,12 +74,12 @@ func Offered(text string) Offer {
 	return o
 }
 
-// letters tells whether the options are called by letters.
+// letters reports whether the options are called by letters.
 func (o Offer) letters() bool {
 	return len(o.Options) > 0 && o.Options[0].Label != "" && digit([]rune(o.Options[0].Label)[0]) < 0
 }
 
-// labelPlace is the place of the option that a label names, -1 if there is none. Letters
+// labelPlace returns the place of the option that a label names, -1 if there is none. Letters
 // are found by figures, too, as their places.
 func (o Offer) labelPlace(label string) int {
 	r := []rune(label)
@@ -96,7 +96,7 @@ func (o Offer) labelPlace(label string) int {
 	return -1
 }
 
-// readable are the lines of a text that speak: what stands in code or is quoted is empty.
+// readable returns the lines of a text that speak: what is in code or quoted is empty.
 func readable(text string) []string {
 	out := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
 	mark := begunIn(out, len(text) > textBytes-utf8.UTFMax)
@@ -121,7 +121,7 @@ func readable(text string) []string {
 	return out
 }
 
-// begunIn is the mark of the code block that a text's first line stands in, if its start
+// begunIn returns the mark of the code block that a text's first line is in, if its start
 // was cut off.
 func begunIn(lines []string, cut bool) string {
 	first, n := "", 0
@@ -145,10 +145,10 @@ type item struct {
 	label, lead, body string
 	place             int
 	indent            int
-	// kind tells apart lists that stand side by side: figures, letters, with a word for
+	// kind tells apart lists side by side: figures, letters, with a word for
 	// what is offered or without, headings by their level.
 	kind string
-	// head tells of a heading, or a line that is bold as a whole: paragraphs belong to it.
+	// head reports whether it is a heading, or a line that is bold as a whole: paragraphs belong to it.
 	head bool
 }
 
@@ -161,7 +161,7 @@ type group struct {
 
 func (g group) size() int { return len(g.items) }
 
-// labelled are the groups of labelled lines that may be offers, in the order in which
+// labelled returns the groups of labelled lines that may be offers, in the order in which
 // they begin. A list within an option of another belongs to that.
 func labelled(lines []string) []group {
 	var groups []group
@@ -193,7 +193,7 @@ func labelled(lines []string) []group {
 	return out
 }
 
-// within tells whether a group stands within an option of another.
+// within reports whether a group is within an option of another.
 func within(g, o group) bool {
 	deeper := g.items[0].indent > o.items[0].indent || o.items[0].head && !g.items[0].head || strings.Contains(o.items[0].kind, "word") && !strings.Contains(g.items[0].kind, "word")
 	if !deeper || g.from <= o.from {
@@ -213,7 +213,7 @@ func within(g, o group) bool {
 	return false
 }
 
-// questions tells of a list of questions, which offers nothing.
+// questions reports whether it is a list of questions, which offers nothing.
 func (g group) questions() bool {
 	n := 0
 	for _, it := range g.items {
@@ -224,9 +224,9 @@ func (g group) questions() bool {
 	return 2*n > g.size()
 }
 
-// rivals tells whether several groups each stand behind a question: which one a reply
-// means can't be told.
-func rivals(lines []string, groups []group) bool {
+// haveRivals reports whether several groups each follow a question: which one a reply
+// means can't be determined.
+func haveRivals(lines []string, groups []group) bool {
 	n := 0
 	for _, g := range groups {
 		for i := g.from - 1; i >= 0; i-- {
@@ -360,7 +360,7 @@ func labelTokens(t string, tokens []token, it *item) (kind string, n int, ok boo
 	return kind, n, true
 }
 
-// options are what the items of a group offer.
+// options returns what the items of a group offer.
 func (g group) options(lines []string) []Option {
 	var out []Option
 	for i, it := range g.items {
@@ -376,7 +376,7 @@ func (g group) options(lines []string) []Option {
 	return out
 }
 
-// said is an option's title and all that is said of it.
+// said returns an option's title and all that is said of it.
 func (g group) said(lines []string, i int) (title, text string) {
 	it := g.items[i]
 	end := g.to + 1
@@ -418,7 +418,7 @@ func (g group) said(lines []string, i int) (title, text string) {
 	return titleOf(title), text
 }
 
-// titleOf is what a line says before it explains that.
+// titleOf returns what a line states before it explains that.
 func titleOf(line string) string {
 	end := len(line)
 	for _, sep := range [...]string{": ", " — ", " – ", " - ", " -- ", ". ", "; ", "。", "：", "；", "—", ", ", "，"} {
@@ -429,7 +429,7 @@ func titleOf(line string) string {
 	return strings.TrimRight(strings.TrimSpace(line[:end]), ".:;,。")
 }
 
-// end is the last line of a group: those behind its last item that go on with it.
+// end returns the last line of a group: those behind its last item that go on with it.
 func (g group) end(lines []string) int {
 	last := g.items[len(g.items)-1]
 	end := last.line

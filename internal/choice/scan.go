@@ -94,7 +94,7 @@ func (lx *lexicon) add(phrases string, m meaning) {
 			continue
 		}
 		for _, form := range slices.Compact([]string{normal(p), folded(normal(p))}) {
-			words := strings.FieldsFunc(form, func(r rune) bool { return !wordly(r) && r != '\'' })
+			words := strings.FieldsFunc(form, func(r rune) bool { return !isWordRune(r) && r != '\'' })
 			key := strings.Join(words, " ")
 			if form != normal(p) && lx.spaced[key].class != 0 {
 				continue // it means something else without its accents
@@ -105,7 +105,7 @@ func (lx *lexicon) add(phrases string, m meaning) {
 	}
 }
 
-// tokenKind tells the marks from the words.
+// tokenKind distinguishes the marks from the words.
 type tokenKind uint8
 
 const (
@@ -133,7 +133,7 @@ type token struct {
 
 func (t token) is(c class) bool { return t.kind == word && t.class&c != 0 }
 
-// letter is the place that a single letter stands for, from one on, 0 if t is none.
+// letter returns the place that a single letter stands for, from one on, 0 if t is none.
 func (t token) letter() int {
 	if t.kind != word || utf8.RuneCountInString(t.text) != 1 {
 		return 0
@@ -161,13 +161,13 @@ func letterPlace(r rune) int {
 	return 0
 }
 
-// wide tells the characters of scripts that put no spaces between words, and Korean,
-// whose particles stand at its words.
+// wide reports whether r is of a script that puts no spaces between words, or of Korean,
+// whose particles are joined to its words.
 func wide(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == 'ㅇ'
 }
 
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // suffixes are what people hang at a figure.
 var suffixes = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "e": true, "er": true, "ère": true, "ème": true, "eme": true, "de": true, "ste": true, "te": true, "es": true, "est": true, "as": true, "at": true, "ös": true,
@@ -195,7 +195,7 @@ func scan(text string) []token {
 				out = append(out, t)
 			}
 			i = t.end
-		case wordly(r):
+		case isWordRune(r):
 			t := lx.scanWord(text, i)
 			out, i = append(out, t), t.end
 		default:
@@ -208,7 +208,7 @@ func scan(text string) []token {
 	return out
 }
 
-// markOf is what a mark means, if anything.
+// markOf returns what a mark means, if anything.
 func markOf(r rune, rest string) (tokenKind, bool) {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch r {
@@ -240,7 +240,7 @@ func markOf(r rune, rest string) (tokenKind, bool) {
 	return 0, false
 }
 
-// digit is the value of a figure of any script, -1 for other characters.
+// digit returns the value of a figure of any script, -1 for other characters.
 func digit(r rune) int {
 	switch {
 	case r >= '0' && r <= '9':
@@ -371,7 +371,7 @@ func (lx *lexicon) scanWord(text string, at int) token {
 	return t
 }
 
-// find is what a phrase means, without its accents if nothing with them.
+// find returns what a phrase means, without its accents if nothing with them.
 func (lx *lexicon) find(phrase string) (meaning, bool) {
 	m, ok := lx.spaced[phrase]
 	if !ok {
@@ -380,7 +380,7 @@ func (lx *lexicon) find(phrase string) (meaning, bool) {
 	return m, ok
 }
 
-// wordEnd is where the word that begins at a place ends, and where the part of it before
+// wordEnd returns where the word that begins at a place ends, and where the part of it before
 // an apostrophe does, 0 if it has none.
 func wordEnd(text string, at int) (end, apostrophe int) {
 	for end = at; end < len(text); {
@@ -403,7 +403,7 @@ func wordEnd(text string, at int) (end, apostrophe int) {
 	return end, apostrophe
 }
 
-// normal is a text in small letters and one spelling: straight apostrophes, letters of
+// normal returns a text in small letters and one spelling: straight apostrophes, letters of
 // half width, Arabic without its marks.
 func normal(s string) string {
 	ascii := true
@@ -447,8 +447,8 @@ var plainLetters = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ä", "a
 	"ğ", "g", "í", "i", "ì", "i", "î", "i", "ï", "i", "ı", "i", "ł", "l", "ñ", "n", "ň", "n", "ń", "n", "ó", "o", "ò", "o", "ô", "o", "ö", "o", "õ", "o", "ő", "o", "ø", "o", "ř", "r", "š", "s", "ś", "s", "ş", "s", "ș", "s",
 	"ß", "ss", "ť", "t", "ț", "t", "ú", "u", "ù", "u", "û", "u", "ü", "u", "ů", "u", "ű", "u", "ý", "y", "ž", "z", "ź", "z", "ż", "z", "ά", "α", "έ", "ε", "ή", "η", "ί", "ι", "ό", "ο", "ύ", "υ", "ώ", "ω")
 
-// folded is a normal text without its accents.
+// folded returns a normal text without its accents.
 func folded(s string) string { return plainLetters.Replace(s) }
 
-// itoa is the label of a place.
+// itoa returns the label of a place.
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -86,7 +86,7 @@ func (r *reading) figure(t token) ([]int, int) {
 	return span(from, to-from+1), n
 }
 
-// counted is the number word or figure behind n tokens, 0 if there is none that fits.
+// counted returns the number word or figure behind n tokens, 0 if there is none that fits.
 func (r *reading) counted(n int) int {
 	t := r.next(n)
 	k := t.value
@@ -101,7 +101,7 @@ func (r *reading) counted(n int) int {
 	return k
 }
 
-// ordinal tells whether an ordinal points at an option here: "first, do that" doesn't.
+// ordinal reports whether an ordinal points at an option here: "first, do that" doesn't.
 func (r *reading) ordinal() bool {
 	if !r.bounded(1) || r.unknown > 0 && !r.picked && !r.keyed {
 		return false
@@ -117,14 +117,14 @@ func (r *reading) ordinal() bool {
 	return true
 }
 
-// bounded tells whether what follows n tokens lets them stand for themselves: "2 retries"
+// bounded reports whether what follows n tokens lets them count as themselves: "2 retries"
 // are not the second.
 func (r *reading) bounded(n int) bool {
 	t := r.next(n)
 	return t.kind == comma || t.kind == stop || t.kind == asks || t.end == 0 || t.is(isFill|isAnd|isOr|isBut|isNeg|isOption|isPick|isYes|isHedge|isBoth|isAll)
 }
 
-// parted tells whether a sentence or a clause ends behind the token at hand.
+// parted reports whether a sentence or a clause ends behind the token at hand.
 func (r *reading) parted() bool {
 	t := r.next(1)
 	return t.kind == comma || t.kind == stop || t.is(isAnd|isBut|isOr) && !t.is(isFill)
@@ -133,13 +133,13 @@ func (r *reading) parted() bool {
 // counters are the words behind a figure that counts.
 var counters = map[string]bool{"개": true, "つ": true, "個": true, "个": true}
 
-// numberNext tells whether labels follow: "both 1 and 3".
+// numberNext reports whether labels follow: "both 1 and 3".
 func (r *reading) numberNext() bool {
 	t := r.next(1)
 	return t.kind == number || t.letter() > 0 && r.offer.letters()
 }
 
-// alone tells whether nothing else of weight stands in the sentence.
+// alone reports whether nothing else of weight is in the sentence.
 func (r *reading) alone() bool {
 	for i, t := range r.tokens {
 		if i != r.at && t.kind != comma && !t.is(isFill|isYes|isPick|isOption) {
@@ -149,7 +149,7 @@ func (r *reading) alone() bool {
 	return !(r.at+1 < len(r.tokens) && r.tokens[r.at+1].kind == word && !r.tokens[r.at+1].is(isFill|isYes|isOption))
 }
 
-// next is the token n behind the one at hand, before the one in front of it; the zero
+// next returns the token n behind the one at hand, before the one in front of it; the zero
 // token where there is none.
 func (r *reading) next(n int) token {
 	if r.at+n < len(r.tokens) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unlabelled is the last list, table or row of headings whose parts may be chosen by
+// unlabelled returns the last list, table or row of headings whose parts may be chosen by
 // their place or name.
 func unlabelled(lines []string) group {
 	var best group
@@ -19,7 +19,7 @@ func unlabelled(lines []string) group {
 	return best
 }
 
-// bullets are the last run of list items at one depth.
+// bullets returns the last run of list items at one depth.
 func bullets(lines []string) group {
 	var runs []group
 	for i, l := range lines {
@@ -46,7 +46,7 @@ func bullets(lines []string) group {
 	return group{}
 }
 
-// headings are those of one level that stand last.
+// headings returns the headings of one level that come last.
 func headings(lines []string) group {
 	byLevel := map[int]group{}
 	var best group
@@ -72,7 +72,7 @@ func headings(lines []string) group {
 	return best
 }
 
-// rows are those of the last table, without its head.
+// rows returns the rows of the last table, without its head.
 func rows(lines []string) group {
 	var g group
 	var head []string
@@ -136,7 +136,7 @@ func cellsOf(line string) []string {
 	return out
 }
 
-// row is the rest of a table's row as one text.
+// row returns the rest of a table's row as one text.
 func row(rest string) string {
 	var out []string
 	for _, c := range cellsOf(rest) {
@@ -147,13 +147,13 @@ func row(rest string) string {
 	return strings.Join(out, "; ")
 }
 
-// asksWhich tells whether a question beside a group asks for a choice.
+// asksWhich reports whether a question beside a group asks for a choice.
 func asksWhich(lines []string, g group) bool {
 	q, _ := question(lines, g)
 	return slices.ContainsFunc(scan(q), func(t token) bool { return t.is(isWhich) })
 }
 
-// question is what a text asks, or ends on: the last line behind a group that asks, the
+// question returns what a text asks, or ends on: the last line behind a group that asks, the
 // one right before it, else the last line that is no item, row or code.
 func question(lines []string, g group) (text string, asks bool) {
 	last, looked := "", 0
@@ -202,12 +202,12 @@ func question(lines []string, g group) (text string, asks bool) {
 	return last, false
 }
 
-// leaves tells whether a line asks, or begins to before a list: "Would you like me to:".
+// leaves reports whether a line asks, or begins to before a list: "Would you like me to:".
 func leaves(line string) bool {
 	return Asking(line) || strings.HasSuffix(line, ":") && slices.ContainsFunc(scan(line), func(t token) bool { return t.is(isLead) && !t.is(isFill|isPick|isYes|isWhich) })
 }
 
-// whole is a question that says nothing by itself ("Shall I?") behind what it asks about.
+// whole returns a question that means nothing by itself ("Shall I?") behind what it asks about.
 func whole(lines []string, i int, q string) string {
 	for _, t := range scan(q) {
 		if t.kind == number || t.kind == other || t.kind == word && t.class == 0 {
@@ -227,7 +227,7 @@ func whole(lines []string, i int, q string) string {
 	return q
 }
 
-// focused is a question that fits: its last sentence that asks, or its last, with what fits
+// focused returns a question that fits: its last sentence that asks, or its last, with what fits
 // of those before it.
 func focused(q string) string {
 	if utf8.RuneCountInString(q) <= QuestionRunes {
@@ -251,8 +251,8 @@ func focused(q string) string {
 	return Cut(out, QuestionRunes)
 }
 
-// inline finds options that stand within the text's last words: "(1) … or (2) …". Where
-// says in which line.
+// inline finds options within the text's last words: "(1) … or (2) …". Where
+// is in which line.
 func inline(lines []string, q string) (out []Option, where int) {
 	looked := 0
 	for i := len(lines) - 1; i >= 0 && looked < 4; i-- {
@@ -271,7 +271,7 @@ func inline(lines []string, q string) (out []Option, where int) {
 	return nil, -1
 }
 
-// worded are the parts of a line behind words for what is offered, with labels in their
+// worded returns the parts of a line behind words for what is offered, with labels in their
 // order: "Option 1: … Option 2: …".
 func worded(line string) []Option {
 	tokens := scan(line)
@@ -306,7 +306,7 @@ func worded(line string) []Option {
 	return out
 }
 
-// beforeQuestion is what stands before the sentence that asks, if something does.
+// beforeQuestion returns what precedes the sentence that asks, if something does.
 func beforeQuestion(s string) string {
 	parts := splitSentences(s)
 	for i, p := range parts {
@@ -317,7 +317,7 @@ func beforeQuestion(s string) string {
 	return strings.TrimRight(s, "?？ ")
 }
 
-// marked are the parts of a line behind marks in their order.
+// marked returns the parts of a line behind marks in their order.
 func marked(line string) []Option {
 	type place struct{ at, end int }
 	for _, first := range [...]rune{'1', 'a', 'A', 'а', 'А'} {
@@ -380,7 +380,7 @@ func markAt(line string, r rune) (at, end int) {
 	}
 }
 
-// trimmedSide is a part of a sentence without what joins it to the next.
+// trimmedSide returns a part of a sentence without what joins it to the next.
 func trimmedSide(s string) string {
 	s = strings.Trim(unmarked(s), " ,;:.、，；")
 	tokens := scan(s)
@@ -394,7 +394,7 @@ func trimmedSide(s string) string {
 // sideWords is how long one side of a question is at most.
 const sideWords = 14
 
-// sides are the options of a question that has no marks: "X or Y?", "either X or Y".
+// sides returns the options of a question that has no marks: "X or Y?", "either X or Y".
 func sides(lines []string) []Option {
 	looked := 0
 	for _, l := range slices.Backward(lines) {
@@ -416,7 +416,7 @@ func sides(lines []string) []Option {
 
 var aside = regexp.MustCompile(`\s*[(（][^()（）]*[)）]`)
 
-// listed are the sides before the last one: several behind commas where each is short.
+// listed returns the sides before the last one: several behind commas where each is short.
 func listed(left string) []string {
 	parts := strings.FieldsFunc(strings.TrimRight(left, " ,，"), func(r rune) bool { return r == ',' || r == '，' || r == '、' })
 	if len(parts) == 0 || slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 4 }) {

@@ -10,16 +10,16 @@ import (
 )
 
 // StatementRunes is how long a statement is at most, in characters, and maxStatements how
-// many of a text are told.
+// many of a text are returned.
 const (
 	StatementRunes = 220
 	maxStatements  = 3
 )
 
-// Statements are the sentences of an agent's text that say that something is decided, by
+// Statements returns the sentences of an agent's text that state that something is decided, by
 // the agent or by it and the person: "We decided to …", "I'll go with … because …",
 // "Decision: …". What is denied, asked, supposed, quoted or told of others is none. Where
-// a sentence decides for "that" or "option 2", what stands behind it is said with it.
+// a sentence decides for "that" or "option 2", what follows it is said with it.
 func Statements(text string) []string {
 	lines := readable(tailBytes(text, textBytes))
 	means := strings.Split(transcript.Unquoted(strings.Join(lines, "\n")), "\n")
@@ -58,7 +58,7 @@ func Statements(text string) []string {
 	return out
 }
 
-// headed is what stands behind a label: the rest of its line, or below a heading the first
+// headed returns what follows a label: the rest of its line, or below a heading the first
 // sentence of what follows.
 func headed(below []string, rest string, heading bool) string {
 	if rest == "" && heading {
@@ -80,19 +80,19 @@ func headed(below []string, rest string, heading bool) string {
 	return Cut(rest, StatementRunes)
 }
 
-// undecided tells of what stands behind a label and decides nothing: a question, "none",
+// undecided reports whether what follows a label decides nothing: a question, "none",
 // "pending".
 func undecided(rest string) bool {
 	low := normal(rest)
 	return Asking(rest) || cues().open[strings.Trim(low, " .。*_-–—")] || slices.ContainsFunc(cues().openings, func(p string) bool {
 		next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(low, p))
-		return strings.HasPrefix(low, p) && utf8.RuneCountInString(low) < 40 && !wordly(next) && len(p) > 4
+		return strings.HasPrefix(low, p) && utf8.RuneCountInString(low) < 40 && !isWordRune(next) && len(p) > 4
 	})
 }
 
 // cueWords are the phrases of all languages that statements are known by.
 type cueWords struct {
-	// starts begin a sentence, with what must stand in it behind them; ends stand
+	// starts begin a sentence, with what must be in it behind them; ends are
 	// anywhere in one.
 	starts   [][2]string
 	ends     []string
@@ -126,7 +126,7 @@ func phrasesOf(s string) []string {
 	return strings.Split(normal(s), "|")
 }
 
-// cue tells whether a sentence says that something is decided.
+// cue reports whether a sentence states that something is decided.
 func cue(s string) bool {
 	if Asking(s) {
 		return false
@@ -138,7 +138,7 @@ func cue(s string) bool {
 	for _, c := range cues().starts {
 		rest, ok := strings.CutPrefix(low, c[0])
 		next, _ := utf8.DecodeRuneInString(rest)
-		if !ok || wordly(next) && !wide(next) || c[1] != "" && !found(rest, c[1]) {
+		if !ok || isWordRune(next) && !wide(next) || c[1] != "" && !found(rest, c[1]) {
 			continue
 		}
 		if slices.ContainsFunc(scan(rest), func(t token) bool { return t.is(isKill) }) {
@@ -158,7 +158,7 @@ func cue(s string) bool {
 	return false
 }
 
-// found tells whether a text has a phrase as words of their own.
+// found reports whether a text has a phrase as words of their own.
 func found(s, phrase string) bool {
 	i := strings.Index(s, phrase)
 	if i < 0 {
@@ -166,7 +166,7 @@ func found(s, phrase string) bool {
 	}
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+len(phrase):])
-	return !wordly(before) && !wordly(after)
+	return !isWordRune(before) && !isWordRune(after)
 }
 
 func firstWords(s string, n int) string {
@@ -174,13 +174,13 @@ func firstWords(s string, n int) string {
 	return strings.Join(f[:min(n, len(f))], " ")
 }
 
-// denies tells whether words deny.
+// denies reports whether words deny.
 func denies(s string) bool {
 	return slices.ContainsFunc(scan(s), func(t token) bool { return t.is(isNeg) && !t.is(isFill|isAnd) })
 }
 
-// stated is a statement with what it points at: the option that it names, or the sentence
-// before it where it says nothing but "that".
+// stated returns a statement with what it points at: the option that it names, or the sentence
+// before it where it is nothing but "that".
 func stated(text, s, before string) string {
 	words := 0
 	for _, t := range scan(s) {
@@ -203,8 +203,8 @@ func stated(text, s, before string) string {
 	return Cut(s, StatementRunes)
 }
 
-// DecisionLabel tells whether a line is headed by a word for a decision, in any of the
-// languages, and gives what stands behind it: "**Decision:** keep it", "## Decisions".
+// DecisionLabel reports whether a line is headed by a word for a decision, in any of the
+// languages, and returns what follows it: "**Decision:** keep it", "## Decisions".
 func DecisionLabel(line string) (rest string, ok bool) {
 	t, _ := unbulleted(strings.TrimLeft(strings.TrimSpace(line), "# "))
 	t = strings.TrimLeft(t, "*_ ")

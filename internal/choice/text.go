@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut is a text as one line of at most max characters, at the end of a sentence if half
-// of them stand before one, else of a word; "…" stands for what is left out.
+// Cut returns a text as one line of at most max characters, at the end of a sentence if half
+// of them precede one, else of a word; "…" stands for what is left out.
 func Cut(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
@@ -29,7 +29,7 @@ func Cut(s string, max int) string {
 	return strings.TrimRight(string(r[:space]), " ,;:，、") + "…"
 }
 
-// cutBytes is the start of a text, tailBytes its end, at a character's boundary.
+// cutBytes returns the start of a text, tailBytes its end, at a character's boundary.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -63,7 +63,7 @@ func unmarked(line string) string {
 	return strings.TrimSpace(strings.TrimRight(line, "| "))
 }
 
-// unbulleted takes the mark of a list item off a line and tells whether there was one.
+// unbulleted takes the mark of a list item off a line and reports whether there was one.
 func unbulleted(line string) (string, bool) {
 	t := strings.TrimSpace(line)
 	for _, m := range [...]string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– ", "・", "· "} {
@@ -89,7 +89,7 @@ func indentOf(line string) int {
 	return n
 }
 
-// Asking tells whether a line ends with a question, or holds one that ends a sentence.
+// Asking reports whether a line ends with a question, or holds one that ends a sentence.
 func Asking(line string) bool {
 	for i, r := range line {
 		if r != '?' && r != '？' && r != '؟' && r != '՞' && !(r == ';' && greek(line)) {
@@ -128,7 +128,7 @@ func splitSentences(line string) []string {
 	return out
 }
 
-// abbreviated tells whether the word that s ends on is a letter, a figure, or holds a
+// abbreviated reports whether the word that s ends on is a letter, a figure, or holds a
 // full stop itself.
 func abbreviated(s string) bool {
 	w := s[strings.LastIndexByte(s, ' ')+1:]

@@ -5,7 +5,7 @@ package choice
 // written in small letters and found without their accents, too.
 type tongue struct {
 	// option names what is offered ("option 2", "approach B"), pick begins a choice ("go
-	// with"), fill says nothing of its own beside one, kill begins something else.
+	// with"), fill adds nothing of its own beside one, kill begins something else.
 	option, pick, fill, kill string
 	yes, neg, and, or, but   string
 	// hedge takes a choice back: conditions, doubts, questions, others' words.
@@ -18,8 +18,8 @@ type tongue struct {
 	// many asks for a figure, which asks for a choice, lead begins a question that has
 	// its options in it.
 	many, which, lead string
-	// decided begins a sentence that says what was decided, "…" standing for any words;
-	// within stands anywhere in one, open behind a label says that nothing was.
+	// decided begins a sentence that states what was decided, "…" standing for any words;
+	// within is anywhere in one, open after a label means that nothing was.
 	decided, within string
 	decision, open  string
 }

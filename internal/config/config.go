@@ -10,7 +10,7 @@ import (
 
 // Config holds all settings. Make one with [Default], [Load] or [Read]. Reading
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
-// below stands in its doc tag.
+// below is in its doc tag.
 type Config struct {
 	Plan          Plan          `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
 	Output        Output        `key:"output" doc:"How results are shown."`

@@ -58,7 +58,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreThePackages compares defaults that stand in another package as well.
+// TestDefaultsAreThePackages compares defaults that are in another package as well.
 func TestDefaultsAreThePackages(t *testing.T) {
 	c := config.Default()
 	w, ch, r, e, m := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding, &c.Summary.Model
@@ -302,7 +302,7 @@ func TestValidateByHand(t *testing.T) {
 }
 
 // An experimental setting has its place below experimental, may stay where it was, and
-// stands once.
+// is there once.
 func TestExperimental(t *testing.T) {
 	for _, text := range []string{
 		"experimental:\n  retrieval:\n    min_score: 0.2\n    sessions:\n      settle: 2h\n",

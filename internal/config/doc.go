@@ -20,13 +20,13 @@
 // with Set and String and a line in kindOf.
 //
 // The file may hold any part of the tree or nothing. A key that is not known, one
-// that stands twice, one without a value, a value of another type or out of
+// that occurs twice, one without a value, a value of another type or out of
 // range, and a second document are errors that name file, line and a way out:
 // what is misspelt would else silently do nothing. Every value remembers where it
 // came from ([Config.Origin]).
 //
 // The package reads a file and nothing else: no environment, no network, and it
-// writes nothing. No secret stands in a configuration; a key of a provider is
+// writes nothing. No secret is in a configuration; a key of a provider is
 // named by its environment variable, and what looks like one is never repeated in
 // an error.
 package config

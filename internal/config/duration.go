@@ -8,7 +8,7 @@ import (
 )
 
 // Duration is a span of time, spelled 30d, 12h, 1d12h or 500ms. A day is 24
-// hours, whatever the calendar says. It is never negative.
+// hours, whatever the calendar. It is never negative.
 type Duration time.Duration
 
 const day = 24 * time.Hour
@@ -33,7 +33,7 @@ func (d *Duration) Set(s string) error {
 	return nil
 }
 
-// String is the spelling without parts that are zero at its end.
+// String returns the spelling without parts that are zero at its end.
 func (d Duration) String() string {
 	days, rest := time.Duration(d)/day, time.Duration(d)%day
 	s := rest.String()

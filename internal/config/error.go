@@ -33,7 +33,7 @@ type Error struct {
 	// Key is the setting by its full name, "" if the mistake is not at one.
 	Key string
 	Err error
-	// Hint is a way out, "" if Err says all.
+	// Hint is a way out, "" if Err needs none.
 	Hint string
 }
 
@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 // Unwrap returns what went wrong, without the place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errorAt is a mistake at the first of some keys. Its place is that of the first
+// errorAt returns a mistake at the first of some keys. Its place is that of the first
 // which is not a default.
 func (c *Config) errorAt(err error, hint string, keys ...string) error {
 	e := &Error{Key: keys[0], Err: err, Hint: hint}

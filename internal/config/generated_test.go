@@ -52,7 +52,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestYAML: what is printed says where every value came from.
+// TestYAML: what is printed names where every value came from.
 func TestYAML(t *testing.T) {
 	c := read(t, "plan:\n  reserve: 9k\n")
 	if err := c.Set("output.color", "never", "--color"); err != nil {

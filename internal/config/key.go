@@ -19,7 +19,7 @@ type Key struct {
 	// Of are the words that it may be, nil if it is none of a few words.
 	Of []string
 	// Experimental: it is kept for experiments, and has its place in the file below
-	// [Experiments]. Its name says nothing of that.
+	// [Experiments]. Its name does not show that.
 	Experimental bool
 
 	def, limits string
@@ -44,7 +44,7 @@ const experimentsDoc = "Settings of experiments, which are right as they are: we
 // Keys lists all settings in the order of the documentation.
 func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "").all() }
 
-// tree is what a file looks like: all sections, and last the experimental settings, in
+// tree returns what a file looks like: all sections, and last the experimental settings, in
 // sections that mirror these.
 func (c *Config) tree() section {
 	s := sectionOf(reflect.ValueOf(c).Elem(), "", "")
@@ -75,7 +75,7 @@ func (s *section) experiments() section {
 	return out
 }
 
-// gone tells whether nothing of a section is left that a file may have there.
+// gone reports whether nothing of a section is left that a file may have there.
 func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
 func sectionOf(v reflect.Value, name, doc string) section {
@@ -111,7 +111,7 @@ func (s section) all() []Key {
 	return keys
 }
 
-// short is the last word of a dotted path, as it stands in the file.
+// short returns the last word of a dotted path, as it is in the file.
 func short(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // find finds a setting by its full name.
@@ -124,7 +124,7 @@ func (c *Config) find(name string) (Key, bool) {
 	return keys[i], true
 }
 
-// Origin tells where the value of a setting came from.
+// Origin returns where the value of a setting came from.
 func (c *Config) Origin(name string) Origin { return c.origin[name] }
 
 // Set gives a setting another value, written as in a file; a list is separated by
@@ -152,21 +152,21 @@ func (c *Config) Set(name, text, flag string) error {
 	return nil
 }
 
-// Value is the value as JSON has it: text, number, boolean or a list of text,
+// Value returns the value as JSON has it: text, number, boolean or a list of text,
 // numbers in Unit.
 func (k Key) Value() any { return plain(k.value) }
 
-// Unit is what a number counts: tokens, bytes, seconds, or "".
+// Unit returns what a number counts: tokens, bytes, seconds, or "".
 func (k Key) Unit() string { return kindOf(k.value).unit }
 
-// Unsaid tells whether the value is one that stands for something else: [Key.Empty] says
+// Unsaid reports whether the value is one that means something else: [Key.Empty] is
 // what it means.
 func (k Key) Unsaid() bool { return k.Empty != "" && isEmpty(k.value) }
 
-// String is the value as a file has it, without quotes.
+// String returns the value as a file has it, without quotes.
 func (k Key) String() string { return format(k.value) }
 
-// Accepts says in a few words what the setting may be.
+// Accepts returns in a few words what the setting may be.
 func (k Key) Accepts() string {
 	if k.Of != nil {
 		return strings.Join(k.Of, ", ")
@@ -188,7 +188,7 @@ func (k Key) parse(text string) error {
 	return parse(k.value, text)
 }
 
-// check tells whether the value may stand. Its text is read again, so that a
+// check reports whether the value is allowed. Its text is read again, so that a
 // value that was not read from text is held to the same rules.
 func (k Key) check() error {
 	if k.Unsaid() {

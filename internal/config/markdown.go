@@ -61,7 +61,7 @@ func (s section) markdown(b *strings.Builder) {
 }
 
 // list names the experimental settings with their defaults: memkernel config --sample
-// says what each means.
+// explains each.
 func (s section) list(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s `memkernel config --sample` has the meaning of each.\n\n", s.name, s.doc)
 	for _, k := range s.all() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// suggest is the hint for a key that a section doesn't have: the one that was
+// suggest returns the hint for a key that a section doesn't have: the one that was
 // probably meant, else the keys that there are.
 func (c *Config) suggest(s section, word string) string {
 	if _, known := c.find(word); known && strings.Contains(word, ".") {
@@ -20,7 +20,7 @@ func (c *Config) suggest(s section, word string) string {
 	return fmt.Sprintf("keys of %s are %s", s.name, strings.Join(s.words(), ", "))
 }
 
-// words are the names that may stand in a section.
+// words returns the names that may be in a section.
 func (s section) words() []string {
 	var out []string
 	for _, k := range s.keys {
@@ -32,7 +32,7 @@ func (s section) words() []string {
 	return out
 }
 
-// nearest is the full name of the key that a word misspells: within a third of
+// nearest returns the full name of the key that a word misspells: within a third of
 // its length, one of the same section before one of another, else "".
 func (c *Config) nearest(s section, word string) string {
 	best, name := 2*(len(word)/3+1), ""
@@ -53,7 +53,7 @@ func (c *Config) nearest(s section, word string) string {
 	return name
 }
 
-// names are the full names of all sections and keys.
+// names returns the full names of all sections and keys.
 func (s section) names() []string {
 	var out []string
 	for _, k := range s.keys {

@@ -1,7 +1,7 @@
 package config
 
 // Proxy holds the settings of the verb proxy. Where it listens and whose API it
-// stands in front of are flags alone: a state folder may have come with somebody's
+// fronts are flags alone: a state folder may have come with somebody's
 // repository, and keys pass through here.
 type Proxy struct {
 	Deadline      Duration `key:"deadline" default:"3s" flag:"deadline" range:"1ms..1m" doc:"How long a request waits for its plan. Past it the plan is cancelled, and what the newest one sent goes out with the new messages behind it. Three seconds are three times what the slowest plan took on a busy machine, and little beside a model's answer."`

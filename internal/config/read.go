@@ -105,7 +105,7 @@ func notText(data []byte) int {
 
 var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
-// syntax is a mistake that the YAML parser found. It leaves out the first line's
+// syntax returns a mistake that the YAML parser found. It leaves out the first line's
 // number, and may name the line before the one that it means.
 func (f *file) syntax(err error) error {
 	line, text := 1, err.Error()
@@ -198,8 +198,8 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// describe says what stands in a file. Text is not repeated, since it may be a
-// secret that stands in the wrong place.
+// describe returns what is in a file. Text is not repeated, since it may be a
+// secret in the wrong place.
 func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -214,7 +214,7 @@ func describe(n *yaml.Node) string {
 	return n.Value
 }
 
-// remedy is the way out of a wrong type.
+// remedy returns the way out of a wrong type.
 func remedy(k kind, n *yaml.Node) string {
 	switch {
 	case n.ShortTag() == "!!null":

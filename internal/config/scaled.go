@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scale is a unit that may stand behind a number.
+// scale is a unit that may follow a number.
 type scale struct {
 	unit   string
 	factor int64

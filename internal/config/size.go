@@ -22,5 +22,5 @@ func (n *Size) Set(s string) error {
 	return nil
 }
 
-// String is an exact spelling in a unit that divides it.
+// String returns an exact spelling in a unit that divides it.
 func (n Size) String() string { return formatScaled(int64(n), sizeScales) }

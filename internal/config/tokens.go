@@ -21,7 +21,7 @@ func (n *Tokens) Set(s string) error {
 	return nil
 }
 
-// String is the shortest spelling.
+// String returns the shortest spelling.
 func (n Tokens) String() string { return formatScaled(int64(n), tokenScales) }
 
 // Type names the kind of value in the help of a flag.

@@ -17,7 +17,7 @@ type kind struct {
 	tags []string
 }
 
-// kindOf is the table of types that a setting may have.
+// kindOf returns the table of types that a setting may have.
 func kindOf(v reflect.Value) kind {
 	text := []string{"!!str"}
 	counted := []string{"!!str", "!!int", "!!float"}
@@ -121,7 +121,7 @@ func number(v reflect.Value) float64 {
 	return v.Float()
 }
 
-// isEmpty tells whether v is what "", 0 or [] gives.
+// isEmpty reports whether v is what "", 0 or [] gives.
 func isEmpty(v reflect.Value) bool {
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// YAML is a file that gives every setting its present value, each with its origin
+// YAML returns a file that gives every setting its present value, each with its origin
 // as a comment.
 func (c *Config) YAML() string {
 	var b strings.Builder
@@ -24,7 +24,7 @@ func (c *Config) YAML() string {
 	return b.String()
 }
 
-// Sample is a file to start from: every section, and every setting with its
+// Sample returns a file to start from: every section, and every setting with its
 // meaning and its default behind a #. As it is, it changes nothing.
 func Sample() string {
 	var b strings.Builder
@@ -87,7 +87,7 @@ func comment(s string) string {
 	}, s)
 }
 
-// meaning is the doc with what the zero value means.
+// meaning returns the doc with what the zero value means.
 func (k Key) meaning() string {
 	if k.Empty == "" {
 		return k.Doc
@@ -102,7 +102,7 @@ func (k Key) meaning() string {
 	return fmt.Sprintf("%s %s: %s.", k.Doc, zero, k.Empty)
 }
 
-// yaml is the value on one line of a file.
+// yaml returns the value on one line of a file.
 func (k Key) yaml() string {
 	if !slices.Contains(kindOf(k.value).tags, "!!str") || k.value.CanInt() {
 		return k.String()
@@ -121,7 +121,7 @@ func (k Key) yaml() string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// quoted is a text that stays on one line and stays a text.
+// quoted returns a text that stays on one line and stays a text.
 func quoted(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)

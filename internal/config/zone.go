@@ -26,7 +26,7 @@ func (z *Zone) Set(s string) error {
 	return nil
 }
 
-// Location is the zone itself; the machine's for local, and for a name that Set
+// Location returns the zone itself; the machine's for local, and for a name that Set
 // would refuse.
 func (z Zone) Location() *time.Location {
 	if z == "local" || z == "" {

@@ -1,5 +1,5 @@
 // Package crashtest kills programs in the middle of what they write, for tests of
-// what stands after a crash. It runs the test binary again as a child, in which one
+// what is left after a crash. It runs the test binary again as a child, in which one
 // test is a script: every write operation of package atomicfile is counted there,
 // and before the Nth the child kills itself with SIGKILL, so that no deferred call,
 // no flush and no handler runs. What the child printed until then is what it had

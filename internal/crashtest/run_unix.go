@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm lets the process kill itself before the operation that it was told, or write
+// arm lets the process kill itself before the operation that it was given, or write
 // down how many operations there were.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))
@@ -47,7 +47,7 @@ func Arm(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// count runs a script in a child that nobody kills, and gives its write operations.
+// count runs a script in a child that nobody kills, and returns its write operations.
 func count(t *testing.T, script string) int {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "count")
@@ -65,7 +65,7 @@ func count(t *testing.T, script string) int {
 	return ops
 }
 
-// run runs a script in a child that dies before its nth write operation, and tells
+// run runs a script in a child that dies before its nth write operation, and reports
 // whether it did.
 func run(t *testing.T, script, dir string, n int, env ...string) (out []byte, killed bool) {
 	t.Helper()

@@ -7,7 +7,7 @@
 // The host is the program as its makers ship it; the model is a server of ours on
 // loopback ([fakemodel]) that calls the tools which the user's words name, so that a
 // conversation is a script. MEMKERNEL_E2E_DIR keeps what npm installed, and
-// MEMKERNEL_E2E_TURNS says how many turns there are (50).
+// MEMKERNEL_E2E_TURNS sets how many turns there are (50).
 //
 // What is held against what happened: the journal against the script (every turn once,
 // every marker still there), the requests as the model's server saw them (tool pairs,

@@ -67,7 +67,7 @@ type chat struct {
 }
 
 // answer makes the calls that the newest user message asks for, one by one, or all at
-// once if it says "together", and then answers by the message's first line.
+// once if it contains "together", and then answers by the message's first line.
 func (m *model) answer(t fakemodel.Turn) fakemodel.Reply {
 	m.mu.Lock()
 	f, refuse := m.onCall, m.refuse
@@ -95,7 +95,7 @@ func (m *model) answer(t fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: "next", Calls: calls[done : done+1]}
 }
 
-// newest is the newest user message and how many results stand behind it.
+// newest is the newest user message and how many results follow it.
 func newest(body []byte) (words string, results int) {
 	var c chat
 	if json.Unmarshal(body, &c) != nil {
@@ -129,7 +129,7 @@ func textOf(raw json.RawMessage) string {
 	return s
 }
 
-// lasting is a request without what the host says for one call only.
+// lasting is a request without what the host adds for one call only.
 func lasting(r fakemodel.Request) fakemodel.Request {
 	n := len(r.Segments)
 	for n > 0 && strings.Contains(string(r.Segments[n-1].Bytes), internalContext) {

@@ -18,7 +18,7 @@ import (
 
 const sessionKey = "agent:main:main"
 
-// marker is a word that stands in one turn only.
+// marker is a word that is in one turn only.
 var marker = regexp.MustCompile(`mark-\d{3}`)
 
 // step is what happens before a turn; the order is by share of the whole.
@@ -65,7 +65,7 @@ var steps = []step{
 	}},
 }
 
-// words are what the user says in a turn.
+// words returns the user's message of turn n.
 func words(n int) string {
 	text := fmt.Sprintf("mark-%03d ", n)
 	switch n % 6 {
@@ -104,7 +104,7 @@ func TestOpenClaw(t *testing.T) {
 	s.ours(t)
 }
 
-// built is the program, as it stands in this tree.
+// built is the program, as it is in this tree.
 func built(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "memkernel")
@@ -225,7 +225,7 @@ func (s *script) committed(t *testing.T) {
 	}
 }
 
-// kept: every turn's words stand in the state folder.
+// kept: every turn's words are in the state folder.
 func (s *script) kept(t *testing.T) {
 	all := contents(t, s.g.stateDir())
 	for n := range s.turns {
@@ -268,7 +268,7 @@ func (s *script) paired(t *testing.T) {
 	}
 }
 
-// once: what the user says stands in the requests of its turn, one time.
+// once: the user's message is in the requests of its turn, one time.
 func (s *script) once(t *testing.T) {
 	all, from := s.m.Requests(), 0
 	for n, to := range s.requests {
@@ -304,7 +304,7 @@ func (s *script) stable(t *testing.T) {
 	t.Logf("%d requests, %d cuts, refusals or resets, all other prefixes byte-identical", len(all), breaks)
 }
 
-// hostsOwn tells whether a request parts from the next where the host had put words of
+// hostsOwn reports whether a request parts from the next where the host had put words of
 // its own round those of a turn that it tried again.
 func hostsOwn(r fakemodel.Request, where string) bool {
 	for _, seg := range r.Segments {
@@ -315,7 +315,7 @@ func hostsOwn(r fakemodel.Request, where string) bool {
 	return false
 }
 
-// cutBefore tells whether the kernel cut for a turn.
+// cutBefore reports whether the kernel cut for a turn.
 func (s *script) cutBefore(turn int) bool {
 	return turn < len(s.cuts) && s.cuts[turn] != s.cuts[turn-1]
 }

@@ -54,7 +54,7 @@ type server struct {
 	t *testing.T
 	c net.Conn
 	r *bufio.Scanner
-	// now are today's names of marks and plans that stand in the recording.
+	// now are today's names of marks and plans that are in the recording.
 	now map[string]string
 }
 
@@ -194,7 +194,7 @@ func TestReplayOpenClaw(t *testing.T) {
 }
 
 // spelled are the messages of a plan as the plugin hands them to the host, without the
-// prompt and what stands behind it.
+// prompt and what follows it.
 func spelled(got rpc, host []string, prompt string) []string {
 	var out []string
 	for _, it := range got.Result.Items {

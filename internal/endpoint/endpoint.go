@@ -42,21 +42,21 @@ func Parse(subject, raw string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// Loopback tells whether a URL is on this machine by its spelling; names other
+// Loopback reports whether a URL is on this machine by its spelling; names other
 // than localhost are not looked up.
 func Loopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Own tells whether a URL is https at a domain or below it, such as
+// Own reports whether a URL is https at a domain or below it, such as
 // eu.api.openai.com for api.openai.com. "" is nobody's.
 func Own(u *url.URL, domain string) bool {
 	return domain != "" && u.Scheme == "https" && strings.HasSuffix("."+strings.ToLower(u.Hostname()), "."+domain)
 }
 
 // Key reads a key from the environment; "" if there is none, or env is "". White
-// space around it comes from files and is no part of it; anything that can't stand
+// space around it comes from files and is no part of it; anything that can't be
 // in a header is an error here, because the one that net/http makes would not name
 // the variable.
 func Key(env string) (string, error) {
@@ -87,7 +87,7 @@ const MaxSaidBytes = 300
 
 // Clean makes a server's words fit for a message: without the key, on one line,
 // without control characters, and short. The key goes first, or half of it could
-// stand before the cut.
+// be left before the cut.
 func Clean(s, key string) string {
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")

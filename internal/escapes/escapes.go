@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Secret is what stands in the files outside that the attempts aim at.
+// Secret is the content of the files outside that the attempts aim at.
 const Secret = "outside-7c1f4e"
 
 // Paths are attempts that need nothing on disk: absolute ones, ones that climb,

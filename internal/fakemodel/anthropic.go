@@ -46,7 +46,7 @@ func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, e
 	return out, nil
 }
 
-// asBlocks is a content as a list: a string is short for one text block, and cached as
+// asBlocks returns a content as a list: a string is short for one text block, and cached as
 // the same.
 func asBlocks(content json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(content, []byte{'"'}) {

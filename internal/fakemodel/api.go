@@ -31,7 +31,7 @@ func apiOf(path string) api {
 
 func countPath(path string) bool { return strings.HasSuffix(path, "/v1/messages/count_tokens") }
 
-// items are the elements of a content: those of an array, or one text.
+// items returns the elements of a content: those of an array, or one text.
 func items(content json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(content, &list) == nil {
@@ -40,7 +40,7 @@ func items(content json.RawMessage) []json.RawMessage {
 	return []json.RawMessage{content}
 }
 
-// textOf is the text of a content item, or of a content as a whole.
+// textOf returns the text of a content item, or of a content as a whole.
 func textOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -67,7 +67,7 @@ func textOf(raw json.RawMessage) string {
 	return block.Text
 }
 
-// output counts what an answer says.
+// output counts the tokens of an answer.
 func (r Reply) output() int {
 	n := len(r.Text)
 	for _, c := range r.Calls {

@@ -10,7 +10,7 @@ type Usage struct {
 	Read, Written, Uncached, Output int
 }
 
-// Input is all that was sent.
+// Input returns all that was sent.
 func (u Usage) Input() int { return u.Read + u.Written + u.Uncached }
 
 // cache holds prefixes by the hash of all their segments.
@@ -19,7 +19,7 @@ type cache struct {
 	until map[string]time.Time
 }
 
-// holds says whether a prefix is cached, and renews it: a provider counts a
+// holds reports whether a prefix is cached, and renews it: a provider counts a
 // lifetime from the last use.
 func (c *cache) holds(key string, now time.Time) bool {
 	until, ok := c.until[key]
@@ -32,7 +32,7 @@ func (c *cache) holds(key string, now time.Time) bool {
 
 func (c *cache) put(key string, now time.Time) { c.until[key] = now.Add(c.ttl) }
 
-// prefixKeys are the cache's keys of all prefixes of segments: keys[i] covers
+// prefixKeys returns the cache's keys of all prefixes of segments: keys[i] covers
 // segments[:i+1].
 func prefixKeys(model string, segments []Segment) []string {
 	sum := sha256.Sum256([]byte(model))

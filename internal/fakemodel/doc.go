@@ -8,7 +8,7 @@
 // cached, by the rules that the providers document: Anthropic caches up to the
 // cache_control markers and looks back 20 blocks from each, OpenAI caches the longest
 // prefix of 1,024 tokens and more by itself, in steps of 128. A token is four bytes
-// here; no tokenizer stands behind it.
+// here; no tokenizer is behind it.
 //
 // It keeps every request, so that a test can ask where two of them part
 // ([Request.Parts]) and whether each tool call has its result ([Request.Pairs]). It

@@ -174,7 +174,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Both APIs hand a script the same turn, and stream what they would say whole.
+// Both APIs hand a script the same turn, and stream what they would send whole.
 func TestScript(t *testing.T) {
 	script := func(turn Turn) Reply {
 		if len(turn.Results) > 0 {

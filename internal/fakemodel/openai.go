@@ -35,15 +35,15 @@ func (openai) segments(_ []byte, messages []json.RawMessage) ([]Segment, error) 
 		s := openaiMessage(fmt.Sprintf("messages[%d]", i), raw, m.Content)
 		s.role, s.text, s.Result = m.Role, textOf(m.Content), m.ToolCallID
 		out = append(out, s)
-		for j, c := range m.ToolCalls { // their bytes stand in the message
+		for j, c := range m.ToolCalls { // their bytes are in the message
 			out = append(out, Segment{Where: fmt.Sprintf("messages[%d].tool_calls[%d]", i, j), Call: c.ID, role: m.Role})
 		}
 	}
 	return out, nil
 }
 
-// openaiMessage is a message with its content as one list of items, however it came: a
-// text that stands alone once, and in a list of one with a breakpoint behind it the next
+// openaiMessage returns a message with its content as one list of items, however it came: a
+// text that is alone once, and in a list of one with a breakpoint behind it the next
 // time, is the same to a model.
 func openaiMessage(where string, raw, content json.RawMessage) Segment {
 	s := Segment{Where: where, Bytes: without(raw, "content")}

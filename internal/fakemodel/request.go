@@ -15,7 +15,7 @@ type Segment struct {
 	Where string
 	// Bytes are those that were sent, without a cache_control member.
 	Bytes []byte
-	// Marked says that a cache_control stood there.
+	// Marked reports whether a cache_control was there.
 	Marked bool
 	// Call and Result are the id of the tool call that it is or answers.
 	Call, Result string
@@ -42,10 +42,10 @@ type Request struct {
 	api   api
 }
 
-// Tokens is the size of the input.
+// Tokens returns the size of the input.
 func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
 
-// Parts says where r no longer repeats the request before it: the name of the first
+// Parts returns where r no longer repeats the request before it: the name of the first
 // segment of before that r has not at the same place with the same bytes, "" if r
 // holds all of before.
 func (r Request) Parts(before Request) string {
@@ -57,7 +57,7 @@ func (r Request) Parts(before Request) string {
 	return ""
 }
 
-// Pairs is an error if a tool call has not exactly one result behind it, or a result
+// Pairs returns an error if a tool call has not exactly one result behind it, or a result
 // no call before it: what the providers refuse.
 func (r Request) Pairs() error {
 	open := map[string]string{}
@@ -158,7 +158,7 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// without is a JSON object, compact, without one of its own members.
+// without returns a JSON object, compact, without one of its own members.
 func without(raw json.RawMessage, name string) []byte {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.Token() // the brace: raw is an object that was parsed before

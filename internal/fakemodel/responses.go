@@ -45,7 +45,7 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 	return out, nil
 }
 
-// output are the items of an answer.
+// output returns the items of an answer.
 func (responses) output(r Request, reply Reply) []map[string]any {
 	out := []map[string]any{}
 	if reply.Text != "" || len(reply.Calls) == 0 {

@@ -2,7 +2,7 @@ package fakemodel
 
 import "encoding/json"
 
-// Script says what the model answers. It is called under the server's lock, one
+// Script is what the model answers. It is called under the server's lock, one
 // request at a time.
 type Script func(Turn) Reply
 

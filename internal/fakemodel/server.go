@@ -10,7 +10,7 @@ import (
 
 // Options make a server.
 type Options struct {
-	// Script answers; nil says "ok" to everything.
+	// Script answers; nil answers "ok" to everything.
 	Script Script
 	// Window is the most input tokens that a request may have; 0 has no end. What is
 	// larger is refused in the words of the API that was called.
@@ -48,7 +48,7 @@ func New(opt Options) *Server {
 	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]time.Time{}}}
 }
 
-// Requests are all that asked for an answer, in order, refused ones too.
+// Requests returns all that asked for an answer, in order, refused ones too.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,8 @@
 // Package safename makes names of folders of words that come from elsewhere: the
 // keys of sessions, the names of agents.
 //
-// No two words get one name, also where the disk doesn't tell upper from lower case
-// (macOS, Windows), and no name is one that Windows reserves or changes. A name says
+// No two words get one name, also where the disk doesn't distinguish upper from lower case
+// (macOS, Windows), and no name is one that Windows reserves or changes. A name holds
 // nothing but its word, so that processes and machines come to the same one.
 //
 //	main              main                           as it is
@@ -22,7 +22,7 @@ import (
 // MaxBytes is the longest word that may be a name as it is.
 const MaxBytes = 100
 
-// Of is the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
+// Of returns the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
 // end in a dot. Two words share one, compared without case, only if the first 64 bits
 // of their SHA-256 are equal.
 func Of(word string) string {
@@ -34,7 +34,7 @@ func Of(word string) string {
 	return name
 }
 
-// Before is the name that programs of before December 2026 gave: two words could
+// Before returns the name that programs of before December 2026 gave: two words could
 // share it.
 func Before(word string) string {
 	body, changed := plain(word)
@@ -44,8 +44,8 @@ func Before(word string) string {
 	return body + "-" + hash(word)
 }
 
-// plain is a word with what can't stand in a name replaced, cut to size, and whether
-// that, or that it says nothing, made a change.
+// plain returns a word with what can't be in a name replaced, cut to size, and whether
+// that, or that nothing is left, made a change.
 func plain(word string) (string, bool) {
 	b := []byte(word)
 	changed := len(b) > MaxBytes || strings.Trim(word, ".") == ""
@@ -62,14 +62,14 @@ func hash(word string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// hashed is how a name looks that was made by adding a hash: what stands before it
+// hashed is how a name looks that was made by adding a hash: what precedes it
 // has a byte that was replaced, or only dots, or is cut to size.
 var hashed = regexp.MustCompile(`^(?:[A-Za-z0-9.-]*_[A-Za-z0-9._-]*|\.*|[A-Za-z0-9.-]{100})-[0-9a-f]{16}$`)
 
-// Hashed tells whether a word looks like the name of another.
+// Hashed reports whether a word looks like the name of another.
 func Hashed(word string) bool { return hashed.MatchString(word) }
 
-// Valid tells whether a word may be a name that [Of] or [Before] gave.
+// Valid reports whether a word may be a name that [Of] or [Before] gave.
 func Valid(name string) bool {
 	body, changed := plain(name)
 	return Hashed(name) || !changed && body == name

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// onDisk is a name as the most careless of disks has it: case is not told, and dots
+// onDisk is a name as the most careless of disks has it: case is not distinguished, and dots
 // and spaces at the end are dropped.
 func onDisk(name string) string { return strings.ToLower(strings.TrimRight(name, ". ")) }
 

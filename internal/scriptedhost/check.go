@@ -22,15 +22,15 @@ type Sight struct {
 	Prompt string
 	// Restore is the text to go on from, Pointed what it and the prompt point to.
 	Restore, Pointed string
-	// Markdown is all that the workspace's files say.
+	// Markdown is the content of all the workspace's files.
 	Markdown string
 	// Workspace is the folder that was looked at, a copy.
 	Workspace string
 }
 
-// Check looks for everything in the ledger, in a copy of all that stands on disk,
+// Check looks for everything in the ledger, in a copy of all that is on disk,
 // so that looking changes nothing. A step that was under way when the process was
-// killed may be named: what it adds may stand or not.
+// killed may be named: what it adds may be there or not.
 func (h *Host) Check(ctx context.Context, underWay *Step) error {
 	dir, err := h.copied()
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *Host) check(ctx context.Context, underWay *Step) error {
 		h.counted(ctx, underWay), h.restores(ctx, s.Plan), h.onDisk(ctx, underWay), h.asked(s))
 }
 
-// asked is the host's own check, if it has one.
+// asked runs the host's own check, if it has one.
 func (h *Host) asked(s *Sight) error {
 	if h.Hooks.Look == nil {
 		return nil
@@ -96,7 +96,7 @@ func (h *Host) onDisk(ctx context.Context, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// copied is a copy of the host's folder, without the trace of decisions, which is
+// copied returns a copy of the host's folder, without the trace of decisions, which is
 // large and which nothing needs.
 func (h *Host) copied() (string, error) {
 	dir, err := os.MkdirTemp("", "scriptedhost-")
@@ -160,7 +160,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 	return s, err
 }
 
-// pointer is what stands behind "get" in prompts and restore texts.
+// pointer is what follows "get" in prompts and restore texts.
 var pointer = regexp.MustCompile(`get ((?:cp_\d+|su-[0-9a-z]+)(?:\.[a-z_]+)?)`)
 
 // follow reads every pointer in a text.
@@ -185,7 +185,7 @@ func (h *Host) follow(ctx context.Context, text string) (string, error) {
 	return b.String(), nil
 }
 
-// markdown is all that the workspace's files say.
+// markdown returns the content of all the workspace's files.
 func markdown(dir string) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -195,7 +195,7 @@ func markdown(dir string) (string, error) {
 		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case filepath.Ext(path) != ".md", d.Name() == "SESSION-STATE.md", d.Name() == "working-buffer.md":
-			return nil // those two say where the work stands, again and again
+			return nil // those two state how far the work is, again and again
 		}
 		text, err := os.ReadFile(path)
 		b.Write(text)
@@ -246,7 +246,7 @@ func (h *Host) said(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// exchanged tells whether a decision stands as it was taken: both sides of an
+// exchanged reports whether a decision is there as it was taken: both sides of an
 // exchange, or all items of a plan.
 func exchanged(all, decision string) bool {
 	parts := strings.Split(decision, " → ")
@@ -282,7 +282,7 @@ func (h *Host) inMarkdown(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// tag is what a log has before an entry's own words: why it matters, and how it stands.
+// tag is what a log has before an entry's own words: why it matters, and its status.
 var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )*(?:unanswered: |in_progress: |pending: )?`)
 
 // entries counts the entries of the logs by their words.

@@ -49,7 +49,7 @@ func (w *writer) resetInTurn() {
 	w.reset()
 }
 
-// retry takes back what the user said last, once it was planned, and says something
+// retry takes back what the user said last, once it was planned, and sends something
 // else in its place.
 func (w *writer) retry() {
 	w.request()
@@ -80,7 +80,7 @@ func (w *writer) overflow() {
 	w.call(Look, Step{})
 }
 
-// log is a believable log file of the surprising size.
+// log returns a believable log file of the surprising size.
 func (w *writer) log() string {
 	var b strings.Builder
 	for i := 0; b.Len() < w.Surprise; i++ {

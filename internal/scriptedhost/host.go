@@ -41,7 +41,7 @@ type Hooks struct {
 	// Planned and Passed look at an answer.
 	Planned func(*Step, *kernel.ContextPlan) error
 	Passed  func(*Step, *kernel.Passed) error
-	// Look looks at what stands, beside what a check looks at.
+	// Look looks at the state, beside what a check looks at.
 	Look func(*Sight) error
 }
 
@@ -51,7 +51,7 @@ func New(dir string, s Setup) *Host {
 	return &Host{Dir: dir, Window: s.Window, Faults: map[kernel.FaultCode]int{}}
 }
 
-// Workspace is the folder of the Markdown.
+// Workspace returns the folder of the Markdown.
 func (h *Host) Workspace() string { return filepath.Join(h.Dir, "workspace") }
 
 // Open opens the kernel.
@@ -69,7 +69,7 @@ func (h *Host) Open(ctx context.Context) error {
 	return err
 }
 
-// clock is the script's: that of the step at hand.
+// clock returns the script's clock: the time of the step at hand.
 func (h *Host) clock() time.Time {
 	if h.now == nil {
 		return begun
@@ -87,7 +87,7 @@ func (h *Host) Close() error {
 	return k.Close()
 }
 
-// Kernel is the one that is open.
+// Kernel returns the open kernel.
 func (h *Host) Kernel() *kernel.Kernel { return h.k }
 
 // Do carries out a step and takes it as acknowledged.
@@ -154,7 +154,7 @@ func (h *Host) call(ctx context.Context, st *Step) error {
 	return h.boundary(ctx, st)
 }
 
-// request is the next call's.
+// request returns the request of the next call.
 func (h *Host) request(st *Step) kernel.PlanRequest {
 	req := kernel.PlanRequest{SessionKey: Session, Model: Model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
 		Resolver: "memory_get", Private: true}
@@ -235,7 +235,7 @@ func (h *Host) boundary(ctx context.Context, st *Step) error {
 	return h.blame(p.Faults)
 }
 
-// forbidden are faults that no step may show: something that has to stand did not.
+// forbidden are faults that no step may show: something that has to be shown was not.
 var forbidden = map[kernel.FaultCode]bool{kernel.FaultFlushMiss: true, kernel.FaultBootstrap: true, kernel.FaultPinned: true,
 	kernel.FaultSilentRecall: true, kernel.FaultCheckpoint: true, kernel.FaultFlushSkipped: true, kernel.FaultNotRecorded: true,
 	kernel.FaultNotTraced: true, kernel.FaultProjectionLost: true, kernel.FaultProject: true}

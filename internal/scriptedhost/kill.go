@@ -29,7 +29,7 @@ const (
 )
 
 // Child is the test that [Kills] runs in processes of their own. It follows the
-// script of make's setup from the step that it is told, and prints what was
+// script of make's setup from the given step, and prints what was
 // acknowledged.
 func Child(t *testing.T, make func() Setup) {
 	t.Helper()
@@ -93,7 +93,7 @@ func shots(s Setup, steps, n int) []shot {
 }
 
 // Kills runs the script of s in children that run the test named child, kills n of
-// them at random moments, and checks what stands after each, and at the end.
+// them at random moments, and checks the state after each, and at the end.
 func Kills(t *testing.T, child string, s Setup, n int) *Host {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -145,7 +145,7 @@ func (g *gallery) underWay() *Step {
 	return &g.script[g.acked]
 }
 
-// run starts a child and listens until it ends; it tells whether it was killed.
+// run starts a child and listens until it ends; it reports whether it was killed.
 func (g *gallery) run(sh *shot) (killed bool) {
 	g.t.Helper()
 	if sh == nil {
@@ -170,7 +170,7 @@ func (g *gallery) run(sh *shot) (killed bool) {
 	return g.ended(cmd.Wait(), said+stderr.String())
 }
 
-// listen takes acknowledgements, and gives what else the child said.
+// listen takes acknowledgements, and returns what else the child said.
 func (g *gallery) listen(out io.Reader, acked func(step int)) string {
 	var rest strings.Builder
 	for s := bufio.NewScanner(out); s.Scan(); {

@@ -8,12 +8,12 @@ import (
 
 // Ledger is what a host knows that its kernel has to keep.
 type Ledger struct {
-	// Goal and Step are those of the plan page now, Pinned the rules that stand in
+	// Goal and Step are those of the plan page now, Pinned the rules that are in
 	// every prompt.
 	Goal, Step string
 	Pinned     []string
 	// Told and Decisions are those of this epoch, Logged what a boundary has brought
-	// to the day's log: decisions at any, told rules and open items at a reset.
+	// to the day's log: decisions at any, rules told in conversation and open items at a reset.
 	Told, Decisions []string
 	Logged          []string
 	// Question is what the agent's last word asks, Items what is open of its plan.
@@ -35,7 +35,7 @@ type Observed struct {
 	Decisions, Open []string
 }
 
-// after is the ledger once a step was acknowledged.
+// after returns the ledger once a step was acknowledged.
 func (l Ledger) after(st *Step) Ledger {
 	g := &st.Gain
 	l.Goal, l.Step = either(g.Goal, l.Goal), either(g.Step, l.Step)
@@ -76,12 +76,12 @@ func (l Ledger) reset() Ledger {
 // of one that is not acknowledged yet.
 const inTurn = 2
 
-// recent are the decisions that a checkpoint has room for.
+// recent returns the decisions that a checkpoint has room for.
 func (l Ledger) recent() []string {
 	return l.Decisions[max(0, len(l.Decisions)-checkpoint.MaxDecisions+inTurn):]
 }
 
-// open is what the agent has still to do or to hear.
+// open returns what the agent has still to do or to hear.
 func (l Ledger) open() []string { return with(slices.Clone(l.Items), l.Question) }
 
 func either(a, b string) string {

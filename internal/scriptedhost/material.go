@@ -16,7 +16,7 @@ type Work struct {
 	Results []memkernel.Message
 }
 
-// Sizes of the work that is taken over, in bytes of text: very short calls say
+// Sizes of the work that is taken over, in bytes of text: very short calls show
 // nothing, and what overflows a window is a script's own event.
 const minWork, maxWork = 200, 24_000
 
@@ -86,7 +86,7 @@ func bare(msgs []memkernel.Message) (w Work, ok bool) {
 	return w, len(w.Results) > 0 && size >= minWork && size <= maxWork
 }
 
-// speaks tells whether a call writes the agent's plan, commits, or asks the user.
+// speaks reports whether a call writes the agent's plan, commits, or asks the user.
 func speaks(c *memkernel.ToolCall) bool {
 	low := strings.ToLower(c.Name)
 	for _, s := range [...]string{"todo", "task", "plan", "ask", "question"} {
@@ -114,7 +114,7 @@ func length(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// again is the work under ids of its own, which begin with id.
+// again returns the work under ids of its own, which begin with id.
 func (w Work) again(id string) (call memkernel.Message, results []memkernel.Message) {
 	ids := map[string]string{}
 	call = memkernel.Message{Role: w.Call.Role}

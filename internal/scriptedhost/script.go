@@ -30,7 +30,7 @@ type writer struct {
 	turn int
 	// n numbers messages, fact what was made up, pin and goal the host's pages.
 	n, fact, pin, goal, step int
-	// asked is the question that stands open, "" if none does.
+	// asked is the open question, "" if none does.
 	asked string
 }
 
@@ -73,7 +73,7 @@ func (w *writer) words(r memkernel.Role, text string) {
 	w.say(memkernel.Message{Role: r, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: r == memkernel.RoleUser}}})
 }
 
-// name is a made-up thing that nothing else of the session is called.
+// name returns a made-up thing that nothing else of the session is called.
 func (w *writer) name() string {
 	w.fact++
 	nouns := [...]string{"amber", "birch", "cobalt", "delta", "ember", "fjord", "garnet", "heron"}
@@ -103,7 +103,7 @@ func (w *writer) oneTurn() {
 	w.call(Turn, Step{Gain: g})
 }
 
-// opening is what the user says first; it answers what was asked, if anything was.
+// opening returns the user's first message; it answers what was asked, if anything was.
 func (w *writer) opening() Gain {
 	g := Gain{Answered: true}
 	switch asked := w.asked; {
@@ -136,7 +136,7 @@ func (w *writer) askToRemember() string {
 	return fmt.Sprintf(asks[w.rng.IntN(len(asks))], w.name())
 }
 
-// memoryOf is what the user of this turn asked to be remembered, "" if nothing.
+// memoryOf returns what the user of this turn asked to be remembered, "" if nothing.
 func (w *writer) memoryOf() string {
 	for i := len(w.out) - 1; i >= 0 && w.out[i].Turn == w.turn; i-- {
 		for _, m := range w.out[i].Add {
@@ -159,7 +159,7 @@ func (w *writer) work(work Work) {
 	}
 }
 
-// todo has the agent write its plan, and gives what is open in it and what it is as
+// todo has the agent write its plan, and returns what is open in it and what it is as
 // a decision.
 func (w *writer) todo() (open []string, plan string) {
 	done, now, next := w.name(), w.name(), w.name()

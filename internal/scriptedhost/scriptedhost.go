@@ -1,5 +1,5 @@
 // Package scriptedhost drives a kernel as an agent harness does, turn by turn
-// through its public calls only, and holds what stands afterwards against a ledger
+// through its public calls only, and compares the result with a ledger
 // of its own. It is for tests only.
 //
 //	Material ──► Script ──► Host.Do ──► kernel
@@ -39,8 +39,8 @@
 //	                projection_lost, by any call
 //	disk            Kernel.Check finds nothing; every reduced page that is sampled restores
 //
-// What a step that was killed would have added may stand or not, once; everything
-// acknowledged before it stands.
+// What a step that was killed would have added may be there or not, once; everything
+// acknowledged before it is there.
 //
 // [Kills] runs a script in child processes that are killed with SIGKILL, either
 // before a write operation or from outside at whatever they were doing, and goes on
@@ -60,7 +60,7 @@ const (
 	Model   = "claude-opus-4-5"
 )
 
-// Setup says what a script is made of.
+// Setup describes what a script is made of.
 type Setup struct {
 	Seed  uint64
 	Turns int
@@ -102,7 +102,7 @@ const (
 	Look    Kind = "look" // nothing but the check: behind an overflow
 )
 
-// Event tells whether what stands is to be checked behind the step.
+// Event reports whether the state is to be checked after the step.
 func (k Kind) Event() bool {
 	switch k {
 	case Compact, Shrink, Reset, Restart, Look:
@@ -112,7 +112,7 @@ func (k Kind) Event() bool {
 }
 
 // Step is one call of the kernel, with what is said before it and what has to
-// stand once it is acknowledged.
+// be there once it is acknowledged.
 type Step struct {
 	Kind Kind
 	// Turn counts the script's turns from 1.

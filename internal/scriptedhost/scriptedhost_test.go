@@ -63,7 +63,7 @@ func TestSession(t *testing.T) {
 }
 
 // TestCheckNotices: a check that finds nothing would show nothing. It finds what a
-// kernel without its working state does not keep, an entry that stands twice, one
+// kernel without its working state does not keep, an entry that occurs twice, one
 // that is gone, and a page that was damaged.
 func TestCheckNotices(t *testing.T) {
 	s := setup(t, 20)

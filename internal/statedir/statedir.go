@@ -9,7 +9,7 @@
 //
 // Reads go through [os.Root]; writes go through internal/atomicfile, once the name
 // has been looked at. The package interprets no content, follows no link, and never
-// removes what it was not told to by name.
+// removes what it was not asked to by name.
 package statedir
 
 import (
@@ -34,23 +34,23 @@ type Dir struct {
 	rel  string // the folder in it, "." for itself
 }
 
-// At is the state directory at a path, which need not exist.
+// At returns the state directory at a path, which need not exist.
 func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
 
-// File is the folder of a file, as a state directory of its own, and the file's
+// File returns the folder of a file, as a state directory of its own, and the file's
 // name in it.
 func File(path string) (Dir, string) { return At(filepath.Dir(path)), filepath.Base(path) }
 
-// Sub is a folder in d.
+// Sub returns a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
-// Path is where a name stands, for messages and for what is named elsewhere; ""
+// Path returns where a name is, for messages and for what is named elsewhere; ""
 // is the folder itself. Whoever opens it uses [Dir.Check].
 func (d Dir) Path(name string) string {
 	return filepath.Join(d.base, filepath.FromSlash(path.Join(d.rel, name)))
 }
 
-// LinkError says that a state file, or a folder above it, is something else.
+// LinkError reports a state file, or a folder above it, that is something else.
 type LinkError struct {
 	// Path is what was found, Is what it is.
 	Path, Is string
@@ -61,7 +61,7 @@ func (e *LinkError) Error() string {
 }
 
 // Check is [Dir.Path] for who opens a file by its path, as a database does: it
-// refuses what must not be followed. Nothing need stand there.
+// refuses what must not be followed. Nothing need be there.
 func (d Dir) Check(name string) (string, error) {
 	if _, err := d.look(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -69,7 +69,7 @@ func (d Dir) Check(name string) (string, error) {
 	return d.Path(name), nil
 }
 
-// look is what stands under a name: a regular file or a folder, reached through
+// look returns what is under a name: a regular file or a folder, reached through
 // folders alone.
 func (d Dir) look(name string) (fs.FileInfo, error) {
 	rel := path.Join(d.rel, name)
@@ -109,8 +109,8 @@ func (d Dir) rename(err error, rel string) error {
 	return err
 }
 
-// kind is what is wrong with a mode, "" for a folder, and for a regular file where
-// one may stand.
+// kind returns what is wrong with a mode, "" for a folder, and for a regular file where
+// one may be there.
 func kind(m fs.FileMode, folder bool) string {
 	switch {
 	case m.IsDir():
@@ -126,7 +126,7 @@ func kind(m fs.FileMode, folder bool) string {
 	}
 }
 
-// Stat tells of the file or folder under a name.
+// Stat describes the file or folder under a name.
 func (d Dir) Stat(name string) (fs.FileInfo, error) { return d.look(name) }
 
 // Open opens a regular file for reading.
@@ -289,7 +289,7 @@ func (d Dir) Rename(from, to string) error {
 	return atomicfile.Rename(d.Path(from), at)
 }
 
-// Lock is a lock among processes on a file, which is made when it is taken.
+// Lock returns a lock among processes on a file, which is made when it is taken.
 func (d Dir) Lock(name string) (*flock.Flock, error) {
 	at, err := d.Check(name)
 	if err != nil {

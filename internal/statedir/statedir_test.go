@@ -82,7 +82,7 @@ func TestBaseMayBeBehindALink(t *testing.T) {
 	}
 }
 
-// A name never leads out of the folder, and a file that is not there says so by its
+// A name never leads out of the folder, and a file that is not there is named by its
 // whole path.
 func TestNames(t *testing.T) {
 	d := At(t.TempDir())

@@ -22,12 +22,12 @@ var ErrNoBlob = fmt.Errorf("no such blob: %w", fs.ErrNotExist)
 // ErrBadHash is returned for a string that is not a sha256 in lower-case hex.
 var ErrBadHash = errors.New("not a blob hash")
 
-// DamageError says that a blob does not hold the bytes it should.
+// DamageError reports a blob that does not hold the bytes it should.
 type DamageError struct {
 	// Hash is what the content should hash to; Got is what it hashes to, ""
 	// if it could not be read to its end.
 	Hash, Got string
-	// File is where the damaged blob stands.
+	// File is where the damaged blob is.
 	File string
 	// Hint is the way out.
 	Hint string
@@ -49,19 +49,19 @@ type BlobInfo struct {
 // be followed back to them. Sizes are bytes, hashes are sha256 in lower-case hex.
 //
 // A blob never changes, and content that does not match its hash is never returned:
-// damage is an error that says where it stands. Nothing is masked here; callers do that
+// damage is an error that names its place. Nothing is masked here; callers do that
 // before adding. Blobs are safe for concurrent use, also by several processes: they only
 // ever appear whole, and two writers of one blob write the same bytes.
 type Blobs struct{ in Store }
 
-// BlobsIn gives the blobs in a store. Nothing is read or made before it is needed: a
+// BlobsIn returns the blobs in a store. Nothing is read or made before it is needed: a
 // store that is only read leaves no trace.
 func BlobsIn(s Store) *Blobs { return &Blobs{s} }
 
-// blobName is the name of a blob within the store.
+// blobName returns the name of a blob within the store.
 func blobName(hash string) string { return hash[:2] + "/" + hash }
 
-// IsHash tells whether h is a well-formed hash.
+// IsHash reports whether h is a well-formed hash.
 func IsHash(h string) bool {
 	if len(h) != HashLen {
 		return false
@@ -80,13 +80,13 @@ func Sum(content []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Has tells whether the blob is there. It does not read it.
+// Has reports whether the blob is there. It does not read it.
 func (b *Blobs) Has(hash string) bool {
 	_, err := b.Stat(hash)
 	return err == nil
 }
 
-// Stat tells of a blob without reading it.
+// Stat describes a blob without reading it.
 func (b *Blobs) Stat(hash string) (Info, error) {
 	if !IsHash(hash) {
 		return Info{}, fmt.Errorf("stat blob %q: %w", hash, ErrBadHash)
@@ -166,7 +166,7 @@ func (b *Blobs) Delete(hash string) error {
 	return err
 }
 
-// PutAside takes a damaged blob out of the way and says where it stands then, "" if it
+// PutAside takes a damaged blob out of the way and returns where it is then, "" if it
 // was not there.
 func (b *Blobs) PutAside(hash string) (string, error) {
 	aside, err := PutAside(b.in, blobName(hash))
@@ -250,15 +250,15 @@ func (b *Batch) AddString(content string) string {
 	return b.Add(unsafe.Slice(unsafe.StringData(content), len(content)))
 }
 
-// Len is the number of distinct blobs in the batch.
+// Len returns the number of distinct blobs in the batch.
 func (b *Batch) Len() int { return len(b.seen) }
 
-// Bytes is the size of the content held in memory until Commit.
+// Bytes returns the size of the content held in memory until Commit.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
 // Commit writes what is not stored yet and makes all of the batch durable:
 // only after it returns nil may a pointer to one of its blobs be handed out.
-// After an error some blobs may stand; nothing is left half written. The batch is
+// After an error some blobs may be there; nothing is left half written. The batch is
 // empty then, and an empty one touches nothing. Files of what it returns counts the
 // blobs that were new.
 func (b *Batch) Commit(ctx context.Context) (Stats, error) {

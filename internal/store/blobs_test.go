@@ -179,7 +179,7 @@ func TestCancelledCommitLeavesNothing(t *testing.T) {
 }
 
 // Every operation of a commit fails once, small batch and large: nothing half
-// written stands, no temp stays, and a second try succeeds.
+// written is there, no temp stays, and a second try succeeds.
 func TestFailEveryOperation(t *testing.T) {
 	for _, size := range []int{1, suite.Pick(12, 40)} {
 		for n := 0; ; n++ {

@@ -25,7 +25,7 @@ import (
 type kind struct {
 	open func(t *rapid.T) store.Store
 	// kill lets the process die at its nth write step from now on, with part bytes of a
-	// write done; it gives a function that ends that and tells whether it died, and one
+	// write done; it gives a function that ends that and reports whether it died, and one
 	// that gives what the next process finds. Refused, that step fails and no other.
 	kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
 }
@@ -86,11 +86,11 @@ func each(t *testing.T, f func(t *rapid.T, k kind, s store.Store)) {
 	}
 }
 
-// model is what should stand, by name.
+// model is what should be there, by name.
 type model map[string]string
 
 // action does something to a store. On the way the content of each name it touches is
-// one of those that may says; if it ends well, the last.
+// one of those in may; if it ends well, the last.
 type action struct {
 	what string
 	do   func(s store.Store) error
@@ -118,7 +118,7 @@ var (
 	journalNames = []string{"j", "in/j", "logs/k"}
 )
 
-// draw makes up an action that fits what stands.
+// draw makes up an action that fits the store's content.
 func (m model) draw(t *rapid.T) action {
 	content := func(label string) string { return rapid.StringN(0, 12, 40).Draw(t, label) }
 	doc := rapid.SampledFrom(docNames).Draw(t, "name")

@@ -32,27 +32,27 @@ type known struct {
 	staged map[string]bool
 }
 
-// Files is the store in a state directory, which need not exist: nothing is made
+// Files returns the store in a state directory, which need not exist: nothing is made
 // before there is something to keep.
 func Files(dir string) Store {
 	return files{&known{durable: map[string]struct{}{}, staged: map[string]bool{}}, statedir.At(dir)}
 }
 
-// FilesIn is the store in a folder of a directory that came from elsewhere: a link in
+// FilesIn returns the store in a folder of a directory that came from elsewhere: a link in
 // its place is refused.
 func FilesIn(dir, name string) (Store, error) {
 	at, err := statedir.At(dir).Check(name)
 	return Files(at), err
 }
 
-// Foreign tells that what stands under a name is none of the store's, and that nothing
+// Foreign reports whether what is under a name is none of the store's, and that nothing
 // it leads to was touched.
 func Foreign(err error) bool {
 	var link *statedir.LinkError
 	return errors.As(err, &link)
 }
 
-// Unwritable tells the errors of a disk that is full or may not be written.
+// Unwritable reports whether err is that of a disk that is full or may not be written.
 func Unwritable(err error) bool {
 	return errors.Is(err, ErrReadOnly) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOSPC)
 }
@@ -394,7 +394,7 @@ func (j *fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {
 	return Stats(st), err
 }
 
-// tornError is an error that wraps ErrTorn and says nothing more.
+// tornError is an error that wraps ErrTorn and adds nothing.
 type tornError struct{ error }
 
 func (e tornError) Unwrap() []error { return []error{e.error, ErrTorn} }

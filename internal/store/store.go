@@ -1,10 +1,10 @@
 // Package store is where the program's state is kept: documents, journals and blobs
 // by name, and locks among processes. [Files] keeps them in a state directory;
-// package memstore keeps them in memory and fails as it is told to, for tests. What
-// both promise stands at [Store] and [Journal], and one suite of tests holds them to it.
+// package memstore keeps them in memory and fails on demand, for tests. What
+// both promise is at [Store] and [Journal], and one suite of tests holds them to it.
 //
 // A name is made of parts between slashes, as sessions/main/journal.jsonl; the parts
-// before the last are folders, which come with what stands in them. Names are the
+// before the last are folders, which come with what is in them. Names are the
 // caller's and never a user's. Package store interprets no content but that of blobs
 // ([Blobs]), which it holds against their hashes.
 package store
@@ -22,32 +22,32 @@ import (
 // Store keeps documents and journals by name. It is safe for concurrent use, also by
 // several processes; who must not write at the same time takes a lock.
 //
-// What is not there is an error that wraps [fs.ErrNotExist]. What stands under a name
+// What is not there is an error that wraps [fs.ErrNotExist]. What is under a name
 // and is none of the store's, as a link that somebody put there, is refused by an error
-// that [Foreign] tells, before a byte is read or written.
+// that [Foreign] recognises, before a byte is read or written.
 type Store interface {
-	// In is a folder as a store of its own. Nothing is looked at.
+	// In returns a folder as a store of its own. Nothing is looked at.
 	In(folder string) Store
-	// Where says where a name stands, "" the store itself: for messages, to people.
+	// Where returns where a name is, "" the store itself: for messages, to people.
 	Where(name string) string
 
-	// Get reads what stands under a name, whole and of one moment.
+	// Get reads what is under a name, whole and of one moment.
 	Get(name string) ([]byte, error)
-	// Open gives it to be read in parts. What takes the name later is not seen.
+	// Open opens it to be read in parts. What takes the name later is not seen.
 	Open(name string) (Reader, error)
-	// Stat tells of a document, a journal or a folder; "" is the store itself.
+	// Stat describes a document, a journal or a folder; "" is the store itself.
 	Stat(name string) (Info, error)
-	// List names what stands in a folder, by name; "" is the store itself.
+	// List names what is in a folder, by name; "" is the store itself.
 	List(folder string) ([]Entry, error)
 
 	// Put gives documents and journals a new content, whether or not the names had one.
 	// At any instant, and after a kill at any instant, each has its old content or its
-	// new one, whole; after a power cut too, but for what was put Unsynced. How says what
+	// new one, whole; after a power cut too, but for what was put Unsynced. how sets what
 	// is durable when it returns nil; after an error a beginning of them has the new
 	// content.
 	Put(how Durability, docs ...Doc) (Stats, error)
-	// Move gives what stands under a name another one, over a document or journal that
-	// has it; a folder takes with it what stands in it. It is done or not done. Synced,
+	// Move gives what is under a name another one, over a document or journal that
+	// has it; a folder takes with it what is in it. It is done or not done. Synced,
 	// the old name is gone for good.
 	Move(how Durability, from, to string) error
 	// Remove takes documents, journals and folders with all that is in them away, in
@@ -57,7 +57,7 @@ type Store interface {
 	// sees but in lists.
 	Tidy(folders ...string) error
 
-	// Journal is what stands under a name, to be written on. Nothing is opened or made
+	// Journal returns what is under a name, to be written on. Nothing is opened or made
 	// yet.
 	Journal(name string) Journal
 	// Lock takes a lock among processes, and among those who ask in this one: alone, or
@@ -72,23 +72,23 @@ type Store interface {
 //
 // The first use but Patch makes a journal that is not there, durably, and its folder.
 type Journal interface {
-	// Reader reads what stands in it; Size asks anew, and counts what others appended.
+	// Reader reads what is in it; Size asks anew, and counts what others appended.
 	Reader
 	// Append writes behind the first off bytes, which are all there are, in one piece,
-	// and durably if sync is set. After a kill all of it stands, or a beginning of it,
+	// and durably if sync is set. After a kill all of it is there, or a beginning of it,
 	// or nothing; what a power cut leaves of what was appended without sync may have
-	// holes. If it fails it is taken back; an error that wraps [ErrTorn] says that it
+	// holes. If it fails it is taken back; an error that wraps [ErrTorn] means that it
 	// could not be, and the journal must be read before it is appended to again.
 	Append(off int64, data []byte, sync bool) (Stats, error)
 	// Sync makes durable what was appended without.
 	Sync() (Stats, error)
-	// Cut takes what stands behind size bytes off, durably with the next sync.
+	// Cut takes what follows size bytes off, durably with the next sync.
 	Cut(size int64) error
-	// Patch writes over bytes that stand, in place. It is not atomic: who reads them
-	// tells by their content what a crash has torn. Bytes beside them are not touched.
+	// Patch writes over existing bytes, in place. It is not atomic: who reads them
+	// recognises by their content what a crash has torn. Bytes beside them are not touched.
 	// A power cut leaves those without sync up to some moment, and may tear the next.
 	Patch(off int64, data []byte, sync bool) error
-	// Current tells whether the name still has what this is: false after a Put, a Move
+	// Current reports whether the name still has what this is: false after a Put, a Move
 	// or a Remove of it, and what is then appended here is lost.
 	Current() (bool, error)
 }
@@ -110,7 +110,7 @@ const (
 	// Unsynced survives the end of the process at any instant, in the order of the
 	// writes; a power cut may take any of them. It is for what can be made again.
 	Unsynced
-	// Once is for names that stand for their content: what stands in that length is left
+	// Once is for names that stand for their content: what is in that length is left
 	// as it is. When it returns all survive a power cut; before, in no order.
 	Once
 )
@@ -129,7 +129,7 @@ type Doc struct {
 	Data []byte
 }
 
-// Info tells of what stands under a name.
+// Info describes what is under a name.
 type Info struct {
 	Size   int64     // in bytes; of a folder, nothing
 	Time   time.Time // when it was written last
@@ -140,11 +140,11 @@ type Info struct {
 type Entry struct {
 	Name   string // its last part
 	Folder bool
-	// Info tells of it; one that is gone by then wraps fs.ErrNotExist.
+	// Info describes it; one that is gone by then wraps fs.ErrNotExist.
 	Info func() (Info, error)
 }
 
-// Stats tells what a write cost.
+// Stats describes what a write cost.
 type Stats struct {
 	// Files and Bytes count what was written.
 	Files int
@@ -166,12 +166,12 @@ func (s *Stats) Add(o Stats) {
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
 // ErrReadOnly is wrapped by the error of a lock that can't be made where it should
-// stand.
+// be kept.
 var ErrReadOnly = errors.New("nothing can be written")
 
-// LockedError says that somebody else holds a lock.
+// LockedError reports a lock that somebody else holds.
 type LockedError struct {
-	// Name is the lock's, as [Store.Where] says it; Holder who has it, "" if the store
+	// Name is the lock's, as [Store.Where] returns it; Holder who has it, "" if the store
 	// does not know.
 	Name, Holder string
 }
@@ -183,7 +183,7 @@ func (e *LockedError) Error() string {
 	return e.Name + " is held by another process"
 }
 
-// Exists tells whether something that may be used stands under a name.
+// Exists reports whether something that may be used is under a name.
 func Exists(s Store, name string) bool {
 	_, err := s.Stat(name)
 	return err == nil
@@ -216,10 +216,10 @@ const asides = 10_000
 
 const asideMark = ".damaged-"
 
-// IsAside tells whether a name is one that [PutAside] gives.
+// IsAside reports whether a name is one that [PutAside] gives.
 func IsAside(name string) bool { return strings.Contains(name, asideMark) }
 
-// AsideName is the first of NAME.damaged-1, -2, … that nothing has yet.
+// AsideName returns the first of NAME.damaged-1, -2, … that nothing has yet.
 func AsideName(s Store, name string) (string, error) {
 	for n := 1; n < asides; n++ {
 		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)

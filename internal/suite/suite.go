@@ -1,8 +1,8 @@
-// Package suite tells a test how much to do: `make test` runs every claim in a small
+// Package suite sets how much a test does: `make test` runs every claim in a small
 // version and waits for no disk, `make test-long` runs them whole. It is for tests
 // only, and makes no test fail by itself but one whose environment can't be read.
 //
-// Parameters of the long suite stand in the environment; doc/testing.md lists them.
+// Parameters of the long suite are in the environment; doc/testing.md lists them.
 package suite
 
 import (
@@ -20,11 +20,11 @@ import (
 // envLong, set to anything, asks for the long suite.
 const envLong = "MEMKERNEL_LONG"
 
-// Long tells whether the long suite runs. Processes that a test starts are in the
+// Long reports whether the long suite runs. Processes that a test starts are in the
 // same suite.
 func Long() bool { return os.Getenv(envLong) != "" }
 
-// Pick gives quick, or long in the long suite.
+// Pick returns quick, or long in the long suite.
 func Pick[T any](quick, long T) T {
 	if Long() {
 		return long
@@ -32,7 +32,7 @@ func Pick[T any](quick, long T) T {
 	return quick
 }
 
-// Some gives n of a list, spread evenly, or all of it in the long suite.
+// Some returns n of a list, spread evenly, or all of it in the long suite.
 func Some[T any](all []T, n int) []T {
 	if Long() || n >= len(all) {
 		return all
@@ -44,8 +44,8 @@ func Some[T any](all []T, n int) []T {
 	return out
 }
 
-// Number gives quick, or in the long suite what the environment says under that
-// name, and long if it says nothing. Anything but a number of 0 or more fails the
+// Number returns quick, or in the long suite what the environment holds under that
+// name, and long if it holds nothing. Anything but a number of 0 or more fails the
 // test.
 func Number(t testing.TB, env string, quick, long int) int {
 	t.Helper()

@@ -1,6 +1,6 @@
 // Package visible shows text that others wrote so that a terminal does nothing but
 // print it: what moves the cursor, speaks to the terminal, turns the order of writing
-// round or can't be seen stands as an escape that can be read. What scripts and emoji
+// round or can't be seen becomes an escape that can be read. What scripts and emoji
 // need stays: joiners within Arabic, Indic and emoji, selectors behind a character.
 package visible
 
@@ -16,10 +16,10 @@ import (
 // Line feeds, also with a carriage return before them, and tabs stay.
 func Text(s string) string { return new(Run).Text(s) }
 
-// Run is a text that comes in pieces. The zero value stands at its beginning.
+// Run is a text that comes in pieces. The zero value is at its beginning.
 type Run struct{ last, base rune } // the character before, and the last that is no mark on another
 
-// Text is the next piece, as Text shows it.
+// Text returns the next piece, as Text shows it.
 func (c *Run) Text(s string) string {
 	return c.replace(s, func(b *strings.Builder, r rune, bad string) {
 		if r == utf8.RuneError {
@@ -30,7 +30,7 @@ func (c *Run) Text(s string) string {
 	})
 }
 
-// JSON is a JSON document whose strings hold such characters as JSON escapes, and so
+// JSON returns a JSON document whose strings hold such characters as JSON escapes, and so
 // the same document. Bytes that are no UTF-8 become U+FFFD, as decoders read them.
 func JSON(doc string) string {
 	return new(Run).replace(doc, func(b *strings.Builder, r rune, _ string) {
@@ -42,11 +42,11 @@ func JSON(doc string) string {
 	})
 }
 
-// Name tells whether a name, or a path, can be shown as it is: on one line, with
+// Name reports whether a name, or a path, can be shown as it is: on one line, with
 // nothing that Text would replace.
 func Name(s string) bool { return !strings.ContainsAny(s, "\n\t\r") && Text(s) == s }
 
-// replace has f write what may not stand as it is.
+// replace has f write what may not stay as it is.
 func (c *Run) replace(s string, f func(b *strings.Builder, r rune, bad string)) string {
 	var b strings.Builder
 	done := 0 // what of s is in b
@@ -85,7 +85,7 @@ func (c *Run) saw(r rune) {
 	}
 }
 
-// allows tells whether a character may stand as it is, before the rest of the text.
+// allows reports whether a character may stay as it is, before the rest of the text.
 func (c *Run) allows(r rune, rest string) bool {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -109,12 +109,12 @@ func (c *Run) allows(r rune, rest string) bool {
 	return !unicode.Is(hidden, r)
 }
 
-// seen tells that the character before can be seen itself.
+// seen reports whether the character before can be seen itself.
 func (c *Run) seen() bool {
 	return c.last != '\u200b' && c.last != '\u200c' && c.last != '\u200d' && c.last != '\u180e'
 }
 
-// emoji tells of characters that a joiner makes one picture of.
+// emoji reports whether r is one of the characters that a joiner makes one picture of.
 func emoji(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '↔'
 }
@@ -131,7 +131,7 @@ func tags(s string) string {
 	return b.String()
 }
 
-// sequence is the length of a flag's tags that s begins with, 0 if there are none.
+// sequence returns the length of a flag's tags that s begins with, 0 if there are none.
 func (c *Run) sequence(s string) int {
 	if c.last != '🏴' {
 		return 0

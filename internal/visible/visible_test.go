@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readable is text that must stand as it is, in many scripts.
+// readable is text that must stay as it is, in many scripts.
 var readable = []string{
 	"", "plain", "two\nlines\r\nand\ta tab", "naïve café – “quoted” …", "日本語 한국어 中文", "葛\U000e0100城市", // a selector for a kanji's shape
 	"مرحبا بالعالم، كيف الحال؟", "שלום עולם, מה נשמע?", "שָׁלוֹם",

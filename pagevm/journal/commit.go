@@ -15,7 +15,7 @@ import (
 type Outcome string
 
 const (
-	// Committed: the transaction stands, durably.
+	// Committed: the transaction is in the journal, durably.
 	Committed Outcome = "committed"
 	// Duplicate: the same content was committed under this key before.
 	// Nothing was written.
@@ -47,7 +47,7 @@ type Tx struct {
 // Rejection is an update that validation refused.
 type Rejection struct {
 	// ID names the update, Code is a rejection code such as
-	// "DESTRUCTIVE_OP", Detail says what is wrong.
+	// "DESTRUCTIVE_OP", Detail is what is wrong.
 	ID     string          `json:"id"`
 	Code   string          `json:"code"`
 	Detail string          `json:"detail,omitempty"`
@@ -79,7 +79,7 @@ func (j *Journal) Commit(tx Tx) (Outcome, error) {
 	return out, err
 }
 
-// CommitStats is Commit that also tells what it cost.
+// CommitStats is Commit that also returns what it cost.
 func (j *Journal) CommitStats(tx Tx) (Outcome, Stats, error) {
 	var st Stats
 	if tx.Key == "" {
@@ -159,7 +159,7 @@ func hashBytes(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// IsCommitted tells whether a transaction stands under the key, and the hash
+// IsCommitted reports whether a transaction is under the key, and the hash
 // of its body.
 func (j *Journal) IsCommitted(key string) (hash string, ok bool) {
 	j.mu.Lock()

@@ -2,8 +2,8 @@ package journal
 
 import "github.com/memkernel/memkernel/pagevm/internal/lex"
 
-// compactJSON tells whether b is one valid JSON value without white space
-// between its tokens. What it says no to may still be valid: then the caller
+// compactJSON reports whether b is one valid JSON value without white space
+// between its tokens. What it rejects may still be valid: then the caller
 // asks encoding/json, which is slower by far on the megabytes of an ingest.
 func compactJSON(b []byte) bool {
 	c := compactScan{b: b}
@@ -41,7 +41,7 @@ func (c *compactScan) value(depth int) bool {
 	}
 }
 
-// list reads an object or array, whose first byte stands at i.
+// list reads an object or array, whose first byte is at i.
 func (c *compactScan) list(end byte, depth int, keys bool) bool {
 	c.i++
 	if c.at(end) {
@@ -89,7 +89,7 @@ var stringStop = func() (t [256]bool) {
 	return t
 }()
 
-// str reads a string, whose quote stands at i.
+// str reads a string, whose quote is at i.
 func (c *compactScan) str() bool {
 	b := c.b
 	for i := c.i + 1; i < len(b); i++ {
@@ -113,7 +113,7 @@ func (c *compactScan) str() bool {
 	return false
 }
 
-// escapeLen is the length of the escape that b starts with, 0 if it is none.
+// escapeLen returns the length of the escape that b starts with, 0 if it is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

@@ -18,7 +18,7 @@ func TestJournalCrash(t *testing.T) {
 		s := memstore.New()
 		var want []string // what was appended, of which the first firm records are synced
 		firm := 0
-		var may [][]string // what may stand instead, for what was under way
+		var may [][]string // what may be there instead, for what was under way
 		for life := range rapid.IntRange(1, 4).Draw(t, "lives") {
 			j, err := OpenJournalIn(s, "s/journal.jsonl", nil)
 			if err != nil {
@@ -57,8 +57,8 @@ func TestJournalCrash(t *testing.T) {
 	})
 }
 
-// act writes to a journal, and tells what then stands, how much of it is synced, and
-// what else may stand if the process died meanwhile.
+// act writes to a journal, and returns what it then holds, how much of it is synced, and
+// what else may be kept if the process died meanwhile.
 func act(t *rapid.T, j *Journal, id string, want []string, firm int) ([]string, int, [][]string) {
 	sync := rapid.Bool().Draw(t, "sync")
 	switch rapid.SampledFrom([]string{"append", "append", "sync", "rewrite"}).Draw(t, "op") {

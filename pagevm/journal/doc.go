@@ -1,4 +1,4 @@
-// Package journal is the commit: a line in it either stands whole or never was.
+// Package journal is the commit: a line in it is either whole or never was.
 //
 //   - A [Journal] is an append-only file of framed lines. Opening one reads what a
 //     synced head vouches for, cuts off what a crash tore, and names any other damage
@@ -14,15 +14,15 @@
 //     [CommitPoint].
 //  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope,
 //     non-destruction, policy. What fails stays in the journal with its code; the
-//     rest of the transaction stands, unless it is all or nothing.
+//     rest of the transaction is committed, unless it is all or nothing.
 //  3. Nothing that was committed is lost or changed by a later commit: entries of
 //     a list stay, a member or scalar is superseded only by who knew its last
 //     version, and keeps its old ones.
 //  4. A transaction is one write and one fsync: after a crash it is there whole or
 //     not at all. An acknowledged one is there, and a second delivery of it is a
 //     duplicate.
-//  5. Replaying the journal gives the state that stood, byte for byte, whatever the
-//     rules say by then; so does replaying it after [Journal.Compact].
+//  5. Replaying the journal gives the same state, byte for byte, whatever the
+//     rules are by then; so does replaying it after [Journal.Compact].
 //
 // The contract does not judge whether an update is true.
 //

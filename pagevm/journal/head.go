@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// Beside a journal stands its head, which says how far the journal was synced, so
-// that what a crash left behind that point is told from damage before it:
+// Beside a journal is its head, which records how far the journal was synced, so
+// that what a crash left behind that point is distinguished from damage before it:
 //
 //	journal.head
 //	┌───────────────────────────────────────────────────────────────────┐
@@ -56,12 +56,12 @@ type journalHead struct {
 	Next *headMark `json:"next,omitempty"`
 }
 
-// headName is the name of a journal's head.
+// headName returns the name of a journal's head.
 func headName(journal string) string { return strings.TrimSuffix(journal, ".jsonl") + ".head" }
 
-var errHead = errors.New("the head of the journal can't be read")
+var errUnreadableHead = errors.New("the head of the journal can't be read")
 
-// readHead reads the head: nil if there is none, an error that wraps errHead if
+// readHead reads the head: nil if there is none, an error that wraps errUnreadableHead if
 // neither slot is whole.
 func (j *Journal) readHead() (*journalHead, error) {
 	if j.derived {
@@ -96,7 +96,7 @@ func (j *Journal) readHead() (*journalHead, error) {
 		return nil, fmt.Errorf("%s: %w; upgrade memkernel, or point it at another state directory", j.in.Where(headName(j.name)), newer)
 	}
 	if newest == nil {
-		return nil, fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), errHead)
+		return nil, fmt.Errorf("%s: %w", j.in.Where(headName(j.name)), errUnreadableHead)
 	}
 	return newest, nil
 }
@@ -123,7 +123,7 @@ func decodeHead(slot []byte) (*journalHead, error) {
 		return nil, err
 	}
 	if !sameCRC(e.CRC, crc32.Checksum(e.Head, castagnoli)) {
-		return nil, errHead
+		return nil, errUnreadableHead
 	}
 	h := new(journalHead)
 	if err := json.Unmarshal(e.Head, h); err != nil {
@@ -133,13 +133,13 @@ func decodeHead(slot []byte) (*journalHead, error) {
 		return nil, fmt.Errorf("format version %d: %w", h.V, ErrNewer)
 	}
 	if again, err := encodeHead(h); err != nil || !bytes.Equal(again, slot) {
-		return nil, errHead
+		return nil, errUnreadableHead
 	}
 	return h, nil
 }
 
-// vouch holds the file that was read up to r's place against the head. It tells
-// whether what stands behind that place may be a torn tail; an error is damage that
+// vouch compares the file that was read up to r's place with the head. It reports
+// whether what follows that place may be a torn tail; an error is damage that
 // the lines themselves don't show.
 func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail bool, err error) {
 	switch {
@@ -160,7 +160,7 @@ func (j *Journal) vouch(r *lineReader, h *journalHead, passed *headMark) (tail b
 	}
 }
 
-// at is the mark of the head that a reader at this place has reached.
+// at returns the mark of the head that a reader at this place has reached.
 func (h *journalHead) at(off int64, sum chain) *headMark {
 	switch {
 	case h == nil:
@@ -182,7 +182,7 @@ func (j *Journal) keepHead() {
 }
 
 // settle makes durable all up to where the journal was read and written, before a head
-// says so for good. What a head that is not synced says may be lost with it.
+// records so for good. What a head that is not synced records may be lost with it.
 func (j *Journal) settle() error {
 	if j.f == nil || j.off == 0 || j.head != nil && j.head.Next == nil && j.head.headMark == (headMark{j.off, j.line, j.sum}) {
 		return nil
@@ -198,7 +198,7 @@ func (j *Journal) needHead() error {
 		return nil
 	}
 	j.closeHead()
-	if errors.Is(j.headErr, errHead) && j.chained {
+	if errors.Is(j.headErr, errUnreadableHead) && j.chained {
 		if _, err := store.PutAside(j.in, headName(j.name)); err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (j *Journal) closeHead() {
 	}
 }
 
-// HeadErr is what is wrong with the journal's head, nil if nothing is: the journal
+// HeadErr returns what is wrong with the journal's head, nil if nothing is: the journal
 // itself reads well, and how far it was synced is not known.
 func (j *Journal) HeadErr() error {
 	j.mu.Lock()
@@ -287,8 +287,8 @@ func (j *Journal) HeadErr() error {
 	return j.headErr
 }
 
-// replace gives the journal the content that n has read. The head says so before the
-// file takes the name: at any moment one of its two marks fits what stands there.
+// replace gives the journal the content that n has read. The head records it before the
+// file takes the name: at any moment one of its two marks fits what is there.
 func (j *Journal) replace(content []byte, n *Journal) error {
 	if !j.derived {
 		if err := j.settle(); err != nil {
@@ -306,7 +306,7 @@ func (j *Journal) replace(content []byte, n *Journal) error {
 		_, err = j.in.Put(store.Synced, store.Doc{Name: j.name, Data: content})
 	}
 	if err != nil {
-		j.broken = err // which of the two stands is known when it is read
+		j.broken = err // which of the two is there is known when it is read
 		return err
 	}
 	j.off, j.line, j.sum, j.records, j.needNL, j.chained, j.last = n.off, n.line, n.sum, n.records, n.needNL, n.chained, n.last

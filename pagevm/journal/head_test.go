@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
-// lay writes a journal as it stands after a crash: its bytes, and the newest head of
+// lay writes a journal as it is after a crash: its bytes, and the newest head of
 // those that were true by then. No marks: a journal of before there were heads.
 func lay(t *testing.T, path string, content []byte, marks ...headMark) {
 	t.Helper()
@@ -82,7 +82,7 @@ func vouchedJournal(t *testing.T) (synced, tail []byte, m headMark) {
 	return synced, whole[len(synced):], m
 }
 
-// Whatever happens to bytes that were synced is told, and nothing is written over
+// Whatever happens to bytes that were synced is reported, and nothing is written over
 // them.
 func TestJournalVouched(t *testing.T) {
 	synced, tail, m := vouchedJournal(t)
@@ -162,8 +162,8 @@ func TestJournalPowerCut(t *testing.T) {
 	}
 }
 
-// A head that lags, as after a power cut, lets everything stand; one that is
-// damaged or gone is told, and made again by the next write.
+// A head that lags, as after a power cut, keeps everything; one that is
+// damaged or gone is reported, and made again by the next write.
 func TestJournalHeadItself(t *testing.T) {
 	synced, tail, m := vouchedJournal(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
@@ -240,7 +240,7 @@ func TestJournalWithoutHead(t *testing.T) {
 		if again := openTestJournal(t, path); again.Len() != n || again.HeadErr() != nil {
 			t.Fatalf("cut %d: %d records of %d, %v", cut, again.Len(), n, again.HeadErr())
 		}
-		os.WriteFile(path, now[:len(now)-5], 0o600) // from now on it is told
+		os.WriteFile(path, now[:len(now)-5], 0o600) // from now on it is reported
 		var d *DamageError
 		if _, err := openPath(path, nil); !errors.As(err, &d) {
 			t.Fatalf("cut %d: %v", cut, err)
@@ -331,7 +331,7 @@ func TestJournalLinks(t *testing.T) {
 	}
 }
 
-// Who reads without a lock while the journal is appended to and rewritten is never told
+// Who reads without a lock while the journal is appended to and rewritten never gets a report
 // of damage.
 func TestJournalReadWhileRewritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

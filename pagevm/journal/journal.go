@@ -31,8 +31,8 @@ import (
 //	rec  the record, one JSON object without line breaks
 //
 // Lines are only ever appended, all lines of one unit by one write and made
-// durable by one fsync. How far that went stands in the journal's head
-// (journal_head.go). A tail that a crash tore was never acknowledged, can only stand
+// durable by one fsync. How far that went is in the journal's head
+// (journal_head.go). A tail that a crash tore was never acknowledged, can only be
 // behind that place, and is dropped, or put aside if it has whole lines. Anything
 // else that is broken, missing, moved or doubled is damage: an error that names the
 // line, and changes nothing.
@@ -60,7 +60,7 @@ const (
 
 // Record is one entry of the journal.
 type Record struct {
-	// Op says what happened.
+	// Op is what happened.
 	Op string `json:"op"`
 	// ID is the idempotency key of what the record is about.
 	ID string `json:"id"`
@@ -73,7 +73,7 @@ type Record struct {
 // ErrNewer is wrapped by the error for a line of a newer format version.
 var ErrNewer = errors.New("written by a newer version")
 
-// DamageError says that a journal is broken before its tail.
+// DamageError reports a journal that is broken before its tail.
 type DamageError struct {
 	File string
 	// Line is the 1-based number of the first broken line, Offset its first
@@ -86,7 +86,7 @@ type DamageError struct {
 	Hint string
 
 	// whole marks a line that passes its checksum: never a torn tail. unvouched marks
-	// a file that is not what its head says, as one that was just replaced.
+	// a file that is not what its head describes, as one that was just replaced.
 	whole, unvouched bool
 }
 
@@ -107,7 +107,7 @@ type Options struct {
 	Derived bool
 }
 
-// Stats tells what an append cost.
+// Stats describes what an append cost.
 type Stats struct {
 	Records int
 	Bytes   int64
@@ -122,7 +122,7 @@ type Stats struct {
 type Journal struct {
 	in       store.Store
 	name     string
-	path     string // where it stands, for messages
+	path     string // where it is, for messages
 	readOnly bool
 	derived  bool
 
@@ -149,7 +149,7 @@ type Journal struct {
 }
 
 // lineHead is how a line begins and where: enough, with the checksum in it, to
-// tell that the file up to there is still the one that was read.
+// show that the file up to there is still the one that was read.
 type lineHead struct {
 	at    int64
 	bytes []byte
@@ -206,7 +206,7 @@ func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	return j, cmp.Or(failed, err)
 }
 
-// Replaced tells of a file that does not fit its head: damage, or a journal that is
+// Replaced reports whether the file does not fit its head: damage, or a journal that is
 // just being rewritten, which another look tells apart.
 func (e *DamageError) Replaced() bool { return e.unvouched }
 
@@ -236,7 +236,7 @@ func (j *Journal) dropTail() error {
 	return j.f.Cut(j.off)
 }
 
-// Torn is the number of bytes of the torn tail that was found on open or by
+// Torn returns the number of bytes of the torn tail that was found on open or by
 // the last Refresh, 0 if there was none.
 func (j *Journal) Torn() int64 {
 	j.mu.Lock()
@@ -244,24 +244,24 @@ func (j *Journal) Torn() int64 {
 	return j.torn
 }
 
-// Len is the number of records read and written so far.
+// Len returns the number of records read and written so far.
 func (j *Journal) Len() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.records
 }
 
-// Size is how much of the file has been read and is whole, in bytes.
+// Size returns how much of the file has been read and is whole, in bytes.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.off
 }
 
-// Path is the journal's file.
+// Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
 
-// Close closes the file. It syncs nothing: what Append was told to sync is
+// Close closes the file. It syncs nothing: what Append was asked to sync is
 // durable already.
 func (j *Journal) Close() error {
 	j.mu.Lock()
@@ -327,7 +327,7 @@ func (j *Journal) refresh() (recs []Record, err error) {
 
 // Append writes records with one write call, durably if sync is set. What
 // another process appended before is read first. On an error nothing of it
-// stands in the journal.
+// is in the journal.
 func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -253,7 +253,7 @@ func TestCommitRejects(t *testing.T) {
 	if got, err := j.Commit(Tx{Key: "a", Body: json.RawMessage("1"), Check: func(json.RawMessage) error { return errors.New("no disk") }}); got != "" || err == nil {
 		t.Errorf("failed check: %s, %v", got, err)
 	}
-	// What was refused may come again and stand.
+	// What was refused may come again and be accepted.
 	if got, err := j.Commit(Tx{Key: "a", Body: json.RawMessage("1"), Rejected: []Rejection{{ID: "f", Code: "SCHEMA_INVALID"}}}); got != Committed || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}

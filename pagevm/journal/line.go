@@ -55,7 +55,7 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	return nil
 }
 
-// slowRecord is the record as encoding/json writes it.
+// slowRecord returns the record as encoding/json writes it.
 func slowRecord(r *Record) ([]byte, error) {
 	var rec bytes.Buffer
 	e := json.NewEncoder(&rec)
@@ -92,10 +92,10 @@ type lineReader struct {
 	off  int64 // first byte behind the last line that was good
 	line int   // lines up to off
 	sum  chain // over the records up to off
-	// chained tells that a line had a sum; wantSum that it must be the right one.
+	// chained reports whether a line had a sum; wantSum whether it must be the right one.
 	chained bool
 	wantSum bool
-	// noBreak tells that the last line had no line break.
+	// noBreak reports whether the last line had no line break.
 	noBreak bool
 	buf     []byte
 	// head is how the last good line begins, at headAt; raw is its record.
@@ -209,7 +209,7 @@ func (l *lineReader) damage(err error) *DamageError {
 		Hint: salvageHint}
 }
 
-// tornLine tells whether the line that was read last is the beginning of a line, with
+// tornLine reports whether the line that was read last is the beginning of a line, with
 // nothing behind it: what a killed write leaves.
 func (l *lineReader) tornLine() bool {
 	const begin = `{"v":`
@@ -218,7 +218,7 @@ func (l *lineReader) tornLine() bool {
 	return l.noBreak && string(l.last[:n]) == begin[:n] && !slices.ContainsFunc(l.last, control)
 }
 
-// validBehind tells whether any valid line, or one of a newer version, follows
+// validBehind reports whether any valid line, or one of a newer version, follows
 // the broken one. It reads to the end.
 func (l *lineReader) validBehind() bool {
 	for {
@@ -241,7 +241,7 @@ func decodeLine(line []byte) ([]byte, error) {
 	return env.rec, err
 }
 
-// decodeEnvelope checks what a line says of its record. Its sum is for who knows the
+// decodeEnvelope checks what a line holds beside its record. Its sum is checked by who knows the
 // lines before it.
 func decodeEnvelope(line []byte) (envelope, error) {
 	env, ok := fastEnvelope(line)

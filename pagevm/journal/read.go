@@ -14,7 +14,7 @@ import (
 // view, and calls each, if any, for every record.
 func (j *Journal) catchUp(each func(Record)) error {
 	h, err := j.readHead()
-	if err != nil && !errors.Is(err, errHead) {
+	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return err
 	}
 	headErr := err
@@ -50,7 +50,7 @@ func (j *Journal) catchUp(each func(Record)) error {
 	return nil
 }
 
-// sameStart tells whether the last line that was read still stands in f.
+// sameStart reports whether the last line that was read is still in f.
 func (j *Journal) sameStart(f io.ReaderAt) bool {
 	now := make([]byte, len(j.last.bytes))
 	_, err := f.ReadAt(now, j.last.at)

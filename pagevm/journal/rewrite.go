@@ -9,13 +9,13 @@ import (
 
 // Rewrite replaces the journal by what edit makes of its records, in one step that
 // a crash leaves done or not done. Edit is handed a copy of every record, which it
-// may change, and says whether it is kept. All writebacks are handed to it as one
+// may change, and reports whether it is kept. All writebacks are handed to it as one
 // snapshot, the first record, as a compaction writes it. The new file is read
 // before it takes the old one's name.
 //
 // It is the only way by which anything leaves a journal, and for what was asked to
 // be forgotten. The caller holds the session's lock; a process that has the old
-// file open is told by its next Refresh or append. It holds the new file in memory.
+// file open learns it from its next Refresh or append. It holds the new file in memory.
 func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactStats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -35,7 +35,7 @@ func (j *Journal) Rewrite(edit func(*Record) (keep bool, err error)) (CompactSta
 	return st, nil
 }
 
-// rewritten is the content of the new file, and a journal that has read it.
+// rewritten returns the content of the new file, and a journal that has read it.
 func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal, error) {
 	var buf bytes.Buffer
 	var sum chain
@@ -59,7 +59,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 		return nil, nil, err
 	}
 	n := newJournal(j.in, j.name)
-	n.derived = true // its head comes when it stands
+	n.derived = true // its head comes when the file is in place
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}
@@ -69,7 +69,7 @@ func (j *Journal) rewritten(edit func(*Record) (bool, error)) ([]byte, *Journal,
 	return buf.Bytes(), n, nil
 }
 
-// eachKept calls f for every record that a snapshot does not stand for, with its
+// eachKept calls f for every record that a snapshot does not replace, with its
 // bytes.
 func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	r := newLineReader(j.path, io.NewSectionReader(j.f, 0, j.off), 0, 0)
@@ -91,7 +91,7 @@ func (j *Journal) eachKept(f func(r Record, raw []byte) error) error {
 	}
 }
 
-// kept tells the records that a snapshot does not stand for, in their order.
+// kept keeps the records that a snapshot does not replace, in their order.
 type kept struct{ open string } // the key of the writeback whose lines these are
 
 func (k *kept) keeps(rec *Record) bool {

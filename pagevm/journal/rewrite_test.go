@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// Rewriting drops and changes what it is told to and nothing else; writebacks are
+// Rewriting drops and changes what it is asked to and nothing else; writebacks are
 // one snapshot, and the journal goes on.
 func TestJournalRewrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

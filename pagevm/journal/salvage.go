@@ -21,7 +21,7 @@ type Lost struct {
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
 	// Reason is what is wrong, About what the line seems to have been, "" if that can't
-	// be told.
+	// be determined.
 	Reason string `json:"reason"`
 	About  string `json:"about,omitempty"`
 }
@@ -31,7 +31,7 @@ type Salvage struct {
 	// Records and Commits count what is sound.
 	Records, Commits int
 	// Lost are stretches of the file, in their order; Unfit names what is whole and can't
-	// stand without what is lost.
+	// be kept without what is lost.
 	Lost  []Lost
 	Unfit []string
 
@@ -44,7 +44,7 @@ type Salvage struct {
 
 // Recover reads what is sound of a journal, damaged or not. It writes nothing.
 // Of a unit that built on one that is lost it takes what still fits, so the last value
-// that was written stands.
+// that was written is kept.
 func Recover(in store.Store, name string) (*Salvage, error) {
 	s := &Salvage{in: in, name: name, j: newJournal(in, name)}
 	s.j.store.salvage = true
@@ -53,7 +53,7 @@ func Recover(in store.Store, name string) (*Salvage, error) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	head, err := s.j.readHead()
-	if err != nil && !errors.Is(err, errHead) {
+	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	if err := s.lines(data, head); err != nil {
@@ -71,7 +71,7 @@ func Recover(in store.Store, name string) (*Salvage, error) {
 func (s *Salvage) lines(data []byte, head *journalHead) error {
 	r := newLineReader(s.j.path, bytes.NewReader(data), 0, 0)
 	open := "" // the unit whose lines these are
-	// The sum over all before, as it was counted and as the line before says, if
+	// The sum over all before, as it was counted and as the line before records, if
 	// that line is whole.
 	var counted, written chain
 	known := true
@@ -101,7 +101,7 @@ func (s *Salvage) lines(data []byte, head *journalHead) error {
 	}
 }
 
-// newer tells whether a line of a newer version is one: a program of that version
+// newer reports whether a line of a newer version is one: a program of that version
 // wrote all that follows, too.
 func (s *Salvage) newer(r *lineReader, data []byte) bool {
 	rest := data[r.off:]
@@ -133,13 +133,13 @@ func (s *Salvage) lose(r *lineReader, err error) {
 	}
 	r.off, r.line = r.off+n, r.line+1
 	if k := len(s.Lost) - 1; k >= 0 && s.Lost[k].Offset+s.Lost[k].Bytes == l.Offset && s.Lost[k].About == "" && l.About == "" {
-		s.Lost[k].Bytes += n // a stretch of garbage is told once
+		s.Lost[k].Bytes += n // a stretch of garbage is reported once
 		return
 	}
 	s.Lost = append(s.Lost, l)
 }
 
-// take keeps a record that is whole, if it can stand where its unit is.
+// take keeps a record that is whole, if it fits where its unit is.
 func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	switch rec.Op {
 	case OpStaged:
@@ -164,7 +164,7 @@ func (s *Salvage) take(rec Record, raw []byte, open *string) {
 	s.recs, s.raw = append(s.recs, rec), append(s.raw, raw)
 }
 
-// Sound tells whether nothing is wrong.
+// Sound reports whether nothing is wrong.
 func (s *Salvage) Sound() bool { return len(s.Lost) == 0 && len(s.Unfit) == 0 }
 
 // Journal has read what is sound. It has no file to append to.
@@ -218,7 +218,7 @@ func (s *Salvage) Apply() (aside []string, err error) {
 	return aside, n.needHead()
 }
 
-// content is the new file: the state of all writebacks as one snapshot, and the other
+// content returns the new file: the state of all writebacks as one snapshot, and the other
 // records as they were.
 func (s *Salvage) content() ([]byte, *Journal, error) {
 	var buf bytes.Buffer

@@ -14,7 +14,7 @@ import (
 
 // A journal damaged anywhere is salvaged: what it holds then opens, every line that
 // was not touched is in it but for what built on a lost one, and the damaged bytes
-// stand beside it.
+// are beside it.
 func TestSalvage(t *testing.T) {
 	rules := testRules(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
@@ -91,7 +91,7 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// What stands is the last value that was written, though the one that it was made
+// The last value that was written is kept, though the one that it was made
 // from is lost; and a line that is lost is named by what it was.
 func TestSalvageKeepsTheNewest(t *testing.T) {
 	rules := testRules(t)

@@ -30,7 +30,7 @@ func memoryDir(t *testing.T) string {
 	return "memory:" + t.Name()
 }
 
-// readPath is what stands at a path, nothing if nothing does.
+// readPath is what is at a path, nothing if nothing does.
 func readPath(path string) []byte {
 	in, name := place(path)
 	b, _ := in.Get(name)

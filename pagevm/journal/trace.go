@@ -32,7 +32,7 @@ const (
 	traceID = "memkernel"
 )
 
-// TraceHeader is what the first line of a trace says of all that follow.
+// TraceHeader is the first line of a trace, which holds for all that follow.
 type TraceHeader struct {
 	// Format is the trace's, TraceFormat when it is written.
 	Format int `json:"format"`
@@ -67,10 +67,10 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
 // that is too large, another version's or no trace is renamed to *.1.jsonl, over
-// the one that was. Fresh tells that what was appended before by this value is not
-// in front of the next line, which must therefore stand by itself.
+// the one that was. fresh reports whether what was appended before by this value is not
+// in front of the next line, which must therefore be readable by itself.
 func (t *Trace) Begin() (fresh bool, err error) {
-	if t.f != nil && !t.stands() {
+	if t.f != nil && !t.current() {
 		t.Close()
 	}
 	if fresh = t.f == nil; fresh {
@@ -98,9 +98,9 @@ func (t *Trace) header() error {
 	return err
 }
 
-// stands tells whether the open file is still the one of that name and holds what
+// current reports whether the open file is still the one of that name and holds what
 // was appended to it, no more and no less.
-func (t *Trace) stands() bool {
+func (t *Trace) current() bool {
 	size, err := t.f.Size()
 	if err != nil || size != t.off {
 		return false
@@ -141,7 +141,7 @@ func (t *Trace) sameHeader() bool {
 // tailStep is how many bytes are read at once when the last line is looked for.
 const tailStep = 64 << 10
 
-// wholeLines is where the last valid line of a file of size bytes ends. It reads
+// wholeLines returns where the last valid line of a file of size bytes ends. It reads
 // from the end, so a file that closed well costs its last line.
 func wholeLines(f io.ReaderAt, size int64) (int64, error) {
 	var tail []byte // of the file, from at on
@@ -186,12 +186,12 @@ func (t *Trace) rotate() error {
 	return nil
 }
 
-// TraceBefore is the name that a trace gets when it is put aside.
+// TraceBefore returns the name that a trace gets when it is put aside.
 func TraceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
 // Append writes a line with one write call and no sync, the header before it in a
 // new file. Begin goes before every Append. After an error the line is not there,
-// and the next Begin says fresh.
+// and the next Begin returns fresh.
 func (t *Trace) Append(r Record) error {
 	var buf bytes.Buffer
 	if t.off == 0 {
@@ -275,7 +275,7 @@ func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 	}
 }
 
-// TraceLine is a record of a trace and the line that it stands on, from 1.
+// TraceLine is a record of a trace and the line that it is on, from 1.
 type TraceLine struct {
 	Line int
 	Record

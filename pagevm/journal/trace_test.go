@@ -16,7 +16,7 @@ import (
 
 var testHeader = TraceHeader{Program: "v1", Deciders: map[string]int{"dice": 1}}
 
-// note appends a line and tells whether it had to stand by itself.
+// note appends a line and reports whether it had to stand by itself.
 func (t *Trace) note(id string) (fresh bool, err error) {
 	if fresh, err = t.Begin(); err != nil {
 		return fresh, err
@@ -60,7 +60,7 @@ func newTestTrace(t *testing.T) (*Trace, string) {
 	return tr, path
 }
 
-// What is appended is read; a trace that is opened again says that what comes must
+// What is appended is read; a trace that is opened again reports that what comes must
 // stand by itself, and so does one that another process has appended to or put aside.
 func TestTraceAppends(t *testing.T) {
 	tr, path := newTestTrace(t)
@@ -147,7 +147,7 @@ func TestWholeLines(t *testing.T) {
 }
 
 // Every write operation fails once, fully or after a few bytes: what was written
-// before stands, and the next line stands by itself behind it.
+// before is kept, and the next line stands by itself behind it.
 func TestTraceFailEveryOperation(t *testing.T) {
 	for _, partial := range []int{0, 7} {
 		for op, failed := 1, true; failed; op++ {

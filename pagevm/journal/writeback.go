@@ -22,8 +22,8 @@ import (
 //	committed   {"hash":…,"point":"flush","seq":7}                the commit point
 //
 // Replaying applies what "validated" names and asks no rule again: rules may have
-// changed since, history has not. The state that stands while the process runs
-// is made by the same code from the same bytes.
+// changed since, history has not. The live state is made by the same code from the
+// same bytes.
 
 // writebackVersion is the format version of a staged body and of a snapshot.
 const writebackVersion = 1
@@ -53,7 +53,7 @@ type UpdateOp string
 
 const (
 	// OpAppend adds entries to a list. Value: [{"id":…,"value":…}, …]. An entry
-	// that stands already is passed over.
+	// that exists already is passed over.
 	OpAppend UpdateOp = "append"
 	// OpMerge sets members of a map. Value: [{"id":…,"version":…,"value":…}, …],
 	// version being the last committed one of that member, 0 for a new one. A
@@ -102,7 +102,7 @@ type Update struct {
 	// position.
 	ID string `json:"id"`
 	// Key names the page, Type what it is. A page keeps its type for life; Type
-	// may be "" for one that stands.
+	// may be "" for one that exists.
 	Key   string          `json:"key"`
 	Type  pagevm.Type     `json:"type,omitempty"`
 	Field string          `json:"field"`
@@ -135,24 +135,24 @@ type Transaction struct {
 	Point CommitPoint
 	By    Principal
 	// AllOrNothing commits nothing if any update is rejected. Without it the
-	// valid updates stand.
+	// valid updates are committed.
 	AllOrNothing bool
 	Updates      []Update
 }
 
-// Receipt says what became of a transaction.
+// Receipt describes what became of a transaction.
 type Receipt struct {
-	// Outcome is Refused if nothing was accepted, or not all of what should stand
+	// Outcome is Refused if nothing was accepted, or not all of what is committed
 	// only together.
 	Outcome Outcome `json:"outcome"`
 	// Seq counts the journal's committed writebacks, from 1; 0 if this one is not.
 	Seq   int         `json:"seq,omitempty"`
 	Point CommitPoint `json:"point,omitempty"`
-	// Accepted are the updates that stand, Rejected the others with their codes.
+	// Accepted are the updates that were committed, Rejected the others with their codes.
 	// A duplicate has those of the first delivery.
 	Accepted []string    `json:"accepted,omitempty"`
 	Rejected []Rejection `json:"rejected,omitempty"`
-	// Stats tell what it cost.
+	// Stats are what it cost.
 	Stats Stats `json:"-"`
 }
 
@@ -173,7 +173,7 @@ type malformedValue struct {
 	Text string `json:"text"`
 }
 
-// IsWriteback tells whether a staged record belongs to a writeback and not to an
+// IsWriteback reports whether a staged record belongs to a writeback and not to an
 // opaque [Tx].
 func (r Record) IsWriteback() bool { return r.Op == OpStaged && bytes.HasPrefix(r.Body, writebackMark) }
 

@@ -11,22 +11,22 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Resolver knows what evidence stands on. It answers from what the caller has at
+// Resolver looks up what evidence refers to. It answers from what the caller has at
 // hand and must answer the same while a transaction is validated.
 type Resolver interface {
 	// Provenance returns the references that ref itself rests on, none for a tool
 	// call or a span of the transcript; ok is false if ref names nothing.
 	Provenance(ref string) (from []string, ok bool)
-	// Gone tells that the page was there and is no more, so that nothing may be
+	// Gone reports whether the page was there and is no more, so that nothing may be
 	// written to it. A page that never was is not gone.
 	Gone(page Address) bool
 }
 
 // Policy is a rule of the host's. It must be deterministic and do no I/O.
 type Policy interface {
-	// Name is what a refusal cites.
+	// Name returns what a refusal cites.
 	Name() string
-	// Refuse returns why the update may not stand, "" if it may.
+	// Refuse returns why the update is refused, "" if it is not.
 	Refuse(p Proposal) string
 }
 
@@ -49,7 +49,7 @@ type Proposal struct {
 	Type  pagevm.Type
 	By    Principal
 	Point CommitPoint
-	// Pinned tells that the page is hard-pinned.
+	// Pinned reports whether the page is hard-pinned.
 	Pinned bool
 	// Values are what it would change, by entry id; "" is a scalar's.
 	Values map[string]json.RawMessage
@@ -57,7 +57,7 @@ type Proposal struct {
 	draft *draft
 }
 
-// Current is the value that an entry of the page has before the update.
+// Current returns the value that an entry of the page has before the update.
 func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 	v, ok := p.draft.current(slot{p.At, field, id})
 	return v.Value, ok
@@ -70,7 +70,7 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 //     every value is of its type and within its limits;
 //  2. provenance: the evidence resolves, and so does all that it rests on,
 //     without a cycle; the page is not gone;
-//  3. scope: the page's type may stand there, private state is written by its own
+//  3. scope: the page's type may be there, private state is written by its own
 //     session only, the project's by who was given the right;
 //  4. non-destructive: append and merge keep every committed entry, set_with_version
 //     and a merged member were made from the last committed version;
@@ -106,12 +106,12 @@ type verdict struct {
 	allOrNothing bool
 }
 
-// commits tells whether anything is to stand.
+// commits reports whether anything is to be committed.
 func (v *verdict) commits() bool {
 	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
 }
 
-// brief are the rejections without the updates.
+// brief returns the rejections without the updates.
 func (v *verdict) brief() []Rejection {
 	out := slices.Clone(v.rejected)
 	for i := range out {
@@ -243,7 +243,7 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 // maxProvenance bounds how many references one update's evidence may rest on.
 const maxProvenance = 10_000
 
-// unresolved says why an update's evidence does not hold, "" if it does.
+// unresolved returns why an update's evidence does not hold, "" if it does.
 func (c *checker) unresolved(u *Update, at Address) string {
 	switch {
 	case c.resolver != nil && c.resolver.Gone(at):
@@ -292,7 +292,7 @@ func (c *checker) follow(ref string, open map[string]bool, left *int) string {
 	return ""
 }
 
-// denied says why a principal may not write what an update names, "" if it may.
+// denied returns why a principal may not write what an update names, "" if it may.
 func denied(spec TypeSpec, u *Update, by Principal) string {
 	switch {
 	case !slices.Contains(spec.Scopes, u.Scope):
@@ -307,7 +307,7 @@ func denied(spec TypeSpec, u *Update, by Principal) string {
 	return ""
 }
 
-// against says which policy speaks against an update, "" if none does.
+// against returns which policy speaks against an update, "" if none does.
 func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Point: c.staged.Point, Pinned: c.pinned(a),
 		Values: make(map[string]json.RawMessage, len(a.changes)), draft: c.draft}
@@ -326,7 +326,7 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 	return ""
 }
 
-// pinned tells whether the page that an update writes is hard-pinned already.
+// pinned reports whether the page that an update writes is hard-pinned already.
 func (c *checker) pinned(a *acceptedUpdate) bool {
 	if c.schema[a.typ].HardPin {
 		return true
@@ -335,7 +335,7 @@ func (c *checker) pinned(a *acceptedUpdate) bool {
 	return ok && string(v.Value) == `"`+PinHard+`"`
 }
 
-// weaker tells whether a value on a hard-pinned page would be weaker than the one
+// weaker reports whether a value on a hard-pinned page would be weaker than the one
 // that it replaces.
 func weaker(field string, spec FieldSpec, before, after json.RawMessage) bool {
 	switch {

@@ -7,7 +7,7 @@ import (
 	"maps"
 )
 
-// CompactStats tells what a compaction did, in bytes of the file.
+// CompactStats describes what a compaction did, in bytes of the file.
 type CompactStats struct {
 	Before, After int64
 }
@@ -16,7 +16,7 @@ type CompactStats struct {
 // their state. Rejections, opaque transactions and all other records keep their
 // bytes and their order. The new file is read and compared before it takes the old
 // one's name, in one step that a crash leaves done or not done. The caller holds
-// the session's lock; a process that has the old file open is told by its next
+// the session's lock; a process that has the old file open learns it from its next
 // Refresh or append. A journal without writebacks is left as it is.
 //
 // It holds the new file in memory.
@@ -41,7 +41,7 @@ func (j *Journal) Compact() (CompactStats, error) {
 	return st, nil
 }
 
-// compacted is the content of the new file, and a journal that has read it.
+// compacted returns the content of the new file, and a journal that has read it.
 func (j *Journal) compacted() ([]byte, *Journal, error) {
 	snapshot, err := j.store.Snapshot()
 	if err != nil {
@@ -60,7 +60,7 @@ func (j *Journal) compacted() ([]byte, *Journal, error) {
 		return nil, nil, err
 	}
 	n := newJournal(j.in, j.name)
-	n.derived = true // its head comes when it stands
+	n.derived = true // its head comes when the file is in place
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), nil); err != nil {
 		return nil, nil, err
 	}

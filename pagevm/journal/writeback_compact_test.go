@@ -119,7 +119,7 @@ func TestCompactNothing(t *testing.T) {
 	}
 }
 
-// A file that was replaced by one whose lines end at the same places is told by
+// A file that was replaced by one whose lines end at the same places is recognised by
 // its last line.
 func TestJournalReplaced(t *testing.T) {
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func crashScript() []Transaction {
 	}
 }
 
-// runScript delivers the script with a compaction in its middle and says what was
+// runScript delivers the script with a compaction in its middle and reports what was
 // acknowledged.
 func runScript(j *Journal, r *Rules, ack func(string)) error {
 	for i, x := range crashScript() {

@@ -23,7 +23,7 @@ type draft struct {
 	refs     map[string]Address
 }
 
-// slot is where one value stands.
+// slot is where one value is.
 type slot struct {
 	Address
 	field, id string
@@ -54,7 +54,7 @@ func (s *State) draft(tx string) *draft {
 		types: make(map[Address]pagevm.Type), refs: make(map[string]Address)}
 }
 
-// address is where an update writes; it need not be allowed there.
+// address returns where an update writes; it need not be allowed there.
 func (u *Update) address(by Principal) Address {
 	a := Address{Scope: u.Scope, Key: u.Key}
 	if u.Scope != memkernel.ScopeProject {
@@ -73,7 +73,7 @@ func (d *draft) current(at slot) (Version, bool) {
 	return d.store.current(at)
 }
 
-// typeOf is the type of the page at a, "" if there is none.
+// typeOf returns the type of the page at a, "" if there is none.
 func (d *draft) typeOf(a Address) pagevm.Type {
 	if t, ok := d.types[a]; ok {
 		return t
@@ -86,7 +86,7 @@ func (d *draft) typeOf(a Address) pagevm.Type {
 	return ""
 }
 
-// size is the number of entries of a field and its kind, "" if there is none.
+// size returns the number of entries of a field and its kind, "" if there is none.
 func (d *draft) size(a Address, field string) (int, FieldKind) {
 	here := d.fields[slot{Address: a, field: field}]
 	d.store.mu.RLock()
@@ -97,7 +97,7 @@ func (d *draft) size(a Address, field string) (int, FieldKind) {
 	return here.added, here.kind
 }
 
-// resolves tells whether ref names a committed update, or one accepted before in
+// resolves reports whether ref names a committed update, or one accepted before in
 // this transaction, that the session may see.
 func (d *draft) resolves(ref, session string) bool {
 	a, ok := d.refs[ref]
@@ -136,7 +136,7 @@ type item struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// items are the values that an update writes, in its order.
+// items returns the values that an update writes, in its order.
 func (u *Update) items() ([]item, error) {
 	switch u.Op {
 	case OpSetWithVersion:
@@ -177,7 +177,7 @@ func (u *Update) listItems() ([]item, error) {
 	return items, nil
 }
 
-// changes are the versions that an update's items make, or the reason why they
+// changes returns the versions that an update's items make, or the reason why they
 // would destroy what is committed. This is the merge rule, for validation and
 // replay alike.
 func (d *draft) changes(u *Update, a Address, items []item, origin Version) ([]change, string) {

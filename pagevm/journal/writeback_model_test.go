@@ -22,7 +22,7 @@ import (
 // that it ever had, copied whole before each transaction.
 type model struct {
 	values  map[string][]string // "scope/session/key/field/id" to values, oldest first
-	pages   map[string]bool     // "scope/session/key" of those that stand
+	pages   map[string]bool     // "scope/session/key" of those that exist
 	updates map[string]string   // update reference to the page that it changed
 	done    map[string]Receipt
 	asked   map[string]string
@@ -221,7 +221,7 @@ type machine struct {
 	j     [2]*Journal
 	model *model
 	txs   []Transaction
-	// stood is every value that was ever seen committed.
+	// stood holds every value that was ever seen committed.
 	stood map[string][]string
 }
 
@@ -319,7 +319,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 }
 
 // Random transactions, redeliveries, reopenings, compactions and torn tails leave
-// what the model says: codes, versions, histories. No value that was committed is
+// what the model holds: codes, versions, histories. No value that was committed is
 // lost or changed later, and replay equals the live state.
 func TestWritebackModel(t *testing.T) {
 	dir := t.TempDir()

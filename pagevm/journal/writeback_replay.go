@@ -138,7 +138,7 @@ func (d *draft) replay(u *Update, by Principal, origin Version) error {
 	return nil
 }
 
-// kindOf is the kind of field that an operation writes.
+// kindOf returns the kind of field that an operation writes.
 func kindOf(op UpdateOp) FieldKind {
 	for _, k := range []FieldKind{KindList, KindMap, KindScalar} {
 		if k.op() == op {

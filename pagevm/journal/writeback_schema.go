@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// FieldKind says how a field grows, and by which operation.
+// FieldKind is how a field grows, and by which operation.
 type FieldKind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	KindScalar FieldKind = "scalar"
 )
 
-// op is the operation that writes fields of the kind.
+// op returns the operation that writes fields of the kind.
 func (k FieldKind) op() UpdateOp {
 	switch k {
 	case KindList:
@@ -59,7 +59,7 @@ const (
 	maxNameBytes      = 512
 )
 
-// FieldSpec says what a field may hold.
+// FieldSpec describes what a field may hold.
 type FieldSpec struct {
 	Kind  FieldKind `json:"kind"`
 	Value ValueType `json:"value"`
@@ -74,13 +74,13 @@ type FieldSpec struct {
 	Ranks []string `json:"ranks,omitempty"`
 }
 
-// TypeSpec says what pages of a type are.
+// TypeSpec describes what pages of a type are.
 type TypeSpec struct {
-	// Scopes are where pages of the type may stand.
+	// Scopes are where pages of the type may be.
 	Scopes []memkernel.Scope    `json:"scopes"`
 	Fields map[string]FieldSpec `json:"fields"`
 	// HardPin: every page of the type is hard-pinned. Of other types those are
-	// whose field [PinField] says [PinHard].
+	// whose field [PinField] is [PinHard].
 	HardPin bool `json:"hard_pin,omitempty"`
 }
 
@@ -171,7 +171,7 @@ func (s Schema) clone() Schema {
 	return c
 }
 
-// refuse says why a value does not fit, "" if it does.
+// refuse returns why a value does not fit, "" if it does.
 func (f FieldSpec) refuse(v json.RawMessage) string {
 	if limit := orDefault(f.MaxBytes, DefaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
@@ -185,7 +185,7 @@ func (f FieldSpec) refuse(v json.RawMessage) string {
 	return ""
 }
 
-// rank is the place of a value among the ranks, -1 if it is none of them.
+// rank returns the place of a value among the ranks, -1 if it is none of them.
 func (f FieldSpec) rank(v json.RawMessage) int {
 	var s string
 	if json.Unmarshal(v, &s) != nil {
@@ -201,7 +201,7 @@ func orDefault(n, d int) int {
 	return n
 }
 
-// valueType is the type of a valid JSON value, "" for null and for none at all.
+// valueType returns the type of a valid JSON value, "" for null and for none at all.
 func valueType(v json.RawMessage) ValueType {
 	if len(v) == 0 {
 		return ""

@@ -28,8 +28,8 @@ type snapshotTx struct {
 	Rejected []Rejection `json:"rejected,omitempty"`
 }
 
-// Snapshot is the store as JSON, the same bytes for the same history. It is what a
-// compaction writes, and what tells whether two stores are equal.
+// Snapshot returns the store as JSON, the same bytes for the same history. It is what a
+// compaction writes, and what decides whether two stores are equal.
 func (s *State) Snapshot() ([]byte, error) {
 	body := snapshotBody{Writeback: writebackVersion, Pages: s.list(func(Address) bool { return true })}
 	s.mu.RLock()
@@ -86,7 +86,7 @@ func (s *State) restorePage(p StoredPage) error {
 	return nil
 }
 
-// hashes are the transactions by key, as [Journal.Writeback] compares them.
+// hashes returns the transactions by key, as [Journal.Writeback] compares them.
 func (s *State) hashes() map[string]string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

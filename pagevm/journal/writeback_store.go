@@ -21,7 +21,7 @@ type State struct {
 	seq   int
 	pages map[Address]*pageState
 	txs   map[string]*txState
-	// refs say which page a committed update changed, by [UpdateRef].
+	// refs map to the page that a committed update changed, by [UpdateRef].
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
@@ -31,7 +31,7 @@ type State struct {
 	lost    []string
 }
 
-// Address is where a page stands: the same key in another scope, or private to
+// Address is where a page is: the same key in another scope, or private to
 // another session, is another page.
 type Address struct {
 	Scope   memkernel.Scope `json:"scope"`
@@ -63,7 +63,7 @@ type Entry struct {
 	Versions []Version `json:"versions"`
 }
 
-// Current is the last committed version.
+// Current returns the last committed version.
 func (e Entry) Current() Version { return e.Versions[len(e.Versions)-1] }
 
 // StoredField is a field of a page: its entries in the order in which they were
@@ -119,7 +119,7 @@ func newStore() *State {
 	return &State{pages: make(map[Address]*pageState), txs: make(map[string]*txState), refs: make(map[string]Address)}
 }
 
-// State is the committed state of the journal's writebacks.
+// Store returns the committed state of the journal's writebacks.
 func (j *Journal) Store() *State { return j.store }
 
 // Seq counts the committed writebacks.
@@ -141,7 +141,7 @@ func (s *State) Page(a Address) (StoredPage, bool) {
 	return p.view(a), true
 }
 
-// Entries are those of a field from the nth on, counted from 0.
+// Entries returns the entries of a field from the nth on, counted from 0.
 func (s *State) Entries(a Address, field string, from int) []Entry {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -156,7 +156,7 @@ func (s *State) Entries(a Address, field string, from int) []Entry {
 	return out
 }
 
-// Entry is the current version of a field's entry.
+// Entry returns the current version of a field's entry.
 func (s *State) Entry(a Address, field, id string) (Version, bool) {
 	return s.current(slot{a, field, id})
 }
@@ -213,7 +213,7 @@ func (p *pageState) view(a Address) StoredPage {
 	return out
 }
 
-// receipt is what the committed transaction of key was answered.
+// receipt returns what the committed transaction of key was answered.
 func (s *State) receipt(key string) Receipt {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -224,7 +224,7 @@ func (s *State) receipt(key string) Receipt {
 	return Receipt{Outcome: Committed, Seq: tx.seq, Point: tx.point, Accepted: slices.Clone(tx.accepted), Rejected: slices.Clone(tx.rejected)}
 }
 
-// current is the last committed version of an entry.
+// current returns the last committed version of an entry.
 func (s *State) current(at slot) (Version, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -412,7 +412,7 @@ func TestSchemaCheck(t *testing.T) {
 }
 
 // Two sessions write one shared page through journals of their own on one file:
-// what was made from a stale version is rejected, what only adds stands, in the
+// what was made from a stale version is rejected, what only adds is kept, in the
 // order of the commits.
 func TestWritebackTwoSessions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

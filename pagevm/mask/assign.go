@@ -39,7 +39,7 @@ func matchAssignment(s string, i int) match {
 	return match{v, e, "secret"}
 }
 
-// keyEnd follows the name to its end and tells whether it can be the name of a
+// keyEnd follows the name to its end and reports whether it can be the name of a
 // secret: "token" and "secret_access_key" can, "tokenizer", "tokens" and
 // "secret_name" can't.
 func keyEnd(s string, start, end int) (int, bool) {
@@ -68,7 +68,7 @@ func keyEnd(s string, start, end int) (int, bool) {
 // valueStart skips a closing quote, white space and one separator, and returns
 // where the value starts and its quote, 0 if it has none. A bare value that is
 // set off by spaces is more likely code than configuration unless a colon
-// stands before it.
+// precedes it.
 func valueStart(s string, j int) (start int, quote byte, ok bool) {
 	esc := ""
 	j, esc = skipQuote(s, j)
@@ -131,8 +131,8 @@ func valueEnd(s string, v int, quote byte) int {
 	return -1
 }
 
-// secretValue tells whether a value looks like a secret rather than a word, an
-// expression, a path or a placeholder. literal tells that it cannot be code.
+// secretValue reports whether a value looks like a secret rather than a word, an
+// expression, a path or a placeholder. literal means that it cannot be code.
 func secretValue(v string, literal bool) bool {
 	if len(v) < 8 || placeholder(v) || v[0] == '/' && !(len(v) >= 40 && jumpy(v)) || v[0] == '~' || strings.HasPrefix(v, "./") ||
 		strings.Contains(v, "://") || strings.Contains(v, "[masked:") || strings.Contains(v, "...") {
@@ -176,14 +176,14 @@ func btoi(b bool) int {
 	return 0
 }
 
-// random tells whether a long value has the spread of characters that
+// random reports whether a long value has the spread of characters that
 // generated ones have: at least 3 bits per character, and digits among
 // letters.
 func random(v string) bool {
 	return digits(v) > 0 && digits(v) < len(v) && entropy(v) >= 3
 }
 
-// entropy is the Shannon entropy of the bytes of v, in bits per byte.
+// entropy returns the Shannon entropy of the bytes of v, in bits per byte.
 func entropy(v string) float64 {
 	var count [256]int
 	for i := range len(v) {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Payload is binary content that stood in a text as base64.
+// Payload is binary content that was in a text as base64.
 type Payload struct {
 	// Type is the media type that a data URL named, "" if none did.
 	Type string
@@ -57,7 +57,7 @@ func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	return string(append(out, s[pos:]...)), found
 }
 
-// note is what stands in the place of a payload.
+// note returns what replaces a payload.
 func (p *Payload) note() string {
 	n := "[base64 of " + strconv.Itoa(len(p.Data)) + " bytes"
 	if p.Type != "" {
@@ -66,7 +66,7 @@ func (p *Payload) note() string {
 	return n + ", blob " + p.Hash + "]"
 }
 
-// nextRun is where the next run of at least payloadLine characters begins, len(s)
+// nextRun returns where the next run of at least payloadLine characters begins, len(s)
 // if there is none. It looks at one character in payloadLine until one fits.
 func nextRun(s string, i int) int {
 	for j := i + payloadLine - 1; j < len(s); {
@@ -83,7 +83,7 @@ func nextRun(s string, i int) int {
 	return len(s)
 }
 
-// payloadEnd is where a run that begins at i ends, the lines behind it included if
+// payloadEnd returns where a run that begins at i ends, the lines behind it included if
 // they have its length, but for the last.
 func payloadEnd(s string, i int) int {
 	end := lineEnd(s, i)
@@ -152,7 +152,7 @@ func (m *Masker) decodePayload(run string) (Payload, bool) {
 	return Payload{Data: text, Hash: hex.EncodeToString(sum[:])}, true
 }
 
-// dataType is the media type of a data URL whose content begins behind before.
+// dataType returns the media type of a data URL whose content begins behind before.
 func dataType(before string) string {
 	before, ok := strings.CutSuffix(before[max(0, len(before)-100):], ";base64,")
 	i := strings.LastIndex(before, "data:")

@@ -84,7 +84,7 @@ func TestLiftBase64LeavesAlone(t *testing.T) {
 	}
 }
 
-// Whatever surrounds it, a payload comes out whole or stays, and the rest stands.
+// Whatever surrounds it, a payload comes out whole or stays, and the rest is unchanged.
 func TestLiftBase64Property(t *testing.T) {
 	text := base64.StdEncoding.EncodeToString([]byte(binary(3000)))
 	pieces := rapid.SampledFrom([]string{text, broken(text, 76, "\n"), text[:1999], "\n", " ", `"`, "=", "data:a/b;base64,", "word", "é", ",", `\n`, "+"})

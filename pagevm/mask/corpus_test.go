@@ -46,7 +46,7 @@ func TestMaskNone(t *testing.T) {
 	}
 }
 
-// shown are the values that were masked in a text, each with what stands before it.
+// shown are the values that were masked in a text, each with what precedes it.
 func shown(in, out string) (list []string) {
 	parts := maskMark.Split(out, -1)
 	marks := maskMark.FindAllString(out, -1)
@@ -122,7 +122,7 @@ func othersText(t testing.TB, f func(path, text string)) {
 }
 
 // What is masked in other people's text is counted by rule; -v shows every value
-// with what stands before it.
+// with what precedes it.
 func TestMaskOfOthersText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads fifty megabytes")

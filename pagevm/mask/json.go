@@ -12,13 +12,13 @@ import (
 // call in a message in a log.
 const maskDepth = 4
 
-// looksJSON tells whether a text begins as an object, a list or a string does.
+// looksJSON reports whether a text begins as an object, a list or a string does.
 func looksJSON(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '{' || s[0] == '[' || s[0] == '"')
 }
 
-// maskStrings masks the strings of JSON as what they say: an escape would hide where
+// maskStrings masks the strings of JSON decoded: an escape would hide where
 // a line ends, a quote, and letters beyond ASCII. Only a string in which something
 // is found is written anew; what is no JSON stays.
 func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
@@ -66,7 +66,7 @@ func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
 }
 
 // maskString masks a string with its quotes; ok is false if nothing is found that
-// would not be found in it as it stands.
+// would not be found in it as it is.
 func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out []byte, ok bool) {
 	var text string
 	if strings.IndexByte(quoted, '\\') < 0 || json.Unmarshal([]byte(quoted), &text) != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// A judge tells whether what a rule of this package's own table found is a secret.
+// A judge reports whether what a rule of this package's own table found is a secret.
 // name is the text of the match before it, which ends with its quote if it has one.
 type judge func(name, v string) bool
 
 // shape judges what is known by its own form: it always is one.
 func shape(_, _ string) bool { return true }
 
-// given judges what stands where nothing but a secret stands: every value but
+// given judges a value where nothing but a secret is expected: it takes every one but
 // those that are to be filled in, that come from elsewhere or that everybody uses.
 func given(_, v string) bool {
 	return len(v) >= 4 && len(v) <= maxSecret && !placeholder(v) && !code(v) && !sample(v)
@@ -38,7 +38,7 @@ func word(name, v string) bool {
 	return given(name, v) && !callChain.MatchString(v) && digitOrSign(v) && !sentence(v)
 }
 
-// sentence tells words that say something.
+// sentence reports whether v is prose.
 func sentence(v string) bool {
 	words := strings.Fields(strings.ToLower(v))
 	return len(words) > 6 || slices.ContainsFunc(words, func(w string) bool { return len(words) > 1 && (helpWords[w] || phraseWords[w]) })
@@ -49,7 +49,7 @@ func generated(_, v string) bool {
 	return !placeholder(v) && !code(v) && varied(v) && (random(v) || jumpy(v))
 }
 
-// jumpy tells whether letters of both cases and digits change so often that nobody
+// jumpy reports whether letters of both cases and digits change so often that nobody
 // speaks them, as in what is generated and in no name.
 func jumpy(v string) bool {
 	class := func(c byte) uint8 { return lex.ByteClass[c] & (lex.CUpper | lex.CLower | lex.CDigit) }
@@ -63,7 +63,7 @@ func jumpy(v string) bool {
 // credential judges base64: that of a name and a password, or what looks random.
 func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generated(name, v) }
 
-// pair tells whether v is base64 of "name:password", as HTTP and Docker write it.
+// pair reports whether v is base64 of "name:password", as HTTP and Docker write it.
 func pair(v string) bool {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
 	if err != nil || !utf8.Valid(raw) {
@@ -78,7 +78,7 @@ func encoded(_, v string) bool { return len(v) >= 4 && !placeholder(v) && !code(
 
 var callChain = regexp.MustCompile(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
 
-// code tells what is an expression or a template rather than a value.
+// code reports whether v is an expression or a template rather than a value.
 func code(v string) bool {
 	if strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "…") {
 		return true
@@ -119,7 +119,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// sample tells a value that everybody uses, or that names what belongs there.
+// sample reports whether v is a value that everybody uses, or that names what belongs there.
 func sample(v string) bool {
 	distinct := map[rune]bool{}
 	words, letters := true, 0

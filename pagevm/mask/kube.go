@@ -9,7 +9,7 @@ import (
 
 // kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: those
 // under data and stringData of every YAML document and every JSON object that says
-// that it is one, whichever stands first.
+// that it is one, whichever is first.
 func kubeSecrets(s string) (out [][2]int) {
 	for _, doc := range documents(s) {
 		text := s[doc[0]:doc[1]]
@@ -71,7 +71,7 @@ func linesOf(s string, from, to int) (out []yamlLine) {
 	return out
 }
 
-// entries are the values of the lines below one that is indented by less.
+// entries returns the values of the lines below one that is indented by less.
 func entries(s string, lines []yamlLine, indent int) (out [][2]int) {
 	block := -1 // the indentation of the key whose value is a block of lines
 	for _, l := range lines {
@@ -103,7 +103,7 @@ func entries(s string, lines []yamlLine, indent int) (out [][2]int) {
 	return out
 }
 
-// flowEntries are the values of data: {...}.
+// flowEntries returns the values of data: {...}.
 func flowEntries(s string, from, to int) (out [][2]int) {
 	for _, at := range flowData.FindAllStringSubmatchIndex(s[from:to], -1) {
 		for _, v := range flowValue.FindAllStringSubmatchIndex(s[from+at[2]:from+at[3]], -1) {

@@ -8,7 +8,7 @@ import (
 
 // maskOwn is one pass of the rules of this package, which are written as code:
 // tokens with a shape of their own (cloud keys, access tokens, private key blocks,
-// signed tokens), and values that stand where a secret stands (after "password=",
+// signed tokens), and values where a secret is expected (after "password=",
 // in an Authorization header, in a URL's user part) and look random. Hashes, UUIDs
 // and identifiers by themselves are left alone. What was masked is counted in
 // found; s itself comes back if that is nothing.
@@ -32,7 +32,7 @@ func (m *Masker) maskOwn(s string, found *Secrets) string {
 			i++
 			continue
 		case hit.start > i:
-			// Between a key and its value another secret may stand.
+			// There may be another secret between a key and its value.
 			if value.kind == "" || hit.start < value.start {
 				value = hit
 			}
@@ -72,7 +72,7 @@ func (p *startSet) add(w string) {
 	p[k>>5] |= 1 << (k & 31)
 }
 
-// startKey is the low five bits of each of the first three bytes.
+// startKey returns the low five bits of each of the first three bytes.
 func startKey(w string) uint16 {
 	return uint16(w[0])&31<<10 | uint16(w[1])&31<<5 | uint16(w[2])&31
 }
@@ -221,7 +221,7 @@ func matchSecret(s string, i, floor int) match {
 	return matchAssignment(s, i)
 }
 
-// escaped tells whether an escape such as \n or \u000a stands right before i, whose last
+// escaped reports whether an escape such as \n or \u000a is right before i, whose last
 // letter belongs to no word.
 func escaped(s string, i int) bool {
 	switch {
@@ -263,7 +263,7 @@ func matchToken(s string, i int) match {
 	return match{}
 }
 
-// varied tells a token from a placeholder such as "ghp_xxxxxxxx".
+// varied reports whether v may be a token rather than a placeholder such as "ghp_xxxxxxxx".
 func varied(v string) bool {
 	var seen [256]bool
 	n := 0
@@ -361,7 +361,7 @@ func keyLines(s string, j int) (end, n int) {
 
 func base64Byte(c byte) bool { return setAlnum.has(c) || c == '+' || c == '/' || c == '=' }
 
-// keyBytes counts the base64 characters that stand in runs of at least 16.
+// keyBytes counts the base64 characters in runs of at least 16.
 func keyBytes(s string) (n int) {
 	run := 0
 	for i := 0; i <= len(s); i++ {
@@ -402,7 +402,7 @@ func matchURL(s string, i int) match {
 	return match{}
 }
 
-// placeholder tells a value that stands for one to be filled in.
+// placeholder reports whether v stands for a value to be filled in.
 func placeholder(v string) bool {
 	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }

@@ -11,7 +11,7 @@ import (
 // Secrets counts what was masked, by rule. Nil is none.
 type Secrets map[string]int
 
-// Total is how many secrets were masked.
+// Total returns how many secrets were masked.
 func (s Secrets) Total() int {
 	n := 0
 	for _, c := range s {
@@ -32,7 +32,7 @@ func (s *Secrets) Add(o Secrets) {
 
 func (s *Secrets) add(rule string) { s.Add(Secrets{rule: 1}) }
 
-// Options say what is no secret here.
+// Options set what is no secret here.
 type Options struct {
 	// Allow are values that are never masked: each a literal, which must be all of
 	// what a rule found, or /an expression/ between slashes, which must match some
@@ -49,7 +49,7 @@ type Masker struct {
 	literals map[string]bool
 	allow    []*regexp.Regexp
 	disabled map[string]bool
-	lines    bool // a mark has as many line breaks as what it stands for
+	lines    bool // a mark has as many line breaks as what it replaces
 }
 
 // NewMasker makes a masker. An expression that does not compile, and a rule that
@@ -107,8 +107,8 @@ func (m *Masker) Mask(s string) (string, int) {
 	return s, found.Total()
 }
 
-// Find is Mask that says which rules found what. Of a text that begins as JSON, and
-// of lines that are objects, the strings are looked at as what they say too.
+// Find is Mask that also returns which rules found what. Of a text that begins as JSON, and
+// of lines that are objects, the strings are looked at decoded, too.
 func (m *Masker) Find(s string) (string, Secrets) { return m.find(s, maskDepth) }
 
 func (m *Masker) find(s string, depth int) (string, Secrets) {
@@ -139,8 +139,8 @@ func (m *Masker) maskText(s string, found *Secrets) string {
 }
 
 // maskEscaped masks a text whose line breaks are escaped, such as a file in a string in
-// a line of a log, as what it says: keys and values end where its lines do. Marks have
-// as many line breaks as what they stand for, so that each gets its own form back.
+// a line of a log, decoded: keys and values end where its lines do. Marks have
+// as many line breaks as what they replace, so that each gets its own form back.
 func (m *Masker) maskEscaped(s string, found *Secrets) string {
 	var escaped []bool // by line break
 	var lines strings.Builder
@@ -195,7 +195,7 @@ func (m *Masker) maskEscaped(s string, found *Secrets) string {
 	}
 }
 
-// spares tells whether what a rule found may stand.
+// spares reports whether what a rule found is left unmasked.
 func (m *Masker) spares(rule, secret string) bool {
 	if m == nil {
 		return false
@@ -209,7 +209,7 @@ func (m *Masker) spares(rule, secret string) bool {
 // Mask is [Masker.Mask] with all rules and no exceptions.
 func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
 
-// appendMark appends what stands in the place of a secret.
+// appendMark appends what replaces a secret.
 func (m *Masker) appendMark(dst []byte, rule, secret string) []byte {
 	dst = append(append(append(dst, "[masked:"...), rule...), ']')
 	if m != nil && m.lines {

@@ -125,7 +125,7 @@ func TestMaskerAllows(t *testing.T) {
 			t.Errorf("allow %q: %q: %d masked", tc.allow, tc.in, n)
 		}
 	}
-	// What is spared does not hide what stands beside it.
+	// What is spared does not hide what is beside it.
 	m, _ := NewMasker(Options{Allow: []string{token}})
 	if out, n := m.Mask("token=" + token + " and AKIA" + "Q3EGVZ7KTR2XLMNP"); n != 1 || !strings.Contains(out, token) {
 		t.Errorf("%q, %d", out, n)
@@ -162,8 +162,8 @@ func TestMaskRulesAreSound(t *testing.T) {
 	}
 }
 
-// Whatever stands beside whatever: masking twice changes nothing, the count is
-// that of the marks, and the rest of the text stands.
+// Whatever is beside whatever: masking twice changes nothing, the count is
+// that of the marks, and the rest of the text is unchanged.
 func TestMaskByRulesTwiceIsOnce(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"dop_v1_" + fake(hexSet, 64), "lin_api_" + fake(lowerSet, 40), `ADAFRUIT = "`, fake(lowerSet, 32), fake(hexSet, 32), fake(hexSet, 40), `"`, "'", " ", "\n", "=", ":",

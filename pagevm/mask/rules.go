@@ -14,7 +14,7 @@ import (
 
 // The rules of gitleaks (https://github.com/gitleaks/gitleaks, MIT licence; see
 // data/LICENSE) are data: "make mask-rules" makes the file, and internal/tools/maskgen
-// says which of them were left out or changed, and why.
+// lists which of them were left out or changed, and why.
 //
 //	text ──► three bytes of a keyword? ──► the keyword itself? ──► the rule's
 //	         (one look per byte)           (few texts)             expression, round
@@ -85,12 +85,12 @@ var allRules = sync.OnceValue(func() *maskSet {
 	return set
 })
 
-// rule is a row as the rules that are data are.
+// rule returns a row as the rules that are data are.
 func (o *ownRule) rule() maskRule {
 	return maskRule{ID: o.id, Regex: spelling.Replace(o.expr), Keywords: spaced(o.words), Reach: cmp.Or(o.reach, 500), own: o, also: spaced(o.also)}
 }
 
-// spaced are the words of a row.
+// spaced returns the words of a row.
 func spaced(list string) []string {
 	words := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' })
 	for i := range words {
@@ -267,8 +267,8 @@ func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 	return hits
 }
 
-// inBase64 tells whether what begins at i goes on with a long run of base64, where
-// any few letters stand sooner or later: a +, a / or a line break is a boundary to
+// inBase64 reports whether what begins at i goes on with a long run of base64, where
+// any few letters occur sooner or later: a +, a / or a line break is a boundary to
 // expressions, and none there.
 func inBase64(s string, i int) bool {
 	if i == 0 || strings.IndexByte("+/\n", s[i-1]) < 0 {
@@ -286,7 +286,7 @@ func inBase64(s string, i int) bool {
 	return n == payloadLine
 }
 
-// group is where the secret of a match stands.
+// group returns where the secret of a match is.
 func (r *maskRule) group(at []int) (from, to int) {
 	if r.Group > 0 {
 		return at[2*r.Group], at[2*r.Group+1]
@@ -309,7 +309,7 @@ func unquote(s string, from, to int) (int, int) {
 	return from, to
 }
 
-// secret tells whether what a rule found behind a name is one. The rule's own
+// secret reports whether what a rule found behind a name is one. The rule's own
 // entropy and exceptions count, and beside them ours: a placeholder never is, a
 // value without a shape of its own has to look random, and a hash or a UUID is one
 // only behind a name that says so.
@@ -317,7 +317,7 @@ func (r *maskRule) secret(name, v string) bool {
 	if len(v) < 8 || placeholder(v) || !varied(v) || strings.Contains(v, "[masked:") || entropy(v) <= r.Entropy {
 		return false
 	}
-	if r.Named && (!random(v) || plainID(v) && !saysSecret(name)) {
+	if r.Named && (!random(v) || plainID(v) && !isSecretName(name)) {
 		return false
 	}
 	set := allRules()
@@ -327,7 +327,7 @@ func (r *maskRule) secret(name, v string) bool {
 		!slices.ContainsFunc(r.Stop, stops) && !slices.ContainsFunc(set.Stop, stops)
 }
 
-// plainID tells whether v is nothing but hexadecimal digits and dashes, as hashes
+// plainID reports whether v is nothing but hexadecimal digits and dashes, as hashes
 // and UUIDs are.
 func plainID(v string) bool {
 	for i := range len(v) {
@@ -338,8 +338,8 @@ func plainID(v string) bool {
 	return true
 }
 
-// saysSecret tells whether a name is that of a secret.
-func saysSecret(name string) bool {
+// isSecretName reports whether a name is that of a secret.
+func isSecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, w := range [...]string{"key", "token", "secret", "pass", "pwd", "auth", "cred"} {
 		if strings.Contains(name, w) {

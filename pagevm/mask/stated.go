@@ -2,10 +2,10 @@ package mask
 
 import "strings"
 
-// stated says how a language says what a password is. Words are those for passwords,
-// is those that stand between one and its value, besides a colon. Both are
+// stated describes how a language says what a password is. Words are those for passwords,
+// is those that come between one and its value, besides a colon. Both are
 // expressions; case does not matter. Find are the words to look for first, as they
-// stand in text.
+// are in text.
 type stated struct{ find, words, is string }
 
 // statedIn has the languages of index/analysis, and some more.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ownRules are secrets that are known by what stands before them: an option of a
+// ownRules are secrets that are known by what precedes them: an option of a
 // command, a field of a connection string, a line of a file of credentials. Each row
 // has the words that it is looked for by, an expression, and a judge of what the
 // expression's first group that matched holds. To add one, write texts with and

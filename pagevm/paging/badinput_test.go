@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// A page that is larger than the whole budget stands as what fits of it and never
+// A page that is larger than the whole budget is shown as what fits of it and never
 // breaks the budget; where not even its floor fits it is named.
 func TestPageOverTheBudget(t *testing.T) {
 	for _, name := range Policies() {

@@ -13,8 +13,8 @@ const atEviction = "eviction"
 // atTurn is the commit point of a prompt that somebody else assembled.
 const atTurn = "turn"
 
-// soil makes a page dirty: changed, and only in the context.
-func (e *Engine) soil(s *session, id string) {
+// markDirty makes a page dirty: changed, and only in the context.
+func (e *Engine) markDirty(s *session, id string) {
 	i := e.ids[id]
 	r := &e.rows[i]
 	r.page.Version++
@@ -96,7 +96,7 @@ func (e *Engine) destroy(s *session, ev Event) {
 	}
 }
 
-// handle is what is left of a page whose content is destroyed.
+// handle returns what is left of a page whose content is destroyed.
 func (e *Engine) handle(r *row) pagevm.Level {
 	switch {
 	case e.cfg.Policy.Resolve:

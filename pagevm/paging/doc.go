@@ -1,6 +1,6 @@
-// Package paging decides, turn by turn, which pages of an agent's state stand in
-// the prompt and at which fidelity, and says what went wrong when a page that was
-// needed did not stand there. It is the policy engine of the ClawVM paper
+// Package paging decides, turn by turn, which pages of an agent's state are in
+// the prompt and at which fidelity, and reports what went wrong when a page that was
+// needed was not there. It is the policy engine of the ClawVM paper
 // (EuroMLSys 2026): page table, selector, fault observer, decision trace.
 //
 //	Page  ──Add──►  Table, in an Engine
@@ -27,7 +27,7 @@
 // constraint and active plan pages structured, all others the handle. Hard-pinned
 // pages and work in flight come first, then what is demanded, then the rest by
 // score. When the floors of pinned pages and of work in flight do not fit, the
-// decision says which of them fell out and how many tokens are missing, and the
+// decision names which of them fell out and how many tokens are missing, and the
 // misses that follow are marked budget_insufficient: no policy could help.
 //
 // A bootstrap or constraint page that nobody pins is loaded when its session
@@ -65,8 +65,8 @@
 // the boundaries that its knobs name; dirty pages at a boundary without commit are
 // lost, once each (flush_miss). A commit names the version that it was based on: of
 // two sessions that change one shared page the later is rejected
-// (DESTRUCTIVE_OP) and kept, not lost. The validated journal stands elsewhere;
-// this engine only says when a commit is due and what becomes of it without.
+// (DESTRUCTIVE_OP) and kept, not lost. The validated journal is elsewhere;
+// this engine only reports when a commit is due and what becomes of it without.
 //
 // The engine is a function of its input: no clock, no randomness, no map order. It
 // does no I/O; a trace goes to the writer that it is handed. It is not safe for

@@ -42,8 +42,8 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Config is what the engine was made with.
+// Config returns what the engine was made with.
 func (e *Engine) Config() Config { return e.cfg }
 
-// Totals are the counts since New.
+// Totals returns the counts since New.
 func (e *Engine) Totals() Totals { return e.totals }

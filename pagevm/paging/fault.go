@@ -37,7 +37,7 @@ func Codes() []Code { return slices.Clone(codes[:]) }
 // its result was resident. It is a signal of the workload and no fault.
 const AlertDuplicateSignature = "duplicate_signature"
 
-// Cause says what took a page away.
+// Cause is what took a page away.
 type Cause string
 
 // The causes of faults.
@@ -135,7 +135,7 @@ type Totals struct {
 	Tokens int64 `json:"tokens"`
 }
 
-// Of is the count of one code.
+// Of returns the count of one code.
 func (t *Totals) Of(c Code) int {
 	if i := slices.Index(codes[:], c); i >= 0 {
 		return t.Faults[i]
@@ -143,7 +143,7 @@ func (t *Totals) Of(c Code) int {
 	return 0
 }
 
-// Explicit is the number of explicit faults: all but pinned misses.
+// Explicit returns the number of explicit faults: all but pinned misses.
 func (t *Totals) Explicit() int {
 	n := -t.Of(PinnedInvariantMiss)
 	for _, f := range t.Faults {
@@ -152,7 +152,7 @@ func (t *Totals) Explicit() int {
 	return n
 }
 
-// Thrash is the thrash index F/(H+1) of Appendix A: explicit faults and alerts
+// Thrash returns the thrash index F/(H+1) of Appendix A: explicit faults and alerts
 // over hits.
 func (t *Totals) Thrash() float64 {
 	return float64(t.Explicit()+t.Alerts) / float64(t.Hits+1)

@@ -13,7 +13,7 @@ import (
 
 // A prompt that is judged from outside is judged as the engine judges its own: the same
 // levels, demands, calls and events come to the same hits, alerts and faults. What is
-// durable when is for whoever assembles to say.
+// durable when is for whoever assembles to decide.
 func TestObserveJudgesAsStepDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pages := drawPages(t)
@@ -48,7 +48,7 @@ func TestObserveJudgesAsStepDoes(t *testing.T) {
 	})
 }
 
-// What a boundary lost is lost, whatever the policy's knobs say.
+// What a boundary lost is lost, whatever the policy's knobs are.
 func TestObserveTellsWhatWasLost(t *testing.T) {
 	p, err := ByName("memkernel")
 	if err != nil {

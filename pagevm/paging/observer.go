@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// observer looks at prompts as they were assembled, and says what the model needed
+// observer looks at prompts as they were assembled, and reports what the model needed
 // and did not find there. It changes nothing in the table but which decision a page
 // faulted at.
 type observer struct {

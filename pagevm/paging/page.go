@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Pin says how firmly a page stands.
+// Pin is how firmly a page is held in the prompt.
 type Pin string
 
 // The three pin classes. A soft pin only raises the score; a hard pin is an
@@ -30,7 +30,7 @@ type Tokens struct {
 	Pointer    int `json:"pointer"`
 }
 
-// At is the cost of one level, 0 for Gone.
+// At returns the cost of one level, 0 for Gone.
 func (t Tokens) At(l pagevm.Level) int {
 	switch l {
 	case pagevm.Full:
@@ -45,7 +45,7 @@ func (t Tokens) At(l pagevm.Level) int {
 	return 0
 }
 
-// Provenance says where a page comes from.
+// Provenance describes where a page comes from.
 type Provenance struct {
 	// Call is the canonical tool call, Span the transcript span.
 	Call string `json:"call,omitempty"`
@@ -59,7 +59,7 @@ type Page struct {
 	ID   string      `json:"id"`
 	Type pagevm.Type `json:"type"`
 	// Scope is session-private or project-shared. Session is the owner of a
-	// private page; a shared one stands in every session.
+	// private page; a shared one is in every session.
 	Scope      memkernel.Scope `json:"scope"`
 	Session    string          `json:"session,omitempty"`
 	Provenance Provenance      `json:"provenance,omitzero"`
@@ -90,7 +90,7 @@ const maxTokens = 1 << 30
 // types in the order of Table 1.
 var types = []pagevm.Type{pagevm.Bootstrap, pagevm.Constraint, pagevm.Plan, pagevm.Preference, pagevm.Evidence, pagevm.Conversation}
 
-// Check tells what is wrong with a page, nil if nothing is.
+// Check returns what is wrong with a page, nil if nothing is.
 func (p *Page) Check() error {
 	switch {
 	case p.ID == "":
@@ -133,7 +133,7 @@ func (p *Page) checkTokens() error {
 	return nil
 }
 
-// Floor is the lowest level at which the page may stand while it is held (Table
+// Floor returns the lowest level at which the page may be shown while it is held (Table
 // 1): structured for bootstrap, constraint and plan, else the handle; the next
 // better one that it has if it lacks that.
 func (p *Page) Floor() pagevm.Level {
@@ -144,10 +144,10 @@ func (p *Page) Floor() pagevm.Level {
 	return p.has(want)
 }
 
-// lowest is the cheapest level on the page's degradation path.
+// lowest returns the cheapest level on the page's degradation path.
 func (p *Page) lowest() pagevm.Level { return p.has(pagevm.Pointer) }
 
-// has is the lowest level of the page that is at or above l.
+// has returns the lowest level of the page that is at or above l.
 func (p *Page) has(l pagevm.Level) pagevm.Level {
 	low := pagevm.Full
 	for _, at := range pagevm.Path(p.Type) {
@@ -158,7 +158,7 @@ func (p *Page) has(l pagevm.Level) pagevm.Level {
 	return low
 }
 
-// visible tells whether a session may name the page.
+// visible reports whether a session may name the page.
 func (p *Page) visible(session string) bool {
 	return p.Scope == memkernel.ScopeProject || p.Session == session
 }

@@ -33,7 +33,7 @@ const Forever = -1
 type Knobs struct {
 	// Pin pins bootstrap and constraint pages hard, whoever made them.
 	Pin bool `json:"pin"`
-	// Prefetch tells the selector the turn's demand before it assembles.
+	// Prefetch gives the selector the turn's demand before it assembles.
 	Prefetch bool `json:"prefetch"`
 	// WritebackCompaction commits dirty pages at compactions, WritebackReset at
 	// resets and session ends. Either one commits at flushes and when a dirty page
@@ -61,7 +61,7 @@ type Weights struct {
 	Future float64 `json:"future"`
 }
 
-// DefaultWeights are the utility's. The paper gives pin (2.0 hard, 0.6 soft),
+// DefaultWeights returns the weights of the utility. The paper gives pin (2.0 hard, 0.6 soft),
 // recency 0.6, recompute cost 0.4 and the oracle's 2.2. Bootstrap, plan and scope
 // are ours: an active plan is worth a fresh page, the rules a little more, and
 // scope only breaks near-ties in favour of the session's own pages.
@@ -69,7 +69,7 @@ func DefaultWeights() Weights {
 	return Weights{PinHard: 2.0, PinSoft: 0.6, Bootstrap: 0.8, Plan: 0.6, Recency: 0.6, Scope: 0.1, Recompute: 0.4, Future: 2.2}
 }
 
-// recencyWeights are those of the recency strategy, the paper's.
+// recencyWeights returns the weights of the recency strategy, the paper's.
 func recencyWeights() Weights { return Weights{Recency: 0.9, Recompute: 0.1} }
 
 // Policy is a named set of knobs with its weights.
@@ -88,7 +88,7 @@ func Policies() []string {
 const OracleHorizon = 3
 
 // ByName returns a policy of Table 2, LRU (section 5.2), or memkernel: the kernel of
-// this module, which pins nothing that its host does not pin, is told no demand, and
+// this module, which pins nothing that its host does not pin, is given no demand, and
 // assembles its prompts itself. The oracle looks OracleHorizon turns ahead.
 func ByName(name string) (Policy, error) {
 	whole := Knobs{Pin: true, Prefetch: true, WritebackCompaction: true, WritebackReset: true, Resolve: true}
@@ -115,7 +115,7 @@ func ByName(name string) (Policy, error) {
 	return p, nil
 }
 
-// Weights are the default weights of a strategy.
+// Weights returns the default weights of a strategy.
 func (u Upgrade) Weights() Weights {
 	switch u {
 	case UpgradeRecency:
@@ -152,7 +152,7 @@ const (
 )
 
 // levelShare is v: how much of a page's worth a level carries. It is coarser than
-// what the selector of cuts in pagevm goes by, which knows what each level says.
+// what the selector of cuts in pagevm goes by, which knows what each level contains.
 var levelShare = [pagevm.Full + 1]float64{pagevm.Pointer: 0.02, pagevm.Structured: 0.45, pagevm.Compressed: 0.85, pagevm.Full: 1}
 
 // recencyAt is R by age; beyond the table it is 0.

@@ -118,7 +118,7 @@ func (m *reference) upgrades(next map[string]pagevm.Level) (all []refUpgrade) {
 	return all
 }
 
-// assemble is Listing 1. It tells whether the minimum set fits; if not, the caller
+// assemble is Listing 1. It reports whether the minimum set fits; if not, the caller
 // has nothing to compare.
 func (m *reference) assemble(demand []string) bool {
 	next, used := map[string]pagevm.Level{}, 0

@@ -39,7 +39,7 @@ func (e *Engine) assemble(s *session, demand []string) {
 	e.out.Tokens = used + e.cfg.Fixed
 }
 
-// minimum is the lowest level at which a page may stand now, Gone for a rule that
+// minimum returns the lowest level at which a page may be shown now, Gone for a rule that
 // was lost and that nobody pins.
 func (e *Engine) minimum(r *row, en *entry) pagevm.Level {
 	low := r.lowest
@@ -168,7 +168,7 @@ type climber struct {
 	s *session
 }
 
-// Next is the next step up of an entry, if there is one that fits.
+// Next returns the next step up of an entry, if there is one that fits.
 func (c *climber) Next(i int32, room int) (pagevm.Step, bool) { return c.e.upgrade(c.s, i, room) }
 
 // Take makes a step, unless another page of the group has the right to it.
@@ -198,7 +198,7 @@ type grant struct {
 	row int32
 }
 
-// upgrade is the next step up of an entry, if there is one that fits.
+// upgrade returns the next step up of an entry, if there is one that fits.
 func (e *Engine) upgrade(s *session, i int32, room int) (pagevm.Step, bool) {
 	en := &s.entries[i]
 	r := &e.rows[en.row]

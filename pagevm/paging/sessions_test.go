@@ -76,7 +76,7 @@ func drawShared(t *rapid.T) (pages []Page) {
 }
 
 // TestManySessions mixes turns of two sessions with updates and removals: the
-// budget is kept, a page that is superseded stands no higher than its floor, and the
+// budget is kept, a page that is superseded is no higher than its floor, and the
 // trace replays.
 func TestManySessions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Table is the page table: every page with what it is (its owner's [Page]) and, per
-// session, how it stands in the prompt. A policy of its own engine decides that, or
+// session, how it is shown in the prompt. A policy of its own engine decides that, or
 // whoever assembles the prompt and has [Engine.Observe] judge it.
 type Table struct {
 	policy   Policy // what rows are worth and need
@@ -70,7 +70,7 @@ type session struct {
 type entry struct {
 	row  int32
 	last int32 // turn of the last access
-	// level stands in the prompt, next is being decided, limit is the highest that
+	// level is in the prompt, next is being decided, limit is the highest that
 	// can still be shown, hold is kept while work is in flight.
 	level, next, limit, hold pagevm.Level
 	loaded                   bool // a rule that the host loaded and no compaction took
@@ -88,7 +88,7 @@ type dirt struct {
 	base int // committed version that the change was made on
 }
 
-// Add puts a page into the table. It stands from the next decision on; rules count
+// Add puts a page into the table. It takes part from the next decision on; rules count
 // as loaded by the host. The error wraps ErrPageExists if the id is taken.
 func (tb *Table) Add(p Page) error {
 	if err := tb.admit(&p, nil); err != nil {
@@ -98,7 +98,7 @@ func (tb *Table) Add(p Page) error {
 	return nil
 }
 
-// admit tells why a page may not come into the table, with others beside it.
+// admit returns why a page may not come into the table, with others beside it.
 func (tb *Table) admit(p *Page, beside []Page) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -354,7 +354,7 @@ func (tb *Table) sort(s *session) {
 // all are sorted.
 const sortAnew = 4
 
-// seat tells the rows where their entries are, from one on.
+// seat writes into the rows where their entries are, from entry from on.
 func (tb *Table) seat(s *session, from int) {
 	for i := from; i < len(s.entries); i++ {
 		tb.rows[s.entries[i].row].slots[s.id] = int32(i)
@@ -369,7 +369,7 @@ func (tb *Table) touch(s *session, ids []string) {
 	}
 }
 
-// known tells whether a session may name a page.
+// known reports whether a session may name a page.
 func (tb *Table) known(t *Turn, id string) error {
 	if i, ok := tb.ids[id]; ok {
 		if p := tb.rows[i].page; !p.visible(t.Session) {
@@ -385,7 +385,7 @@ func (tb *Table) known(t *Turn, id string) error {
 	return fmt.Errorf("page %q: %w; add it, or let it arrive", id, ErrUnknownPage)
 }
 
-// links are the pages that a page comes from or makes stale.
+// links returns the pages that a page comes from or makes stale.
 func (p *Page) links() []string {
 	if p.Supersedes == "" {
 		return p.Provenance.From

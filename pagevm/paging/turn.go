@@ -10,7 +10,7 @@ import (
 // Event is something that happens to a session's context.
 type Event string
 
-// The events. A compaction or reset destroys what stands in the context; a flush
+// The events. A compaction or reset destroys what is in the context; a flush
 // only commits.
 const (
 	EventFlush      Event = "flush"
@@ -40,7 +40,7 @@ type Recall struct {
 	Outcome string `json:"outcome"`
 }
 
-// Future tells an oracle how often a page will be demanded within its horizon.
+// Future gives an oracle how often a page will be demanded within its horizon.
 type Future struct {
 	Page    string `json:"page"`
 	Demands int    `json:"demands"`
@@ -57,7 +57,7 @@ type Turn struct {
 	// Demand are the pages that the call needs.
 	Demand []string `json:"demand,omitempty"`
 	Calls  []Call   `json:"tool_calls,omitempty"`
-	// Arrive are pages that are new: they stand in full behind the prompt that was
+	// Arrive are pages that are new: they are in full behind the prompt that was
 	// assembled. Calls, Dirty and Begin of the same turn may name them.
 	Arrive []Page `json:"arrive,omitempty"`
 	// Dirty are pages that the call changed.
@@ -104,7 +104,7 @@ type Prompt struct {
 	Lost, Rejected []string
 }
 
-// Observe runs one turn whose prompt stands as p says, whatever the engine's policy
+// Observe runs one turn whose prompt is as p describes, whatever the engine's policy
 // would have done: the same table, the same faults. After an error nothing has changed.
 // The outcome is reused by the next turn.
 func (e *Engine) Observe(t *Turn, p Prompt) (*Outcome, error) {
@@ -128,12 +128,12 @@ func (e *Engine) open(t *Turn) (*session, error) {
 	return e.session(t.Session), nil
 }
 
-// close judges the prompt that stands and lets the rest of the turn happen.
+// close judges the current prompt and lets the rest of the turn happen.
 func (e *Engine) close(s *session, t *Turn) *Outcome {
 	e.observe(s, t)
 	e.arrive(s, t)
 	for _, id := range t.Dirty {
-		e.soil(s, id)
+		e.markDirty(s, id)
 	}
 	if e.outside != nil {
 		e.settle(s, e.outside)
@@ -225,7 +225,7 @@ func (e *Engine) foresee(s *session, future []Future) {
 }
 
 // arrive takes in the turn's results: new pages, pages that ran again or had to be
-// fetched. All of them stand in full behind the prompt.
+// fetched. All of them are in full behind the prompt.
 func (e *Engine) arrive(s *session, t *Turn) {
 	for i := range t.Arrive {
 		e.insert(t.Arrive[i], pagevm.Gone)
@@ -253,7 +253,7 @@ func (e *Engine) arrive(s *session, t *Turn) {
 	}
 }
 
-// show makes a page stand as it came.
+// show puts a page into the prompt as it came.
 func (e *Engine) show(en *entry) {
 	en.level, en.limit, en.last, en.loaded = pagevm.Full, pagevm.Full, int32(e.turn), true
 }

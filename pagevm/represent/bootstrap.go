@@ -58,7 +58,7 @@ func outline(text string, roles map[string]string) []pagevm.Outline {
 	return out
 }
 
-// startupNames are the headings of the sections that stay whole, by role. Older
+// startupNames returns the headings of the sections that stay whole, by role. Older
 // workspaces named the two sections otherwise.
 func startupNames(text string) map[string]string {
 	names := map[string]string{"session startup": pagevm.RoleStartup, "red lines": pagevm.RoleRedLines}
@@ -88,7 +88,7 @@ type line struct {
 	heading int
 	// item is the text of a list item without its mark, "" if it is none.
 	item string
-	// code tells that the line stands in a fenced block.
+	// code reports whether the line is in a fenced block.
 	code       bool
 	start, end int
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Change tells what a workspace file says that it did not say when it was
-// shown: the sections (a heading with what stands under it) that are new or
+// Change returns what a workspace file contains that it did not when it was
+// shown: the sections (a heading with what is under it) that are new or
 // changed, verbatim, and the names of those that are gone. It is at most about
 // limit bytes long: beyond that the sections are reduced to the lines that
 // RepresentBootstrap keeps, and beyond that cut, and it says so.
@@ -62,10 +62,10 @@ func sectionSet(text string) map[string]bool {
 	return set
 }
 
-// Section is a heading of a Markdown text with what stands under it, up to the
+// Section is a heading of a Markdown text with what is under it, up to the
 // next heading of whatever depth.
 type Section struct {
-	// Heading is without its marks, "" for what stands in front of the first.
+	// Heading is without its marks, "" for what precedes the first.
 	Heading string
 	// Text is the section, its heading line included; all texts side by side are
 	// the whole.

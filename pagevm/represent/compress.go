@@ -38,7 +38,7 @@ type CompressInput struct {
 // It is taken only if it came in time, is valid UTF-8, holds nothing that Mask
 // knows for a secret, and is smaller than the whole with its footer; and
 // representations below that would then not shrink are dropped. Otherwise the
-// mechanical one stands and its Refused says why. Without a compressor, or for a
+// mechanical one stays and its Refused is the reason. Without a compressor, or for a
 // result that is too small for a compressed representation, reps come back as they
 // are.
 //
@@ -75,7 +75,7 @@ func Recompress(ctx context.Context, in EvidenceInput, reps []pagevm.Rep, opt *O
 	return chain.reps
 }
 
-// compress asks the compressor and tells why its answer can't be used.
+// compress asks the compressor and returns its answer, or why it can't be used.
 func (o *Options) compress(ctx context.Context, in *EvidenceInput) (text, refused string) {
 	ctx, cancel := context.WithTimeout(ctx, o.Time())
 	defer cancel()

@@ -75,7 +75,7 @@ func validUtterances(us []Utterance) []Utterance {
 	return out
 }
 
-// spanFields are the fields of a span but for what is quoted.
+// spanFields returns the fields of a span but for what is quoted.
 func spanFields(in *SpanInput, n int) *pagevm.ConversationFields {
 	f := &pagevm.ConversationFields{Span: in.PageID, Messages: len(in.Utterances), Bytes: n, Gist: in.gist()}
 	if in.PageID != "" {
@@ -116,7 +116,7 @@ func placeSaid(f *pagevm.ConversationFields, s *scan, keep []bool, label []int) 
 	}
 }
 
-// spanText is the full text of a span: each message behind a line with its
+// spanText returns the full text of a span: each message behind a line with its
 // role and tools.
 func spanText(us []Utterance) string {
 	n := 0
@@ -145,7 +145,7 @@ func (s *scan) favourRoles(us []Utterance) (label []int) {
 	label = make([]int, len(s.units))
 	end, i := 0, 0
 	for k, u := range us {
-		// A message's text ends its stretch; before it stand a line break,
+		// A message's text ends its stretch; before it come a line break,
 		// unless it is the first, and the label's line.
 		start := end
 		if k > 0 {
@@ -177,7 +177,7 @@ func withLabels(keep []bool, label []int) []bool {
 	return keep
 }
 
-// gist is the first line that the user wrote.
+// gist returns the first line that the user wrote.
 func (in *SpanInput) gist() string {
 	for _, u := range in.Utterances {
 		if u.Role != memkernel.RoleUser {

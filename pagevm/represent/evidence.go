@@ -85,9 +85,9 @@ func exitCode(text string) (int, bool) {
 	return 0, false
 }
 
-// canonicalArgs are a call's arguments on one line: the string of a call that has
+// canonicalArgs returns a call's arguments on one line: the string of a call that has
 // only one, else canonical JSON. Of long arguments only the head matters, and it
-// stands as it came.
+// is kept as it came.
 func canonicalArgs(tool, input string) string {
 	input = input[:min(len(input), 4096)]
 	if v := lex.SoleString(input); v != "" {

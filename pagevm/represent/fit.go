@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// PartBreak stands in a text whose input says so ([EvidenceInput.Breaks]), on a line
-// of its own, where a part that is not text stands between two texts; and so in every
+// PartBreak is in a text whose input says so ([EvidenceInput.Breaks]), on a line
+// of its own, where a part that is not text is between two texts; and so in every
 // excerpt of it.
 const PartBreak = "\x1e"
 
@@ -30,7 +30,7 @@ func NewExcerpts(in EvidenceInput) *Excerpts {
 	return e
 }
 
-// Rep is the compressed representation of about so many bytes, its footer included.
+// Rep returns the compressed representation of about so many bytes, its footer included.
 // It is never much larger, and smaller where the text is.
 func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 	if e.scan == nil || bytes > e.edge && 2*e.edge < len(e.in.Text) {
@@ -48,9 +48,9 @@ func (e *Excerpts) shown(bytes int, foot string) string {
 	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
 }
 
-// pickRuns is pick for an excerpt that shows a good part of the text: what tells most
+// pickRuns is pick for an excerpt that shows a good part of the text: the most telling
 // comes first, and the more of the text there is room for, the more of the room goes
-// to what stands between, shortest gaps first, so that it can be read as it runs.
+// to what is between, shortest gaps first, so that it can be read as it runs.
 func (s *scan) pickRuns(bytes int) *picker {
 	share := min(float64(bytes)/float64(len(s.text)+1), 1)
 	p := s.pick(int(float64(bytes) * (1 - share/2)))
@@ -58,7 +58,7 @@ func (s *scan) pickRuns(bytes int) *picker {
 	return p
 }
 
-// fill chooses what stands in gaps, the shortest gap first, until so many bytes are
+// fill chooses what to show in gaps, the shortest gap first, until so many bytes are
 // used; the first that is too long is filled from its beginning on.
 func (p *picker) fill(left int) {
 	type gap struct{ from, to, bytes int }

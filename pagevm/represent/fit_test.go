@@ -46,7 +46,7 @@ func TestExcerptsTakeTheirSize(t *testing.T) {
 	}
 }
 
-// What a person wrote at either end stands at every level, and parts keep apart.
+// What a person wrote at either end is kept at every level, and parts keep apart.
 func TestMessagesKeepTheirWritersWords(t *testing.T) {
 	text := "What is wrong here?\n" + manyLines(2_000) + PartBreak + "\n" + manyLines(2_000) + "Answer in one line."
 	in := EvidenceInput{PageID: "cv-1", Text: text, Breaks: true, Own: []Range{{0, 400, false}, {len(text) - 400, len(text), true}}}

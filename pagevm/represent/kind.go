@@ -24,7 +24,7 @@ func (k kind) String() string {
 	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table"}[k]
 }
 
-// ContentKind tells what a text looks like, which decides how it is shortened:
+// ContentKind returns what a text looks like, which decides how it is shortened:
 // "code", "diff", "json", "log", "search hits", "listing", "table", or "prose" for
 // all else.
 func ContentKind(text string) string {
@@ -32,7 +32,7 @@ func ContentKind(text string) string {
 	return k.String()
 }
 
-// errorWorth is what a unit gains by speaking of an error. In code the words
+// errorWorth returns what a unit gains by speaking of an error. In code the words
 // are everywhere, in a log they are what one looks for.
 func (k kind) errorWorth(strong bool) float32 {
 	w := float32(9)
@@ -59,7 +59,7 @@ type lineVotes struct {
 	n, numbered, diff, hunk, grep, path, pipe, tab, log, code int
 }
 
-// detectKind looks at the head of a text. numbered tells that its lines carry
+// detectKind looks at the head of a text. numbered reports whether its lines carry
 // the line numbers of a file read ("  12→code", "12<tab>code").
 func detectKind(text string) (k kind, numbered bool) {
 	v := vote(text)
@@ -90,7 +90,7 @@ func detectKind(text string) (k kind, numbered bool) {
 	return kindProse, numbered
 }
 
-// isJSONish tells a text that opens and closes like JSON, perhaps several documents
+// isJSONish reports whether a text opens and closes like JSON, perhaps several documents
 // one after the other.
 func isJSONish(t string) bool {
 	if len(t) < 2 || strings.IndexByte(t[:min(len(t), 400)], '"') < 0 {
@@ -195,7 +195,7 @@ func contextPrefix(run string) int {
 	return len(run)
 }
 
-// listed tells a line of a listing: one path or file name, or a line of ls -l.
+// listed reports whether a line is of a listing: one path or file name, or a line of ls -l.
 func listed(t string) bool {
 	if len(t) > 10 && strings.IndexByte("-dlcbps", t[0]) >= 0 && strings.IndexByte("r-", t[1]) >= 0 && strings.IndexByte("w-", t[2]) >= 0 {
 		return true
@@ -222,7 +222,7 @@ func logLine(t string) bool {
 	return timed(t)
 }
 
-// timed tells whether a time stands at the start: 2026-01-02 or 12:34:56.
+// timed reports whether a time is at the start: 2026-01-02 or 12:34:56.
 func timed(t string) bool {
 	t = strings.TrimLeft(t[:min(len(t), 24)], "[(")
 	if len(t) < 8 || lex.ByteClass[t[0]]&lex.CDigit == 0 {
@@ -317,7 +317,7 @@ func proseWorth(line string, first bool) float32 {
 	return 0
 }
 
-// signature tells whether a trimmed line declares something, in the languages
+// signature reports whether a trimmed line declares something, in the languages
 // that agents mostly read.
 func signature(t string) bool {
 	n := 0

@@ -5,7 +5,7 @@ package represent
 type Name uint64
 
 // Names lists the names in a text, each once, in the order in which they first end,
-// so that a path stands behind its elements. Plain words and numbers are none.
+// so that a path follows its elements. Plain words and numbers are none.
 func Names(text string) []Name {
 	size := 64
 	for size < len(text)/8 {

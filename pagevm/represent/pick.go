@@ -50,7 +50,7 @@ func (s *scan) pick(budget int) *picker {
 		}
 		// Scores only fall as tokens get covered, and rise only for the
 		// neighbours of a chosen unit, which are pushed again; so a top whose
-		// score still stands is the best.
+		// score still holds is the best.
 		if sc := p.score(i); sc < p.heap[0].score {
 			if sc <= 0 {
 				p.pop()
@@ -107,11 +107,11 @@ func (p *picker) score(i int) float32 {
 	return gain / float32(max(p.cost(i), 8)+10)
 }
 
-// cost is the unit's length and what it adds to the marks: one more when it
-// stands alone in a gap, one less when it closes the gap between two.
+// cost returns the unit's length and what it adds to the marks: one more when it
+// is alone in a gap, one less when it closes the gap between two.
 func (p *picker) cost(i int) int {
 	n := p.units[i].end - p.units[i].start + 1
-	switch left, right := p.stands(i-1), p.stands(i+1); {
+	switch left, right := p.shown(i-1), p.shown(i+1); {
 	case !left && !right:
 		n += markBytes
 	case left && right:
@@ -120,9 +120,9 @@ func (p *picker) cost(i int) int {
 	return n
 }
 
-// stands tells whether a neighbour is shown. Beyond either end nothing is
+// shown reports whether a neighbouring unit is chosen. Beyond either end nothing is
 // left out, so that the ends count as shown.
-func (p *picker) stands(i int) bool {
+func (p *picker) shown(i int) bool {
 	return i < 0 || i >= len(p.units) || p.chosen[i]
 }
 
@@ -198,7 +198,7 @@ func (p *picker) head(lines, bytes int) []bool {
 }
 
 // names lists up to n names that no kept unit shows: the paths and identifiers
-// that stand in most units, ties by first appearance, in at most bytes.
+// that occur in most units, ties by first appearance, in at most bytes.
 func (s *scan) names(keep []bool, worth float32, n, bytes int) []string {
 	count := make([]int32, len(s.known))
 	for _, t := range s.toks {
@@ -276,7 +276,7 @@ func (s *scan) gap(dst []byte, a, b int) []byte {
 	return append(dst, ' ')
 }
 
-// gapMark is the mark for a gap: how much is missing is worth its tokens only
+// gapMark returns the mark for a gap: how much is missing is worth its tokens only
 // where it is much.
 func gapMark(g string) string {
 	if len(g) < 4096 {

@@ -11,7 +11,7 @@ import (
 const doneShown = 3
 
 // Plan makes the structured and pointer representations of a plan: the
-// lines that name its goal, its step and what is done and next, by what they say
+// lines that name its goal, its step and what is done and next, by their words
 // or by the heading over them; headings and commands; then one line with the goal.
 func Plan(id, text, resolver string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -52,7 +52,7 @@ func planFields(text string) *pagevm.PlanFields {
 	return f
 }
 
-// lineField tells which field of a plan a line belongs to, "" for none.
+// lineField returns which field of a plan a line belongs to, "" for none.
 func lineField(l line, under string) string {
 	switch {
 	case l.heading > 0 || l.code || blank(l.text):
@@ -83,7 +83,7 @@ func planLines(f *pagevm.PlanFields, name string) *[]string {
 	return &f.Next
 }
 
-// firstText is the first line of a plan that is no heading and no field.
+// firstText returns the first line of a plan that is no heading and no field.
 func firstText(text string) string {
 	for l := range eachLine(text) {
 		if l.heading == 0 && field(l.text) == "" && !blank(l.text) {
@@ -93,7 +93,7 @@ func firstText(text string) string {
 	return ""
 }
 
-// PlanStep is the line of a plan that names the current step, "" if none does.
+// PlanStep returns the line of a plan that names the current step, "" if none does.
 func PlanStep(text string) string {
 	for l := range eachLine(text) {
 		if l.heading == 0 && field(l.text) == "step" {

@@ -8,7 +8,7 @@ import (
 )
 
 // Preference makes the representations of a remembered preference.
-// source is its provenance (file and lines) and stands in every level.
+// source is its provenance (file and lines) and is in every level.
 func Preference(id, source, text, resolver string, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	text = strings.ToValidUTF8(text, "\uFFFD")

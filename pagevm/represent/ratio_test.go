@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// freshLine writes the i-th line of a text of a kind in which every line says
+// freshLine writes the i-th line of a text of a kind in which every line contains
 // something that no other does.
 var freshLine = map[string]func(i int, w string) string{
 	"log": func(i int, w string) string {
@@ -48,7 +48,7 @@ func kindText(kind, word string, size int) string {
 }
 
 // Whatever the kind, a compressed representation is never larger than its ratio
-// says, but for what a few lines need, and not much smaller while there is
+// allows, but for what a few lines need, and not much smaller while there is
 // something new to show.
 func TestRatioIsKept(t *testing.T) {
 	for kind := range freshLine {
@@ -73,7 +73,7 @@ func TestRatioIsKept(t *testing.T) {
 	}
 }
 
-// What is short or says nothing new is held by the upper bound alone.
+// What is short or contains nothing new is held by the upper bound alone.
 func TestRatioBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]string{"log", "code", "search hits", "table", "prose", "listing", "diff", "json"}).Draw(t, "kind")

@@ -81,11 +81,11 @@ type EvidenceInput struct {
 	// Resolver is the tool or command by which the model can follow a
 	// pointer; "" if there is none.
 	Resolver string
-	// Message tells that it is no tool's result but a message of a person's. Own are
+	// Message reports whether it is no tool's result but a message of a person's. Own are
 	// the parts of it that an excerpt keeps before all else.
 	Message bool
 	Own     []Range
-	// Breaks tells that Text was put together of parts, with PartBreak between them.
+	// Breaks reports whether Text was put together of parts, with PartBreak between them.
 	Breaks bool
 }
 
@@ -96,7 +96,7 @@ func (in *EvidenceInput) size() int64 {
 	return int64(len(in.Text))
 }
 
-// valid is the input with U+FFFD in the place of bytes that are not UTF-8: what is
+// valid returns the input with U+FFFD in the place of bytes that are not UTF-8: what is
 // shown is JSON in the end, and so is what is stored.
 func (in EvidenceInput) valid() EvidenceInput {
 	in.Bytes = in.size()
@@ -140,8 +140,8 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	return reps.reps
 }
 
-// room is how many bytes of a text of n bytes a compressed representation may
-// quote beside extra bytes of its own. Too little to say anything is of no use, so
+// room returns how many bytes of a text of n bytes a compressed representation may
+// quote beside extra bytes of its own. Too little to mean anything is of no use, so
 // that short texts get a few lines whatever the ratio.
 func (o *Options) room(n, extra int) int {
 	return max(min(int(o.Ratio*float64(n)), o.MaxBytes)-extra, o.QuoteBytes/8)
@@ -175,7 +175,7 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 	return pagevm.Rep{Level: l, Hash: hex.EncodeToString(h[:]), Text: text}
 }
 
-// footer tells at the end of a compressed result what it is and how to read
+// footer returns the end of a compressed result: what it is and how to read
 // the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
@@ -199,10 +199,10 @@ func readWhole(in *EvidenceInput) string {
 	return "; whole: " + in.Resolver + " " + in.PageID
 }
 
-// previewRunes is how much of a large result stands in the prompt.
+// previewRunes is how much of a large result is in the prompt.
 const previewRunes = 500
 
-// Preview is how a large result is shown at its first appearance when the
+// Preview returns how a large result is shown at its first appearance when the
 // model can read the rest: its first 500 characters, then its size, hash, page
 // and the way to the whole.
 func Preview(in EvidenceInput) string {
@@ -233,7 +233,7 @@ func Preview(in EvidenceInput) string {
 // name it, few enough tokens to have hundreds of pointers in a prompt.
 const pointerHash = 16
 
-// PointerText is the pointer to a tool result: what the call was, how much it
+// PointerText returns the pointer to a tool result: what the call was, how much it
 // returned, the blob that holds it, and the read that restores it byte for
 // byte as stored.
 func PointerText(in EvidenceInput) string {

@@ -274,7 +274,7 @@ func TestEvidenceAnyText(t *testing.T) {
 			t.Fatalf("not deterministic: %s", diff)
 		}
 		if strings.Contains(text, "[…") {
-			return // marks in the text itself: quotes can't be told apart
+			return // marks in the text itself: quotes can't be distinguished
 		}
 		checkReps(t, text, reps)
 	})

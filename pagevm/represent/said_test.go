@@ -182,7 +182,7 @@ func TestConversationFields(t *testing.T) {
 	}
 }
 
-// Any Markdown at all, any bytes: the fields say what the text says.
+// Any Markdown at all, any bytes: the fields hold what the text does.
 func TestFieldsOfAnyText(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{"\n", "\r\n", "# H\n", "## Session Startup\n", "### Red Lines\n", "- Run it\n", "1. [ ] open\n", "- [x] done\n", "Goal: x\n", "## Next\n",

@@ -7,12 +7,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// A unit is a piece of a text that stands or falls whole: a line, or a part of
+// A unit is a piece of a text that is kept or left out whole: a line, or a part of
 // a line that is too long to be kept whole.
 type unit struct {
 	start, end int   // bytes, without the line break
 	tok        int32 // first token in scan.toks; the next unit's tok ends them
-	line       int32 // the line that it is or stands in, from 1
+	line       int32 // the line that it is or is in, from 1
 	// base is what the unit is worth for its place and shape, beside what
 	// its tokens are worth.
 	base float32
@@ -41,7 +41,7 @@ type scan struct {
 	paths    int     // distinct paths
 }
 
-// token is a distinct token: text[a:b] where it first stands. The top of a text
+// token is a distinct token: text[a:b] where it first occurs. The top of a text
 // beyond 2 GiB is not told apart.
 type token struct {
 	hash  uint64
@@ -155,7 +155,7 @@ func (s *scan) unit(a, b int, base float32) {
 	s.units = append(s.units, u)
 }
 
-// maxUnit is how many bytes of a line are kept whole. A line of JSON says as much
+// maxUnit returns how many bytes of a line are kept whole. A line of JSON contains as much
 // as a page of anything else.
 func (k kind) maxUnit() int {
 	if k == kindJSON {
@@ -200,7 +200,7 @@ func (k kind) splitPoint(t string, a, b int) int {
 	return best
 }
 
-// tokens numbers what stands in text[a:b] and tells whether it speaks of an
+// tokens numbers the tokens of text[a:b] and reports whether it speaks of an
 // error: strongly ("error", "FAIL", "TypeError") or weakly ("denied").
 func (s *scan) tokens(a, b int) (strong, weak bool) {
 	const prime = 1099511628211
@@ -267,7 +267,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 	return strong, weak
 }
 
-// isExt tells whether s can be a file's extension.
+// isExt reports whether s can be a file's extension.
 func isExt(s string) bool {
 	if len(s) == 0 || len(s) > 8 || lex.ByteClass[s[0]]&(lex.CUpper|lex.CLower) == 0 {
 		return false
@@ -361,7 +361,7 @@ func (s *scan) reward() {
 	if s.kind != kindLog {
 		return
 	}
-	for i := 2; i <= logTail && i < n; i++ { // how a run came out stands at its end
+	for i := 2; i <= logTail && i < n; i++ { // how a run came out is at its end
 		s.units[n-i].base += worthEdge / float32(i)
 	}
 }
@@ -386,7 +386,7 @@ func blank(s string) bool {
 	return true
 }
 
-// errorWord tells whether a word speaks of an error, strongly or weakly.
+// errorWord reports whether a word speaks of an error, strongly or weakly.
 func errorWord(w string) (strong, weak bool) {
 	switch w[0] | 0x20 {
 	case 'e', 'f', 'p', 't', 'w', 'c', 'u', 'd', 'i', 'r', 'a', 'k', 'm', 'v':

@@ -13,9 +13,9 @@ const (
 	shapeMaxScan = 1 << 20 // bytes of JSON that are read for it
 )
 
-// jsonShape tells what a JSON text is made of: keys in order, types, and how many
+// jsonShape returns what a JSON text is made of: keys in order, types, and how many
 // elements an array has, its first standing for all: {id: number, tags: [3 string]}.
-// Of several documents one after the other the first is told, and that there are
+// Of several documents one after the other the first is described, and that there are
 // more. It is at most about limit bytes long and checks nothing: of text that is
 // no JSON something harmless comes out.
 func jsonShape(text string, limit int) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// imperative tells a list item that starts with a command: a verb in its base
-// form, or a "don't".
+// imperative reports whether l is a list item that starts with a command: a verb in
+// its base form, or a "don't".
 func imperative(l line) bool {
 	if l.item == "" || l.code {
 		return false
@@ -22,8 +22,8 @@ func imperative(l line) bool {
 	return commandVerbs[strings.ToLower(t[:n])]
 }
 
-// modal tells a line that commands by a word of obligation, in any place. In
-// languages without spaces the word may stand inside a run.
+// modal reports whether a line commands by a word of obligation, in any place. In
+// languages without spaces the word may be inside a run.
 func modal(s string) bool {
 	ascii := true
 	for i := range len(s) {

@@ -24,12 +24,12 @@ var actNames = [...]string{"other result", "user", "say", "edit", "read result",
 
 func (a Act) String() string { return actNames[a] }
 
-// Dialogue tells words and tool inputs from results.
+// Dialogue reports whether the act is words or a tool input rather than a result.
 func (a Act) Dialogue() bool { return a == ActUser || a == ActSay || a == ActEdit }
 
 var searchTools = Names("grep glob find search search_files search_code list list_files list_directory ls ripgrep")
 
-// ActOf is what the result of a call is the trace of.
+// ActOf returns what the result of a call is the trace of.
 func ActOf(tool, input string) Act {
 	switch k, _ := Classify(tool, input); {
 	case k == CallRead:

@@ -1,4 +1,4 @@
-// Package toolcall says what a tool call does, from its name and arguments alone: which
+// Package toolcall determines what a tool call does, from its name and arguments alone: which
 // paths it reads, edits or searches ([Classify], [Looks]), what kind of act it is
 // ([Act]), and what makes two calls or two results the same ([Canonical],
 // [CanonicalResult]). Shell commands are read as far as their words are plain.

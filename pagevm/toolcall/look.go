@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Look is what a call looks at, as far as the call itself says. A look that comes to
+// Look is what a call looks at, as far as the call itself shows. A look that comes to
 // the same again brought what was known; anything else may have been run again to act
-// once more, or to see how things stand now.
+// once more, or to see how things are now.
 type Look uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	LookUnknown Look = iota
 	// LookAct: it changes something.
 	LookAct
-	// LookState: how something stands at the moment: what runs, what has changed.
+	// LookState: how something is at the moment: what runs, what has changed.
 	LookState
 	// LookContent: what is said somewhere: files, searches, pages, records.
 	LookContent
@@ -25,12 +25,12 @@ const (
 	LookMoving
 )
 
-// Files is what an edit changes, and a command that can't be told.
+// Files is what an edit changes, and a command that can't be determined.
 const Files = "files"
 
-// Looks tells what a call looks at. of names what that depends on, or what an act
+// Looks returns what a call looks at. of names what that depends on, or what an act
 // changes: the programs of a command, the server of an MCP tool or else the tool,
-// "files" of what edits show in. It is empty where nothing that an agent does tells
+// "files" of what edits show in. It is empty where nothing that an agent does shows
 // more than the result.
 func Looks(tool, input string) (l Look, of []string) {
 	kind, _ := Classify(tool, input)
@@ -47,7 +47,7 @@ func Looks(tool, input string) (l Look, of []string) {
 	return l, []string{server}
 }
 
-// The words of tool names and commands that say what a call does. Those of moving say so
+// The words of tool names and commands that show what a call does. Those of moving do so
 // as a tool's first or last word only ("list_time_entries" is a list).
 var (
 	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
@@ -61,7 +61,7 @@ var (
 	movingWords = Names("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
 )
 
-// looksTool goes by a tool's name. What says nothing is taken for a look, which shows
+// looksTool goes by a tool's name. A name that shows nothing is taken for a look, which shows
 // by what comes of it.
 func looksTool(tool string) (Look, string) {
 	of := tool
@@ -87,7 +87,7 @@ func looksTool(tool string) (Look, string) {
 	return LookContent, of
 }
 
-// nameWords are the lower-cased words of a name in any spelling.
+// nameWords returns the lower-cased words of a name in any spelling.
 func nameWords(name string) (words []string) {
 	var w []rune
 	end := func() {
@@ -110,7 +110,7 @@ func nameWords(name string) (words []string) {
 }
 
 // The programs that need no second word. Mute ones look at nothing, and change nothing
-// that others look at; prefixes run what stands behind them.
+// that others look at; prefixes run what follows them.
 var (
 	contentPrograms = Names("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
 		"file diff cmp sort uniq cut tr jq yq column xxd od strings curl wget which basename dirname realpath readlink md5sum sha256sum")
@@ -119,7 +119,7 @@ var (
 	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell goes by the commands of a line: the one that tells least decides.
+// looksShell goes by the commands of a line: the one that shows least decides.
 func looksShell(input string) (l Look, of []string) {
 	line, _ := shellCommand(input)
 	cmds, whole := parseShell(line)
@@ -150,7 +150,7 @@ func looksShell(input string) (l Look, of []string) {
 	return l, of
 }
 
-// looksCommand goes by a command's program, and where that alone does not say it by
+// looksCommand goes by a command's program, and where that alone does not show it by
 // the first of its words that does.
 func looksCommand(c *simpleCommand) (Look, []string) {
 	words := c.words
@@ -216,13 +216,13 @@ func flagged(words []string, flags ...string) bool {
 	return false
 }
 
-// CanonicalResult is a result without what a host writes on every run of a call and
-// that is new each time: the ids and times in Codex's heading. nothing tells that it
+// CanonicalResult returns a result without what a host writes on every run of a call and
+// that is new each time: the ids and times in Codex's heading. nothing reports whether it
 // came to nothing: an empty output, or a search without a match.
 func CanonicalResult(text string) (said string, nothing bool) {
 	head, body, ok := strings.Cut(text, "Output:\n")
 	if !ok || !headed(head) {
-		return text, saysNothing(text)
+		return text, isEmptyResult(text)
 	}
 	var b strings.Builder
 	for l := range strings.Lines(head) {
@@ -230,10 +230,10 @@ func CanonicalResult(text string) (said string, nothing bool) {
 			b.WriteString(l)
 		}
 	}
-	return b.String() + "Output:\n" + body, saysNothing(body)
+	return b.String() + "Output:\n" + body, isEmptyResult(body)
 }
 
-// headed tells whether a result begins with Codex's heading.
+// headed reports whether a result begins with Codex's heading.
 func headed(head string) bool {
 	for _, first := range [...]string{"Chunk ID: ", "Wall time: ", "Exit code: "} {
 		if strings.HasPrefix(head, first) {
@@ -243,8 +243,8 @@ func headed(head string) bool {
 	return false
 }
 
-// saysNothing goes by the words of the agents in use.
-func saysNothing(text string) bool {
+// isEmptyResult reports whether text is what the agents in use write for an empty result.
+func isEmptyResult(text string) bool {
 	switch strings.ToLower(strings.Trim(text, " \t\r\n().")) {
 	case "", "no output", "no matches", "no matches found", "no files found", "no results", "no results found", "bash completed with no output":
 		return true

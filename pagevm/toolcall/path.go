@@ -16,7 +16,7 @@ import (
 type Kind uint8
 
 const (
-	// CallOther neither reads nor edits one file, as far as can be told.
+	// CallOther neither reads nor edits one file, as far as is known.
 	CallOther Kind = iota
 	// CallRead shows the content of a file, or a part of it.
 	CallRead
@@ -43,7 +43,7 @@ func Names(list string) map[string]bool {
 	return m
 }
 
-// baseTool is a tool's lower-cased name without an MCP prefix
+// baseTool returns a tool's lower-cased name without an MCP prefix
 // ("mcp__server__read_file" is "read_file").
 func baseTool(tool string) string {
 	t := strings.ToLower(tool)
@@ -55,8 +55,8 @@ func baseTool(tool string) string {
 	return t
 }
 
-// Classify tells what a call does, and to which files, as canonical paths.
-// Only what the call itself says counts: a shell command is understood if it
+// Classify returns what a call does, and to which files, as canonical paths.
+// Only what the call itself contains counts: a shell command is understood if it
 // is a plain read or write of files. A path that can't be shown is left out: prompts
 // and checkpoints name paths.
 func Classify(tool, input string) (Kind, []string) {
@@ -92,13 +92,13 @@ func Path(tool, input string) string {
 	return ""
 }
 
-// IsRead tells whether the call shows the content of a file.
+// IsRead reports whether the call shows the content of a file.
 func IsRead(tool, input string) bool {
 	k, ps := Classify(tool, input)
 	return k == CallRead && len(ps) > 0
 }
 
-// IsEdit tells whether the call changes a file.
+// IsEdit reports whether the call changes a file.
 func IsEdit(tool, input string) bool {
 	k, _ := Classify(tool, input)
 	return k == CallEdit
@@ -183,7 +183,7 @@ func patchPaths(input string) []string {
 	return ps
 }
 
-// Canonical is a form of a call that is equal for equal calls: object keys
+// Canonical returns a form of a call that is equal for equal calls: object keys
 // sorted, insignificant white space gone, and arguments of a shell that don't
 // change what runs (its description and time limit) left out. Text that is no
 // JSON keeps its inner spaces; only the ends of its lines are trimmed.

@@ -117,7 +117,7 @@ func simpleCall(c simpleCommand, dir string) (Kind, []string) {
 	return CallOther, nil
 }
 
-// operands are a command's words that are no options. The values of head's and
+// operands returns a command's words that are no options. The values of head's and
 // tail's -n and -c are skipped.
 func operands(words []string) (ops []string) {
 	for i := 1; i < len(words); i++ {
@@ -144,7 +144,7 @@ func splitCommands(line string) []simpleCommand {
 // shellBytes is how much of a command line is parsed: what is larger carries data.
 const shellBytes = 64 << 10
 
-// parseShell is splitCommands; whole tells that it understood the line to its end.
+// parseShell is splitCommands; whole reports whether it understood the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true

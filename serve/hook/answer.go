@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// answer is what a hook says to its host: text for the model, or nothing.
+// answer is what a hook gives its host: text for the model, or nothing.
 type answer struct {
 	// context is added to what the model sees, summariser to what the host's
 	// summariser is told. Hosts that can't take one of them get neither.

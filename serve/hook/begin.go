@@ -29,7 +29,7 @@ func (b *beginning) and(o *beginning) *beginning {
 
 // brought is a beginning that a prompt's answer brought. Whether the host took the
 // answer is seen in its transcript: behind the message After, "" for its beginning,
-// stands the text's first line then.
+// is the text's first line then.
 type brought struct {
 	beginning
 	After string `json:"after,omitempty"`
@@ -58,7 +58,7 @@ func (h *handler) start(ctx context.Context, r *record, before string) (answer, 
 	return answer{context: text}, err
 }
 
-// begin is the text of a beginning.
+// begin returns the text of a beginning.
 func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, error) {
 	var parts []string
 	var errs []error
@@ -74,7 +74,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 	return join(parts...), errors.Join(errs...)
 }
 
-// late is the text of the beginning that is still to be brought: that of a start, of a
+// late returns the text of the beginning that is still to be brought: that of a start, of a
 // compaction that the transcript shows, and of an answer that the host never took.
 func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) {
 	if !h.Host.row().late || r.borrowed {
@@ -105,7 +105,7 @@ func (h *handler) late(ctx context.Context, r *record, n *news) (string, error) 
 	return text, errors.Join(append(errs, err)...)
 }
 
-// shows tells whether the host took an answer.
+// shows reports whether the host took an answer.
 func (n *news) shows(b *brought) bool {
 	from := 1 + slices.IndexFunc(n.all, func(m memkernel.Message) bool { return m.Key == b.After })
 	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(b.Line) // as Gemini CLI does

@@ -19,15 +19,15 @@
 //	any other                    nothing                                  nothing
 //
 // A hook must never fail its host. Whatever goes wrong, the answer is valid and
-// empty and the process ends well; a line in hook.log of the state directory says
+// empty and the process ends well; a line in hook.log of the state directory records
 // what it was. That includes panics, since the code that Go ends with then is the
 // one by which hosts are told to block.
 //
 // # What is new
 //
-// The host's transcript is the truth; an event only says that a look is worth the
+// The host's transcript is the truth; an event only signals that a look is worth the
 // while. A session's record (hook/KEY.json in the state directory) knows where in the
-// transcript the last committed turn begins and the hash of what stands before it.
+// transcript the last committed turn begins and the hash of what precedes it.
 // The next event reads from there, so that its cost is that of two turns; where the
 // bytes are other ones, all is read. The turn at the seam is delivered twice, which
 // the kernel answers with duplicate. A record that is lost costs time and nothing

@@ -45,7 +45,7 @@ func parseSettings(path string, data []byte) (*document, error) {
 	return d, nil
 }
 
-// lineOf is the line of a mistake, 0 if it has none.
+// lineOf returns the line of a mistake, 0 if it has none.
 func lineOf(data []byte, err error) int {
 	offset := int64(-1)
 	var syntax *json.SyntaxError
@@ -62,7 +62,7 @@ func lineOf(data []byte, err error) int {
 	return bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) + 1
 }
 
-// indentOf is the white space behind the last line end, "" if there is none.
+// indentOf returns the white space behind the last line end, "" if there is none.
 func indentOf(extra hujson.Extra) string {
 	if i := bytes.LastIndexByte(extra, '\n'); i >= 0 {
 		return string(extra[i+1:])
@@ -72,7 +72,7 @@ func indentOf(extra hujson.Extra) string {
 
 func (d *document) bytes() []byte { return d.root.Pack() }
 
-// entry is one hook in the tree: the group that it stands in and where.
+// entry is one hook in the tree: the group that it is in and where.
 type entry struct {
 	group *hujson.Object
 	list  *hujson.Array
@@ -91,7 +91,7 @@ func (d *document) member(o *hujson.Object, name string) (*hujson.ObjectMember, 
 	for i := range o.Members {
 		if lit, ok := o.Members[i].Name.Value.(hujson.Literal); ok && lit.String() == name {
 			if found != nil {
-				return nil, d.wrong("%s stands twice", name)
+				return nil, d.errorf("%s stands twice", name)
 			}
 			found = &o.Members[i]
 		}
@@ -99,11 +99,11 @@ func (d *document) member(o *hujson.Object, name string) (*hujson.ObjectMember, 
 	return found, nil
 }
 
-func (d *document) wrong(format string, a ...any) error {
+func (d *document) errorf(format string, a ...any) error {
 	return &SettingsError{Path: d.path, Err: fmt.Errorf(format, a...)}
 }
 
-// object is a member that is an object; nil if it isn't there.
+// object returns a member that is an object; nil if it isn't there.
 func (d *document) object(o *hujson.Object, name string) (*hujson.Object, error) {
 	m, err := d.member(o, name)
 	if m == nil || err != nil {
@@ -112,10 +112,10 @@ func (d *document) object(o *hujson.Object, name string) (*hujson.Object, error)
 	if v, ok := m.Value.Value.(*hujson.Object); ok {
 		return v, nil
 	}
-	return nil, d.wrong("%s is no object", name)
+	return nil, d.errorf("%s is no object", name)
 }
 
-// list is a member that is a list; nil if it isn't there.
+// list returns a member that is a list; nil if it isn't there.
 func (d *document) list(o *hujson.Object, name string) (*hujson.Array, error) {
 	m, err := d.member(o, name)
 	if m == nil || err != nil {
@@ -124,12 +124,12 @@ func (d *document) list(o *hujson.Object, name string) (*hujson.Array, error) {
 	if v, ok := m.Value.Value.(*hujson.Array); ok {
 		return v, nil
 	}
-	return nil, d.wrong("%s is no list", name)
+	return nil, d.errorf("%s is no list", name)
 }
 
 func (d *document) top() *hujson.Object { return d.root.Value.(*hujson.Object) }
 
-// ours are the entries of a host's hooks in the groups of one event, last first, so
+// ours returns the entries of a host's hooks in the groups of one event, last first, so
 // that each can be taken out without moving another.
 func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	for _, g := range slices.Backward(groups.Elements) {
@@ -154,7 +154,7 @@ func (d *document) ours(h Host, groups *hujson.Array) (out []entry, err error) {
 	return out, nil
 }
 
-// has tells whether any hook of a host's is there.
+// has reports whether any hook of a host's is there.
 func (d *document) has(h Host) bool {
 	hooks, err := d.object(d.top(), "hooks")
 	if hooks == nil || err != nil {
@@ -236,7 +236,7 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 	if len(found) == 0 {
 		return d.push(groups, hookGroup(h, command), 3)
 	}
-	// The first that stands there stays, up to date.
+	// The first that is there stays, up to date.
 	keep := found[len(found)-1]
 	for _, e := range found[:len(found)-1] {
 		d.remove(groups, e)

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// maxEvent bounds what a host hands over, in bytes. A prompt stands in it.
+// maxEvent bounds what a host hands over, in bytes. A prompt is in it.
 const maxEvent = 32 << 20 // 32 MiB
 
 // event is what the hosts hand over, as far as it is of use here. Hosts add members
@@ -60,7 +60,7 @@ const (
 	sessionEnd
 )
 
-// Events are the events of a host that are answered, in the order of a session.
+// Events returns the events of a host that are answered, in the order of a session.
 func (h Host) Events() []string {
 	var out []string
 	for m := sessionStart; m <= sessionEnd; m++ {

@@ -89,7 +89,7 @@ func TestErrorsAreLogged(t *testing.T) {
 }
 
 // TestDeadline: a hook that hangs is answered for when its time is up. The clock is
-// synctest's, which stands until the hook hangs, and the hook has ended before its
+// synctest's, which does not move until the hook hangs, and the hook has ended before its
 // folder is removed.
 func TestDeadline(t *testing.T) {
 	p := newProject(t, memoryFiles)
@@ -203,7 +203,7 @@ func TestRewrittenTranscript(t *testing.T) {
 	}
 }
 
-// TestGauge: a threshold is told once, with a checkpoint where it asks for one.
+// TestGauge: a threshold is reported once, with a checkpoint where it asks for one.
 func TestGauge(t *testing.T) {
 	p := newProject(t, nil)
 	p.window = 1200 // the transcript's calls have 1020
@@ -247,9 +247,9 @@ func TestHandedOver(t *testing.T) {
 	}
 }
 
-// TestUnreadTranscripts: a transcript that holds something and can't be read is told as
+// TestUnreadTranscripts: a transcript that holds something and can't be read is reported as
 // that, by its name, for every host; nothing is committed of it, and once it can be read
-// it is. One that is missing or empty is told nobody.
+// it is. One that is missing or empty is reported to nobody.
 func TestUnreadTranscripts(t *testing.T) {
 	for _, h := range Hosts() {
 		good, err := os.ReadFile(filepath.Join("testdata", string(h), "transcript.jsonl"))

@@ -48,7 +48,7 @@ type geminiCall struct {
 	Status string          `json:"status"`
 }
 
-// geminiNews reads a session file whole and gives what stands from the seam on.
+// geminiNews reads a session file whole and returns what follows from the seam on.
 func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error) {
 	if size > maxGemini {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxGemini)
@@ -80,10 +80,10 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 	return n, nil
 }
 
-// geminiConversation is what records are in a conversation: the user's words, the
-// model's with its calls, and behind these their results. A result may stand in the
+// geminiConversation returns what records are in a conversation: the user's words, the
+// model's with its calls, and behind these their results. A result may be in the
 // record of its call, in a row of type user behind it, or in both; it is one message
-// under one key wherever it stands, since records are written again as they grow. What
+// under one key wherever it is, since records are written again as they grow. What
 // the program told its user is none of it.
 func geminiConversation(records []geminiRecord) []memkernel.Message {
 	var out []memkernel.Message
@@ -134,7 +134,7 @@ func geminiConversation(records []geminiRecord) []memkernel.Message {
 }
 
 // geminiOpen is a call on the way to its result: at is the message of the results,
-// echoed says that a row of type user had it.
+// echoed reports whether a row of type user had it.
 type geminiOpen struct {
 	id, name string
 	at       int
@@ -142,7 +142,7 @@ type geminiOpen struct {
 	echoed   bool
 }
 
-// callOf is the call that a result answers: the one of its id, else the first of its
+// callOf returns the call that a result answers: the one of its id, else the first of its
 // name that no row has answered; -1 if there is none.
 func callOf(open []geminiOpen, r *memkernel.ToolResult) int {
 	if r.CallID != "" {
@@ -156,7 +156,7 @@ func callOf(open []geminiOpen, r *memkernel.ToolResult) int {
 	return slices.IndexFunc(open, func(o geminiOpen) bool { return !o.echoed && (o.name == r.Name || r.Name == "") })
 }
 
-// answer is what the model said, and its calls.
+// answer returns what the model said, and its calls.
 func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
 	m := memkernel.Message{Key: r.ID, Time: r.Timestamp, Model: r.Model, Role: memkernel.RoleAssistant}
 	var calls []geminiOpen
@@ -192,10 +192,10 @@ func (r *geminiRecord) answer() (memkernel.Message, []geminiOpen) {
 	return m, calls
 }
 
-// said is what a row of type user holds: words, and the results of calls. Beside results
-// stand the program's words, and so they do in a row that only its rewriting has;
+// said returns what a row of type user holds: words, and the results of calls. Beside results
+// are the program's words, and so they are in a row that only its rewriting has;
 // otherwise they are the user's, but for the files that the program shows for an @,
-// which stand in parts of their own.
+// which are in parts of their own.
 func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	parts := geminiParts(r.Content)
@@ -218,7 +218,7 @@ func (r *geminiRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	return m, results
 }
 
-// hooked tells a part in which Gemini CLI puts what a hook said.
+// hooked reports whether a part is one in which Gemini CLI puts what a hook said.
 func hooked(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "<hook_context>") && strings.HasSuffix(text, "</hook_context>")
@@ -234,7 +234,7 @@ func argsOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// result is the call's, none while it runs.
+// result returns the result of the call, none while it runs.
 func (c *geminiCall) result(id string) *memkernel.Part {
 	if len(c.Result) == 0 || string(c.Result) == "null" {
 		return nil
@@ -258,7 +258,7 @@ type geminiResponse struct {
 	Response json.RawMessage `json:"response"`
 }
 
-// geminiParts are those of a content: a string, a part or a list of them.
+// geminiParts returns the parts of a content: a string, a part or a list of them.
 func geminiParts(raw json.RawMessage) []geminiPart {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -273,11 +273,11 @@ func geminiParts(raw json.RawMessage) []geminiPart {
 		return out
 	}
 	var p geminiPart
-	_ = json.Unmarshal(raw, &p) // what is none says nothing
+	_ = json.Unmarshal(raw, &p) // what is none leaves it empty
 	return []geminiPart{p}
 }
 
-// geminiText is the text of a result: that of its parts.
+// geminiText returns the text of a result: that of its parts.
 func geminiText(raw json.RawMessage) string {
 	var b strings.Builder
 	for _, p := range geminiParts(raw) {
@@ -288,7 +288,7 @@ func geminiText(raw json.RawMessage) string {
 	return b.String()
 }
 
-// said is the output or the error of a function that names it so.
+// said returns the output or the error of a function that names it so.
 func (r *geminiResponse) said() (output, failure *string) {
 	var out struct{ Output, Error *string }
 	if json.Unmarshal(r.Response, &out) != nil {
@@ -302,7 +302,7 @@ func (r *geminiResponse) failed() bool {
 	return output == nil && failure != nil
 }
 
-// text is what a function gave: its output, its error, or else the whole as JSON.
+// text returns what a function gave: its output, its error, or else the whole as JSON.
 func (r *geminiResponse) text() string {
 	switch output, failure := r.said(); {
 	case output != nil:

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeGemini is Gemini CLI as its session files have it: what it is told before an agent's
-// turn stands behind the prompt, what it is told where a session starts before it, and a
+// turn follows the prompt, what it is told where a session starts before it, and a
 // prompt that begins with a hook's words is gone when the session is resumed.
 type fakeGemini struct {
 	*project
@@ -300,7 +300,7 @@ var (
 	hookWords = regexp.MustCompile(` "<hook_context>.*</hook_context>"`)
 )
 
-// complaints is the log without what it says of the index.
+// complaints returns the log without its lines on the index.
 func (g *fakeGemini) complaints() string {
 	return strings.Join(slices.DeleteFunc(strings.SplitAfter(g.log(), "\n"), func(l string) bool { return strings.Contains(l, "run a reindex") }), "")
 }
@@ -378,7 +378,7 @@ func TestGeminiRewritten(t *testing.T) {
 	}
 }
 
-// TestGeminiLostPrompts: prompts that an older hook stood before are gone from the host's
+// TestGeminiLostPrompts: prompts that an older hook preceded are gone from the host's
 // list with a resume, and stay in the session.
 func TestGeminiLostPrompts(t *testing.T) {
 	g := newGemini(newProject(t, nil))

@@ -14,7 +14,7 @@ import (
 // geminiPlayer plays the records of a session file to the conversation as it was said.
 // The file also holds the program's own list of messages, which it replaces as a whole
 // ($set) where it resumes, compresses, masks outputs or gives a call up: then messages
-// are missing that were said, and others stand under new ids, with new times and less
+// are missing that were said, and others are under new ids, with new times and less
 // content. So a message that was a line of the file stays as it was said, under its
 // first id, whatever the list does with it; it goes where the user takes it back.
 type geminiPlayer struct {
@@ -83,7 +83,7 @@ func readGemini(r io.Reader, path string) (*geminiPlayer, error) {
 	return p, nil
 }
 
-// known tells whether a record is one of those that the file is made of.
+// known reports whether a record is one of those that the file is made of.
 func (r *geminiRecord) known() bool {
 	return r.RewindTo != "" || r.Set != nil || r.SessionID != "" || r.ID != ""
 }
@@ -117,7 +117,7 @@ func (p *geminiPlayer) add(rec geminiRecord) {
 	}
 	r := &geminiRow{rec: rec}
 	p.rows, p.at[rec.ID] = append(p.rows, r), r
-	if rec.says() {
+	if rec.isDialogue() {
 		p.list = append(p.list, rec.ID)
 	}
 }
@@ -127,7 +127,7 @@ func (p *geminiPlayer) rewind(id string) {
 	from, listed := 0, slices.Index(p.list, id)
 	if r, ok := p.at[id]; ok {
 		from = slices.Index(p.rows, r)
-	} else if listed >= 0 { // a summary: to what stood behind it
+	} else if listed >= 0 { // a summary: to what followed it
 		from = len(p.rows)
 		for _, id := range p.list[listed:] {
 			if r := p.at[id]; r != nil {
@@ -156,7 +156,7 @@ func (p *geminiPlayer) takeBack(r *geminiRow) {
 func (p *geminiPlayer) rewrite(list []geminiRecord) {
 	var ids []string
 	for i := range list {
-		if list[i].ID != "" && list[i].says() {
+		if list[i].ID != "" && list[i].isDialogue() {
 			ids = append(ids, list[i].ID)
 		}
 	}
@@ -182,8 +182,8 @@ func (p *geminiPlayer) rewrite(list []geminiRecord) {
 	}
 }
 
-// align finds for the messages of a list what they were before. copied tells that the
-// list is made of the newest lines alone, which may repeat what stands before them
+// align finds for the messages of a list what they were before. copied reports whether the
+// list is made of the newest lines alone, which may repeat what precedes them
 // under other ids.
 func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
 	listed := map[*geminiRow]bool{}
@@ -194,7 +194,7 @@ func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
 	}
 	var gone []*geminiRow // what was said and is not in the list, under any id
 	for _, r := range p.rows {
-		if !listed[r] && r.rec.says() {
+		if !listed[r] && r.rec.isDialogue() {
 			gone = append(gone, r)
 		}
 	}
@@ -202,7 +202,7 @@ func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
 	whole := true
 	for i, end := len(list)-1, len(gone); i >= 0; i-- {
 		rec := &list[i]
-		if p.at[rec.ID] != nil && !copied || !rec.says() {
+		if p.at[rec.ID] != nil && !copied || !rec.isDialogue() {
 			continue
 		}
 		print := rec.print()
@@ -213,16 +213,16 @@ func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
 		if at >= 0 {
 			was[i], end = gone[at], at
 		} else {
-			whole = whole && (!rec.speaks() || p.strange(rec))
+			whole = whole && (!rec.speaks() || p.unsaid(rec))
 		}
 	}
 	for i := range list {
 		switch r, now := &list[i], p.at[list[i].ID]; {
-		case !r.says() || r.ID == "":
+		case !r.isDialogue() || r.ID == "":
 		case now != nil && copied && whole && was[i] != nil:
 			now.back = true
 			p.at[r.ID] = was[i]
-		case now != nil && copied && whole && p.strange(r):
+		case now != nil && copied && whole && p.unsaid(r):
 			p.takeBack(now)
 		case now != nil: // as it was said
 		case was[i] != nil:
@@ -241,10 +241,10 @@ func (p *geminiPlayer) align(list []geminiRecord, copied bool) {
 	p.rows = slices.DeleteFunc(p.rows, func(r *geminiRow) bool { return r.back })
 }
 
-// strange tells a message of the program's list that nobody said.
-func (p *geminiPlayer) strange(r *geminiRecord) bool { return r.setup() || p.foreign[r.print()] }
+// unsaid reports whether a message of the program's list is one that nobody said.
+func (p *geminiPlayer) unsaid(r *geminiRecord) bool { return r.setup() || p.foreign[r.print()] }
 
-// answered tells whether a row holds the results of these calls.
+// answered reports whether a row holds the results of these calls.
 func (p *geminiPlayer) answered(calls []string) bool {
 	have := map[string]bool{}
 	for _, r := range p.rows {
@@ -260,7 +260,7 @@ func (p *geminiPlayer) answered(calls []string) bool {
 	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
 }
 
-// records are the messages as they were said.
+// records returns the messages as they were said.
 func (p *geminiPlayer) records() []geminiRecord {
 	out := make([]geminiRecord, len(p.rows))
 	for i, r := range p.rows {
@@ -269,10 +269,11 @@ func (p *geminiPlayer) records() []geminiRecord {
 	return out
 }
 
-// says tells a message of the conversation from what the program told its user.
-func (r *geminiRecord) says() bool { return r.Type == "user" || r.Type == "gemini" }
+// isDialogue reports whether a message is of the conversation rather than from the
+// program to its user.
+func (r *geminiRecord) isDialogue() bool { return r.Type == "user" || r.Type == "gemini" }
 
-// words are the texts of a record.
+// words returns the texts of a record.
 func (r *geminiRecord) words() string {
 	var b strings.Builder
 	for _, p := range geminiParts(r.Content) {
@@ -283,7 +284,7 @@ func (r *geminiRecord) words() string {
 	return strings.TrimSpace(b.String())
 }
 
-// calls are the ids of the calls in a record, or their names; answers those of the
+// calls returns the ids of the calls in a record, or their names; answers those of the
 // calls whose results are in its content.
 func (r *geminiRecord) calls() (out []string) {
 	for i := range r.ToolCalls {
@@ -309,19 +310,19 @@ func (r *geminiRecord) answers() (out []string) {
 	return out
 }
 
-// speaks tells whether a record holds more than results.
+// speaks reports whether a record holds more than results.
 func (r *geminiRecord) speaks() bool { return r.words() != "" || len(r.calls()) > 0 }
 
-// print is what a message keeps where it is written again: all but what tools gave,
+// print returns what a message keeps where it is written again: all but what tools gave,
 // thoughts and times.
 func (r *geminiRecord) print() string {
 	return r.Type + "\x00" + r.words() + "\x00" + strings.Join(r.calls(), "\x00") + "\x01" + strings.Join(r.answers(), "\x00")
 }
 
-// setup tells the message by which the program begins every list.
+// setup reports whether r is the message by which the program begins every list.
 func (r *geminiRecord) setup() bool { return strings.HasPrefix(r.words(), "<session_context>") }
 
-// snapshot tells a summary by which the program begins a compressed list.
+// snapshot reports whether r is a summary by which the program begins a compressed list.
 func (r *geminiRecord) snapshot() bool {
 	return r.Type == "user" && strings.HasPrefix(r.words(), "<state_snapshot>")
 }

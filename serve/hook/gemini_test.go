@@ -43,8 +43,8 @@ func shape(m memkernel.Message) string {
 	return s
 }
 
-// A result that stands in a row of type user is the result of its call, by id or by
-// name and order, once, under one key wherever it stands.
+// A result that is in a row of type user is the result of its call, by id or by
+// name and order, once, under one key wherever it is.
 func TestGeminiResultsInUserRows(t *testing.T) {
 	const (
 		head  = `{"sessionId":"s","kind":"main"}`

@@ -67,7 +67,7 @@ func (s *Setup) close() error {
 }
 
 // record reads the session's record under its lock. A record that can't be read is
-// begun anew and told.
+// begun anew and reported.
 func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	if h.Host.row().moments[h.e.Name] == userPrompt {
 		var cancel context.CancelFunc
@@ -80,7 +80,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	}
 	r, err := readRecord(h.stateDir, h.key)
 	if err != nil {
-		h.tell(err)
+		h.logError(err)
 	}
 	if busy != nil {
 		r.borrowed, unlock = true, func() {}
@@ -88,7 +88,7 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// restore is the text from which a session goes on.
+// restore returns the text from which a session goes on.
 func (h *handler) restore(ctx context.Context, key string) (string, error) {
 	got, err := h.setup.Kernel.Restore(ctx, key)
 	if errors.Is(err, kernel.ErrNoSession) {
@@ -98,7 +98,7 @@ func (h *handler) restore(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	for _, d := range got.Damaged {
-		h.tell(errors.New(d))
+		h.logError(errors.New(d))
 	}
 	return got.Text, nil
 }
@@ -118,7 +118,7 @@ func join(parts ...string) string {
 func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
 	if errors.Is(err, transcript.ErrUnread) {
-		err = nil // it may have no more than a head yet; the turn's end tells
+		err = nil // it may have no more than a head yet; the turn's end will show
 	}
 	errs := []error{known(err)}
 	began, err := h.late(ctx, r, n)
@@ -129,7 +129,7 @@ func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 	return answer{context: join(began, recalled, gauge)}, errors.Join(append(errs, err)...)
 }
 
-// gauge is the line that says how full the context is, where a threshold was crossed
+// gauge returns the line that shows how full the context is, where a threshold was crossed
 // since it was last read. At the threshold for it a checkpoint is written before.
 func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, err error) {
 	if n == nil {
@@ -153,7 +153,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	return reading.Line(level, saved), err
 }
 
-// window is the size of a model's, 0 if nobody knows it.
+// window returns the size of a model's window, 0 if nobody knows it.
 func (h *handler) window(model string) int {
 	if h.setup.Window > 0 {
 		return h.setup.Window
@@ -170,7 +170,7 @@ func known(err error) error {
 	return err
 }
 
-// first is the first that is not empty.
+// first returns the first value that is not empty.
 func first(of ...string) string {
 	for _, s := range of {
 		if s != "" {
@@ -189,7 +189,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	r.Model = first(n.model, h.e.Model, r.Model)
 	if n.broken != nil && n.broken.Error() != r.Broken {
 		r.Broken = n.broken.Error()
-		h.tell(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
+		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
 	}
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
@@ -210,11 +210,11 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		}
 		for _, f := range o.Faults {
 			if f.Code == kernel.FaultFlushSkipped {
-				h.tell(errors.New(f.Detail)) // what was asked to be remembered, above all
+				h.logError(errors.New(f.Detail)) // what was asked to be remembered, above all
 			}
 		}
 		if o.Outcome == kernel.Conflict {
-			h.tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
+			h.logError(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
 		}
 	}
 	if h.Host.row().moments[h.e.Name] != beforeCompaction {
@@ -223,12 +223,12 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	return n, nil
 }
 
-// source is where the session comes from, as the event says it.
+// source returns where the session comes from, as the event has it.
 func (h *handler) source() kernel.Source {
 	return kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
 }
 
-// boundary is the session as it stands now.
+// boundary returns the session as it is now.
 func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
 	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source()}
 	if n != nil {
@@ -237,7 +237,7 @@ func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
 	return b
 }
 
-// compaction makes all durable before the host forgets, and tells its summariser
+// compaction makes all durable before the host forgets, and returns to its summariser
 // what is to be kept.
 func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	n, err := h.observe(ctx, r)
@@ -256,12 +256,12 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 	return answer{summariser: summariserText(p.Checkpoint)}, nil
 }
 
-// idle tells of an announcement of a compaction that is none: Gemini CLI makes one before
+// idle reports whether the event announces a compaction that is none: Gemini CLI makes one before
 // every call, and only then looks whether the context is full. What it does then is seen
 // in its transcript by the next prompt.
 func (h *handler) idle() bool { return h.Host.row().late && h.e.Trigger == "auto" }
 
-// announced tells whether the compaction at hand was announced before: hosts do so up
+// announced reports whether the compaction at hand was announced before: hosts do so up
 // to four times.
 func (h *handler) announced(r *record) bool {
 	c := r.Compaction
@@ -272,7 +272,7 @@ func (h *handler) announced(r *record) bool {
 	return err == nil && st.Size() == c.Size
 }
 
-// summariserText is what the summary has to keep.
+// summariserText returns what the summary has to keep.
 func summariserText(checkpointID string) string {
 	saved := "memkernel has kept this conversation, every turn of it."
 	if checkpointID != "" {

@@ -56,7 +56,7 @@ var hosts = []host{
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
 
-// row is what is known of a host; nothing of one that is not known.
+// row returns what is known of a host; nothing of one that is not known.
 func (h Host) row() *host {
 	for i := range hosts {
 		if hosts[i].name == h {
@@ -74,7 +74,7 @@ func Hosts() (out []Host) {
 	return out
 }
 
-// HostNames are the hosts as text.
+// HostNames returns the hosts as text.
 func HostNames() []string {
 	var out []string
 	for _, h := range Hosts() {
@@ -93,13 +93,13 @@ func ParseHost(name string) (Host, error) {
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))
 }
 
-// Title is what the host calls itself.
+// Title returns what the host calls itself.
 func (h Host) Title() string { return h.row().title }
 
-// Tip is what the user has to do before hooks that were installed run.
+// Tip returns what the user has to do before hooks that were installed run.
 func (h Host) Tip() string {
 	return cmp.Or(h.row().tip, "a session that is running takes them up when it is started anew")
 }
 
-// Key is the key of a session of the host's.
+// Key returns the key of a session of the host's.
 func (h Host) Key(sessionID string) string { return string(h) + ":" + sessionID }

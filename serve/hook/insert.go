@@ -17,7 +17,7 @@ type command struct {
 	Timeout int `json:"timeout"`
 }
 
-// group is what stands in the list of an event. Without a matcher it is for all
+// group is what is in the list of an event. Without a matcher it is for all
 // sources and triggers.
 type group struct {
 	Hooks []command `json:"hooks"`
@@ -26,7 +26,7 @@ type group struct {
 // hostWait is how long a host waits for a hook, in seconds: twice DefaultDeadline.
 const hostWait = 10
 
-// hookCommand is the hook of a host.
+// hookCommand returns the hook of a host.
 func hookCommand(h Host, run string) command {
 	c := command{Type: "command", Command: run, Timeout: hostWait}
 	if h.row().named {
@@ -37,7 +37,7 @@ func hookCommand(h Host, run string) command {
 
 func hookGroup(h Host, run string) group { return group{Hooks: []command{hookCommand(h, run)}} }
 
-// render makes a tree of a value, indented as what stands at a depth is.
+// render makes a tree of a value, indented as what is at a depth is.
 func (d *document) render(v any, depth int) (hujson.Value, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -56,7 +56,7 @@ func (d *document) render(v any, depth int) (hujson.Value, error) {
 	return hujson.Parse(text)
 }
 
-// line is a line end and the indentation of a depth; nothing in a file on one line.
+// line returns a line end and the indentation of a depth; nothing in a file on one line.
 func (d *document) line(depth int) hujson.Extra {
 	if d.indent == "" {
 		return nil
@@ -64,7 +64,7 @@ func (d *document) line(depth int) hujson.Extra {
 	return hujson.Extra("\n" + strings.Repeat(d.indent, depth))
 }
 
-// add puts a member behind the others of an object whose members stand at a depth.
+// add puts a member behind the others of an object whose members are at a depth.
 func (d *document) add(o *hujson.Object, name string, v hujson.Value, depth int) error {
 	if d.indent != "" {
 		v.BeforeExtra = hujson.Extra(" ")
@@ -86,7 +86,7 @@ func (d *document) push(a *hujson.Array, v any, depth int) error {
 	return nil
 }
 
-// close has a bracket stand on a line of its own, where it does not yet.
+// close puts a bracket on a line of its own, where it is not yet.
 func (d *document) close(extra *hujson.Extra, depth int) {
 	if !bytes.ContainsRune(*extra, '\n') {
 		*extra = d.line(depth)

@@ -18,7 +18,7 @@ import (
 type seam struct {
 	Path   string `json:"path,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
-	// Before is the hash of what stands right before Offset.
+	// Before is the hash of what comes right before Offset.
 	Before string `json:"before,omitempty"`
 	// Message is the key of the message that the turn begins with, for hosts that
 	// write the whole file anew.
@@ -28,21 +28,21 @@ type seam struct {
 // news is the end of a transcript: what is new, and the turn before it.
 type news struct {
 	msgs []memkernel.Message
-	// model is the last that spoke, "" if nobody says.
+	// model is the last that spoke, "" if none is named.
 	model string
 	// size is the transcript's, next the seam for the next time.
 	size int64
 	next seam
 	// all are the messages from the beginning, where the whole file was read.
 	all []memkernel.Message
-	// compactions counts those of the conversation, where its transcript tells.
+	// compactions counts those of the conversation, where its transcript has them.
 	compactions int
 	// broken is the first line that could not be read and was left out, nil if there is
 	// none.
 	broken error
 }
 
-// errNoTranscript says that the host named no transcript, or one that isn't written
+// errNoTranscript means that the host named no transcript, or one that isn't written
 // yet.
 var errNoTranscript = errors.New("there is no transcript yet")
 
@@ -109,13 +109,13 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	return n, err
 }
 
-// ended tells whether the last turn has.
+// ended reports whether the last turn has.
 func (n *news) ended() bool {
 	ends := transcript.TurnEnds(n.msgs)
 	return len(ends) > 0 && ends[len(ends)-1] == len(n.msgs)
 }
 
-// lastTurn is where the last message stands that opens a turn of the main line.
+// lastTurn returns where the last message is that opens a turn of the main line.
 func lastTurn(r io.Reader, opt *transcript.Options) (at int64, ok bool, err error) {
 	for rec, err := range transcript.Stream(r, opt) {
 		if err != nil {
@@ -131,7 +131,7 @@ func lastTurn(r io.Reader, opt *transcript.Options) (at int64, ok bool, err erro
 // seamBytes is how much before a seam is hashed.
 const seamBytes = 4 << 10 // 4 KiB
 
-// hashBefore is the hash of what stands right before an offset, "" if it can't be
+// hashBefore returns the hash of what comes right before an offset, "" if it can't be
 // read.
 func hashBefore(f io.ReaderAt, offset int64) string {
 	b := make([]byte, min(offset, seamBytes))
@@ -143,7 +143,7 @@ func hashBefore(f io.ReaderAt, offset int64) string {
 }
 
 // nameMessages gives keys to messages whose host gave none, by time and content: the
-// kernel's own would depend on all that stands before, of which only the end is read.
+// kernel's own would depend on all that precedes, of which only the end is read.
 func nameMessages(msgs []memkernel.Message) {
 	seen := map[string]int{}
 	for i := range msgs {
@@ -178,7 +178,7 @@ func writeParts(w io.Writer, parts []memkernel.Part) {
 	}
 }
 
-// used is how many tokens the last call took that was billed, 0 if none says.
+// used returns how many tokens the last call took that was billed, 0 if none was.
 func (n *news) used() int {
 	for i := len(n.msgs) - 1; i >= 0; i-- {
 		if u := n.msgs[i].Usage; u != nil {

@@ -103,7 +103,7 @@ func TestCheckpointsNameTheHost(t *testing.T) {
 	for _, h := range Hosts() {
 		end := cmp.Or(eventAt(h, sessionEnd), eventAt(h, beforeCompaction))
 		if end == "" {
-			continue // it says neither, and no checkpoint is due
+			continue // it holds neither, and no checkpoint is due
 		}
 		p := newProject(t, nil)
 		path, err := filepath.Abs(filepath.Join("testdata", string(h), "transcript.jsonl"))

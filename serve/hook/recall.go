@@ -15,7 +15,7 @@ import (
 // recallPool is how many hits are looked at for a prompt.
 const recallPool = 24
 
-// recall is what memory holds on the user's words and was not shown since the last
+// recall returns what memory holds on the user's words and was not shown since the last
 // compaction, as the fenced block that plans have.
 func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
@@ -37,7 +37,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	return h.pack(r, strong(res.Hits, s.RecallShare)), err
 }
 
-// strong are the hits that have a share of the best one's score.
+// strong returns the hits that have a share of the best one's score.
 func strong(hits []retrieval.Hit, share float64) []retrieval.Hit {
 	if share == 0 {
 		share = kernel.DefaultRecallShare
@@ -59,11 +59,11 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 	return retrieval.Render(packed.Items)
 }
 
-// intro says what memory is and how it is used.
+// intro explains what memory is and how it is used.
 const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. Before answering about prior work, decisions, dates, people or preferences, search it, with the tool memory_search or the command "memkernel search QUESTION"; read what it cites with memory_get. Keep what should last with memory_append.`
 
-// memory is what a session that begins gets to know: that there is a memory, and the
-// files that stand for it. "" if there is none.
+// memory returns what a session that begins gets to know: that there is a memory, and the
+// files that represent it. "" if there is none.
 func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
@@ -84,7 +84,7 @@ func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 	return join(intro, retrieval.Render(packed.Items)), err
 }
 
-// startFiles are the beginnings of curated memory and the ends of the newest logs.
+// startFiles returns the beginnings of curated memory and the ends of the newest logs.
 func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
 	s := h.setup
 	var hits []retrieval.Hit
@@ -114,7 +114,7 @@ func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
 	return hits, errors.Join(errs...)
 }
 
-// anyMemory tells whether the workspace has any file of memory.
+// anyMemory reports whether the workspace has any file of memory.
 func (h *handler) anyMemory(ctx context.Context) bool {
 	for f, err := range h.setup.Store.Walk(ctx) {
 		if err == nil && f.Memory {
@@ -124,7 +124,7 @@ func (h *handler) anyMemory(ctx context.Context) bool {
 	return false
 }
 
-// excerpt is the beginning of a text, or its end, in whole lines of at most so many
+// excerpt returns the beginning of a text, or its end, in whole lines of at most so many
 // bytes; one line there is in any case.
 func excerpt(path, date, text string, most int, end bool) (retrieval.Hit, bool) {
 	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")

@@ -28,7 +28,7 @@ type record struct {
 	Seam seam `json:"seam"`
 	// Model is the one that spoke last.
 	Model string `json:"model,omitempty"`
-	// Level is the gauge's level that was told.
+	// Level is the gauge's level that was reported.
 	Level int `json:"level,omitempty"`
 	// Shown is what was recalled since the last compaction, by id and newest last,
 	// Lines what the session began with.
@@ -44,7 +44,7 @@ type record struct {
 	Brought *brought   `json:"brought,omitempty"`
 	// Compactions is how many of them, as the transcript counts, were answered for.
 	Compactions int `json:"compactions,omitempty"`
-	// Broken is the line of the transcript that was told last as unreadable.
+	// Broken is the line of the transcript that was reported last as unreadable.
 	Broken string `json:"broken,omitempty"`
 
 	// borrowed: another hook holds the session's lock, and what it writes counts.
@@ -65,7 +65,7 @@ type lineRange struct {
 	To   int    `json:"to"`
 }
 
-// shows tells whether the model has seen a hit.
+// shows reports whether the model has seen a hit.
 func (r *record) shows(hit retrieval.Hit) bool {
 	return slices.Contains(r.Shown, hit.ID) || slices.ContainsFunc(r.Lines, func(l lineRange) bool {
 		return l.Path == hit.Path && l.From <= hit.StartLine && hit.EndLine <= l.To
@@ -86,7 +86,7 @@ func (r *record) show(ids []string) {
 // cut is what a compaction does to what the model has seen.
 func (r *record) cut() { r.Level, r.Shown, r.Lines = 0, nil, nil }
 
-// folder is where records are.
+// folder returns where records are.
 func folder(stateDir string) statedir.Dir { return statedir.At(stateDir).Sub("hook") }
 
 // safeName makes a file's name of a key; different keys never share one.
@@ -102,7 +102,7 @@ func safeName(key string) string {
 }
 
 // readRecord reads a session's record. One that is missing, damaged, of another
-// version or of another session is begun anew; err says so where it is no matter of
+// version or of another session is begun anew; err reports it where it is no matter of
 // course.
 func readRecord(stateDir, key string) (*record, error) {
 	fresh := &record{Format: recordFormat, Key: key}
@@ -159,7 +159,7 @@ type newest struct {
 
 func newestFile(h Host) string { return "newest-" + string(h) + ".json" }
 
-// Newest is the key of the session of a host that its hooks spoke of last, "" if
+// Newest returns the key of the session of a host that its hooks spoke of last, "" if
 // they never did.
 func Newest(stateDir string, h Host) string {
 	data, err := folder(stateDir).ReadFile(newestFile(h))

@@ -34,7 +34,7 @@ type Setup struct {
 	// defaults, negative for nothing. RecallScore and RecallShare are what a hit needs.
 	RecallTokens, RecallItems int
 	RecallScore, RecallShare  float64
-	// Prices know the models' windows; Window, if not 0, stands for all of them.
+	// Prices know the models' windows; Window, if not 0, replaces all of them.
 	Prices *cachelayout.Book
 	Window int
 	// Thresholds are the gauge's.
@@ -43,7 +43,7 @@ type Setup struct {
 	NoMemory, NoDailyLogs bool
 }
 
-// Options say for whom an event is answered.
+// Options set for whom an event is answered.
 type Options struct {
 	Host Host
 	// Workspace and StateDir are the user's choice; "" finds them by the event.
@@ -58,7 +58,7 @@ type Options struct {
 	Deadline time.Duration
 	Now      func() time.Time
 	Getenv   func(string) string
-	// Problems is told what the log could not be; nil for nobody.
+	// Problems gets what the log could not take; nil for nobody.
 	Problems io.Writer
 }
 
@@ -92,13 +92,13 @@ func Run(ctx context.Context, opts Options, in io.Reader, out io.Writer) error {
 		a, err = h.within(ctx)
 	}
 	if err != nil {
-		h.tell(err)
+		h.logError(err)
 	}
 	_, err = out.Write(a.render(h.Host, h.e))
 	return err
 }
 
-// handOver leaves a turn's end to Behind, and tells whether that worked. Of the event
+// handOver leaves a turn's end to Behind, and reports whether that worked. Of the event
 // only what the commit needs goes on, which is small.
 func (h *handler) handOver() bool {
 	if h.Behind == nil || h.Host.row().moments[h.e.Name] != turnEnd {
@@ -110,7 +110,7 @@ func (h *handler) handOver() bool {
 		err = h.Behind(slim)
 	}
 	if err != nil {
-		h.tell(fmt.Errorf("commit behind the host's back: %w; it is committed at once", err))
+		h.logError(fmt.Errorf("commit behind the host's back: %w; it is committed at once", err))
 	}
 	return err == nil
 }
@@ -137,8 +137,8 @@ func (h *handler) find() {
 	h.key = h.Host.Key(h.e.SessionID)
 }
 
-// tell puts what went wrong in the log.
-func (h *handler) tell(err error) {
+// logError puts an error in the log.
+func (h *handler) logError(err error) {
 	text := fmt.Sprintf("%s %s %s: %v", h.Host, h.e.Name, h.e.SessionID, err)
 	lerr := errors.New("no workspace")
 	if h.stateDir != "" {

@@ -21,7 +21,7 @@ type Settings struct {
 	Program string
 }
 
-// SettingsPath is where a host keeps its hooks, below the user's home or a project's
+// SettingsPath returns where a host keeps its hooks, below the user's home or a project's
 // folder.
 func SettingsPath(h Host, dir string) string {
 	return filepath.Join(dir, "."+string(h), h.row().settings)
@@ -38,7 +38,7 @@ type Change struct {
 	keep, dropsBackup bool
 }
 
-// SettingsError says why a settings file was left alone, and where.
+// SettingsError describes why a settings file was left alone, and where.
 type SettingsError struct {
 	Path string
 	// Line is 1-based, 0 if it is no matter of a line.
@@ -55,7 +55,7 @@ func (e *SettingsError) Error() string {
 
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// backupSuffix is behind the name of what stood there before.
+// backupSuffix is behind the name of what was there before.
 const backupSuffix = ".before-memkernel"
 
 // Install adds the hooks, or brings those that are there up to date.
@@ -77,7 +77,7 @@ func (s Settings) Install() (*Change, error) {
 	return c, nil
 }
 
-// Uninstall takes the hooks out. A file that differs from what stood there before by
+// Uninstall takes the hooks out. A file that differs from what was there before by
 // the hooks alone becomes that, byte for byte; one that only held them goes.
 func (s Settings) Uninstall() (*Change, error) {
 	c, err := s.read()
@@ -110,7 +110,7 @@ func (s Settings) Uninstall() (*Change, error) {
 	return c, nil
 }
 
-// without is a file less the hooks and what is empty without them.
+// without returns a file less the hooks and what is empty without them.
 func without(h Host, data []byte) []byte {
 	d, err := parseSettings("", data)
 	if err != nil || d.uninstall(h, true) != nil {
@@ -119,7 +119,7 @@ func without(h Host, data []byte) []byte {
 	return d.bytes()
 }
 
-// sameJSON tells whether two documents say the same.
+// sameJSON reports whether two documents have the same content.
 func sameJSON(a, b []byte) bool {
 	read := func(data []byte) (v any, err error) {
 		dec := json.NewDecoder(bytes.NewReader(data))
@@ -131,10 +131,10 @@ func sameJSON(a, b []byte) bool {
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// command is what the host runs.
+// command returns what the host runs.
 func (s Settings) command() string { return s.Program + suffix(s.Host) }
 
-// suffix is what the commands of a host's hooks end with, by which they are known
+// suffix returns what the commands of a host's hooks end with, by which they are known
 // again.
 func suffix(h Host) string { return " hook --host " + string(h) }
 
@@ -163,7 +163,7 @@ func (s Settings) read() (*Change, error) {
 	return c, err
 }
 
-// Changed tells whether there is anything to write.
+// Changed reports whether there is anything to write.
 func (c *Change) Changed() bool {
 	return (c.Before == nil) != (c.After == nil) || !bytes.Equal(c.Before, c.After)
 }
@@ -171,7 +171,7 @@ func (c *Change) Changed() bool {
 // ErrChanged is returned where a file was written to between the look and the write.
 var ErrChanged = errors.New("the file was changed meanwhile: run it again")
 
-// Apply writes the change: first what stood there before, then the file, each whole
+// Apply writes the change: first what was there before, then the file, each whole
 // or not at all.
 func (c *Change) Apply() error {
 	if !c.Changed() {

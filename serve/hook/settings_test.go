@@ -124,7 +124,7 @@ func TestInstallAndUndo(t *testing.T) {
 	}
 }
 
-// subsequence tells whether a's bytes stand in b in order.
+// subsequence reports whether a's bytes are in b in order.
 func subsequence(a, b []byte) bool {
 	for _, c := range b {
 		if len(a) > 0 && a[0] == c {
@@ -148,7 +148,7 @@ func TestNoFileBefore(t *testing.T) {
 }
 
 // TestEditedMeanwhile: what the user changed after the install stays when the hooks
-// are taken out, also where hooks of both stand in one group.
+// are taken out, also where hooks of both are in one group.
 func TestEditedMeanwhile(t *testing.T) {
 	s := settingsIn(t, Claude, foreign["four spaces"])
 	apply(t, s.Install)

@@ -8,7 +8,7 @@ import (
 // stateName is the state directory's name by which a workspace is known.
 const stateName = ".memkernel"
 
-// findWorkspace is the folder whose memory an event is about, "" if there is none:
+// findWorkspace returns the folder whose memory an event is about, "" if there is none:
 // the nearest one from dir upwards that has a state directory, else project, which
 // the host names, else dir itself. home and the root are taken only if they have one.
 func findWorkspace(dir, project, home string) string {
@@ -36,7 +36,7 @@ func findWorkspace(dir, project, home string) string {
 	return project
 }
 
-// projectOf is the folder that a host names as the project's by its environment.
+// projectOf returns the folder that a host names as the project's by its environment.
 func projectOf(h Host, getenv func(string) string) string {
 	if name := h.row().project; name != "" {
 		return getenv(name)

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// follower tells clients that resources to which they subscribed have changed. It
+// follower notifies clients when resources to which they subscribed have changed. It
 // watches from the first subscription on; where the system can't watch, only what
-// this server writes is told.
+// this server writes is announced.
 type follower struct {
 	s *Server
 
@@ -71,7 +71,7 @@ func (f *follower) unsubscribe(ctx context.Context, req *sdk.UnsubscribeRequest)
 	return nil
 }
 
-// stat is how a file looks; the zero stamp if it isn't there. A path that may not be
+// stat returns how a file looks; the zero stamp if it isn't there. A path that may not be
 // touched is an error.
 func (f *follower) stat(file string) (stamp, error) {
 	got, err := f.s.opts.Store.Stat(file)
@@ -109,7 +109,7 @@ func (f *follower) watch() {
 	})
 }
 
-// look tells of every followed resource that looks otherwise than before.
+// look notifies of every followed resource that has changed.
 func (f *follower) look(ctx context.Context) {
 	if f == nil {
 		return

@@ -28,7 +28,7 @@ type rig struct {
 	dir     string
 	client  *sdk.ClientSession
 	updated chan string
-	acked   chan struct{} // a subscription stands
+	acked   chan struct{} // a subscription is active
 }
 
 func connect(t *testing.T, o tools.Options) *rig {

@@ -23,7 +23,7 @@ const markdown = "text/markdown"
 // memory_get gives lines.
 const MaxResource = 4 << 20 // 4 MiB
 
-// uriOf is the URI of a memory file.
+// uriOf returns the URI of a memory file.
 func uriOf(file string) string {
 	parts := strings.Split(file, "/")
 	for i, p := range parts {
@@ -32,7 +32,7 @@ func uriOf(file string) string {
 	return prefix + strings.Join(parts, "/")
 }
 
-// pathOf is the file that a URI names, as it was spelled: whether it may be read is
+// pathOf returns the file that a URI names, as it was spelled: whether it may be read is
 // decided where it is read.
 func pathOf(uri string) (string, bool) {
 	rest, ok := strings.CutPrefix(uri, prefix)
@@ -113,7 +113,7 @@ func resourceOf(f *markdownstore.File) *sdk.Resource {
 	return r
 }
 
-// read gives the text of a memory file, through the same door as memory_get.
+// read returns the text of a memory file, through the same door as memory_get.
 func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	file, ok := pathOf(uri)

@@ -13,7 +13,7 @@
 // is private are decided when the server is made and never by a client.
 //
 // Resources are memkernel://memory/PATH. MEMORY.md, USER.md and the logs of days are
-// listed as they stand at that moment, and every file of memory can be read. A
+// listed as they are at that moment, and every file of memory can be read. A
 // shared server lists and reads neither MEMORY.md nor USER.md.
 //
 // The package plans nothing and writes nothing but what memory_append keeps, through
@@ -36,7 +36,7 @@ import (
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// Options say what a server offers. Nil means the defaults.
+// Options set what a server offers. Nil means the defaults.
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
@@ -47,7 +47,7 @@ type Options struct {
 	Store *markdownstore.Store
 	// Version is the program's.
 	Version string
-	// Logger is told what the protocol's machinery has to say; nil discards it.
+	// Logger receives the messages of the protocol's machinery; nil discards it.
 	Logger *slog.Logger
 }
 
@@ -98,7 +98,7 @@ const instructions = `memkernel is this project's long-term memory. Before answe
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	err := s.Run(ctx, &sdk.IOTransport{Reader: readCloser(r), Writer: writeCloser{w}})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil // told to stop
+		return nil // asked to stop
 	}
 	return err
 }
@@ -145,7 +145,7 @@ var titles = map[string]string{
 func toolOf(d *tools.Definition) *sdk.Tool {
 	no := false
 	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema, OutputSchema: tools.Output(d.Name),
-		// An append that is repeated stands once, and nothing is ever overwritten.
+		// An append that is repeated is kept once, and nothing is ever overwritten.
 		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}}
 }
 
@@ -169,7 +169,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, StructuredContent: answer}, nil
 }
 
-// refuse is the answer to a call whose arguments are wrong.
+// refuse returns the answer to a call whose arguments are wrong.
 func refuse(wrong *tools.ArgumentError) (*sdk.CallToolResult, error) {
 	text, err := json.Marshal(struct {
 		Reason   string `json:"reason"`

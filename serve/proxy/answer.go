@@ -9,11 +9,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// answer is what a copy of an answer says.
+// answer is what a copy of an answer contains.
 type answer struct {
-	// whole tells that it came to its end as its API has it.
+	// whole reports whether it came to its end as its API has it.
 	whole bool
-	// open tells that the turn goes on: tools are called, or the provider paused.
+	// open reports whether the turn goes on: tools are called, or the provider paused.
 	open bool
 	// message is what was said; nil if the copy does not tell.
 	message *memkernel.Message
@@ -25,7 +25,7 @@ type answer struct {
 // bill takes the answer's usage, which may be missing.
 func (a *answer) bill(raw json.RawMessage) { a.usage, a.unread = memkernel.ReadUsage(raw) }
 
-// final tells whether the answer ends its turn.
+// final reports whether the answer ends its turn.
 func (a *answer) final() bool { return !a.open && a.message != nil }
 
 // readAnswer reads the copy of an answer, streamed or not. What it does not

@@ -83,7 +83,7 @@ func anthropicStream(data []byte) answer {
 	return a
 }
 
-// over takes what a later event of the stream says in place of what stands.
+// over returns the value of a later event of the stream in place of the one before.
 func over(stands, later json.RawMessage) json.RawMessage {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(later, &is) != nil || len(is) == 0 {
@@ -125,7 +125,7 @@ func (l anthropicBlocks) add(e *anthropicEvent) {
 	b.input = append(b.input, e.Delta.Input...)
 }
 
-// all are the blocks as a whole answer would have them.
+// all returns the blocks as a whole answer would have them.
 func (l anthropicBlocks) all() []json.RawMessage {
 	var out []json.RawMessage
 	for _, b := range l {

@@ -92,9 +92,9 @@ func TestDeadlineGrows(t *testing.T) {
 }
 
 // What a client has counted is planned where it goes on from a conversation that was
-// planned, and passes where it can't be told to be one: files, definitions, prompts.
+// planned, and passes where it can't be recognised as one: files, definitions, prompts.
 func TestCountsOfFragments(t *testing.T) {
-	up := says(`{"input_tokens":7}`)
+	up := answering(`{"input_tokens":7}`)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	if err := os.WriteFile(filepath.Join(s.dir, "MEMORY.md"), []byte("# Memory\n\n- The staging cluster is called heron.\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -110,11 +110,11 @@ func TestCountsOfFragments(t *testing.T) {
 	}
 	conversation := a.body([]string{user}, false)
 	passes(count, conversation) // nobody knows that it is one
-	up.answer = says(anthropicOK).answer
+	up.answer = answering(anthropicOK).answer
 	s.post(a.path, conversation).planned(t)
 	s.post(a.path, conversation, "X-Memkernel-Session", "named").planned(t)
 	s.settle()
-	up.answer = says(`{"input_tokens":7}`).answer
+	up.answer = answering(`{"input_tokens":7}`).answer
 	for i, text := range []string{"# staging\n\nThe cluster is called heron.", "foo", "package main\n", "{\"a\":1}", "什么集群"} {
 		passes(count, a.body([]string{a.user(text)}, false))
 		passes(count, fmt.Sprintf(`{"model":"claude-sonnet-4-6","messages":[{"role":"user","content":%q}]}`, text))
@@ -133,7 +133,7 @@ func TestCountsOfFragments(t *testing.T) {
 	passes(count, conversation, "X-Memkernel-Session", "another")
 	passes(count, strings.Replace(conversation, "claude-sonnet-4-6", "claude-opus-4-6", 1))
 	r := responses
-	up.answer = says(`{"id":"r","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"heron"}]}]}`).answer
+	up.answer = answering(`{"id":"r","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"heron"}]}]}`).answer
 	s.post(r.path, r.body([]string{r.user("which cluster?")}, false)).planned(t)
 	s.settle()
 	s.post("/v1/responses/input_tokens", r.body([]string{r.user("which cluster?"), r.said("heron"), r.user("sure?")}, false)).planned(t)
@@ -171,7 +171,7 @@ func TestOneShots(t *testing.T) {
 	} {
 		for mode, opt := range map[string]proxy.Options{"by itself": {}, "by header": {}, "by option": {OneShots: true}} {
 			t.Run(name+" "+mode, func(t *testing.T) {
-				up := says(anthropicOK)
+				up := answering(anthropicOK)
 				s := newStage(t, fakemodel.Options{}, opt, up)
 				if err := os.WriteFile(filepath.Join(s.dir, "MEMORY.md"), []byte("# Memory\n\n- The staging cluster is called heron.\n"), 0o600); err != nil {
 					t.Fatal(err)
@@ -201,7 +201,7 @@ func TestOneShots(t *testing.T) {
 }
 
 // A system message that ends a request stays at its end, to the byte, with what the
-// kernel adds before it; later it stands in the middle, and the user's words before it
+// kernel adds before it; later it is in the middle, and the user's words before it
 // are the turn's.
 func TestSystemMessageEndsARequest(t *testing.T) {
 	const note = `{"role":"system","content":"<env>\nPlatform: linux, caf\u00e9 \/ 你好\n</env>"}`

@@ -30,7 +30,7 @@ const (
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )
 
-// doubt says why a body is not planned, "" if it is.
+// doubt returns why a body is not planned, "" if it is.
 func doubt(b *transcript.Body) string {
 	for _, name := range apiOf(b.Format).elsewhere {
 		if v := b.Member(name); v != "" && v != "null" {
@@ -66,7 +66,7 @@ func isSystem(m *memkernel.Message) bool {
 	return m.Role == memkernel.RoleSystem || m.Role == memkernel.RoleDeveloper
 }
 
-// oneShot tells of a request that a program makes beside conversations or without one:
+// oneShot reports whether a request is one that a program makes beside conversations or without one:
 // for a title, a topic, a check whether the API is there. It has one user's turn and no
 // tools; and either no system prompt and no session, or the session of an agent, whose
 // conversations have tools. Nothing of a person's memory is its business, and nothing
@@ -89,13 +89,13 @@ func oneShot(b *transcript.Body, id identity) bool {
 
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
 
-// number is a member that is a number, however JSON writes it.
+// number returns a member that is a number, however JSON writes it.
 func number(b *transcript.Body, name string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(b.Member(name), 64)
 	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer
 }
 
-// isProbe tells of a request that asks whether the API is there, or warms a cache:
+// isProbe reports whether a request asks whether the API is there, or warms a cache:
 // its answer has one token at most.
 func isProbe(b *transcript.Body) bool {
 	for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
@@ -106,7 +106,7 @@ func isProbe(b *transcript.Body) bool {
 	return false
 }
 
-// known tells whether all blocks are of types that we know.
+// known reports whether all blocks are of types that we know.
 func known(f transcript.Format, parts []memkernel.Part) bool {
 	for i := range parts {
 		switch p := &parts[i]; {
@@ -114,16 +114,16 @@ func known(f transcript.Format, parts []memkernel.Part) bool {
 			return false
 		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
 			return false
-		case p.Result != nil && !itself(p) && !known(f, p.Result.Content):
+		case p.Result != nil && !shownAsIs(p) && !known(f, p.Result.Content):
 			return false
 		}
 	}
 	return true
 }
 
-// itself tells of a result that is shown as it stands: an item of another kind than
-// functions', whose call tells what it answers.
-func itself(p *memkernel.Part) bool {
+// shownAsIs reports whether a result is shown as it is: an item of another kind than
+// functions', whose call shows what it answers.
+func shownAsIs(p *memkernel.Part) bool {
 	c := p.Result.Content
 	return len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw
 }

@@ -20,7 +20,7 @@ type exchange struct {
 	format transcript.Format
 	count  bool // asks for the size of a request only
 	line   *line
-	from   kernel.Source    // what the request says of where it comes from
+	from   kernel.Source    // where the request comes from, by its headers
 	body   *transcript.Body // nil if it could not be read
 	data   []byte           // as the client wrote it
 	out    *outcome
@@ -41,7 +41,7 @@ type api struct {
 	// by which it changes it.
 	elsewhere []string
 	// blocks are the types that are known beside text, tools and media: they keep their
-	// bytes, and mean what they mean wherever they stand.
+	// bytes, and mean what they mean wherever they are.
 	blocks []string
 }
 
@@ -127,7 +127,7 @@ func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error 
 	return err
 }
 
-// readAll is io.ReadAll for what tells its size.
+// readAll is io.ReadAll for a reader of known size.
 func readAll(r io.Reader, size int64) ([]byte, error) {
 	const grow = 1 << 20 // a client's word is trusted so far
 	buf := make([]byte, 0, max(512, min(size+512, grow)))
@@ -218,7 +218,7 @@ func (x *Proxy) logDecision(e *exchange) {
 	x.log.LogAttrs(context.Background(), level, msg, attrs...)
 }
 
-// codes are the names of faults, each once.
+// codes returns the names of faults, each once.
 func codes(faults []kernel.Fault) string {
 	var out []string
 	for _, f := range faults {

@@ -14,7 +14,7 @@ import (
 )
 
 // planned is the newest plan of a conversation, as much of it as it takes to send it
-// again with what is new behind it: no text that stands in the client's request anyhow.
+// again with what is new behind it: no text that is in the client's request anyhow.
 //
 //	host   ─ m0 ─ m1 ─ m2 ─ m3 ─ m4        what the client sent, by fingerprint
 //	shown  ─ carry ─ m2' ─ m3 ─ m4 ─ note  what went out for it
@@ -29,7 +29,7 @@ type planned struct {
 	thinkingOff bool
 }
 
-// shown is a message that went out: the client's own, by where it stands in its request,
+// shown is a message that went out: the client's own, by where it is in its request,
 // or with a host of -1 one that is kept.
 type shown struct {
 	host int
@@ -72,10 +72,10 @@ func (s *planned) settle(b *transcript.Body) {
 	}
 }
 
-// ours tells of a message that the kernel added.
+// ours reports whether the kernel added a message.
 func ours(m *memkernel.Message) bool { return strings.HasPrefix(m.Key, "memkernel:") }
 
-// extended is what went out with the messages behind it that are new in b, and the
+// extended returns what went out with the messages behind it that are new in b, and the
 // markers for it. It is nil if b does not go on from there: the client took back or
 // changed what does not stand as it wrote it.
 func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message, []transcript.Marker) {
@@ -99,7 +99,7 @@ func (s *planned) extended(b *transcript.Body, marked int) ([]memkernel.Message,
 	return out, s.marks(keep, len(out), marked-same+keep)
 }
 
-// upTo is how much of what went out stands for the first n messages of the client, 0
+// upTo returns how much of what went out covers the first n messages of the client, 0
 // if that can't be told.
 func (s *planned) upTo(n int) int {
 	switch n {
@@ -120,7 +120,7 @@ func (s *planned) upTo(n int) int {
 	return 0
 }
 
-// marks are the plan's cache markers that stand, and one each at the ends of what was
+// marks returns the plan's cache markers that stand, and one each at the ends of what was
 // sent last, with the plan and behind it, and of what is sent now.
 func (s *planned) marks(keep, n, marked int) (out []transcript.Marker) {
 	end := -1
@@ -155,7 +155,7 @@ func common(host []uint64, msgs []memkernel.Message) int {
 // seed makes fingerprints those of this process.
 var seed = maphash.MakeSeed()
 
-// fingerprint is the hash of what a message says, however its client wrote it.
+// fingerprint returns the hash of a message's content, however its client wrote it.
 func fingerprint(m *memkernel.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -189,10 +189,10 @@ func (ln *line) plannedAs(s *planned, told *kernel.Unplanned) {
 	}
 }
 
-// patience is how long a plan of the line is waited for. Each that was not ready in time
+// planWait returns how long a plan of the line is waited for. Each that was not ready in time
 // doubles it, up to four times: what is too much for one deadline, such as a cut on a
 // machine that is too busy, would never be made.
-func (ln *line) patience(deadline time.Duration) time.Duration {
+func (ln *line) planWait(deadline time.Duration) time.Duration {
 	ln.mu.Lock()
 	defer ln.mu.Unlock()
 	return deadline << min(ln.missed, 2)
@@ -207,7 +207,7 @@ func (ln *line) timed(err error) {
 	}
 }
 
-// newest is the newest plan of a line, and the newest request that went out behind it;
+// newest returns the newest plan of a line, and the newest request that went out behind it;
 // nil if there is none.
 func (ln *line) newest() (*planned, *kernel.Unplanned) {
 	ln.mu.Lock()
@@ -247,5 +247,5 @@ func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	return w
 }
 
-// spoken tells whether a user's turn begins among messages.
+// spoken reports whether a user's turn begins among messages.
 func spoken(msgs []memkernel.Message) bool { return slices.ContainsFunc(msgs, transcript.PlainUser) }

@@ -130,7 +130,7 @@ func TestNeverDearer(t *testing.T) {
 				said = fmt.Sprintf("please do step %d of the plan", n)
 				msgs = append(msgs, a.said(fmt.Sprintf("step %d is done", n)), a.user(said))
 			case k == 3: // the same again
-			case k == 4: // says it otherwise
+			case k == 4: // words it otherwise
 				if last := len(msgs) - 1; strings.Contains(msgs[last], `"role":"user"`) && strings.Contains(msgs[last], "step") && !strings.Contains(msgs[last], "call_") {
 					said = fmt.Sprintf("rather do step %d", n)
 					msgs, taken = append(msgs[:last:last], a.user(said)), true

@@ -189,7 +189,7 @@ func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 	return out, err
 }
 
-// answered says on the answer what became of the request, and has a copy of it read.
+// answered sets the outcome header of the answer, and has a copy of it read.
 func (x *Proxy) answered(res *http.Response) error {
 	e := exchangeOf(res.Request.Context())
 	if e == nil {
@@ -216,7 +216,7 @@ func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	refuse(w, http.StatusBadGateway, "the upstream did not answer: "+kind(err))
 }
 
-// kind is what may be told of an error of the network: its text names addresses, and
+// kind returns what may be reported of an error of the network: its text names addresses, and
 // those may hold what a client asked for.
 func kind(err error) string {
 	var timeout interface{ Timeout() bool }

@@ -15,8 +15,8 @@ import (
 // allowed.
 var ErrRemote = errors.New("other machines would reach this address")
 
-// CheckListen refuses addresses that are not this machine's own, unless remote says
-// that they are meant.
+// CheckListen refuses addresses that are not this machine's own, unless remote
+// is set.
 func CheckListen(address string, remote bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -52,7 +52,7 @@ func checkUpstream(address string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// refusal is why a request is not even passed on, and its status; "" if it may pass.
+// refusal returns why a request is not even passed on, and its status; "" if it may pass.
 func (x *Proxy) refusal(r *http.Request) (int, string) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.Host != "" || !strings.HasPrefix(r.URL.Path, "/"):
@@ -68,8 +68,8 @@ func (x *Proxy) refusal(r *http.Request) (int, string) {
 	return 0, ""
 }
 
-// knowsHost tells whether a request was meant for this machine. Where others may reach
-// it they name it as they like; but a browser may have been told by a page's own name
+// knowsHost reports whether a request was meant for this machine. Where others may reach
+// it they name it as they like; but a browser may have learnt from a page's own name
 // server that the page's name is this address.
 func (x *Proxy) knowsHost(r *http.Request) bool {
 	host := hostOnly(r.Host)
@@ -82,12 +82,12 @@ func (x *Proxy) knowsHost(r *http.Request) bool {
 	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || x.allowed(r.Header.Values("Origin"))
 }
 
-// ofBrowser tells whether a request has headers that browsers alone add.
+// ofBrowser reports whether a request has headers that browsers alone add.
 func ofBrowser(r *http.Request) bool {
 	return len(r.Header.Values("Origin")) > 0 || len(r.Header.Values("Sec-Fetch-Site")) > 0 || len(r.Header.Values("Sec-Fetch-Mode")) > 0
 }
 
-// foreignPage says which page a request comes from that may not make it; "" if none.
+// foreignPage returns which page a request comes from that may not make it; "" if none.
 // Pages of this machine may read. To do more a page must have been allowed by name, or
 // have come from here.
 func (x *Proxy) foreignPage(r *http.Request) string {
@@ -107,7 +107,7 @@ func (x *Proxy) foreignPage(r *http.Request) string {
 	return ""
 }
 
-// allowed tells whether all origins of a request were allowed by name.
+// allowed reports whether all origins of a request were allowed by name.
 func (x *Proxy) allowed(origins []string) bool {
 	for _, o := range origins {
 		if !slices.Contains(x.opt.AllowOrigins, strings.ToLower(o)) {
@@ -117,7 +117,7 @@ func (x *Proxy) allowed(origins []string) bool {
 	return len(origins) > 0
 }
 
-// sameOrigin tells whether a page was served under the very address that it asks.
+// sameOrigin reports whether a page was served under the very address that it asks.
 func sameOrigin(r *http.Request, origins []string) bool {
 	u, err := url.Parse(origins[0])
 	return err == nil && len(origins) == 1 && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, r.Host)
@@ -148,7 +148,7 @@ func hostOnly(hostport string) string {
 	return hostport
 }
 
-// localOrigin tells whether a request comes from a page of this machine, or from an
+// localOrigin reports whether a request comes from a page of this machine, or from an
 // application with a scheme of its own.
 func localOrigin(origins []string) bool {
 	for _, o := range origins {

@@ -79,8 +79,8 @@ func TestWebPages(t *testing.T) {
 		{"rebound name", "evil.example:8377", []string{from, "http://evil.example:8377", site, "same-origin"}, 403, 403},
 		{"rebound name, no origin", "evil.example", []string{site, "same-origin"}, 403, 403},
 	}
-	local := newStage(t, fakemodel.Options{}, proxy.Options{AllowOrigins: []string{"https://app.example/", "app://obsidian.md"}}, says(anthropicOK))
-	remote := newStage(t, fakemodel.Options{}, proxy.Options{AllowRemote: true, AllowOrigins: []string{"https://app.example", "app://obsidian.md"}}, says(anthropicOK))
+	local := newStage(t, fakemodel.Options{}, proxy.Options{AllowOrigins: []string{"https://app.example/", "app://obsidian.md"}}, answering(anthropicOK))
+	remote := newStage(t, fakemodel.Options{}, proxy.Options{AllowRemote: true, AllowOrigins: []string{"https://app.example", "app://obsidian.md"}}, answering(anthropicOK))
 	check := func(s *stage, where string, tt try) {
 		t.Helper()
 		for method, want := range map[string]int{"GET": tt.reads, "POST": tt.acts, "PUT": tt.acts, "PATCH": tt.acts, "DELETE": tt.acts, "QUERY": tt.acts} {

@@ -126,7 +126,7 @@ func (s *stage) post(path, body string, header ...string) reply {
 	return reply{res.StatusCode, res.Header, string(b)}
 }
 
-// outcome is the header by which the proxy says what it did.
+// outcome is the header by which the proxy reports what it did.
 func (r reply) outcome() string { return r.header.Get("X-Memkernel") }
 
 func (r reply) planned(t *testing.T) {

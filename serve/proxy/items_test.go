@@ -12,11 +12,11 @@ import (
 
 const responsesOK = `{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}],"usage":{"input_tokens":10,"output_tokens":1}}`
 
-// Requests with calls of kinds that nobody knows are planned as others are. What stands
+// Requests with calls of kinds that nobody knows are planned as others are. What is kept
 // of them has the client's bytes; a pair leaves whole, and one whose result is shortened
 // is a function's.
 func TestItemsArePlanned(t *testing.T) {
-	up := says(responsesOK)
+	up := answering(responsesOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 20_000, Resolver: "Bash"}, up)
 	kinds := [][2]string{
 		{`{"type":"tool_search_call","call_id":"%[1]s","execution":"client","arguments":{"query":"q %[1]s"}}`, `{"type":"tool_search_output","call_id":"%[1]s", "execution":"client","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f","defer_loading":true,"description":%[2]q}]}]}`},

@@ -42,7 +42,7 @@ func sink(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, anthropicOK)
 }
 
-// send posts a body in which BIG stands for 40 MB, and holds nothing of it.
+// send posts a body in which BIG is replaced by 40 MB, and holds nothing of it.
 func (s *stage) send(a api, body string) (outcome string) {
 	s.t.Helper()
 	head, tail, _ := strings.Cut(body, "BIG")

@@ -11,7 +11,7 @@ import (
 // A number means what it is worth, however JSON writes it; null, and what is no number,
 // bound nothing.
 func TestNumbers(t *testing.T) {
-	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, says(anthropicOK))
+	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, answering(anthropicOK))
 	paths := map[string]string{"max_tokens": "/v1/messages", "max_completion_tokens": "/v1/chat/completions", "max_output_tokens": "/v1/responses", "n": "/v1/chat/completions"}
 	for name, path := range paths {
 		list := `"messages"`

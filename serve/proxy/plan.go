@@ -32,7 +32,7 @@ type outcome struct {
 	extends bool
 }
 
-// header is the value of X-Memkernel.
+// header returns the value of X-Memkernel.
 func (o *outcome) header() string {
 	state := "body=written"
 	if o.same {
@@ -54,7 +54,7 @@ func cutOf(p *kernel.ContextPlan) string {
 	return string(p.Layout.Made.Reason)
 }
 
-// request is what the kernel is asked.
+// request returns what the kernel is asked.
 func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	ln, b := e.line, e.body
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
@@ -70,7 +70,7 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	return req
 }
 
-// lifetime is the one that the client asks for its messages, 0 for none.
+// lifetime returns the cache lifetime that the client asks for its messages, 0 for none.
 func (x *Proxy) lifetime(b *transcript.Body) time.Duration {
 	if b.Format != transcript.FormatAnthropic {
 		return 0
@@ -84,7 +84,7 @@ func (x *Proxy) lifetime(b *transcript.Body) time.Duration {
 	return 0
 }
 
-// dropsBlocks tells whether the client lets the provider drop thinking that no longer
+// dropsBlocks reports whether the client lets the provider drop thinking that no longer
 // fits its prefix.
 func dropsBlocks(thinking string) bool {
 	var t struct {
@@ -131,7 +131,7 @@ const giveUp = time.Second
 // again without anybody waiting. The line is held until the kernel has let go; a plan
 // that is recorded all the same goes to late.
 func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error), late func(*kernel.ContextPlan)) (*kernel.ContextPlan, error) {
-	deadline := ln.patience(x.opt.Deadline)
+	deadline := ln.planWait(x.opt.Deadline)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	select {
 	case ln.slot <- struct{}{}: // a free line is never busy, however late this runs
@@ -174,7 +174,7 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 	}
 }
 
-// passed is the outcome of a request that goes out as it came.
+// passed returns the outcome of a request that goes out as it came.
 func passed(data []byte, reason string, err error) *outcome {
 	o := &outcome{body: data, reason: reason}
 	if err != nil {
@@ -183,8 +183,8 @@ func passed(data []byte, reason string, err error) *outcome {
 	return o
 }
 
-// planned asks for a plan and settles what goes out: what it says, or without one what
-// [Proxy.extend] says.
+// planned asks for a plan and settles what goes out: the plan's messages, or without one
+// what [Proxy.extend] makes.
 func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow) *outcome {
 	_, told := e.line.newest()
 	if over != nil && e.out.extends {
@@ -220,7 +220,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 	return o
 }
 
-// written is the body with the messages of an edit. Where they stay as they are, so do
+// written returns the body with the messages of an edit. Where they stay as they are, so do
 // the client's own markers. An error names a rule of the API that the edit breaks.
 func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool) (*outcome, error) {
 	b := e.body

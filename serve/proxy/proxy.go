@@ -1,4 +1,4 @@
-// Package proxy stands between a client of a model's API and the API: it plans each
+// Package proxy sits between a client of a model's API and the API: it plans each
 // request on its way through and streams the answer back as it comes. It is for
 // clients that can be given another base URL and nothing else.
 //
@@ -14,16 +14,16 @@
 //     completions and responses are read. Every other path passes as it is.
 //   - In doubt a request goes out with the bytes that the client wrote: what can't be
 //     read, what has its history elsewhere, what is no conversation. The answer's
-//     X-Memkernel header and the log say why.
+//     X-Memkernel header and the log name the reason.
 //   - Where the kernel has no plan, or not in time (Options.Deadline), what the newest
 //     plan sent goes out with the new messages behind it, so that the provider's cache
 //     is read; and the next plan is told. Without a plan before, it is the bytes that
 //     the client wrote.
 //   - A planned request keeps all but its conversation byte for byte, and of the
-//     conversation every message that stands in full. One that the plan leaves as it
+//     conversation every message that is kept in full. One that the plan leaves as it
 //     is goes out as it is.
 //   - The answer is never changed, held back or decoded on its way.
-//   - What an answer says of usage, and the turn that it ends, is observed once it has
+//   - The usage in an answer, and the turn that it ends, is observed once it has
 //     come whole. An answer that was broken off is not.
 //   - One upstream, fixed when the proxy is made. Keys pass through and are neither
 //     kept nor logged, and so are bodies.
@@ -65,7 +65,7 @@ const (
 // Options make a proxy. The zero value of a field means its default.
 type Options struct {
 	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
-	// path stands in front of every request's.
+	// path precedes every request's.
 	Upstream string
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
@@ -78,7 +78,7 @@ type Options struct {
 	// ContextWindow and Reserve are as in [kernel.PlanRequest].
 	ContextWindow, Reserve int
 	// Resolver is the tool by which the model can follow pointers, if the request has
-	// it. [MemkernelGet] stands for a shell tool that runs Command, to which the
+	// it. [MemkernelGet] means a shell tool that runs Command, to which the
 	// session is added. "" shows nothing as a pointer.
 	Resolver, Command string
 	// RetryOverflow plans a request that was refused as too long once more.
@@ -86,7 +86,7 @@ type Options struct {
 	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
 	// what the newest one sent goes out with the new messages behind it.
 	Deadline time.Duration
-	// OneShots plans requests without tools that begin no conversation that could be told,
+	// OneShots plans requests without tools that begin no conversation that could be recognised,
 	// too; see doc/proxy.md.
 	OneShots bool
 	// MaxBody is the largest request that is taken, in bytes.

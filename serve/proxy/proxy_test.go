@@ -84,7 +84,7 @@ func (c *recorder) last() (string, http.Header) {
 
 const anthropicOK = `{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":1}}`
 
-func says(body string) *recorder {
+func answering(body string) *recorder {
 	return &recorder{answer: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, body)
@@ -126,9 +126,9 @@ func TestResolver(t *testing.T) {
 	}
 }
 
-// What can't be planned goes out with the client's bytes, and the answer says why.
+// What can't be planned goes out with the client's bytes, and the answer gives the reason.
 func TestDoubtPassesTheBytes(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	head := `"model":"claude-sonnet-4-6","max_tokens":50,`
 	user := `{"role":"user","content":"hi"}`
@@ -172,7 +172,7 @@ func check(t *testing.T, r reply, up *recorder, body, reason string) {
 
 // A compressed request, a path that is not read and a query pass as they are.
 func TestOtherThingsPass(t *testing.T) {
-	up := says("[1, 2]")
+	up := answering("[1, 2]")
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	if r := s.post("/v1/embeddings?a=1;b=%2F&key=k", `{"messages":[]}`); r.body != "[1, 2]" || r.outcome() != "" {
 		t.Errorf("%q, outcome %q", r.body, r.outcome())
@@ -191,20 +191,20 @@ func TestOtherThingsPass(t *testing.T) {
 // A client with markers of its own, whose conversation stays as it is, is sent to the
 // byte as it wrote.
 func TestUnchangedStays(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up)
 	body := "{\n \"z\":[1 ,2], \"model\":\"claude-sonnet-4-6\",\"max_tokens\": 50,\"messages\":[ {\"content\":[{\"text\":\"h\\u0069\",\"type\":\"text\",\"cache_control\":{\"type\":\"ephemeral\"}}],\"role\":\"user\"} ]\n}"
 	r := s.post("/v1/messages", body)
 	if got, _ := up.last(); got != body || r.outcome() != "planned; cut=none; body=unchanged" {
 		t.Errorf("outcome %q, the upstream got %q", r.outcome(), got)
 	}
-	s = newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up) // a workspace where nothing stands yet
+	s = newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up) // a workspace where nothing is yet
 	if r := s.post("/v1/chat/completions", `{"model":"gpt-5", "messages":[ {"role":"system","content":"s"}, {"role":"user","content":"hi"}]}`); !strings.HasSuffix(r.outcome(), "body=unchanged") {
 		t.Errorf("outcome %q", r.outcome())
 	}
 }
 
-// The client's markers on tools and system stand; with those of the plan there are
+// The client's markers on tools and system are kept; with those of the plan there are
 // never more than four, and no longer lifetime behind a shorter one.
 func TestMarkers(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000}, nil)
@@ -226,7 +226,7 @@ func TestMarkers(t *testing.T) {
 				sum++
 			}
 		}
-		if !strings.Contains(string(r.Body), `"please do step 0 of the plan"`) { // cut, so that the plan's markers stand
+		if !strings.Contains(string(r.Body), `"please do step 0 of the plan"`) { // cut, so that the plan's markers are there
 			written++
 			if sum > 4 || sum < 3 {
 				t.Errorf("request %d has %d markers", i, sum)
@@ -243,7 +243,7 @@ func TestMarkers(t *testing.T) {
 
 // The same request again sends the same bytes and commits nothing twice.
 func TestRetry(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	body := anthropic.body([]string{anthropic.user("hello")}, false)
 	for range 3 {
@@ -330,7 +330,7 @@ func TestParallelSessions(t *testing.T) {
 	}
 }
 
-// A proxy that begins anew on the same state goes on where the one before stood.
+// A proxy that begins anew on the same state goes on where the one before stopped.
 func TestRestart(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{ContextWindow: 20_000}, nil)
 	msgs := s.turns(anthropic, 16)
@@ -374,7 +374,7 @@ func TestModelSwitch(t *testing.T) {
 }
 
 // A conversation beside the main one is planned by itself: the main one's prefix
-// stands, and calls without tools pass.
+// is kept, and calls without tools pass.
 func TestSideConversations(t *testing.T) {
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, nil)
 	user := func(id string) string { return `"metadata":{"user_id":"user_a_account__session_` + id + `"},` }
@@ -400,7 +400,7 @@ func TestSideConversations(t *testing.T) {
 	}
 }
 
-// TestCheckpointsNameTheSource: the headers of a request say where its session comes from,
+// TestCheckpointsNameTheSource: the headers of a request name where its session comes from,
 // in the session's checkpoints, beside what the provider billed.
 func TestCheckpointsNameTheSource(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)

@@ -25,17 +25,17 @@ const (
 	headerFile    = "X-Memkernel-Session-File"
 	headerChannel = "X-Memkernel-Channel"
 	headerAgent   = "X-Memkernel-Agent"
-	// headerOutcome says on the answer what became of the request.
+	// headerOutcome is the header of an answer that names what became of the request.
 	headerOutcome = "X-Memkernel"
 )
 
-// identity says which conversation a request continues.
+// identity describes which conversation a request continues.
 type identity struct {
 	// session is the key, scoped to the conversation unless exact. An exact key is
 	// shared by all conversations that the client holds within one session.
 	session string
 	exact   bool
-	// named: the client says something of whose it is, be it a session or a user.
+	// named reports whether the client names whose it is, be it a session or a user.
 	named bool
 	// root is the hash of the first message, fixed that of who speaks.
 	root, fixed string
@@ -59,7 +59,7 @@ func identify(h http.Header, b *transcript.Body) identity {
 	return id
 }
 
-// sourceOf is where a request says that its session comes from.
+// sourceOf returns where a request's session comes from, as its headers have it.
 func sourceOf(h http.Header) kernel.Source {
 	return kernel.Source{File: h.Get(headerFile), Channel: h.Get(headerChannel), Agent: h.Get(headerAgent)}
 }
@@ -71,7 +71,7 @@ var (
 	uuid        = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// clientKey is what the body says of the session. One that names a user or an
+// clientKey returns the key by which the body names the session. One that names a user or an
 // application rather than a session is not exact.
 func clientKey(b *transcript.Body) (key string, exact bool) {
 	if b.Format != transcript.FormatAnthropic {
@@ -99,7 +99,7 @@ func clientKey(b *transcript.Body) (key string, exact bool) {
 // line is one conversation of a session.
 type line struct {
 	session, branch string
-	// name stands for both in the log.
+	// name is what the log calls both.
 	name string
 	// slot is held by what works on the line, so that a turn is observed before the
 	// next request is planned.
@@ -133,7 +133,7 @@ type mainLine struct {
 	sides  map[string]bool
 }
 
-// goesOn tells whether a conversation is the main one, perhaps under another first
+// goesOn reports whether a conversation is the main one, perhaps under another first
 // message. If the one before is met again, the other was beside it.
 func (m *mainLine) goesOn(id identity) bool {
 	switch {
@@ -185,7 +185,7 @@ func (l *lines) of(id identity, tools bool) *line {
 
 // begun finds the conversation that a request which only asks for its size goes on
 // from: the one whose newest plan was made for the most of its messages; nil if there is
-// none. What such a request is of can't be told from it alone: clients have files,
+// none. What such a request is of can't be determined from it alone: clients have files,
 // tool definitions and prompts counted in the form of a conversation.
 func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line) {
 	l.mu.Lock()
@@ -203,7 +203,7 @@ func (l *lines) begun(b *transcript.Body, id identity, named bool) (found *line)
 	return found
 }
 
-// holds tells whether a session has a main conversation.
+// holds reports whether a session has a main conversation.
 func (l *lines) holds(id identity) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -256,7 +256,7 @@ func (l *lines) release() {
 	l.released = l.n
 }
 
-// hashMessages is the hash of what messages say, whatever cache markers they carry.
+// hashMessages returns the hash of the messages' content, whatever cache markers they carry.
 func hashMessages(msgs []memkernel.Message) string {
 	h := sha256.New()
 	for i := range msgs {
@@ -272,12 +272,12 @@ func hashParts(parts []memkernel.Part) string {
 	return hashMessages([]memkernel.Message{{Role: memkernel.RoleSystem, Parts: parts}})
 }
 
-// speakerBytes is how much of a system prompt tells who speaks: what changes from call
-// to call (dates, versions, the state of a tree) stands in blocks of its own or
+// speakerBytes is how much of a system prompt identifies who speaks: what changes from call
+// to call (dates, versions, the state of a tree) is in blocks of its own or
 // further down.
 const speakerBytes = 256
 
-// hashFixed is the hash of who speaks: the beginning of the longest system block, and
+// hashFixed returns the hash of who speaks: the beginning of the longest system block, and
 // the tools.
 func hashFixed(b *transcript.Body) string {
 	h := sha256.New()

@@ -92,7 +92,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestSourceHeaders: a request's own headers say where its session comes from, in its
+// TestSourceHeaders: a request's own headers name where its session comes from, in its
 // checkpoints, and are not sent on.
 func TestSourceHeaders(t *testing.T) {
 	h := http.Header{}

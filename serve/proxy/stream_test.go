@@ -172,7 +172,7 @@ func (p slow) PlanContext(ctx context.Context, r kernel.PlanRequest) (*kernel.Co
 // A plan that takes too long lets the request pass; the next one of the conversation
 // finds it busy, and one after it is planned.
 func TestDeadline(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	wait := make(chan struct{})
 	s.start(slow{s.k, wait}, proxy.Options{Deadline: 20 * time.Millisecond})
@@ -191,7 +191,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// A proxy that is told to stop takes no new request, lets the answer under way end and
+// A proxy that is asked to stop takes no new request, lets the answer under way end and
 // commits it.
 func TestStop(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -242,11 +242,11 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Keys reach the upstream, and stand nowhere else: not in the log, not in what is
+// Keys reach the upstream, and are nowhere else: not in the log, not in what is
 // written, whatever the outcome.
 func TestKeysAreNotKept(t *testing.T) {
 	secrets := []string{"hush-aaaa-1111", "hush-bbbb-2222", "hush-cccc-3333", "hush-dddd-4444", "hush-eeee-5555"}
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	keys := []string{"Authorization", "Bearer " + secrets[0], "X-Api-Key", secrets[1], "Cookie", "k=" + secrets[2], "X-Goog-Api-Key", secrets[3]}
 	for _, path := range []string{"/v1/messages", "/v1/messages?key=" + secrets[4], "/v1/messages/count_tokens", "/v1/models"} {
@@ -286,7 +286,7 @@ func TestKeysAreNotKept(t *testing.T) {
 
 // Headers of the connection and of the proxy itself stay here, the rest passes.
 func TestHeaders(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	s.post("/v1/messages", ask(), "X-Memkernel-Session", "mine", "Connection", "X-Drop", "X-Drop", "1", "Anthropic-Beta", "a,b", "User-Agent", "tester/1")
 	_, h := up.last()
@@ -297,7 +297,7 @@ func TestHeaders(t *testing.T) {
 
 // The door: other hosts' names, web pages, other targets and large bodies are refused.
 func TestRefusedAtTheDoor(t *testing.T) {
-	up := says(anthropicOK)
+	up := answering(anthropicOK)
 	s := newStage(t, fakemodel.Options{}, proxy.Options{MaxBody: 1000}, up)
 	send := func(edit func(*http.Request)) int {
 		r, _ := http.NewRequest(http.MethodPost, s.front.URL+"/v1/messages", strings.NewReader(`{"model":"claude-sonnet-4-6","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`))

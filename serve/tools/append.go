@@ -14,12 +14,12 @@ import (
 type kept struct {
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
-	// ID is the entry's, Path and the lines where it stands.
+	// ID is the entry's, Path and the lines where it is.
 	ID        string `json:"id,omitempty"`
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"startLine,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
-	// Duplicate: it stood there before. Late is the past day's log that it was meant
+	// Duplicate: it was there before. Late is the past day's log that it was meant
 	// for. Masked counts secrets that were masked.
 	Duplicate bool   `json:"duplicate,omitempty"`
 	Late      string `json:"late,omitempty"`

@@ -17,7 +17,7 @@ const maxResults = 100
 // maxArgs bounds the arguments of one call, in bytes.
 const maxArgs = 2 << 20
 
-// ArgumentError says which argument of a call is wrong, and what would do.
+// ArgumentError describes which argument of a call is wrong, and what would do.
 type ArgumentError struct {
 	Tool string
 	// Argument is its name, "" for all of them.
@@ -116,7 +116,7 @@ func sorted[V any](m map[string]V) []string {
 	return out
 }
 
-// check says what is wrong with a value, "" if nothing is.
+// check returns what is wrong with a value, "" if nothing is.
 func (p property) check(raw json.RawMessage) string {
 	if p.Type == "string" {
 		var v *string
@@ -146,7 +146,7 @@ func (p property) check(raw json.RawMessage) string {
 	return ""
 }
 
-// text is a string argument, "" if it was left out.
+// text returns a string argument, "" if it was left out.
 func (a args) text(name string) (s string) {
 	if raw, ok := a[name]; ok {
 		json.Unmarshal(raw, &s) // check has read it
@@ -154,7 +154,7 @@ func (a args) text(name string) (s string) {
 	return s
 }
 
-// number is a number, 0 if it was left out.
+// number returns a number, 0 if it was left out.
 func (a args) number(name string) (n float64) {
 	if raw, ok := a[name]; ok {
 		json.Unmarshal(raw, &n)

@@ -68,7 +68,7 @@ func TestBadQueries(t *testing.T) {
 		}
 		b.judge(tc.name, tc.finds, res, known)
 		if !utf8.ValidString(tc.query) {
-			continue // JSON can't say it
+			continue // JSON can't hold it
 		}
 		a := b.call(private, tools.MemorySearch, object{"query": tc.query})
 		if a.Reason != string(res.Reason) || len(a.Results) != len(res.Hits) {
@@ -95,7 +95,7 @@ func (b *bench) judge(name, finds string, res *retrieval.Result, known map[strin
 	}
 }
 
-// Odd files are found by what stands in them, or were told as skipped.
+// Odd files are found by what is in them, or were reported as skipped.
 func TestBadNotes(t *testing.T) {
 	b := open(t, badNotes())
 	future := time.Now().Add(90 * 24 * time.Hour)

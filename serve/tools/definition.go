@@ -119,7 +119,7 @@ func (s *spec) definition() Definition {
 	return Definition{Name: s.name, Description: s.description, Schema: raw, ReadOnly: !s.write}
 }
 
-// Definitions are the tools of the set, in a fixed order.
+// Definitions returns the tools of the set, in a fixed order.
 func (s *Set) Definitions() []Definition {
 	var out []Definition
 	for i := range specs {
@@ -130,7 +130,7 @@ func (s *Set) Definitions() []Definition {
 	return out
 }
 
-// Tools are the definitions as a JSON list in a format.
+// Tools returns the definitions as a JSON list in a format.
 func (s *Set) Tools(f Format) (json.RawMessage, error) {
 	if !slices.Contains(Formats(), f) {
 		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())

@@ -62,12 +62,12 @@ func (s *Set) get(ctx context.Context, a args) (any, error) {
 	return out, nil
 }
 
-// failed tells the errors that are not the model's concern.
+// failed reports whether err is not the model's concern.
 func failed(ctx context.Context, err error) bool {
 	return err != nil && (ctx.Err() != nil || errors.Is(err, kernel.ErrClosed))
 }
 
-// fill takes as many whole lines as an answer may hold. more tells that the text was
+// fill takes as many whole lines as an answer may hold. more reports whether the text was
 // cut before.
 func (l *lines) fill(text string, from int, more bool) {
 	l.From = from

@@ -6,7 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Output is the JSON schema of what a tool answers, made of the answer's own type;
+// Output returns the JSON schema of what a tool answers, made of the answer's own type;
 // nil for a name that is no tool's.
 func Output(name string) json.RawMessage {
 	switch name {

@@ -24,14 +24,14 @@ type found struct {
 	Detail  string   `json:"detail,omitempty"`
 	// Model made the vectors; absent without.
 	Model string `json:"model,omitempty"`
-	// Mode is hybrid, keyword, vector or disabled; Fallback tells that a part of the
+	// Mode is hybrid, keyword, vector or disabled; Fallback reports whether a part of the
 	// search was missing.
 	Mode      string    `json:"mode,omitempty"`
 	Fallback  bool      `json:"fallback,omitempty"`
 	Citations Citations `json:"citations"`
-	// Behind says by how much the index is behind the files.
+	// Behind is by how much the index is behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
-	// Disabled, Unavailable and TimedOut say why nothing could be searched, Action
+	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what would help.
 	Disabled    bool   `json:"disabled,omitempty"`
 	Unavailable bool   `json:"unavailable,omitempty"`
@@ -57,7 +57,7 @@ type result struct {
 	Trail       []string `json:"trail,omitempty"`
 	Date        string   `json:"date,omitempty"`
 	Citation    string   `json:"citation,omitempty"`
-	// SupersededBy is where what took its place stands, its own place if it says
+	// SupersededBy is where its replacement is, its own place if it states
 	// itself that it no longer holds.
 	SupersededBy string `json:"supersededBy,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// Citations says whether results of memory_search name their source in a form to be
+// Citations reports whether results of memory_search name their source in a form to be
 // quoted.
 type Citations string
 
@@ -32,7 +32,7 @@ type Options struct {
 	// Agent is whose past sessions may be found; "" is the one that SessionKey
 	// names, or the kernel's.
 	Agent string
-	// Private: the session is one person's own. A host that doesn't say is shared.
+	// Private: the session is one person's own. Without it a session is shared.
 	Private bool
 	// Citations is CitationsAuto by default.
 	Citations Citations
@@ -73,7 +73,7 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 var ErrUnknownTool = errors.New("there is no such tool")
 
 // Call answers a call. The error is an *ArgumentError, ErrUnknownTool, the context's,
-// or a closed kernel's: whatever the model can be told stands in the answer.
+// or a closed kernel's: whatever the model can be told is in the answer.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	sp := s.spec(name)
 	if sp == nil {
@@ -118,7 +118,7 @@ func (s *Set) spec(name string) *spec {
 	return nil
 }
 
-// late is the answer of a call that took too long.
+// late returns the answer of a call that took too long.
 func (s *Set) late(name string, a args) any {
 	why := fmt.Sprintf("it took more than %v", s.opts.Timeout)
 	switch name {

@@ -65,7 +65,7 @@ func (s *Set) status(ctx context.Context) (any, error) {
 	return out, nil
 }
 
-// memory says how memory stands, and makes it the reason if there is something to
+// memory reports the state of memory, and makes it the reason if there is something to
 // say.
 func (st *standing) memory(s *Set, m *kernel.MemoryStatus) {
 	ms := &memoryStanding{Enabled: m.Enabled && s.opts.Disabled == "", Index: string(m.Index.State), Files: m.Index.Files, Chunks: m.Index.Chunks,

@@ -165,7 +165,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// What isn't there, isn't to be seen, or is switched off is told, and no failure.
+// What isn't there, isn't to be seen, or is switched off is reported, and no failure.
 func TestAbsence(t *testing.T) {
 	b := open(t, notes)
 	b.reindex()

@@ -1,6 +1,6 @@
 // Package model asks language models for a session's notes: it implements
 // [summary.Model] for every endpoint that speaks OpenAI's chat completions, and for
-// the Anthropic Messages API. It sends a prompt, bounds the answer and says in one
+// the Anthropic Messages API. It sends a prompt, bounds the answer and returns in one
 // word what went wrong. What is asked and what an answer means is package summary's;
 // when to ask, and when to leave a server alone, is the kernel's.
 //

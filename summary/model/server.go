@@ -40,7 +40,7 @@ func (e *server) clean(s string) string { return endpoint.Clean(s, e.key) }
 // may be escaped, and there is a frame round it.
 const wrapping = 6
 
-// do sends a request and gives the answer, bounded to limit bytes of text.
+// do sends a request and returns the answer, bounded to limit bytes of text.
 func (e *server) do(req *http.Request, limit int64) (*http.Response, error) {
 	resp, err := e.http.Do(req)
 	if err != nil {
@@ -54,7 +54,7 @@ func (e *server) do(req *http.Request, limit int64) (*http.Response, error) {
 	return resp, nil
 }
 
-// refusal is the error of an answer whose status is not 2xx.
+// refusal returns the error of an answer whose status is not 2xx.
 func (e *server) refusal(resp *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
 	out := &summary.ModelError{Reason: summary.ReasonRefused, Status: resp.StatusCode, RetryAfter: endpoint.RetryAfter(resp.Header, time.Now())}
@@ -83,7 +83,7 @@ func (e *server) refusal(resp *http.Response) error {
 	return out
 }
 
-// message finds what a server says in its refusal: {"error":{"message"}} with most.
+// message returns the server's text in its refusal: {"error":{"message"}} with most.
 func message(raw []byte) string {
 	var said struct {
 		Error struct{ Message string }
@@ -121,8 +121,8 @@ func (e *server) explain(parent, ctx context.Context, err error) error {
 	return out
 }
 
-// notJSON tells an answer that is no JSON, or not to its end though the connection
-// held.
+// notJSON reports whether err comes from an answer that is no JSON, or not to its end
+// though the connection held.
 func notJSON(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -1,5 +1,5 @@
-// Package memstore keeps a store in memory, for tests of what stands above one. It
-// fails as it is told to ([Store.SetFault]): refuses a write, does part of one, or dies
+// Package memstore keeps a store in memory, for tests of what is above one. It
+// fails on demand ([Store.SetFault]): refuses a write, does part of one, or dies
 // in the middle of it; and [Store.Restart] gives what the next process finds, after a
 // kill or after a power cut that lost, tore and reordered what was not synced.
 //
@@ -79,7 +79,7 @@ type node struct {
 	data []byte
 	time time.Time
 	// The first firm bytes survive a power cut, but for what was patched since: old has
-	// what stood there. ghost was cut off behind them and may come back.
+	// what was there. ghost was cut off behind them and may come back.
 	firm  int
 	old   []piece
 	ghost []byte
@@ -90,7 +90,7 @@ type piece struct {
 	data []byte
 }
 
-// New is an empty store.
+// New returns an empty store.
 func New() *Store {
 	return &Store{core: &core{names: map[string]*node{}, disk: map[string]*node{}, locks: map[string]int{}}}
 }
@@ -167,7 +167,7 @@ func apply(names map[string]*node, changes []change) {
 	}
 }
 
-// Restart is the store as the next process finds it: after a kill, or, if pick is not
+// Restart returns the store as the next process finds it: after a kill, or, if pick is not
 // nil, after a power cut, for which pick(n) chooses among n outcomes. The locks of the
 // old process are gone.
 func (s *Store) Restart(pick func(n int) int) *Store {
@@ -199,7 +199,7 @@ func (s *Store) Restart(pick func(n int) int) *Store {
 	return &Store{core: next.core, folder: s.folder}
 }
 
-// afterCut is what a power cut leaves of a content.
+// afterCut returns what a power cut leaves of a content.
 func (v *node) afterCut(pick func(n int) int) []byte {
 	data := slices.Clone(v.data[:v.firm])
 	switch tail := v.data[v.firm:]; {

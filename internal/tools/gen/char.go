@@ -7,7 +7,7 @@ import (
 
 // charTable maps the characters of two and three bytes to their tokens, in two
 // stages: the block number of each 64 code points below 0x10000, then blocks of
-// 64 ids. noID stands for characters without a token.
+// 64 ids. noID marks characters without a token.
 func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	const noID = 1<<32 - 1
 	addBlock := func() {
@@ -34,7 +34,7 @@ func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	return index, blocks
 }
 
-// seamTable is a set of byte pairs as bits: those at which some token passes
+// seamTable returns a set of byte pairs as bits: those at which some token passes
 // from one character into another without holding both entire. Where two
 // characters meet in any other pair, no merge takes bytes of one before it is
 // whole.

@@ -4,15 +4,15 @@ import "unicode"
 
 // Character classes as bits, as in budget/class.go.
 const (
-	classUpper   = 1 << iota // may stand in the upper run of a word: Lu Lt Lm Lo M
-	classLower               // may stand in the lower run of a word: Ll Lm Lo M
+	classUpper   = 1 << iota // may be in the upper run of a word: Lu Lt Lm Lo M
+	classLower               // may be in the lower run of a word: Ll Lm Lo M
 	classMark                // M, which is in both runs but is no letter
 	classNumber              // N
 	classSpace               // white space
 	classNewline             // \r and \n, which are white space too
 )
 
-// classTable is a two-stage table over all code points: 0x1100 block numbers,
+// classTable returns a two-stage table over all code points: 0x1100 block numbers,
 // then the distinct blocks of 256 classes each.
 func classTable() []byte {
 	const blocks = (unicode.MaxRune + 1) / 256

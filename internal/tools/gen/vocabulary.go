@@ -69,7 +69,7 @@ func vocabularyTable(ranks map[string]int) ([]byte, error) {
 }
 
 // pairTable maps each token's last merge (left, right) to the token. One pair
-// per token is enough: if two neighbours ever stand where their bytes spell a
+// per token is enough: if two neighbours ever are where their bytes spell a
 // token, the merges inside those bytes went as they go for the token alone, so
 // the pair is the one found here.
 func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {
@@ -179,7 +179,7 @@ func word(tok string) uint64 {
 // mix joins two words into one hash key.
 func mix(a, b uint64) uint64 { return a ^ bits.RotateLeft64(b*hashMul, 29) }
 
-// slotOf is the home slot of key in a table of n slots.
+// slotOf returns the home slot of key in a table of n slots.
 func slotOf(key uint64, n int) int {
 	return int((key * hashMul) >> 32 * uint64(n) >> 32)
 }

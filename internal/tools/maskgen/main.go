@@ -6,7 +6,7 @@
 //
 // The review is in this package: review.go names every rule that is left out or
 // changed, and why. What remains has to compile as a Go expression, to have a
-// keyword of at least three bytes, and to say how long a match can get. The same
+// keyword of at least three bytes, and to state how long a match can get. The same
 // input gives the same bytes. It reads one file and writes one, and never uses the
 // network: "make mask-rules" fetches the module through the Go module proxy first.
 package main

@@ -62,7 +62,7 @@ func eachBefore(heads, tail string) (out []string) {
 	return out
 }
 
-// sign is how gitleaks spells what stands between a name and its value.
+// sign is how gitleaks spells what is between a name and its value.
 const sign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 // reviewed is a rule as it is taken over; ok is false if it is not.
@@ -106,7 +106,7 @@ func reviewed(r theirRule) (out rule, ok bool, err error) {
 	return out, true, nil
 }
 
-// number is a TOML number, 0 if there is none.
+// number returns a TOML number, 0 if there is none.
 func number(v any) float64 {
 	switch v := v.(type) {
 	case int64:
@@ -117,7 +117,7 @@ func number(v any) float64 {
 	return 0
 }
 
-// longest is how many bytes a match can have; ok is false if nothing bounds it.
+// longest returns how many bytes a match can have; ok is false if nothing bounds it.
 func longest(re *syntax.Regexp) (n int, ok bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

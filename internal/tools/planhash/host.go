@@ -51,7 +51,7 @@ func (h host) run(ctx context.Context, out io.Writer, path, workspace string, li
 	if err != nil {
 		return err
 	}
-	msgs, _ := transcript.Heal(sess.View(h.view), false)
+	msgs, _ := transcript.Repair(sess.View(h.view), false)
 	dir, err := os.MkdirTemp("", "planhash-")
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *runner) open(ctx context.Context) (err error) {
 	return err
 }
 
-// due tells whether something that happens every so many calls happens at n.
+// due reports whether something that happens every so many calls happens at n.
 func due(every, n int) bool { return every > 0 && n%every == every-1 }
 
 // call does what the host does for one call. What goes wrong is part of the decision.
@@ -166,7 +166,7 @@ func (r *runner) planned(n int, what string, req *kernel.PlanRequest, f func(con
 	return plan
 }
 
-// decision is what a call answered, as bytes.
+// decision returns what a call answered, as bytes.
 func decision(v any, err error) []byte {
 	if err != nil {
 		return []byte(err.Error())
@@ -217,7 +217,7 @@ func (r *runner) left() error {
 	})
 }
 
-// records are a journal's records without what frames them.
+// records returns a journal's records without what frames them.
 func records(journal []byte) ([]byte, error) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(journal) {

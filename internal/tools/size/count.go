@@ -103,7 +103,7 @@ func exported(dir string) (names, methods int, err error) {
 		}
 		for _, d := range f.Decls {
 			for _, name := range declared(d) {
-				seen[name] = true // a name may stand in a file for each system
+				seen[name] = true // a name may be in a file for each system
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func exported(dir string) (names, methods int, err error) {
 	return names, methods, nil
 }
 
-// declared are the exported names of a declaration, methods as Type.Name.
+// declared returns the exported names of a declaration, methods as Type.Name.
 func declared(d ast.Decl) (names []string) {
 	add := func(prefix string, ids ...*ast.Ident) {
 		for _, id := range ids {
@@ -146,7 +146,7 @@ func declared(d ast.Decl) (names []string) {
 	return names
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -199,7 +199,7 @@ func names(root string, print func(name, format string, args ...any)) error {
 	return nil
 }
 
-// goCommand runs the go command in a folder and gives what it prints.
+// goCommand runs the go command in a folder and returns what it prints.
 func goCommand(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

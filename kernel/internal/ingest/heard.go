@@ -78,17 +78,17 @@ func (b *Batch) repairHeard() (raw, msgs int) {
 	if same < h.raw {
 		h.begin()
 	}
-	tail, notes, ok := transcript.HealAfter(&h.past, b.Raw[h.raw:])
+	tail, notes, ok := transcript.RepairAfter(&h.past, b.Raw[h.raw:])
 	if !ok {
 		h.begin()
-		tail, notes, _ = transcript.HealAfter(nil, b.Raw)
+		tail, notes, _ = transcript.RepairAfter(nil, b.Raw)
 	}
 	b.note(notes)
 	b.Examined = max(b.Examined, len(b.Raw)-h.raw)
 	b.was = slices.Clone(prev.Msgs[min(h.msgs, len(prev.Msgs)):])
 	b.Msgs, b.kept = append(prev.Msgs[:min(h.msgs, len(prev.Msgs))], tail...), h.msgs
 	if to := h.seam(b.Raw, same); to > h.raw {
-		first, _, ok := transcript.HealAfter(&h.past, b.Raw[h.raw:to])
+		first, _, ok := transcript.RepairAfter(&h.past, b.Raw[h.raw:to])
 		if ok && len(first) <= len(tail) && samePrefix(first, tail) == len(first) {
 			return to, len(first)
 		}

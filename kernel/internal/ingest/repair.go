@@ -101,12 +101,12 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 	b.Raw = raw
 	if n := samePrefix(before.Raw, raw); n > 0 && n == len(before.Raw) && independent(raw[n:], before.Calls) {
 		b.Removed = before.Removed[:len(before.Removed):len(before.Removed)]
-		tail, notes := transcript.Heal(raw[n:], false)
+		tail, notes := transcript.Repair(raw[n:], false)
 		b.note(notes)
 		b.kept = len(before.Msgs)
 		b.Msgs = slices.Concat(before.Msgs, tail)
 	} else {
-		msgs, notes := transcript.Heal(raw, false)
+		msgs, notes := transcript.Repair(raw, false)
 		b.note(notes)
 		b.Msgs = msgs
 	}

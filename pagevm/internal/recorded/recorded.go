@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Results are the text results of the recorded sessions beside the repository. It
+// Results returns the text results of the recorded sessions beside the repository. It
 // skips the test where there are none.
 func Results(t testing.TB) (texts []string) {
 	t.Helper()

@@ -85,7 +85,7 @@ func (w *bodyWriter) single() []wire.Turn {
 	return out
 }
 
-// last tells whether a block is the request's last, which the provider marks itself.
+// last reports whether a block is the request's last, which the provider marks itself.
 func (w *bodyWriter) last(turns []wire.Turn, at wire.At) bool {
 	end, ok := markable(w.r, turns, wire.Marker{Message: len(w.r.Messages), Part: wire.LastPart})
 	return ok && end == at
@@ -158,7 +158,7 @@ func (w *bodyWriter) markBlocks(i int, list string) []byte {
 	return append(dst, list[at:]...)
 }
 
-// asBlocks is a content as a list of blocks.
+// asBlocks returns a content as a list of blocks.
 func asBlocks(content string) string {
 	if strings.HasPrefix(content, `"`) {
 		return `[{"type":"text","text":` + content + `}]`

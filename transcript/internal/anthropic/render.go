@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// shaped tells whether a block's JSON is what the Messages API takes:
+// shaped reports whether a block's JSON is what the Messages API takes:
 // its type fits the kind and no member of another host's dialect is in it.
 func shaped(p *memkernel.Part) bool {
 	c := wire.Scan(p.Raw)
@@ -38,19 +38,19 @@ func shaped(p *memkernel.Part) bool {
 	return typ == string(p.Kind)
 }
 
-// takes tells whether a block of an unknown type may be one of the Messages API:
+// takes reports whether a block of an unknown type may be one of the Messages API:
 // it is if it is of none that others have.
 func takes(p *memkernel.Part) bool {
 	t := wire.RawType(p.Raw)
 	return p.Raw != "" && t != "" && !codex.IsItem(p.Raw) && !openai.Takes(p) || IsCompaction(p.Raw)
 }
 
-// IsCompaction tells a compaction block, whose type an item has, too.
+// IsCompaction reports whether raw is a compaction block, whose type an item has, too.
 func IsCompaction(raw string) bool {
 	return wire.RawType(raw) == "compaction" && strings.Contains(raw, `"content"`)
 }
 
-// refuses says why thinking can't be sent.
+// refuses returns why thinking can't be sent.
 func refuses(r *wire.Renderer, msg int, p *memkernel.Part) string {
 	switch {
 	case otherModel(r, msg) || isForeignThinking(p):
@@ -61,13 +61,13 @@ func refuses(r *wire.Renderer, msg int, p *memkernel.Part) string {
 	return ""
 }
 
-// otherModel tells whether another family of models wrote the message.
+// otherModel reports whether another family of models wrote the message.
 func otherModel(r *wire.Renderer, msg int) bool {
 	m := r.Messages[msg].Model
 	return m != "" && m != r.Model && !strings.Contains(m, "claude")
 }
 
-// isForeignThinking tells reasoning that Anthropic did not sign: Responses
+// isForeignThinking reports whether p is reasoning that Anthropic did not sign: Responses
 // items, also inside a signature, and fields of chat messages.
 func isForeignThinking(p *memkernel.Part) bool {
 	return codex.IsReasoning(p) || openai.IsReasoning(p) || strings.HasPrefix(p.Signature, "{")
@@ -139,7 +139,7 @@ func appendToolResult(dst []byte, r *memkernel.ToolResult) []byte {
 	return append(dst, '}')
 }
 
-// shown is a block of a result as the API can show it.
+// shown returns a block of a result as the API can show it.
 func shown(p *memkernel.Part) *memkernel.Part {
 	if p.Kind == memkernel.PartOther && shaped(p) {
 		return p
@@ -208,7 +208,7 @@ func leading(r *wire.Renderer) int {
 	return n
 }
 
-// merged are the messages from lead on as the provider sees them.
+// merged returns the messages from lead on as the provider sees them.
 func merged(r *wire.Renderer, lead int) []wire.Turn {
 	var out []wire.Turn
 	for i := lead; i < len(r.Messages); i++ {

@@ -81,7 +81,7 @@ func parse(e *wire.Entry) error {
 
 // extra is what the assembler makes something of.
 type extra struct {
-	branch             string // sidechain id; "?" if only parents tell
+	branch             string // sidechain id; "?" if only parents show it
 	group              string // records of one group are one message
 	fork               bool   // a plain user message that may open a fork
 	cleared            []string
@@ -192,7 +192,7 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	default:
 		own.fork = e.Parent != "" && !wire.HasResults(*m)
 		if !l.side && !l.hidden && (l.from == "" || l.from == "human") {
-			wire.Person(m, true) // what was said with a permission stands beside the result
+			wire.Person(m, true) // what was said with a permission is beside the result
 		}
 	}
 	return nil

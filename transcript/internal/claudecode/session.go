@@ -102,7 +102,7 @@ func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
 	group := m.Branch + "\x00" + own.group
 	if i, ok := a.groups[group]; ok && own.group != "" {
 		a.remember(e.ID, i)
-		// It stays where its first line stood, so results that were written between its
+		// It stays where its first line was, so results that were written between its
 		// lines follow it.
 		wire.Join(&a.log.Messages[i], m)
 		return

@@ -230,7 +230,7 @@ func readItem(raw string) (it item, err error) {
 }
 
 // readMessage makes a message of one item; the assembler joins the items of
-// one assistant turn. It is nil for items that say nothing to the model.
+// one assistant turn. It is nil for items that are nothing to the model.
 func readMessage(raw string) (*memkernel.Message, error) {
 	it, err := readItem(raw)
 	if err != nil {
@@ -266,7 +266,7 @@ func readMessage(raw string) (*memkernel.Message, error) {
 	case "ghost_snapshot", "compaction_trigger":
 		return nil, nil
 	default:
-		// Calls that the provider ran itself, and items yet to be invented: pairs tells
+		// Calls that the provider ran itself, and items yet to be invented: pairs determines
 		// which of these are calls.
 		m.Role = memkernel.RoleAssistant
 		m.Parts = []memkernel.Part{it.other(raw)}

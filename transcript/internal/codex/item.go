@@ -29,7 +29,7 @@ func readElement(raw string) (*memkernel.Message, error) {
 	return m, nil
 }
 
-// withType is a message item whose type is written out.
+// withType returns a message item whose type is written out.
 func withType(raw string) string {
 	i := strings.IndexByte(raw, '{')
 	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
@@ -50,7 +50,7 @@ func readValue(value string) (*memkernel.Message, error) {
 	return m, err
 }
 
-// functions are the calls of items whose results are shown in other words, while the
+// functions returns the calls of items whose results are shown in other words, while the
 // host's item has no member for these: they go out as a function's.
 func functions(planned, host []memkernel.Message) map[string]bool {
 	out := reworded(planned, wire.IsResult)

@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// clientItem tells the kinds of items, beside those of functions, that ask the client
-// for something or answer that. call is false for an answer.
+// clientItem reports whether a kind of items, beside those of functions, asks the client
+// for something or answers that. call is false for an answer.
 func clientItem(typ string) (call, ok bool) {
 	switch typ {
 	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
@@ -19,7 +19,7 @@ func clientItem(typ string) (call, ok bool) {
 	return false, false
 }
 
-// pairID is what an item and its answer have in common, "" for an item that stands by
+// pairID returns what an item and its answer have in common, "" for an item that is by
 // itself, as those do that the provider ran.
 func (it *item) pairID() string {
 	switch {
@@ -33,15 +33,15 @@ func (it *item) pairID() string {
 	return it.callID
 }
 
-// call is an item as a call. One that says in no known member what it asks for asks
-// for what it says.
+// call returns an item as a call. One that has what it asks for in no known member asks
+// for all that it holds.
 func (it *item) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	wire.FillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
-// result is an item as the answer to a call. Only an output that is text, or a
+// result returns an item as the answer to a call. Only an output that is text, or a
 // picture, is taken out of it: all else keeps its shape.
 func (it *item) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
@@ -133,7 +133,7 @@ func replace(msgs []memkernel.Message, raw string, with func(*item, string) memk
 	}
 }
 
-// itemType is the type of a part's JSON, and whether that is an item of the Responses
+// itemType returns the type of a part's JSON, and whether that is an item of the Responses
 // API: of a known type, or of another with a call id.
 func itemType(raw string) (typ string, item bool) {
 	called := false
@@ -156,7 +156,7 @@ func IsItem(raw string) bool {
 	return item
 }
 
-// isPlainCall tells the items of functions, whose outputs the renderer can write.
+// isPlainCall reports whether typ is an item of functions, whose outputs the renderer can write.
 func isPlainCall(typ string) bool {
 	switch typ {
 	case "function_call", "custom_tool_call", "local_shell_call", "function_call_output", "custom_tool_call_output", "local_shell_call_output":
@@ -165,7 +165,7 @@ func isPlainCall(typ string) bool {
 	return false
 }
 
-// outputs says in which form calls and their results go out together.
+// outputs describes in which form calls and their results go out together.
 type outputs struct {
 	// custom are the free-form calls, whose outputs are of a type of their own.
 	custom map[string]bool
@@ -173,7 +173,7 @@ type outputs struct {
 	reworded map[string]bool
 }
 
-// reworded are the ids of the calls, or results, that do not go out as they were
+// reworded returns the ids of the calls, or results, that do not go out as they were
 // recorded.
 func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
 	out := map[string]bool{}
@@ -187,7 +187,7 @@ func reworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[str
 	return out
 }
 
-// newOutputs is what to know of messages before they are written as items.
+// newOutputs returns what to know of messages before they are written as items.
 func newOutputs(msgs []memkernel.Message) *outputs {
 	return &outputs{custom: map[string]bool{}, reworded: reworded(msgs, func(p *memkernel.Part) bool { return wire.IsCall(p) || wire.IsResult(p) })}
 }
@@ -199,7 +199,7 @@ func (o *outputs) note(p *memkernel.Part) {
 	}
 }
 
-// form is a part as it goes out. Items of other kinds than functions' have forms that
+// form returns a part as it goes out. Items of other kinds than functions' have forms that
 // only their makers know: where one half of a pair is reworded, both become a
 // function's.
 func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
@@ -211,8 +211,8 @@ func (o *outputs) form(p *memkernel.Part) *memkernel.Part {
 	return &q
 }
 
-// stands tells whether a message can go out with the bytes that it was written with.
-func (o *outputs) stands(m *memkernel.Message) bool {
+// unchanged reports whether a message can go out with the bytes that it was written with.
+func (o *outputs) unchanged(m *memkernel.Message) bool {
 	same := true
 	for i := range m.Parts {
 		o.note(&m.Parts[i])
@@ -221,7 +221,7 @@ func (o *outputs) stands(m *memkernel.Message) bool {
 	return same
 }
 
-// MayAsk tells an item of an unknown kind that another one may answer.
+// MayAsk reports whether p is an item of an unknown kind that another one may answer.
 func MayAsk(p memkernel.Part) bool {
 	if p.Kind != memkernel.PartOther {
 		return false

@@ -33,12 +33,12 @@ func appendItem(dst []byte, p *memkernel.Part, typ string) []byte {
 	return wire.AppendWithout(dst, p.Raw, drop)
 }
 
-// takes tells whether a block of an unknown type is an item.
+// takes reports whether a block of an unknown type is an item.
 func takes(p *memkernel.Part) bool {
 	return IsItem(p.Raw) && !(wire.RawType(p.Raw) == "compaction" && strings.Contains(p.Raw, `"content"`))
 }
 
-// refuses says why reasoning can't be sent.
+// refuses returns why reasoning can't be sent.
 func refuses(_ *wire.Renderer, _ int, p *memkernel.Part) string {
 	switch {
 	case !IsReasoning(p):
@@ -53,7 +53,7 @@ func IsReasoning(p *memkernel.Part) bool {
 	return p.Raw != "" && wire.RawType(p.Raw) == "reasoning"
 }
 
-// isItem tells whether the part is an item of its own rather than content of
+// isItem reports whether the part is an item of its own rather than content of
 // a message item.
 func isItem(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || wire.IsThinking(p) || IsItem(p.Raw)
@@ -91,7 +91,7 @@ func appendPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte {
 	return dst
 }
 
-// shaped tells whether a block's own JSON fits the API.
+// shaped reports whether a block's own JSON fits the API.
 func shaped(typ string, item bool, kind memkernel.PartKind) bool {
 	switch kind {
 	case memkernel.PartText:
@@ -126,7 +126,7 @@ func appendFunctionOutput(dst []byte, r *memkernel.ToolResult) []byte {
 }
 
 // appendOutput appends the output of a call, custom or not: the item types
-// must agree, and a result does not say of which kind its call was.
+// must agree, and a result does not show of which kind its call was.
 func appendOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	if r == nil || r.Opaque {
 		return dst
@@ -195,7 +195,7 @@ func render(r *wire.Renderer) {
 func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
 	out := newOutputs(r.Messages)
 	return r.Rewrite(e, func(i int, m *memkernel.Message) {
-		if m.Raw != "" && out.stands(m) {
+		if m.Raw != "" && out.unchanged(m) {
 			r.Comma()
 			r.Dst = append(r.Dst, m.Raw...)
 			return

@@ -72,7 +72,7 @@ func joinItem(into, m *memkernel.Message) {
 }
 
 // bill attaches usage to the call that it bills. The host repeats the event,
-// also with an estimate after a compaction: the running total tells.
+// also with an estimate after a compaction: the running total shows which is new.
 func (a *assembler) bill(own *extra) {
 	if own.billed != "" && own.billed == a.billed {
 		return

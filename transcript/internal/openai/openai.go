@@ -102,7 +102,7 @@ func (m *message) message(raw string) *memkernel.Message {
 	return out
 }
 
-// keepText drops the empty string that stands beside tool calls.
+// keepText drops the empty string that is beside tool calls.
 func keepText(parts []memkernel.Part, calls int) []memkernel.Part {
 	if calls > 0 && len(parts) == 1 && parts[0].Kind == memkernel.PartText && parts[0].Text == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// shaped tells whether a block's JSON is what chat completions take.
+// shaped reports whether a block's JSON is what chat completions take.
 func shaped(p *memkernel.Part) bool {
 	c := wire.Scan(p.Raw)
 	typ, role, fn := "", "", false
@@ -40,13 +40,13 @@ func shaped(p *memkernel.Part) bool {
 	return Takes(p)
 }
 
-// Takes tells the blocks of other types that chat completions have.
+// Takes reports whether a block is of another type that chat completions have.
 func Takes(p *memkernel.Part) bool {
 	t := wire.RawType(p.Raw)
 	return t == "input_audio" || t == "refusal"
 }
 
-// refuses says why thinking can't be sent.
+// refuses returns why thinking can't be sent.
 func refuses(_ *wire.Renderer, _ int, p *memkernel.Part) string {
 	if !IsReasoning(p) {
 		return "thinking that this format has no place for"
@@ -54,7 +54,7 @@ func refuses(_ *wire.Renderer, _ int, p *memkernel.Part) string {
 	return ""
 }
 
-// IsReasoning tells thinking that came from a field of a chat message.
+// IsReasoning reports whether p is thinking that came from a field of a chat message.
 func IsReasoning(p *memkernel.Part) bool {
 	switch p.Signature {
 	case "reasoning_content", "reasoning", "reasoning_text":
@@ -122,7 +122,7 @@ func FileName(p *memkernel.Part) string {
 	return "document"
 }
 
-// Arguments is a call's input as the string that OpenAI wants: a JSON object.
+// Arguments returns a call's input as the string that OpenAI wants: a JSON object.
 func Arguments(call *memkernel.ToolCall) string {
 	if strings.TrimSpace(call.Input) == "" {
 		return "{}"
@@ -142,7 +142,7 @@ func appendCall(dst []byte, call *memkernel.ToolCall) []byte {
 }
 
 // appendResult appends a tool message. The format has no place for media
-// in one, so a line stands in and the renderer sends the media behind. With a
+// in one, so a line replaces it and the renderer sends the media behind. With a
 // marker the content is a list, which can carry it.
 func appendResult(dst []byte, r *memkernel.ToolResult, marker string) []byte {
 	if r == nil || r.Opaque {
@@ -195,7 +195,7 @@ func Marked(r *wire.Renderer) map[int]int {
 	return out
 }
 
-// SentRole is the role under which OpenAI gets a message.
+// SentRole returns the role under which OpenAI gets a message.
 func SentRole(role memkernel.Role) memkernel.Role {
 	switch role {
 	case memkernel.RoleAssistant, memkernel.RoleSystem, memkernel.RoleDeveloper:
@@ -223,7 +223,7 @@ func render(r *wire.Renderer) {
 		if !wire.HasResults(*m) {
 			media = flushMedia(r, media)
 		}
-		if end := asking(r, i); end > i+1 {
+		if end := callRunEnd(r, i); end > i+1 {
 			sendRun(r, i, end)
 			i = end - 1
 			continue
@@ -254,10 +254,10 @@ func rewrite(r *wire.Renderer, e *wire.Envelope) (string, map[string]string) {
 
 const NoMark = -2
 
-// asking returns the end of a run of assistant messages that begins at i, if
-// results for one of them stand behind a later one: calls must be answered by
+// callRunEnd returns the end of a run of assistant messages that begins at i, if
+// results for one of them follow a later one: calls must be answered by
 // the next message, so such a run has to be one message.
-func asking(r *wire.Renderer, i int) int {
+func callRunEnd(r *wire.Renderer, i int) int {
 	end, asks := i, false
 	for ; end < len(r.Messages) && r.Messages[end].Role == memkernel.RoleAssistant; end++ {
 		asks = asks || end > i && wire.HasCalls(r.Messages[end-1])

@@ -87,7 +87,7 @@ func write(m memkernel.Message, raw string, _ map[string]bool) []string {
 	return out
 }
 
-// partsOf are the blocks of a message's content: a result's own.
+// partsOf returns the blocks of a message's content: a result's own.
 func partsOf(m *memkernel.Message) []memkernel.Part {
 	if len(m.Parts) == 1 && m.Parts[0].Result != nil {
 		return m.Parts[0].Result.Content

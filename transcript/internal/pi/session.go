@@ -111,7 +111,7 @@ func (a *assembler) finish() {
 	}
 }
 
-// speaks tells whether an arm has a message of its own.
+// speaks reports whether an arm has a message of its own.
 func (a *assembler) speaks(leaf, arm int) bool {
 	for i := leaf; i >= 0 && a.entries[i].armNumber == arm; i = a.entries[i].parent {
 		if a.entries[i].message >= 0 {

@@ -76,7 +76,7 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 const maxToolName = 64
 
 // FillCall gives a call of an unknown kind what it lacks: a name that providers take,
-// of its type, and as input the members that say more than which call it is. The input
+// of its type, and as input the members that hold more than which call it is. The input
 // becomes an object if it is none.
 func FillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {

@@ -15,7 +15,7 @@ import (
 type Dialect struct {
 	// Name is how the dialect is called.
 	Name string
-	// Sniff tells how sure it is of a line of a session log by its keys and its type: 0 is
+	// Sniff returns how sure it is of a line of a session log by its keys and its type: 0 is
 	// not at all. The surest wins, and of equals the first in the table.
 	Sniff func(typ string, has map[string]bool) int
 	// Words are what speaks for it in a JSON document. A dialect has either these, and its
@@ -40,12 +40,12 @@ type Items struct {
 	Read func(value string) (*memkernel.Message, error)
 	// Assemble is as for a file.
 	Assemble func(*Log) (add func(*Entry), finish func())
-	// Apart says that no message depends on those before it.
+	// Apart reports whether no message depends on those before it.
 	Apart bool
 	// Write spells a message as values; raw is the host's own, "" if it is none or of
 	// several. calls are those of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string
-	// Reworded are the calls of which both halves go out in other words than the host's,
+	// Reworded returns the calls of which both halves go out in other words than the host's,
 	// since one does. It may be nil.
 	Reworded func(planned, host []memkernel.Message) map[string]bool
 }
@@ -70,7 +70,7 @@ type API struct {
 	// brace, Append one block without markers; nothing if the API has no place for it.
 	Render func(*Renderer)
 	Append func(dst []byte, role memkernel.Role, p *memkernel.Part) []byte
-	// Takes judges a block of an unknown type, Refuses says why thinking can't be sent.
+	// Takes judges a block of an unknown type, Refuses returns why thinking can't be sent.
 	Takes   func(p *memkernel.Part) bool
 	Refuses func(r *Renderer, msg int, p *memkernel.Part) string
 	Tools   ToolShape
@@ -85,7 +85,7 @@ type API struct {
 type Envelope struct {
 	// Raw is all of it, Lead the elements of the list that are the system prompt.
 	Raw, Lead string
-	// Member is the JSON of a member, "" if there is none.
+	// Member returns the JSON of a member, "" if there is none.
 	Member   func(name string) string
 	Messages []memkernel.Message
 	// Markers are the client's own.
@@ -96,14 +96,14 @@ type Envelope struct {
 type Markers struct {
 	// Fixed are those on tools and system prompt, Messages those in the conversation.
 	Fixed, Messages int
-	// Automatic says that the provider is asked to mark the last block itself.
+	// Automatic reports whether the provider is asked to mark the last block itself.
 	Automatic bool
-	// Short says that one of the fixed or the automatic asks for the shorter
+	// Short reports whether one of the fixed or the automatic asks for the shorter
 	// lifetime, Long that one in the messages or the automatic asks for an hour.
 	Short, Long bool
 }
 
-// Any tells whether the client sets markers at all.
+// Any reports whether the client sets markers at all.
 func (m Markers) Any() bool { return m.Automatic || m.Fixed+m.Messages > 0 }
 
 // One reads a message by itself.
@@ -118,7 +118,7 @@ func One(parse func(*Entry) error) func(raw string) (*memkernel.Message, error) 
 // Answers ties calls to their results by [Adopt]: a message needs no more.
 func Answers() func(before []memkernel.Message, m *memkernel.Message) { return adopt }
 
-// Document tells whether a file is one JSON document.
+// Document reports whether a file is one JSON document.
 func (d *Dialect) Document() bool { return d.Words != nil }
 
 // Rank puts requests before other forms that providers take, and these before the rest.
@@ -132,7 +132,7 @@ func (d *Dialect) Rank() int {
 	return 2
 }
 
-// Words are some that speak for a dialect where they stand at a place, and how much each
+// Words are some that speak for a dialect where they are at a place, and how much each
 // does; of the model's name a part is enough.
 type Words struct {
 	At     Place
@@ -140,7 +140,7 @@ type Words struct {
 	Of     string // parted by blanks
 }
 
-// Weigh tells how much a word speaks for the dialect.
+// Weigh returns how much a word speaks for the dialect.
 func (d *Dialect) Weigh(at Place, word string) (n int) {
 	for _, w := range d.Words {
 		if w.At == at && slices.ContainsFunc(strings.Fields(w.Of), func(of string) bool {
@@ -152,7 +152,7 @@ func (d *Dialect) Weigh(at Place, word string) (n int) {
 	return n
 }
 
-// Place is where a word of a document stands.
+// Place is where a word of a document is.
 type Place int
 
 const (

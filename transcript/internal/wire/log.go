@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Kind says what a record is to the conversation.
+// Kind is what a record is to the conversation.
 type Kind string
 
 const (
@@ -27,15 +27,15 @@ const (
 	KindField Kind = "field"
 	// KindSummary is a title that the host gave to a session.
 	KindSummary Kind = "summary"
-	// KindIgnored is known and says nothing to the model.
+	// KindIgnored is known and is nothing to the model.
 	KindIgnored Kind = "ignored"
 	// KindUnknown has a type that this package has not met.
 	KindUnknown Kind = "unknown"
 	// KindBlank is an empty line, or what follows the last value of a document.
 	KindBlank Kind = "blank"
-	// KindBroken could not be read; Err says why.
+	// KindBroken could not be read; Err is why.
 	KindBroken Kind = "broken"
-	// KindTorn is a last line that is not whole yet: its writer is at it. Err says where
+	// KindTorn is a last line that is not whole yet: its writer is at it. Err is where
 	// it is cut off. It is no error, however broken records are dealt with.
 	KindTorn Kind = "torn"
 )
@@ -55,22 +55,22 @@ type Entry struct {
 	Message *memkernel.Message
 	Flags   Flags
 	About   About
-	// Ends: the host says with it that the turn has ended.
+	// Ends reports whether the host ends the turn with it.
 	Ends bool
-	// Unread says why there is no usage where the host wrote one.
+	// Unread is why there is no usage where the host wrote one.
 	Unread error
 	// Own is what only the dialect itself makes something of.
 	Own any
 }
 
-// About is what a transcript says of its session.
+// About describes the session of a transcript.
 type About struct {
 	ID, Cwd, Model string
 	System         []memkernel.Part
 	Tools          []memkernel.Tool
 }
 
-// Flags say which views leave a message out.
+// Flags mark which views leave a message out.
 type Flags struct {
 	Unsent   bool // was never part of a prompt
 	HostSkip bool // the host leaves it out of later prompts
@@ -103,7 +103,7 @@ type Log struct {
 	Names    []string         // branch ids but "" in order of appearance
 }
 
-// NewLog is a log without entries.
+// NewLog returns a log without entries.
 func NewLog() *Log { return &Log{Lines: map[string]*Line{"": {}}} }
 
 // Line is one way through the session: the main line, a sidechain, or the
@@ -115,7 +115,7 @@ type Line struct {
 }
 
 // Bound is a compaction: messages before Order[Pos] are no longer sent, but
-// for those kept; Lead stands in front if the host wrote a new history.
+// for those kept; Lead comes first if the host wrote a new history.
 type Bound struct {
 	Pos  int
 	Keep []int
@@ -160,7 +160,7 @@ func (l *Log) Add(m memkernel.Message, f Flags) int {
 	return len(l.Messages) - 1
 }
 
-// Branch is the line of a branch, made when first named.
+// Branch returns the line of a branch, made when first named.
 func (l *Log) Branch(name string) *Line {
 	line := l.Lines[name]
 	if line == nil {
@@ -176,7 +176,7 @@ func (l *Log) Arm(name string, line *Line) {
 	l.Names = append(l.Names, name)
 }
 
-// Fork takes what stands from a position on off a line: it becomes a branch.
+// Fork takes what follows from a position on off a line: it becomes a branch.
 func (l *Log) Fork(line *Line, pos int, branch string) {
 	for _, i := range line.Order[pos:] {
 		l.Messages[i].Branch = branch
@@ -184,7 +184,7 @@ func (l *Log) Fork(line *Line, pos int, branch string) {
 	l.Arm(branch, line.split(pos))
 }
 
-// Adopt takes over what an entry says about the session.
+// Adopt takes over what an entry records about the session.
 func (l *Log) Adopt(a *About) {
 	if a.ID != "" && a.ID != l.ID {
 		l.ID = strings.Clone(a.ID)
@@ -215,7 +215,7 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
-// Plain puts messages together that stand for themselves.
+// Plain puts messages together that are complete by themselves.
 func Plain(l *Log) (add func(*Entry), finish func()) {
 	return func(e *Entry) {
 		if l.Adopt(&e.About); e.Kind == KindMessage {

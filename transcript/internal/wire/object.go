@@ -91,7 +91,7 @@ func InsertMember(dst []byte, member string) []byte {
 	return dst
 }
 
-// MemberOf is the JSON of a member of an object, "" if it has none.
+// MemberOf returns the JSON of a member of an object, "" if it has none.
 func MemberOf(object, name string) (value string) {
 	c := Scan(object)
 	for k := range c.Fields {
@@ -102,7 +102,7 @@ func MemberOf(object, name string) (value string) {
 	return value
 }
 
-// WithMember is an object with another value for a member, which is added if it has
+// WithMember returns an object with another value for a member, which is added if it has
 // none. All other bytes stay.
 func WithMember(raw, name, value string) string {
 	c := Scan(raw)
@@ -133,13 +133,13 @@ func RawType(raw string) string {
 	return ""
 }
 
-// Spans are where the elements of a list begin and end.
+// Spans returns where the elements of a list begin and end.
 func Spans(list string) (out []Span) {
 	c := Scan(list)
 	return c.Spans()
 }
 
-// Spans passes over a list and says where its elements are.
+// Spans passes over a list and returns where its elements are.
 func (c *Cursor) Spans() (out []Span) {
 	for range c.Elems {
 		start := c.Start()

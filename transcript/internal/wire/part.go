@@ -7,14 +7,14 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// PlainUser tells whether m is a user message that answers no tool call,
+// PlainUser reports whether m is a user message that answers no tool call,
 // whoever wrote it: the form that opens a user turn.
 func PlainUser(m memkernel.Message) bool {
 	return m.Role == memkernel.RoleUser && len(m.Parts) > 0 && !HasResults(m)
 }
 
-// HasResults tells whether m answers a tool call of the client's. Results of
-// tools that the provider runs stand inside the assistant's own message.
+// HasResults reports whether m answers a tool call of the client's. Results of
+// tools that the provider runs are inside the assistant's own message.
 func HasResults(m memkernel.Message) bool {
 	if m.Role == memkernel.RoleAssistant {
 		return false
@@ -27,7 +27,7 @@ func HasResults(m memkernel.Message) bool {
 	return false
 }
 
-// HasCalls tells whether m asks the client to run a tool.
+// HasCalls reports whether m asks the client to run a tool.
 func HasCalls(m memkernel.Message) bool {
 	for i := range m.Parts {
 		if IsCall(&m.Parts[i]) {
@@ -80,7 +80,7 @@ func IsEmptyText(p memkernel.Part) bool {
 	return p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) == ""
 }
 
-// CallOf is the id of the call that a part is or answers, "" if it is neither.
+// CallOf returns the id of the call that a part is or answers, "" if it is neither.
 func CallOf(p *memkernel.Part) string {
 	switch {
 	case IsCall(p):
@@ -91,7 +91,7 @@ func CallOf(p *memkernel.Part) string {
 	return ""
 }
 
-// HoldsCall tells whether a message holds one of some calls, or a result of one.
+// HoldsCall reports whether a message holds one of some calls, or a result of one.
 func HoldsCall(m *memkernel.Message, ids map[string]bool) bool {
 	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return ids[CallOf(&p)] })
 }

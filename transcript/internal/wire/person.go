@@ -7,8 +7,8 @@ import (
 )
 
 // Person marks the texts of a message as typed. A dialect calls it for messages in
-// which its host writes down what a person typed, and for no others. beside says that
-// texts which stand beside tool results are the person's, too. Where they need not be,
+// which its host writes down what a person typed, and for no others. beside reports
+// whether texts beside tool results are the person's, too. Where they need not be,
 // as in a request, they are the person's if that broke in: behind a call that they
 // refused, or the notice that they stopped the work.
 func Person(m *memkernel.Message, beside bool) {
@@ -29,7 +29,7 @@ func Person(m *memkernel.Message, beside bool) {
 	}
 }
 
-// synthetic tells of a block that its host marks as its own, as OpenCode does.
+// synthetic reports whether a block is one that its host marks as its own, as OpenCode does.
 func synthetic(p *memkernel.Part) bool {
 	return strings.Contains(p.Raw, `"synthetic"`) && strings.HasPrefix(p.Raw, "{") && MemberOf(p.Raw, "synthetic") == "true"
 }
@@ -37,8 +37,8 @@ func synthetic(p *memkernel.Part) bool {
 // interrupted begins the notice of Claude Code that the user stopped the work.
 const interrupted = "[Request interrupted by user"
 
-// refused are the words by which Claude Code tells its model of a call that the user
-// refused; behind saidWith stands what the user typed.
+// refused are the words by which Claude Code reports to its model a call that the user
+// refused; after saidWith comes what the user typed.
 const (
 	refused  = "The user doesn't want to "
 	SaidWith = "the user said:\n"
@@ -56,7 +56,7 @@ func Refusal(r *memkernel.ToolResult) (text string, ok bool) {
 	return "", false
 }
 
-// IsHostContext tells whether a text is what a host put in the user's mouth.
+// IsHostContext reports whether a text is what a host put in the user's mouth.
 func IsHostContext(text string) bool {
 	for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
 		"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",

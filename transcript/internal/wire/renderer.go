@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Where a Marker stands if not in a message, and which part it means if not a
+// Where a Marker is if not in a message, and which part it means if not a
 // certain one.
 const (
 	MarkerSystem = -1
@@ -83,7 +83,7 @@ func (r *Renderer) Think(member string) {
 	}
 }
 
-// Refused says why a part can't be sent in this format, "" if it can.
+// Refused returns why a part can't be sent in this format, "" if it can.
 func (r *Renderer) Refused(msg int, p *memkernel.Part) string {
 	switch {
 	case IsEmptyText(*p):
@@ -124,8 +124,8 @@ func (r *Renderer) Comma() {
 	}
 }
 
-// AsText is a block of a result that a format has no place for, as the text that it is: a
-// result says nothing without what it holds.
+// AsText returns a block of a result that a format has no place for, as the text that it is: a
+// result is worth nothing without what it holds.
 func AsText(p *memkernel.Part) *memkernel.Part {
 	if p.Kind != memkernel.PartOther {
 		return p
@@ -137,8 +137,8 @@ func IsSystemRole(role memkernel.Role) bool {
 	return role == memkernel.RoleSystem || role == memkernel.RoleDeveloper
 }
 
-// Rewrite is a list of messages in the place of a client's; write has what is to stand
-// for one.
+// Rewrite returns a list of messages in the place of a client's; write writes what
+// replaces one.
 func (r *Renderer) Rewrite(e *Envelope, write func(i int, m *memkernel.Message)) string {
 	r.Dst = append(make([]byte, 0, len(e.Raw)+4096), '[')
 	r.Dst = append(r.Dst, strings.TrimSpace(e.Lead)...)

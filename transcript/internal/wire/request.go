@@ -102,17 +102,17 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 // tie the pair.
 const madePrefix = "function-"
 
-// MadeID is the id of a call, or result, of a protocol without ids.
+// MadeID returns the id of a call, or result, of a protocol without ids.
 func MadeID(function string) string { return madePrefix + function }
 
-// Made tells of a message with such ids, which say where it stands.
+// Made reports whether a message has a call or a result with an id from MadeID.
 func Made(m *memkernel.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
 		return p.Call != nil && strings.HasPrefix(p.Call.ID, madePrefix) || p.Result != nil && strings.HasPrefix(p.Result.CallID, madePrefix)
 	})
 }
 
-// Numbers tells calls of one function apart where the protocol has no ids: a
+// Numbers distinguishes calls of one function where the protocol has no ids: a
 // result answers the newest call of its name.
 type Numbers struct {
 	calls map[string]int

@@ -29,7 +29,7 @@ type Cursor struct {
 	i     int
 	depth int
 	Err   error
-	// Unread is why a usage object says nothing.
+	// Unread is why a usage object could not be read.
 	Unread error
 }
 
@@ -37,7 +37,7 @@ type Cursor struct {
 type UsageError struct{ error }
 
 // Usage reads a usage object, of whichever provider or host. It is nil if nothing was
-// recorded, and if it can't be read: then unread says why.
+// recorded, and if it can't be read: then Unread is why.
 func (c *Cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
@@ -77,10 +77,10 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Scan is a cursor at the beginning of a JSON text.
+// Scan returns a cursor at the beginning of a JSON text.
 func Scan(s string) Cursor { return Cursor{S: s} }
 
-// Object is a cursor at the beginning of a JSON object.
+// Object returns a cursor at the beginning of a JSON object.
 func Object(s string) (Cursor, error) {
 	c := Scan(s)
 	if c.Peek() == '{' {
@@ -111,7 +111,7 @@ func (c *Cursor) Elems(yield func() bool) {
 	}
 }
 
-// Text is the string that a member of an object holds, "" if there is none. The object is
+// Text returns the string that a member of an object holds, "" if there is none. The object is
 // passed over.
 func (c *Cursor) Text(member string) (s string) {
 	for k := range c.Fields {
@@ -122,7 +122,7 @@ func (c *Cursor) Text(member string) (s string) {
 	return s
 }
 
-// Start is where the next value begins.
+// Start returns where the next value begins.
 func (c *Cursor) Start() int {
 	c.Peek()
 	return c.i
@@ -131,7 +131,7 @@ func (c *Cursor) Start() int {
 // Pos is behind what was read.
 func (c *Cursor) Pos() int { return c.i }
 
-// Since is all that was read from a start on, "" after an error.
+// Since returns all that was read from a start on, "" after an error.
 func (c *Cursor) Since(start int) string {
 	if c.Err != nil {
 		return ""
@@ -203,7 +203,7 @@ func (c *Cursor) key() (string, bool) {
 	return k, c.Err == nil
 }
 
-// firstElem enters an array and tells whether it has an element. A value that
+// firstElem enters an array and reports whether it has an element. A value that
 // is no array is skipped and has none.
 func (c *Cursor) firstElem() bool {
 	if c.Err != nil {
@@ -403,7 +403,7 @@ func (c *Cursor) number() {
 	}
 }
 
-// skipString passes over the string at the cursor and tells whether it holds
+// skipString passes over the string at the cursor and reports whether it holds
 // escapes. Bytes that are not UTF-8 are let through: the host wrote them.
 func (c *Cursor) skipString() (escaped bool) {
 	i := c.i + 1

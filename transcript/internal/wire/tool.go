@@ -44,7 +44,7 @@ func (d *toolDef) read(c *Cursor) {
 	}
 }
 
-// plain tells whether the client runs the tool and JSON Schema describes it.
+// plain reports whether the client runs the tool and JSON Schema describes it.
 func (d *toolDef) plain() bool {
 	return d.name != "" && (d.typ == "" || d.typ == "function" || d.typ == "custom" && d.schema != "")
 }
@@ -60,7 +60,7 @@ const (
 	ToolSchema
 )
 
-// shape tells in which shape a definition is.
+// shape returns in which shape a definition is.
 func (d *toolDef) shape(raw string) ToolShape {
 	switch {
 	case d.nested:

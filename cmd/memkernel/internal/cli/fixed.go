@@ -50,6 +50,6 @@ func (v *FixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, sy
 	if err != nil {
 		return 0, err
 	}
-	msgs, _ = transcript.Heal(msgs, false)
+	msgs, _ = transcript.Repair(msgs, false)
 	return counter.Fixed(msgs, system, tools), nil
 }

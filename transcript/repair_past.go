@@ -6,13 +6,13 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past is what healing the end of a conversation has to know of all before it: which
+// Past is what repairing the end of a conversation has to know of all before it: which
 // call ids were used and answered. Nil, or the zero value, is that of the beginning.
 type Past struct {
 	used map[string]int
 	now  map[string]string
-	done map[string]bool // by healed id
-	made map[string]bool // healed ids of all calls
+	done map[string]bool // by repaired id
+	made map[string]bool // repaired ids of all calls
 	tool bool
 	some bool
 }
@@ -24,24 +24,24 @@ func (p *Past) uses(id string) int {
 	return p.used[id]
 }
 
-// healed is what the call goes by that the host's id means.
-func (p *Past) healed(id string) (string, bool) {
+// repaired returns what the call goes by that the host's id means.
+func (p *Past) repaired(id string) (string, bool) {
 	if p == nil {
 		return "", false
 	}
-	healed, ok := p.now[id]
-	return healed, ok
+	repaired, ok := p.now[id]
+	return repaired, ok
 }
 
-// has tells whether a call goes by that id, healed.
+// has reports whether a call goes by that id, repaired.
 func (p *Past) has(id string) bool { return p != nil && p.made[id] }
 
-// HealAfter is [Heal] for messages that follow a past. Healed on its own, what
-// follows comes out as it does when all is healed at once; ok is false where it does
+// RepairAfter is [Repair] for messages that follow a past. Repaired on its own, what
+// follows comes out as it does when all is repaired at once; ok is false where it does
 // not, since it answers a call that the past left open, or is the first to hold a tool
 // message. Neither past nor msgs change.
-func HealAfter(past *Past, msgs []memkernel.Message) (healed []memkernel.Message, notes []Note, ok bool) {
-	h := newHealer(past, msgs)
+func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
+	h := newRepairer(past, msgs)
 	if h.reaches || past != nil && past.some && !past.tool && h.role == memkernel.RoleTool {
 		return nil, nil, false
 	}
@@ -51,10 +51,10 @@ func HealAfter(past *Past, msgs []memkernel.Message) (healed []memkernel.Message
 	return msgs, nil, true
 }
 
-// Take adds messages to the past, and gives what they are healed to. ok is as for
-// [HealAfter]; without it nothing is added.
-func (p *Past) Take(msgs []memkernel.Message) (healed []memkernel.Message, ok bool) {
-	h := newHealer(p, msgs)
+// Take adds messages to the past, and returns what they are repaired to. ok is as for
+// [RepairAfter]; without it nothing is added.
+func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
+	h := newRepairer(p, msgs)
 	if h.reaches || p.some && !p.tool && h.role == memkernel.RoleTool {
 		return nil, false
 	}
@@ -64,8 +64,8 @@ func (p *Past) Take(msgs []memkernel.Message) (healed []memkernel.Message, ok bo
 	for id, n := range h.used {
 		p.used[id] = n
 	}
-	for id, healed := range h.now {
-		p.now[id] = healed
+	for id, repaired := range h.now {
+		p.now[id] = repaired
 	}
 	for id := range h.done {
 		p.done[id] = true
@@ -74,6 +74,6 @@ func (p *Past) Take(msgs []memkernel.Message) (healed []memkernel.Message, ok bo
 		p.made[id] = true
 	}
 	p.tool, p.some = h.role == memkernel.RoleTool, p.some || len(msgs) > 0
-	healed = h.emit(len(msgs), false)
-	return slices.Clip(healed), true
+	repaired = h.emit(len(msgs), false)
+	return slices.Clip(repaired), true
 }

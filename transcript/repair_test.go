@@ -36,7 +36,7 @@ func tool(parts ...memkernel.Part) memkernel.Message {
 	return memkernel.Message{Role: memkernel.RoleTool, Parts: parts}
 }
 
-func TestHeal(t *testing.T) {
+func TestRepair(t *testing.T) {
 	missing := MissingResult
 	for _, tc := range []struct {
 		name    string
@@ -86,8 +86,8 @@ func TestHeal(t *testing.T) {
 			"assistant: a\n", []string{"empty-message", "empty-message", "empty-text"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, notes := Heal(tc.in, tc.pending)
-			wantSketch(t, "healed", got, tc.want)
+			got, notes := Repair(tc.in, tc.pending)
+			wantSketch(t, "repaired", got, tc.want)
 			if diff := cmp.Diff(tc.rules, rules(notes)); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
@@ -95,9 +95,9 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-func TestHealKeepsSoundInput(t *testing.T) {
+func TestRepairKeepsSoundInput(t *testing.T) {
 	in := []memkernel.Message{user(textPart("a")), assistant(callPart("1")), user(resultPart("1", "x"))}
-	if out, notes := Heal(in, false); &out[0] != &in[0] || notes != nil {
+	if out, notes := Repair(in, false); &out[0] != &in[0] || notes != nil {
 		t.Error("sound input did not come back as the same slice")
 	}
 }
@@ -131,19 +131,19 @@ func drawMessages(t *rapid.T) []memkernel.Message {
 	return out
 }
 
-// TestHealProperties: whatever goes in, what comes out is valid for every
-// provider but for its ends, healing twice changes nothing, and every part is
+// TestRepairProperties: whatever goes in, what comes out is valid for every
+// provider but for its ends, repairing twice changes nothing, and every part is
 // either in the result or in a note.
-func TestHealProperties(t *testing.T) {
+func TestRepairProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawMessages(t)
 		before := sketch(in)
-		out, notes := Heal(in, false)
+		out, notes := Repair(in, false)
 		if sketch(in) != before {
-			t.Fatal("Heal changed its input")
+			t.Fatal("Repair changed its input")
 		}
-		if again, more := Heal(out, false); len(more) > 0 || sketch(again) != sketch(out) {
-			t.Fatalf("healed again:\n%swas:\n%s%v", sketch(again), sketch(out), more)
+		if again, more := Repair(out, false); len(more) > 0 || sketch(again) != sketch(out) {
+			t.Fatalf("repaired again:\n%swas:\n%s%v", sketch(again), sketch(out), more)
 		}
 		checkAtoms(t, out)
 		req := &Request{Messages: out}
@@ -240,10 +240,10 @@ func TestOpenLoop(t *testing.T) {
 	}
 }
 
-// A conversation that is healed piece by piece comes out as when it is healed at once,
-// wherever the pieces end and whatever ids come again; a piece that would not says so
+// A conversation that is repaired piece by piece comes out as when it is repaired at once,
+// wherever the pieces end and whatever ids come again; a piece that would not reports it
 // and leaves the past as it was.
-func TestHealAfter(t *testing.T) {
+func TestRepairAfter(t *testing.T) {
 	pieces := 0
 	rapid.Check(t, func(t *rapid.T) {
 		in := append(drawMessages(t), drawMessages(t)...)
@@ -251,11 +251,11 @@ func TestHealAfter(t *testing.T) {
 		var done []memkernel.Message
 		for from := 0; from < len(in); {
 			to := from + rapid.IntRange(1, len(in)-from).Draw(t, "to")
-			want, _ := Heal(in[:to], false)
-			tail, _, ok := HealAfter(&past, in[from:to])
+			want, _ := Repair(in[:to], false)
+			tail, _, ok := RepairAfter(&past, in[from:to])
 			taken, also := past.Take(in[from:to])
 			if ok != also || ok && sketch(taken) != sketch(tail) {
-				t.Fatalf("taken %v\n%sand healed %v\n%s", also, sketch(taken), ok, sketch(tail))
+				t.Fatalf("taken %v\n%sand repaired %v\n%s", also, sketch(taken), ok, sketch(tail))
 			}
 			if !ok {
 				return
@@ -268,6 +268,6 @@ func TestHealAfter(t *testing.T) {
 		}
 	})
 	if pieces < 100 {
-		t.Errorf("%d pieces were healed", pieces)
+		t.Errorf("%d pieces were repaired", pieces)
 	}
 }

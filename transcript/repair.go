@@ -8,19 +8,19 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// MissingResult is the text of the synthetic result that Heal gives a call
+// MissingResult is the text of the synthetic result that Repair gives a call
 // which was never answered.
 const MissingResult = "[no result was recorded for this call]"
 
-// Heal repairs what providers would reject, for planning: it gives unanswered
+// Repair mends what providers would reject, for planning: it gives unanswered
 // calls a synthetic result, takes out results that answer nothing, moves
 // results to their call, renames reused call ids, and drops empty messages and
 // blocks that the message's role can't hold. Everything done is noted, and what
 // is taken out is in the notes. Sound input comes back as the same slice. With
 // keepPending the calls of the newest message stay open, for a caller whose
 // tools are still running.
-func Heal(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
-	h := newHealer(nil, msgs)
+func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
+	h := newRepairer(nil, msgs)
 	out := h.emit(len(msgs), keepPending)
 	if !h.changed {
 		return msgs, nil
@@ -28,8 +28,8 @@ func Heal(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []No
 	return out, h.notes
 }
 
-func newHealer(past *Past, msgs []memkernel.Message) *healer {
-	h := &healer{past: past, owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
+func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
+	h := &repairer{past: past, owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
 	h.role = memkernel.RoleUser
 	if past != nil && past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
 		h.role = memkernel.RoleTool
@@ -40,37 +40,37 @@ func newHealer(past *Past, msgs []memkernel.Message) *healer {
 	return h
 }
 
-// turn is one message in the healed order, followed by the results that stand
+// turn is one message in the repaired order, followed by the results that are
 // behind it.
 type turn struct {
 	said     memkernel.Message
 	results  []memkernel.Message
 	want     []string // calls
 	asks     bool
-	home     *turn // where the results of the calls stand, itself at first
+	home     *turn // where the results of the calls are, itself at first
 	position int   // in the order of turns
 }
 
-type healer struct {
+type repairer struct {
 	past    *Past // of the messages before, nil if there are none
 	reaches bool  // a result answers an open call of the past
 	turns   []*turn
-	owner   map[string]*turn  // open or answered call to its turn, by healed id
+	owner   map[string]*turn  // open or answered call to its turn, by repaired id
 	used    map[string]int    // how often a call id was met
-	now     map[string]string // host's call id to the healed id it means now
-	done    map[string]bool   // answered, by healed id
+	now     map[string]string // host's call id to the repaired id it means now
+	done    map[string]bool   // answered, by repaired id
 	role    memkernel.Role    // of synthetic results
 	notes   []Note
 	changed bool
 }
 
-func (h *healer) note(rule string, i int, key string, removed []memkernel.Part, format string, args ...any) {
+func (h *repairer) note(rule string, i int, key string, removed []memkernel.Part, format string, args ...any) {
 	h.changed = true
 	h.notes = append(h.notes, Note{Rule: rule, Message: i, Key: key, Text: fmt.Sprintf(format, args...), Removed: removed})
 }
 
 // take files one message of the input.
-func (h *healer) take(i int, m memkernel.Message) {
+func (h *repairer) take(i int, m memkernel.Message) {
 	if m = h.dropStray(i, m); len(m.Parts) == 0 {
 		return
 	}
@@ -84,14 +84,14 @@ func (h *healer) take(i int, m memkernel.Message) {
 	}
 }
 
-func (h *healer) add(m memkernel.Message) *turn {
+func (h *repairer) add(m memkernel.Message) *turn {
 	t := &turn{said: m, position: len(h.turns), asks: m.Role == memkernel.RoleAssistant}
 	t.home = t
 	h.turns = append(h.turns, t)
 	return t
 }
 
-// isStray tells a block that has no business in a message of that role: calls
+// isStray reports whether a block has no place in a message of that role: calls
 // and thinking are the assistant's, results are not.
 func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	if role == memkernel.RoleAssistant {
@@ -101,7 +101,7 @@ func isStray(role memkernel.Role, p *memkernel.Part) bool {
 }
 
 // dropStray takes out blocks in the wrong message, then those without content.
-func (h *healer) dropStray(i int, m memkernel.Message) memkernel.Message {
+func (h *repairer) dropStray(i int, m memkernel.Message) memkernel.Message {
 	stray := func(p memkernel.Part) bool { return isStray(m.Role, &p) }
 	if !slices.ContainsFunc(m.Parts, stray) {
 		return h.dropEmpty(i, m)
@@ -118,7 +118,7 @@ func (h *healer) dropStray(i int, m memkernel.Message) memkernel.Message {
 }
 
 // dropEmpty takes out text blocks without text; providers reject them.
-func (h *healer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
+func (h *repairer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 	if len(m.Parts) == 0 {
 		h.note("empty-message", i, m.Key, nil, "message has no content and was left out")
 		return m
@@ -143,18 +143,18 @@ func (h *healer) dropEmpty(i int, m memkernel.Message) memkernel.Message {
 	return m
 }
 
-func (h *healer) assistant(i int, m memkernel.Message) {
+func (h *repairer) assistant(i int, m memkernel.Message) {
 	t := h.add(m)
 	if t.said = h.calls(i, m, t); len(t.said.Parts) == 0 {
 		h.turns = h.turns[:t.position]
 	}
 }
 
-// place returns the turn behind which results for t stand. Neighbouring
-// assistant messages are one turn for providers, so their results may stand
+// place returns the turn after which results for t come. Neighbouring
+// assistant messages are one turn for providers, so their results may be
 // behind the last of them; pulling them apart would change the prompt that the
 // model saw.
-func (h *healer) place(t *turn) *turn {
+func (h *repairer) place(t *turn) *turn {
 	last := h.turns[len(h.turns)-1]
 	for _, u := range h.turns[t.position:] {
 		if !u.asks || len(u.results) > 0 && u != last {
@@ -171,7 +171,7 @@ func (h *healer) place(t *turn) *turn {
 // waits for its result is a copy and left out; after the answer, or once the
 // conversation has gone on without one, it is another call, which gets an id of its
 // own.
-func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
+func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
 		p := parts[k]
@@ -209,21 +209,21 @@ func (h *healer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	return m
 }
 
-// waits tells whether the call that an id means now still waits for its result when
-// turn t speaks. One of the past may, which only all turns together can tell.
-func (h *healer) waits(id string, t *turn) bool {
-	healed, ok := h.now[id]
+// waits reports whether the call that an id means now still waits for its result when
+// turn t speaks. One of the past may, which only all turns together can show.
+func (h *repairer) waits(id string, t *turn) bool {
+	repaired, ok := h.now[id]
 	if !ok {
-		healed, ok = h.past.healed(id)
-		h.reaches = h.reaches || ok && !h.past.done[healed]
+		repaired, ok = h.past.repaired(id)
+		h.reaches = h.reaches || ok && !h.past.done[repaired]
 		return false
 	}
-	return !h.done[healed] && !slices.ContainsFunc(h.turns[h.owner[healed].position:t.position], func(u *turn) bool {
+	return !h.done[repaired] && !slices.ContainsFunc(h.turns[h.owner[repaired].position:t.position], func(u *turn) bool {
 		return !u.asks || len(u.results) > 0
 	})
 }
 
-func (h *healer) freshID(id string) string {
+func (h *repairer) freshID(id string) string {
 	for n := h.used[id]; ; n++ {
 		fresh := fmt.Sprintf("%s_%d", id, n)
 		if h.owner[fresh] == nil && !h.past.has(fresh) {
@@ -232,9 +232,9 @@ func (h *healer) freshID(id string) string {
 	}
 }
 
-// answer files the results of a message with their calls. What else stands in
+// answer files the results of a message with their calls. What else is in
 // the message stays with the results if they are in place.
-func (h *healer) answer(i int, m memkernel.Message) {
+func (h *repairer) answer(i int, m memkernel.Message) {
 	var rest []memkernel.Part
 	var owners []*turn
 	mine := map[*turn][]memkernel.Part{}
@@ -274,7 +274,7 @@ func (h *healer) answer(i int, m memkernel.Message) {
 }
 
 // file splits a message among the turns that it answers.
-func (h *healer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memkernel.Part, rest []memkernel.Part) {
+func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memkernel.Part, rest []memkernel.Part) {
 	m.Raw = ""
 	key := m.Key
 	for n, t := range owners {
@@ -301,10 +301,10 @@ func (h *healer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memk
 }
 
 // claim finds the turn that a result answers, with the id it goes by now.
-func (h *healer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
+func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
 	id := p.Result.CallID
-	healed, known := h.now[id]
-	if before, ok := h.past.healed(id); ok && !known {
+	repaired, known := h.now[id]
+	if before, ok := h.past.repaired(id); ok && !known {
 		h.reaches = h.reaches || !h.past.done[before]
 		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
 		return nil, p, false
@@ -313,21 +313,21 @@ func (h *healer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Pa
 	case !known:
 		h.note("orphan-result", i, key, []memkernel.Part{p}, "result for %s answers no earlier call and was left out", id)
 		return nil, p, false
-	case h.done[healed]:
+	case h.done[repaired]:
 		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
 		return nil, p, false
 	}
-	h.done[healed] = true
-	if healed != id {
+	h.done[repaired] = true
+	if repaired != id {
 		r := *p.Result
-		r.CallID = healed
+		r.CallID = repaired
 		p.Result, p.Raw = &r, ""
 	}
-	return h.place(h.owner[healed]), p, true
+	return h.place(h.owner[repaired]), p, true
 }
 
 // emit lays the turns out in order.
-func (h *healer) emit(size int, keepPending bool) []memkernel.Message {
+func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 	lost := map[*turn][]memkernel.Message{}
 	for _, t := range h.turns {
 		for _, id := range t.want {
@@ -344,9 +344,9 @@ func (h *healer) emit(size int, keepPending bool) []memkernel.Message {
 	return out
 }
 
-// settled keeps results together: text that stands beside them moves behind
+// settled keeps results together: text that is beside them moves behind
 // the last result.
-func (h *healer) settled(results, lost []memkernel.Message) []memkernel.Message {
+func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {
 		cut := slices.IndexFunc(results[n].Parts, func(p memkernel.Part) bool { return !wire.IsResult(&p) })
@@ -368,7 +368,7 @@ func (h *healer) settled(results, lost []memkernel.Message) []memkernel.Message 
 	return append(append(results, lost...), tail...)
 }
 
-func (h *healer) missing(asked memkernel.Message, id string) memkernel.Message {
+func (h *repairer) missing(asked memkernel.Message, id string) memkernel.Message {
 	h.note("missing-result", -1, asked.Key, nil, "call %s has no result, a synthetic one stands in", id)
 	m := memkernel.Message{Role: h.role, Time: asked.Time, Branch: asked.Branch, Turn: asked.Turn, Origin: memkernel.OriginSynthetic}
 	if asked.Key != "" {
