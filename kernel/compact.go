@@ -157,7 +157,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	b.ending = func(st summary.State) { job = k.boundaryNotes(s, w, b, st) }
 	p, err := k.compact(ctx, s, w, b)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.key, err)
 	}
 	k.askAtBoundary(s, job, false)

@@ -88,7 +88,7 @@ func (s *session) eraseAll(ctx context.Context, k *Kernel) error {
 		return nil
 	}
 	s.eraseErr = s.erase(ctx, k)
-	s.forget()
+	s.invalidate()
 	s.readOnly = false
 	return s.refresh(true)
 }

@@ -296,7 +296,7 @@ func (s *session) promiseErasure(b *forgetBody, now time.Time) error {
 	}
 	rec := journal.Record{Op: opForget, ID: ids.Page("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
 	if _, err := s.journal.Append(true, rec); err != nil {
-		s.forget()
+		s.invalidate()
 		return err
 	}
 	return s.keepErasure(rec)

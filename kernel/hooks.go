@@ -135,7 +135,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 	}
 	p, err := s.pass(ctx, k.memory, w, b, point)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
 	}
 	k.askAtBoundary(s, job, point == journal.PointReset)
@@ -344,7 +344,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	b.Now = t.Now
 	c, err := s.checkpointOnDemand(ctx, w, b)
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
 	}
 	return c, nil

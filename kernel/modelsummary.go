@@ -125,7 +125,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 		return nil
 	}
 	if err := s.commitNotes(n.k.memory, job, updates, facts); err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return err
 	}
 	s.redo(ctx, n.k.memory)

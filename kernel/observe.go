@@ -107,7 +107,7 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 	defer unlock()
 	o, err := s.observe(ctx, k.memory, w, t)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return o, err
 	}
 	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yield)...)
@@ -263,11 +263,11 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	}
 	defer unlock()
 	if err := s.ingest(ctx, w); err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
 	if err := s.captureState(t.Branch, w.Msgs, heardOf{t.Source, t.bill()}); err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
 	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.turns, Stats: w.stats}

@@ -36,7 +36,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	if err := s.record(ctx, pl); err != nil {
-		s.forget()
+		s.invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && k.memory != nil {
@@ -59,7 +59,7 @@ func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (
 		return nil, err
 	}
 	if err := s.record(ctx, pl); err != nil {
-		s.forget()
+		s.invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	return pl.result(), nil
@@ -73,7 +73,7 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 		return nil, err
 	}
 	if err := s.refresh(false); err != nil { // what was recorded before stands
-		s.forget()
+		s.invalidate()
 	}
 	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {

@@ -26,7 +26,7 @@ func (k *Kernel) Release(sessionKey string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
+	s.invalidate()
 }
 
 // ReleaseIdle releases the sessions that no call has used for so long, and says how
@@ -67,7 +67,7 @@ func (k *Kernel) visit(ctx context.Context, name string, write bool) (*session, 
 	if err != nil || had {
 		return s, unlock, err
 	}
-	return s, func() { s.forget(); unlock() }, nil
+	return s, func() { s.invalidate(); unlock() }, nil
 }
 
 // holdsSession tells whether something of a session is in memory.
@@ -97,6 +97,6 @@ func (s *session) release() bool {
 	}
 	defer s.mu.Unlock()
 	was := s.held.Load()
-	s.forget()
+	s.invalidate()
 	return was
 }

@@ -108,8 +108,8 @@ func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*sessi
 	if !s.mu.TryLock() {
 		return nil, nil, errors.New("the session is in use")
 	}
-	unlock := func() { s.forget(); s.mu.Unlock() }
-	s.forget()
+	unlock := func() { s.invalidate(); s.mu.Unlock() }
+	s.invalidate()
 	if !write {
 		return s, unlock, nil
 	}
@@ -202,7 +202,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
 func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
-	defer s.forget()
+	defer s.invalidate()
 	s.journal = j.Journal()
 	var errs []error
 	for r := range j.All() {

@@ -201,17 +201,17 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.journal != nil) {
 			break
 		}
-		s.forget()
+		s.invalidate()
 		if err = s.identify(key); err == nil {
 			err = s.refresh(write)
 		}
 	}
 	if write && store.Unwritable(err) {
-		s.forget()
+		s.invalidate()
 		write, err = false, s.refresh(false)
 	}
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		unlock()
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
@@ -222,7 +222,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	}
 	if write {
 		if err := s.eraseAll(ctx, k); err != nil {
-			s.forget()
+			s.invalidate()
 			unlock()
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 		}
@@ -239,8 +239,8 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 // rewriting.
 const journalLooks = 4
 
-// forget drops what was read, so that the next use reads it again.
-func (s *session) forget() {
+// invalidate drops what was read, so that the next use reads it again.
+func (s *session) invalidate() {
 	for _, j := range []*journal.Journal{s.journal, s.records} {
 		if j != nil {
 			j.Close()

@@ -72,7 +72,7 @@ func (p projectRuns) Append(e upkeep.Entry, now time.Time) error {
 }
 
 func (p projectRuns) Unfinished() error { return p.s.upkeepErr }
-func (p projectRuns) Forget()           { p.s.forget() }
+func (p projectRuns) Forget()           { p.s.invalidate() }
 
 // redoRuns finishes what a kill left promised. What can't be done now stays promised,
 // with the reason in upkeepErr.

@@ -59,7 +59,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 	}
 	r, err := to.writebackFrom(tx, evidence{s})
 	if err != nil {
-		to.forget()
+		to.invalidate()
 		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
 	}
 	return &r, nil
