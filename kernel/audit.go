@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -73,7 +74,7 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 		return out
 	}
 	named := snap.Mentioned()
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return out
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
@@ -161,11 +162,11 @@ func (s *session) logUsage(rows []UsageRow) error {
 		}
 		records = append(records, journal.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
 	}
-	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
+	j, err := journal.OpenJournalIn(s.files, folder.UsageFile, &journal.Options{Derived: true})
 	var damage *journal.DamageError
 	if errors.As(err, &damage) {
-		if _, err = store.PutAside(s.files, usageFile); err == nil {
-			j, err = journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
+		if _, err = store.PutAside(s.files, folder.UsageFile); err == nil {
+			j, err = journal.OpenJournalIn(s.files, folder.UsageFile, &journal.Options{Derived: true})
 		}
 	}
 	if err != nil {

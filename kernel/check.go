@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
@@ -40,12 +41,12 @@ func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
 // checkState verifies all but the index.
 func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
-	if store.Exists(k.folder(projectFolder), "") {
-		folders = append(folders, projectFolder)
+	if store.Exists(folder.In(k.state, folder.Project), "") {
+		folders = append(folders, folder.Project)
 	}
 	for _, f := range folders {
 		s, unlock, err := k.visit(ctx, f, false)
@@ -78,7 +79,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 // salvageHint is the way out of damage to a session.
 func salvageHint(name string) string {
 	of := "--session " + name
-	if name == projectFolder {
+	if name == folder.Project {
 		of = "--project"
 	}
 	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
@@ -121,8 +122,8 @@ func (s *session) check() []Finding {
 	if err != nil {
 		out = append(out, unreadable(s.name, err))
 	}
-	for _, d := range s.damagedDerived() {
-		add("%v", d.err)
+	for _, d := range folder.DamagedDerived(s.files) {
+		add("%v", d.Err)
 	}
 	r := &reader{s: s}
 	for _, id := range sortedKeys(s.pages) {

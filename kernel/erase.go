@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -270,10 +271,10 @@ func (s *session) removeFiles(todo *forgetBody, forgot bool) error {
 	s.tracer.Forget()
 	var gone []string
 	err := store.Walk(s.files, func(at string, _ store.Entry) error {
-		folder, name := path.Split(at)
-		switch quotes := path.Base(folder); {
-		case name == journalFile || name == journalHead || name == lockName || name == whoseFile:
-		case name == recordsFile || store.IsAside(name) || strings.HasSuffix(name, ".damaged"),
+		in, name := path.Split(at)
+		switch quotes := path.Base(in); {
+		case name == folder.JournalFile || name == folder.HeadFile || name == folder.LockFile || name == folder.WhoseFile:
+		case name == folder.RecordsFile || store.IsAside(name) || strings.HasSuffix(name, ".damaged"),
 			todo.Whole, forgot && (quotes == "state" || quotes == "checkpoints"):
 			gone = append(gone, at)
 		}
@@ -291,7 +292,7 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 	if len(hashes) == 0 {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, s.root, store.Alone)
+	unlock, err := folder.LockBlobs(ctx, s.root, store.Alone)
 	if err != nil {
 		return err
 	}
@@ -311,26 +312,11 @@ func (s *session) removeBlobs(ctx context.Context, hashes []string) error {
 	return nil
 }
 
-// lockBlobs keeps the removal of blobs apart from what writes a blob and then the
-// journal line that names it: the one holds the lock alone, the others share it.
-func lockBlobs(ctx context.Context, state store.Store, share store.Share) (func(), error) {
-	return lockState(ctx, state, "blobs.lock", share)
-}
-
-// lockState takes a lock of the state directory.
-func lockState(ctx context.Context, state store.Store, name string, share store.Share) (func(), error) {
-	release, err := store.Wait(ctx, state, name, share)
-	if err != nil {
-		return nil, fmt.Errorf("take %s: %w", state.Where(name), err)
-	}
-	return release, nil
-}
-
 // neededBlobs are the blobs that pages of any journal hold. It reads the files and
 // takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
 // by folder.
 func neededBlobs(root store.Store, gone map[string]bool) (map[string]bool, error) {
-	folders, err := sessionFolders(root)
+	folders, err := folder.All(root)
 	if err != nil {
 		return nil, err
 	}
@@ -339,7 +325,7 @@ func neededBlobs(root store.Store, gone map[string]bool) (map[string]bool, error
 		if gone[f] {
 			continue
 		}
-		pages, err := holders(sessionDir(root, f))
+		pages, err := holders(folder.In(root, f))
 		if err != nil {
 			return nil, fmt.Errorf("which blobs are needed can't be told: %w", err)
 		}
@@ -357,7 +343,7 @@ func neededBlobs(root store.Store, gone map[string]bool) (map[string]bool, error
 
 // holders are the blobs that the pages of a journal hold, by page.
 func holders(dir store.Store) (map[string][]string, error) {
-	j, err := journal.OpenJournalIn(dir, journalFile, &journal.Options{ReadOnly: true})
+	j, err := journal.OpenJournalIn(dir, folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -165,16 +166,16 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 	if req.SessionKey == "" {
 		req.SessionKey = DefaultSession
 	}
-	own, err := folderOf(k.state, req.SessionKey)
+	own, err := folder.Of(k.state, req.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.sessionFolders()
+	all, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
-		if key, err := sessionKeyIn(k.state, req.SessionKey); err == nil && key == req.SessionKey {
+		if key, err := folder.KeyIn(k.state, req.SessionKey); err == nil && key == req.SessionKey {
 			own = req.SessionKey // nobody knows whose the folder is, so status has its name
 		}
 	}
@@ -194,8 +195,8 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
-func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
-	s, unlock, err := k.visit(ctx, folder, req.Apply)
+func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
+	s, unlock, err := k.visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 		return nil, nil
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: folder, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: name, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)

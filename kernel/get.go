@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -193,7 +194,7 @@ func (r *reader) content(p *pagevm.Page) (string, error) {
 	}
 	text, ok := r.inline[p.ID+p.Hash]
 	if !ok {
-		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Where(journalFile))
+		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Where(folder.JournalFile))
 	}
 	return text, nil
 }

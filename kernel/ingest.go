@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -122,7 +123,7 @@ func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *cut
 		return err
 	}
 	if len(pages.Blobs) > 0 {
-		unlock, err := lockBlobs(ctx, s.root, store.Shared)
+		unlock, err := folder.LockBlobs(ctx, s.root, store.Shared)
 		if err != nil {
 			return err
 		}

@@ -48,6 +48,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -203,7 +204,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,
-		blobs:     store.BlobsIn(state.In(blobsFolder)),
+		blobs:     store.BlobsIn(state.In(folder.Blobs)),
 		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 		counts:    budget.NewCache(0),
 		sessions:  map[string]*session{},

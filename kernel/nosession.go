@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // ErrNoSession is what every [NoSessionError] wraps.
@@ -58,12 +59,12 @@ func (e *NoSessionError) Hint(all string) string {
 // noSession is the error for a key.
 func (k *Kernel) noSession(key string) error {
 	e := &NoSessionError{Key: key}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return err
 	}
 	for _, f := range folders {
-		of, err := sessionKeyIn(k.state, f)
+		of, err := folder.KeyIn(k.state, f)
 		if err != nil {
 			of = f // check and status name it so, too
 		}
@@ -83,8 +84,8 @@ func (k *Kernel) noSession(key string) error {
 // written to, in memory.
 func (k *Kernel) known(key string) error {
 	key = keyOr(key)
-	name, err := folderOf(k.state, key)
-	if err != nil || store.Exists(k.folder(name), "") {
+	name, err := folder.Of(k.state, key)
+	if err != nil || store.Exists(folder.In(k.state, name), "") {
 		return err
 	}
 	k.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -90,7 +91,7 @@ func (s *session) projectionLost(key lineKey) string {
 	case s.lost != nil:
 		return s.lost.Error()
 	case s.cut[key] && s.lines[key] == nil:
-		return recordsFile + " does not hold a conversation that was cut"
+		return folder.RecordsFile + " does not hold a conversation that was cut"
 	}
 	return ""
 }

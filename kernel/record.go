@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -114,24 +115,24 @@ func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
 		ignoreState(s.root)
 	}
-	if err := s.sign(); err != nil {
+	if err := s.owner.Sign(s.files, s.key); err != nil {
 		return err
 	}
-	return s.openFile(&s.journal, journalFile)
+	return s.openFile(&s.journal, folder.JournalFile)
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
-	if err := s.sign(); err != nil {
+	if err := s.owner.Sign(s.files, s.key); err != nil {
 		return err
 	}
 	if s.lost != nil {
-		if _, err := store.PutAside(s.files, recordsFile); err != nil {
+		if _, err := store.PutAside(s.files, folder.RecordsFile); err != nil {
 			return err
 		}
 		s.lost = nil
 	}
-	return s.openFile(&s.records, recordsFile)
+	return s.openFile(&s.records, folder.RecordsFile)
 }
 
 // openFile opens a journal for writing on first use.
@@ -139,7 +140,7 @@ func (s *session) openFile(j **journal.Journal, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{Derived: name == recordsFile})
+	opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{Derived: name == folder.RecordsFile})
 	if err != nil {
 		return err
 	}

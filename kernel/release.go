@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"time"
+
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // DefaultKeepSessions is how many sessions a kernel holds in memory.
@@ -14,7 +16,7 @@ func (k *Kernel) Release(sessionKey string) {
 	if sessionKey == "" {
 		sessionKey = DefaultSession
 	}
-	name, err := folderOf(k.state, sessionKey)
+	name, err := folder.Of(k.state, sessionKey)
 	if err != nil {
 		return // nothing of it was opened
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -97,7 +98,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
@@ -137,8 +138,8 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
-func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
-	s, unlock, err := k.visit(ctx, folder, req.Apply)
+func (k *Kernel) retainSession(ctx context.Context, name string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
+	s, unlock, err := k.visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRe
 	row := &RetainedSession{Session: s.key}
 	b := s.expired(req, row, cited)
 	for _, t := range b.Pages {
-		gone[folder+"/"+t.ID] = true
+		gone[name+"/"+t.ID] = true
 	}
 	if row.UsageRows, err = s.expireUsage(req); err != nil {
 		return nil, err
@@ -237,10 +238,10 @@ func (s *session) pointed(prompts bool) map[string]bool {
 // expireUsage counts the calls that are too old, and drops them if it is to be
 // done.
 func (s *session) expireUsage(req *RetainRequest) (int, error) {
-	if req.Usage <= 0 || size(s.files, usageFile) == 0 {
+	if req.Usage <= 0 || folder.Size(s.files, folder.UsageFile) == 0 {
 		return 0, nil
 	}
-	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{ReadOnly: !req.Apply, Derived: true})
+	j, err := journal.OpenJournalIn(s.files, folder.UsageFile, &journal.Options{ReadOnly: !req.Apply, Derived: true})
 	if err != nil {
 		return 0, err
 	}
@@ -319,13 +320,13 @@ func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) e
 	if err := k.finishForget(ctx, folders); err != nil && told {
 		return err // else what can't be read may hold it: it goes once that can be told
 	}
-	if err := k.finishEnded(ctx); err != nil {
+	if err := folder.FinishEnded(ctx, k.state); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	if _, err := k.state.Stat(blobsFolder); errors.Is(err, fs.ErrNotExist) || !told {
+	if _, err := k.state.Stat(folder.Blobs); errors.Is(err, fs.ErrNotExist) || !told {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, k.state, store.Alone)
+	unlock, err := folder.LockBlobs(ctx, k.state, store.Alone)
 	if err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}

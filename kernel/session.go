@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
@@ -38,8 +39,7 @@ const DefaultSession = "default"
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
 	key    string // as the host spells it
-	whose  bool   // the folder says so
-	signs  bool   // the folder is to say so
+	owner  folder.Owner
 	name   string // the folder's name, from which page ids derive
 	files  store.Store
 	root   store.Store // the state directory
@@ -123,7 +123,7 @@ type cutBody struct {
 }
 
 func (k *Kernel) newSession(key, name string) *session {
-	dir := k.folder(name)
+	dir := folder.In(k.state, name)
 	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
 		mu: newSessionLock(), calib: &calibrations{state: k.state}}
 	s.tracer = newTracer(dir, k.traces)
@@ -142,7 +142,8 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
 	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
-	s.erasures, s.whose, s.upkept = newErasures(), false, false
+	s.erasures, s.upkept = newErasures(), false
+	s.owner.Unread()
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -151,7 +152,7 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, fu
 	if key == "" {
 		key = DefaultSession
 	}
-	name, err := folderOf(k.state, key)
+	name, err := folder.Of(k.state, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,7 +182,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	s.used.Store(time.Now().UnixNano())
 	unlock := s.mu.Unlock
 	if write {
-		switch release, err := s.lockFile(ctx); {
+		switch release, err := s.lock(ctx); {
 		case err == nil:
 			unlock = func() { release(); s.mu.Unlock() }
 		case store.Unwritable(err):
@@ -191,7 +192,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, err
 		}
 	}
-	err := s.identify(key)
+	identify := func() (err error) {
+		s.key, err = s.owner.Identify(s.root, s.name, s.key, key)
+		return err
+	}
+	err := identify()
 	if err == nil {
 		err = s.refresh(write)
 	}
@@ -202,7 +207,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			break
 		}
 		s.invalidate()
-		if err = s.identify(key); err == nil {
+		if err = identify(); err == nil {
 			err = s.refresh(write)
 		}
 	}
@@ -218,7 +223,9 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	tidy := s.readOnly && write // for the first time
 	s.readOnly = s.readOnly && !write
 	if tidy {
-		s.cleanTemps()
+		// What killed processes left half written goes; what can't be removed is left to the next.
+		_ = s.files.Tidy("", "state", "checkpoints")
+		_ = s.root.Tidy("")
 	}
 	if write {
 		if err := s.eraseAll(ctx, k); err != nil {
@@ -227,7 +234,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 		}
 		s.redo(ctx, k.memory)
-		if name == projectFolder {
+		if name == folder.Project {
 			k.redoRuns(ctx, s)
 		}
 	}
@@ -263,57 +270,23 @@ func ignoreState(state store.Store) error {
 	return err
 }
 
-// lockRetry is how often a lock that another process holds is tried.
-const lockRetry = 2 * time.Millisecond
-
-// wait waits for a time, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
+// lock takes the session's lock among processes, waiting as long as ctx lets it.
+func (s *session) lock(ctx context.Context) (release func(), err error) {
+	if release, err = folder.Lock(ctx, s.root, s.name); err != nil {
+		return nil, fmt.Errorf("lock session %s: %w", s.key, err)
 	}
-}
-
-// lockFile takes the session's lock among processes, waiting as long as ctx lets
-// it.
-func (s *session) lockFile(ctx context.Context) (release func(), err error) {
-	for {
-		release, err := s.tryLock(ctx)
-		if held := (*store.LockedError)(nil); errors.As(err, &held) {
-			if err = wait(ctx, lockRetry); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("lock session %s: %w", s.key, err)
-		}
-		return release, nil
-	}
-}
-
-// tryLock takes the session's lock if nobody has it. Sessions don't end meanwhile.
-func (s *session) tryLock(ctx context.Context) (release func(), err error) {
-	unlock, err := lockState(ctx, s.root, sessionsLock, store.Shared)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return s.files.Lock(lockName, store.Alone)
+	return release, nil
 }
 
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
-	if err := s.follow(&s.journal, journalFile, write, s.replay); err != nil {
+	if err := s.follow(&s.journal, folder.JournalFile, write, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
-	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
+	switch err := s.follow(&s.records, folder.RecordsFile, write, s.replayPlan); {
 	case err == nil:
 		s.lost = nil
 	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
@@ -326,9 +299,6 @@ func (s *session) refresh(write bool) error {
 	}
 	return nil
 }
-
-// recordsFile holds what each plan changed. It is derived.
-const recordsFile = "projection.jsonl"
 
 // lose forgets the projections: their file is damaged or gone. The next plan shows
 // everything anew, at the price of a cache miss, and puts the file aside.
@@ -350,7 +320,7 @@ func (s *session) follow(j **journal.Journal, name string, write bool, each func
 			skip = (*j).Len()
 			(*j).Close()
 		}
-		opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: !write, Derived: name == recordsFile, Each: func(r journal.Record) error {
+		opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
 			if skip--; skip >= 0 {
 				return nil
 			}

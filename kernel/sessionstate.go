@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -65,10 +66,10 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) yielded {
 		return yielded{}
 	}
 	owner := f.section.owner
-	if name, err := folderOf(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
+	if name, err := folder.Of(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
 		return yielded{}
 	}
-	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.Folder {
+	if fi, err := folder.In(k.state, owner).Stat(""); err != nil || !fi.Folder {
 		return yielded{}
 	}
 	s, unlock, err := k.openFolder(ctx, "", owner, true)
