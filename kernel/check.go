@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -125,9 +126,9 @@ func (s *session) check() []Finding {
 	for _, d := range folder.DamagedDerived(s.files) {
 		add("%v", d.Err)
 	}
-	r := &reader{s: s}
+	r := s.reader()
 	for _, id := range sortedKeys(s.pages) {
-		if err := r.check(s.pages[id]); err != nil {
+		if err := checkPage(r, s.goneBlobs, s.pages[id]); err != nil {
 			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: salvageHint(s.name) + "; then observe the session's transcript again"})
 		}
 	}
@@ -137,14 +138,14 @@ func (s *session) check() []Finding {
 	return out
 }
 
-func (r *reader) check(p *pagevm.Page) error {
+func checkPage(r *archive.Reader, goneBlobs map[string]bool, p *pagevm.Page) error {
 	for _, m := range p.Media {
-		if _, gone := r.s.goneBlobs[m.Blob]; m.Blob != "" && !gone && !r.s.blobs.Has(m.Blob) {
+		if _, gone := goneBlobs[m.Blob]; m.Blob != "" && !gone && !r.Blobs.Has(m.Blob) {
 			return fmt.Errorf("page %s: its %s, blob %s, is gone", p.ID, m.Type, m.Blob)
 		}
 	}
-	text, err := r.content(p)
-	if errors.Is(err, errRetired) {
+	text, err := r.Content(p)
+	if errors.Is(err, archive.ErrRetired) {
 		return nil
 	}
 	if err != nil {

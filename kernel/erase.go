@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -74,8 +76,7 @@ func (s *session) keepErasure(r journal.Record) error {
 		if p != nil && p.Hash == t.Hash {
 			s.condemned[t.ID] = p
 			delete(s.pages, t.ID)
-			delete(s.archivedPages, t.ID)
-			s.archiveSpans, s.archivedPages = nil, map[string]bool{}
+			s.left = archive.Left{}
 		}
 	}
 	return nil
@@ -170,9 +171,9 @@ func (e *eraser) edit(r *journal.Record) (bool, error) {
 		return false, nil
 	}
 	switch r.Op {
-	case opIngest:
+	case ingest.Op:
 		return e.ingest(r)
-	case opCut:
+	case branch.OpCut:
 		return true, e.cut(r)
 	case journal.OpSnapshot:
 		return true, e.snapshot(r)
@@ -208,7 +209,7 @@ func (e *eraser) ingest(r *journal.Record) (bool, error) {
 // cut keeps the spans, so that they can be read, and drops the texts of blocks:
 // no projection shows them any more.
 func (e *eraser) cut(r *journal.Record) error {
-	var b cutBody
+	var b branch.Cut
 	if err := unmarshal(*r, &b); err != nil {
 		return err
 	}
@@ -354,7 +355,7 @@ func holders(dir store.Store) (map[string][]string, error) {
 			return nil, err
 		}
 		switch r.Op {
-		case opIngest:
+		case ingest.Op:
 			var b ingest.Body
 			if err := unmarshal(r, &b); err != nil {
 				return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
@@ -232,7 +233,7 @@ func (s *session) meant(req *ForgetRequest, out *Forgotten, known map[string]boo
 		set = s.pages
 	}
 	for _, id := range req.IDs {
-		page, _, _ := cutLines(id)
+		page, _, _ := archive.CutLines(id)
 		switch sp, span := s.spans[page]; {
 		case store.IsHash(id):
 			for _, p := range s.pages {

@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -55,7 +56,7 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		return nil, err
 	}
 	defer unlock()
-	page, from, to := cutLines(id)
+	page, from, to := archive.CutLines(id)
 	c, err := s.get(page)
 	if err != nil {
 		return lostContent(id, err), nil
@@ -73,9 +74,9 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	}
 	c.ID = id
 	if c.Page != nil {
-		c.Text = plainContent(c.Page, c.Text)
+		c.Text = archive.Plain(c.Page, c.Text)
 	}
-	c.Text = linesOf(c.Text, from, to)
+	c.Text = archive.LinesOf(c.Text, from, to)
 	return c, nil
 }
 
@@ -93,8 +94,8 @@ func (s *session) get(id string) (*Content, error) {
 		return s.getCheckpoint(id)
 	}
 	if p := s.pages[id]; p != nil {
-		text, err := (&reader{s: s}).content(p)
-		if errors.Is(err, errRetired) {
+		text, err := s.reader().Content(p)
+		if errors.Is(err, archive.ErrRetired) {
 			return goneContent(id, s.retired[id], "its content is no longer kept"), nil
 		}
 		if err != nil {
@@ -132,7 +133,7 @@ func (s *session) getBlob(hash string) (*Content, error) {
 func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
-	r := &reader{s: s}
+	r := s.reader()
 	for _, id := range sp.Pages {
 		p := s.pages[id]
 		if p == nil {
@@ -141,8 +142,8 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 			}
 			continue
 		}
-		text, err := r.content(p)
-		if errors.Is(err, errRetired) {
+		text, err := r.Content(p)
+		if errors.Is(err, archive.ErrRetired) {
 			text, err = "[no longer kept]", nil
 		}
 		if err != nil {
@@ -164,64 +165,22 @@ func (s *session) holds(hash string) bool {
 	return false
 }
 
-// errRetired: the content went by retention.
-var errRetired = errors.New("its content is no longer kept")
-
-// reader reads what pages hold. The contents of small pages are in the journal,
-// which it reads once, when the first of them is wanted.
-type reader struct {
-	s      *session
-	inline map[string]string // by page id and content hash
+// reader reads what the session's pages hold.
+func (s *session) reader() *archive.Reader {
+	return &archive.Reader{Dir: s.files, Journal: s.journal, Blobs: s.blobs, Retired: s.Retired}
 }
 
-// content reads a page from its representation, its blob, or the journal.
-func (r *reader) content(p *pagevm.Page) (string, error) {
-	if rep := ingest.FullRep(p); rep != nil {
-		return rep.Text, nil
+// archived is everything that left the session's prompts, read from disk.
+func (s *session) archived() (*retrieval.Spans, error) {
+	var pages []string
+	for _, id := range sortedKeys(s.spans) {
+		pages = append(pages, s.spans[id].Pages...)
 	}
-	if p.Blob != "" {
-		b, err := r.s.blobs.Get(p.Blob)
-		if err != nil && r.gone(p) {
-			return "", errRetired
-		}
-		if err != nil {
-			return "", fmt.Errorf("get page %s: %w", p.ID, err)
-		}
-		return string(b), nil
+	spans, unread := s.left.Take(s.reader(), pages, func(id string) (*pagevm.Page, string, bool) { return s.pages[id], "", false })
+	if len(unread) > 0 {
+		return nil, unread[0].Err
 	}
-	if err := r.load(); err != nil {
-		return "", fmt.Errorf("get page %s: %w", p.ID, err)
-	}
-	text, ok := r.inline[p.ID+p.Hash]
-	if !ok {
-		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Where(folder.JournalFile))
-	}
-	return text, nil
-}
-
-func (r *reader) load() error {
-	if r.inline != nil || r.s.journal == nil {
-		return nil
-	}
-	r.inline = map[string]string{}
-	for rec, err := range r.s.journal.Records() {
-		if err != nil {
-			return err
-		}
-		if rec.Op != opIngest {
-			continue
-		}
-		var b ingest.Body
-		if err := unmarshal(rec, &b); err != nil {
-			return err
-		}
-		for _, p := range b.Pages {
-			if text, ok := b.Content[p.ID]; ok {
-				r.inline[p.ID+p.Hash] = text
-			}
-		}
-	}
-	return nil
+	return spans, nil
 }
 
 // summaryFor gives the whole list that a capped summary points back to: the id

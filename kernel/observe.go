@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -137,7 +138,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
-	if err := s.commitPages(ctx, w.Out, &cutBody{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
+	if err := s.commitPages(ctx, w.Out, &branch.Cut{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	var body turnBody

@@ -250,7 +250,12 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 }
 
 func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
-	return r.s.searchable(pages, shown)
+	spans, unread := r.s.left.Take(r.s.reader(), pages, shown)
+	var faults []ingest.Fault
+	for _, u := range unread {
+		faults = append(faults, ingest.Fault{Code: string(FaultNotSearched), Page: u.Page, Detail: u.Err.Error()})
+	}
+	return spans, faults
 }
 
 // workspaceReader reads the workspace for a plan of a session.

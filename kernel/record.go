@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -27,7 +28,7 @@ func (s *session) record(ctx context.Context, pl *planned) error {
 
 func (s *session) recordPlan(ctx context.Context, pl *planned) error {
 	key := lineKey{pl.req.Branch, pl.req.Model}
-	cut := &cutBody{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
+	cut := &branch.Cut{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
 	if err := s.commitPages(ctx, pl.Out, cut, pl.req.Now, &pl.stats); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -25,16 +26,16 @@ type scrubber struct {
 // can't be recognised.
 func (s *session) scrubberOf(pages []*pagevm.Page) *scrubber {
 	sc := &scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
-	r := &reader{s: s}
+	r := s.reader()
 	for _, p := range pages {
 		if p.MessageKey != "" {
 			sc.keys[p.MessageKey] = true
 		}
-		text, err := r.content(p)
+		text, err := r.Content(p)
 		if err != nil {
 			continue
 		}
-		sc.add(plainContent(p, text))
+		sc.add(archive.Plain(p, text))
 		for _, rep := range p.Reps {
 			sc.add(rep.Text)
 		}

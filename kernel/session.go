@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -18,19 +19,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
-)
-
-// The operations of a session's journal.
-const (
-	// opIngest: pages became known. Their large contents are blobs already.
-	opIngest = "ingest"
-	// opCut: messages left the prompt; the spans and the summary that stand for
-	// them.
-	opCut = "cut"
-	// All else is a writeback. An observed turn was an opaque transaction before
-	// turns were written back: journals of that time are read.
 )
 
 // DefaultSession is the key of a session that has none.
@@ -96,10 +85,7 @@ type session struct {
 	promises int
 	// billed are the calls that usage.jsonl has, by branch and call; nil until it is asked.
 	billed map[string]bool
-	// archiveSpans is what left the session's prompts and was searched,
-	// archivedPages which pages are in it.
-	archiveSpans  *retrieval.Spans
-	archivedPages map[string]bool
+	left   archive.Left // what left the prompts and was searched
 	erasures
 	eraseErr error // why what was promised is not erased yet
 	// upkeepErr is why a run over memory's files is not through yet.
@@ -111,16 +97,6 @@ type session struct {
 }
 
 type lineKey struct{ branch, model string }
-
-// cutBody is the body of an opCut record.
-type cutBody struct {
-	Branch  string        `json:"branch,omitempty"`
-	Model   string        `json:"model"`
-	Spans   []branch.Span `json:"spans"`
-	Summary summary.State `json:"summary"`
-	// Texts are the kernel's own blocks, by hash.
-	Texts map[string]string `json:"texts"`
-}
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := folder.In(k.state, name)
@@ -141,7 +117,7 @@ func (s *session) init() {
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
-	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
+	s.left = archive.Left{}
 	s.erasures, s.upkept = newErasures(), false
 	s.owner.Unread()
 }
@@ -359,14 +335,14 @@ func (s *session) close() error {
 func (s *session) replay(r journal.Record) error {
 	s.upkept = r.Op == opForget || r.Op == opForgotten
 	switch r.Op {
-	case opIngest:
+	case ingest.Op:
 		var b ingest.Body
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
 		s.keepPages(b.Pages)
-	case opCut:
-		var b cutBody
+	case branch.OpCut:
+		var b branch.Cut
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
@@ -431,7 +407,7 @@ func (s *session) keepPages(pages []*pagevm.Page) {
 	}
 }
 
-func (s *session) keepCut(b *cutBody) {
+func (s *session) keepCut(b *branch.Cut) {
 	if len(b.Texts) > 0 {
 		s.cut[lineKey{b.Branch, b.Model}] = true
 	}

@@ -98,7 +98,7 @@ func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 			return from, err
 		}
 		at.Line++
-		if rec.Op != opIngest {
+		if rec.Op != ingest.Op {
 			continue
 		}
 		var b ingest.Body
@@ -181,12 +181,12 @@ func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Pag
 		return nil
 	}
 	var turns []sessions.Turn
-	r := &reader{s: s}
+	r := s.reader()
 	for _, p := range pages {
 		if p.Type != pagevm.Conversation {
 			continue
 		}
-		text, err := r.content(p)
+		text, err := r.Content(p)
 		if err != nil {
 			continue // it is gone already
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -240,7 +241,7 @@ func (s *session) keepState(ctx context.Context, f stateFile, in stateWrite) (st
 	p := &pagevm.Page{ID: ids.Page("ss", s.name, ids.Hash(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
 		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: ids.Hash(f.text)}}}
 	p = g.Keep(p, masked, func(*pagevm.Page) []pagevm.Rep { return nil })
-	if err := s.commitPages(ctx, g.Out, &cutBody{}, in.now, &Stats{}); err != nil {
+	if err := s.commitPages(ctx, g.Out, &branch.Cut{}, in.now, &Stats{}); err != nil {
 		return "", err
 	}
 	checked := s.checkpointInput(checkpoint.TriggerManual, checkpoint.Reading{}, in.now)

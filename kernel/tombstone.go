@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"strings"
-
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // Any, Forgotten, ForgottenContent and Retired are what ingesting has to know.
@@ -40,10 +38,4 @@ func (s *session) buriedPage(id string) (*Content, bool) {
 		return nil, false
 	}
 	return goneContent(id, g, "it was forgotten"), true
-}
-
-// gone tells whether the content of a page went by retention.
-func (r *reader) gone(p *pagevm.Page) bool {
-	_, retired := r.s.retired[p.ID]
-	return retired && p.Blob != "" && !r.s.blobs.Has(p.Blob)
 }
