@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -128,7 +129,7 @@ func (s *session) check() []Finding {
 	}
 	r := s.reader()
 	for _, id := range sortedKeys(s.pages) {
-		if err := checkPage(r, s.goneBlobs, s.pages[id]); err != nil {
+		if err := checkPage(r, &s.graves, s.pages[id]); err != nil {
 			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: salvageHint(s.name) + "; then observe the session's transcript again"})
 		}
 	}
@@ -138,9 +139,9 @@ func (s *session) check() []Finding {
 	return out
 }
 
-func checkPage(r *archive.Reader, goneBlobs map[string]bool, p *pagevm.Page) error {
+func checkPage(r *archive.Reader, graves *erasure.Ledger, p *pagevm.Page) error {
 	for _, m := range p.Media {
-		if _, gone := goneBlobs[m.Blob]; m.Blob != "" && !gone && !r.Blobs.Has(m.Blob) {
+		if _, gone := graves.GoneBlob(m.Blob); m.Blob != "" && !gone && !r.Blobs.Has(m.Blob) {
 			return fmt.Errorf("page %s: its %s, blob %s, is gone", p.ID, m.Type, m.Blob)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
@@ -68,8 +69,16 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 		return nil, false, err
 	}
 	defer unlock()
-	e := s.lastUse(now)
-	if !e.Last.Before(before) || !s.idleSince(before) {
+	var also []string
+	if !s.upkept {
+		also = []string{folder.JournalFile}
+	}
+	e := &EndedSession{Session: s.key}
+	e.Last, e.Bytes = folder.LastWrite(s.files, now, also...)
+	if t := lastStart(s.lines); t.After(e.Last) {
+		e.Last = t
+	}
+	if !e.Last.Before(before) {
 		return nil, false, nil
 	}
 	for id := range s.pages {
@@ -85,22 +94,6 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 		}
 	}
 	return e, true, nil
-}
-
-// lastUse is when the session was used last, by what it says and by its files.
-func (s *session) lastUse(now time.Time) *EndedSession {
-	e := &EndedSession{Session: s.key}
-	if s.upkept {
-		e.Last, e.Bytes = folder.LastWrite(s.files, now)
-	} else {
-		e.Last, e.Bytes = folder.LastWrite(s.files, now, folder.JournalFile)
-	}
-	for _, l := range s.lines {
-		if t := l.Ledger.LastStart; t.After(e.Last) {
-			e.Last = t
-		}
-	}
-	return e
 }
 
 // endSession ends a session, unless somebody uses it.
@@ -151,5 +144,5 @@ func (k *Kernel) endedContent(key, id string) (*Content, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	return goneContent(id, grave{reason: e.Reason, time: at}, "its session ended"), nil
+	return goneContent(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }

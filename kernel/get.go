@@ -96,15 +96,15 @@ func (s *session) get(id string) (*Content, error) {
 	if p := s.pages[id]; p != nil {
 		text, err := s.reader().Content(p)
 		if errors.Is(err, archive.ErrRetired) {
-			return goneContent(id, s.retired[id], "its content is no longer kept"), nil
+			return goneContent(id, s.graves.Retirement(id), "its content is no longer kept"), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p, References: references(p, text)}, nil
 	}
-	if c, ok := s.buriedPage(id); ok {
-		return c, nil
+	if g, ok := s.graves.Burial(id); ok {
+		return goneContent(id, g, "it was forgotten"), nil
 	}
 	if sp, ok := s.spans[id]; ok {
 		return s.getSpan(sp)
@@ -117,7 +117,7 @@ func (s *session) get(id string) (*Content, error) {
 
 func (s *session) getBlob(hash string) (*Content, error) {
 	b, err := s.blobs.Get(hash)
-	if forgotten, gone := s.goneBlobs[hash]; gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.holds(hash) {
+	if forgotten, gone := s.graves.GoneBlob(hash); gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.erasable().Holds(hash) {
 		return &Content{ID: hash, Reason: ReasonForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	for _, id := range sp.Pages {
 		p := s.pages[id]
 		if p == nil {
-			if _, gone := s.forgotten[id]; gone {
+			if _, gone := s.graves.Forgotten(id); gone {
 				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
@@ -155,19 +155,9 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	return c, nil
 }
 
-// holds tells whether a page of the session has a blob that is to be there.
-func (s *session) holds(hash string) bool {
-	for id, p := range s.pages {
-		if _, retired := s.retired[id]; !retired && slices.Contains(blobsOf(p), hash) {
-			return true
-		}
-	}
-	return false
-}
-
 // reader reads what the session's pages hold.
 func (s *session) reader() *archive.Reader {
-	return &archive.Reader{Dir: s.files, Journal: s.journal, Blobs: s.blobs, Retired: s.Retired}
+	return &archive.Reader{Dir: s.files, Journal: s.journal, Blobs: s.blobs, Retired: s.graves.Retired}
 }
 
 // archived is everything that left the session's prompts, read from disk.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -196,7 +197,7 @@ func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.Damag
 	out.Pages, out.Turns = len(s.pages), s.turns
 	held := map[string]bool{}
 	for _, p := range s.pages {
-		for _, h := range blobsOf(p) {
+		for _, h := range erasure.BlobsOf(p) {
 			held[h] = true
 		}
 	}

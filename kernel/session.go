@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
@@ -84,9 +85,9 @@ type session struct {
 	written  map[string]bool
 	promises int
 	// billed are the calls that usage.jsonl has, by branch and call; nil until it is asked.
-	billed map[string]bool
-	left   archive.Left // what left the prompts and was searched
-	erasures
+	billed   map[string]bool
+	left     archive.Left // what left the prompts and was searched
+	graves   erasure.Ledger
 	eraseErr error // why what was promised is not erased yet
 	// upkeepErr is why a run over memory's files is not through yet.
 	upkeepErr error
@@ -118,7 +119,7 @@ func (s *session) init() {
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
 	s.left = archive.Left{}
-	s.erasures, s.upkept = newErasures(), false
+	s.graves, s.upkept = erasure.NewLedger(), false
 	s.owner.Unread()
 }
 
@@ -333,7 +334,7 @@ func (s *session) close() error {
 
 // replay applies one journal record to the state in memory.
 func (s *session) replay(r journal.Record) error {
-	s.upkept = r.Op == opForget || r.Op == opForgotten
+	s.upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
 	switch r.Op {
 	case ingest.Op:
 		var b ingest.Body
@@ -353,8 +354,12 @@ func (s *session) replay(r journal.Record) error {
 			return err
 		}
 		s.remembered[r.ID], s.unwritten[r.ID] = b, true
-	case opForget, opForgotten:
-		return s.keepErasure(r)
+	case erasure.OpForget, erasure.OpForgotten:
+		dropped, err := s.graves.Keep(r, s.pages)
+		if dropped {
+			s.left = archive.Left{}
+		}
+		return err
 	case opRemembered:
 		delete(s.unwritten, r.ID)
 		s.written[r.ID] = true
@@ -400,7 +405,7 @@ func unmarshal(r journal.Record, v any) error {
 func (s *session) keepPages(pages []*pagevm.Page) {
 	for _, p := range pages {
 		s.pages[p.ID] = p
-		delete(s.retired, p.ID)
+		s.graves.Back(p.ID)
 		for _, r := range p.Reps {
 			s.texts[r.Hash] = r.Text
 		}

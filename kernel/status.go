@@ -137,7 +137,8 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 		}
 		st.Sessions = append(st.Sessions, s.status(k.now()))
 		s.countMasked(masked)
-		st.Forgotten, st.Retired = st.Forgotten+len(s.forgotten), st.Retired+len(s.retired)
+		forgotten, retired := s.graves.Count()
+		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
 		unlock()
 	}
 	for _, rule := range sortedKeys(masked) {

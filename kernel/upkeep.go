@@ -350,12 +350,3 @@ func (k *Kernel) retainBackups(ctx context.Context, req *RetainRequest, out *Ret
 	}
 	return err
 }
-
-// forgetBackups removes the backups that quote what a session is to forget.
-func (k *Kernel) forgetBackups(ctx context.Context, s *session) error {
-	pages := s.condemnedPages()
-	if len(pages) == 0 || s.name == folder.Project {
-		return nil
-	}
-	return k.upkeep.ForgetBackups(ctx, s.scrubberOf(pages).text)
-}
