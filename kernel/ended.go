@@ -36,7 +36,7 @@ func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retai
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if last, _ := folder.LastWrite(folder.In(k.state, f), req.Now); !last.Before(before) || k.holdsSession(f) {
+		if last, _ := folder.LastWrite(folder.In(k.state, f), req.Now); !last.Before(before) || k.sessions.holds(f) {
 			continue
 		}
 		if named == nil {
@@ -98,9 +98,7 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 
 // endSession ends a session, unless somebody uses it.
 func (k *Kernel) endSession(ctx context.Context, name string, e *EndedSession, before, now time.Time) (bool, error) {
-	k.mu.Lock()
-	s := k.sessions[name]
-	k.mu.Unlock()
+	s := k.sessions.find(name)
 	if s == nil || !s.mu.TryLock() {
 		return false, nil // a call has it
 	}

@@ -84,7 +84,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 		req.Now = k.now()
 	}
 	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
-	folders, err := k.forgetFolders(&req)
+	folders, err := forgetFolders(k.state, &req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
 	}
@@ -124,20 +124,20 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 }
 
 // forgetFolders are the sessions that may hold what is meant, the named one first.
-func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
+func forgetFolders(state store.Store, req *ForgetRequest) ([]string, error) {
 	if req.SessionKey == "" {
 		req.SessionKey = DefaultSession
 	}
-	own, err := folder.Of(k.state, req.SessionKey)
+	own, err := folder.Of(state, req.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	all, err := folder.All(k.state)
+	all, err := folder.All(state)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
-		if key, err := folder.KeyIn(k.state, req.SessionKey); err == nil && key == req.SessionKey {
+		if key, err := folder.KeyIn(state, req.SessionKey); err == nil && key == req.SessionKey {
 			own = req.SessionKey // nobody knows whose the folder is, so status has its name
 		}
 	}
@@ -150,7 +150,7 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 		}
 	}
 	if !slices.Contains(all, own) && len(folders) == 1 {
-		return nil, k.noSession(req.SessionKey)
+		return nil, noSession(state, req.SessionKey)
 	}
 	return folders, nil
 }

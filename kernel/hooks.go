@@ -393,7 +393,7 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
 	}
 	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
-		return nil, fmt.Errorf("restore: %w", k.noSession(s.key))
+		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.key))
 	}
 	return out, nil
 }

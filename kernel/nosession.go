@@ -57,14 +57,14 @@ func (e *NoSessionError) Hint(all string) string {
 }
 
 // noSession is the error for a key.
-func (k *Kernel) noSession(key string) error {
+func noSession(state store.Store, key string) error {
 	e := &NoSessionError{Key: key}
-	folders, err := folder.All(k.state)
+	folders, err := folder.All(state)
 	if err != nil {
 		return err
 	}
 	for _, f := range folders {
-		of, err := folder.KeyIn(k.state, f)
+		of, err := folder.KeyIn(state, f)
 		if err != nil {
 			of = f // check and status name it so, too
 		}
@@ -88,9 +88,7 @@ func (k *Kernel) known(key string) error {
 	if err != nil || store.Exists(folder.In(k.state, name), "") {
 		return err
 	}
-	k.mu.Lock()
-	s := k.sessions[name]
-	k.mu.Unlock()
+	s := k.sessions.find(name)
 	if s != nil && s.held.Load() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -98,7 +96,7 @@ func (k *Kernel) known(key string) error {
 			return nil
 		}
 	}
-	return k.noSession(key)
+	return noSession(k.state, key)
 }
 
 // keeps tells whether anything of a session is in memory.

@@ -119,7 +119,7 @@ func (s *session) openJournal() error {
 	if err := s.owner.Sign(s.files, s.key); err != nil {
 		return err
 	}
-	return s.openFile(&s.journal, folder.JournalFile)
+	return openFile(&s.journal, s.files, folder.JournalFile)
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
@@ -133,15 +133,15 @@ func (s *session) openRecords() error {
 		}
 		s.lost = nil
 	}
-	return s.openFile(&s.records, folder.RecordsFile)
+	return openFile(&s.records, s.files, folder.RecordsFile)
 }
 
 // openFile opens a journal for writing on first use.
-func (s *session) openFile(j **journal.Journal, name string) error {
+func openFile(j **journal.Journal, in store.Store, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{Derived: name == folder.RecordsFile})
+	opened, err := journal.OpenJournalIn(in, name, &journal.Options{Derived: name == folder.RecordsFile})
 	if err != nil {
 		return err
 	}

@@ -126,8 +126,10 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	} else if len(out.Unreadable) == 0 {
 		out.Unreadable = append(out.Unreadable, Finding{What: noBlobs.Error(), Hint: "'memkernel check' says which session it is"})
 	}
-	if err := k.retainBackups(ctx, &req, out); err != nil {
-		return nil, fmt.Errorf("retain: backups: %w", err)
+	if req.Backups > 0 {
+		if out.Backups, out.BackupBytes, err = k.upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {
+			return nil, fmt.Errorf("retain: backups: %w", err)
+		}
 	}
 	if !req.Apply {
 		return out, ctx.Err()

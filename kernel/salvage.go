@@ -61,7 +61,7 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 	} else if found, ok := folder.Find(k.state, key); ok {
 		name = found // check and status name sessions by their folders that they can't read
 	} else {
-		return nil, fmt.Errorf("salvage: %w", k.noSession(key))
+		return nil, fmt.Errorf("salvage: %w", noSession(k.state, key))
 	}
 	s, unlock, err := k.hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -78,15 +78,9 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 // hold gives a session with its locks and without reading it: what this process knew
 // of it is dropped, before and after.
 func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*session, func(), error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
-		return nil, nil, ErrClosed
-	}
-	s := k.sessions[name]
-	if s == nil {
-		s = k.newSession(key, name)
-		k.sessions[name] = s
+	s, err := k.sessions.take(name, func() *session { return k.newSession(key, name) })
+	if err != nil {
+		return nil, nil, err
 	}
 	if !s.mu.TryLock() {
 		return nil, nil, errors.New("the session is in use")

@@ -84,8 +84,7 @@ type session struct {
 	// journal's memory page are in remembered.
 	written  map[string]bool
 	promises int
-	// billed are the calls that usage.jsonl has, by branch and call; nil until it is asked.
-	billed   map[string]bool
+	usage    usageLog
 	left     archive.Left // what left the prompts and was searched
 	graves   erasure.Ledger
 	eraseErr error // why what was promised is not erased yet
@@ -117,7 +116,7 @@ func (s *session) init() {
 	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
-	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
+	s.written, s.promises, s.usage = map[string]bool{}, 0, usageLog{}
 	s.left = archive.Left{}
 	s.graves, s.upkept = erasure.NewLedger(), false
 	s.owner.Unread()
@@ -141,17 +140,10 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	k.mu.Lock()
-	if k.closed {
-		k.mu.Unlock()
-		return nil, nil, ErrClosed
+	s, err := k.sessions.take(name, func() *session { return k.newSession(key, name) })
+	if err != nil {
+		return nil, nil, err
 	}
-	s := k.sessions[name]
-	if s == nil {
-		s = k.newSession(key, name)
-		k.sessions[name] = s
-	}
-	k.mu.Unlock()
 	if err := s.mu.LockContext(ctx); err != nil {
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
@@ -173,7 +165,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		s.key, err = s.owner.Identify(s.root, s.name, s.key, key)
 		return err
 	}
-	err := identify()
+	err = identify()
 	if err == nil {
 		err = s.refresh(write)
 	}
@@ -215,7 +207,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			k.redoRuns(ctx, s)
 		}
 	}
-	k.keepFew(s)
+	k.sessions.releaseOldest(k.keep, s)
 	return s, unlock, nil
 }
 
@@ -257,13 +249,13 @@ func (s *session) lock(ctx context.Context) (release func(), err error) {
 
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
-	if err := s.follow(&s.journal, folder.JournalFile, write, s.replay); err != nil {
+	if err := follow(&s.journal, s.files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
-	switch err := s.follow(&s.records, folder.RecordsFile, write, s.replayPlan); {
+	switch err := follow(&s.records, s.files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
 	case err == nil:
 		s.lost = nil
 	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
@@ -288,16 +280,16 @@ func (s *session) lose(cause error) {
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
-// record that is new to each. A journal that was opened for reading is opened
-// again to be written.
-func (s *session) follow(j **journal.Journal, name string, write bool, each func(journal.Record) error) error {
-	if *j == nil || write && s.readOnly {
+// record that is new to each. again says that it was opened for reading, and is opened
+// anew to be written.
+func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
+	if *j == nil || again {
 		skip := 0
 		if *j != nil {
 			skip = (*j).Len()
 			(*j).Close()
 		}
-		opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
+		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
 			if skip--; skip >= 0 {
 				return nil
 			}

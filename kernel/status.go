@@ -176,7 +176,7 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 	if o.Session != "" {
 		name, err := folder.Of(k.state, o.Session)
 		if err == nil && !slices.Contains(all, name) {
-			err = fmt.Errorf("status: %w", k.noSession(o.Session))
+			err = fmt.Errorf("status: %w", noSession(k.state, o.Session))
 		}
 		return []string{name}, nil, err
 	}

@@ -342,11 +342,3 @@ func (k *Kernel) Guard(ctx context.Context, req GuardRequest) (*consolidation.Lo
 	}
 	return loss, ctx.Err()
 }
-
-// retainBackups removes the backups that no run which is younger needs.
-func (k *Kernel) retainBackups(ctx context.Context, req *RetainRequest, out *Retained) (err error) {
-	if req.Backups > 0 {
-		out.Backups, out.BackupBytes, err = k.upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply)
-	}
-	return err
-}

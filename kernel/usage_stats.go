@@ -124,7 +124,7 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 			return nil, err
 		}
 		if !slices.Contains(folders, name) {
-			return nil, fmt.Errorf("stats: %w", k.noSession(opt.Session))
+			return nil, fmt.Errorf("stats: %w", noSession(k.state, opt.Session))
 		}
 		folders = []string{name}
 	}
