@@ -363,7 +363,7 @@ const maxRoom = 40
 var larger = map[string]int{
 	"kernel":                 65,
 	"kernel.Kernel":          100,
-	"kernel.session":         150,
+	"kernel.session":         142,
 	"pagevm/journal.Journal": 41,
 }
 

@@ -342,7 +342,7 @@ func (s *session) summaryStored(branch string) (journal.StoredPage, bool) {
 	if s.journal == nil {
 		return journal.StoredPage{}, false
 	}
-	return s.journal.Store().Page(s.address(s.summaryPage(branch)))
+	return s.journal.Store().Page(s.address(s.account.summaryPage(branch)))
 }
 
 // compaction tells what the demand came to.

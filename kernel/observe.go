@@ -149,7 +149,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
 		}
 	}
-	_, stands := s.turnChains[o.AdvancementKey]
+	_, stands := s.account.chains[o.AdvancementKey]
 	if err := s.captureTurn(&t, w.Msgs, turnStart(w.Msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
@@ -157,7 +157,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	o.Stats = w.stats
 	s.spend(&o.Stats)
 	if end == 0 {
-		o.Outcome, o.Turns = OpenTurn, s.turns
+		o.Outcome, o.Turns = OpenTurn, s.account.committed
 		s.takeBill(o, w, t)
 		return o, nil
 	}
@@ -180,7 +180,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	if o.Outcome == Committed && end < len(w.Msgs) {
 		o.Outcome = OpenTurn
 	}
-	o.Turns = s.turns
+	o.Turns = s.account.committed
 	return o, nil
 }
 
@@ -188,19 +188,19 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 // with other messages is a conflict; what else a delivery brings (usage, plan)
 // does not count for that.
 func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
-	if chain, ok := s.turnChains[o.AdvancementKey]; ok {
+	if chain, ok := s.account.chains[o.AdvancementKey]; ok {
 		o.Outcome = Duplicate
 		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
 			o.Outcome = Conflict
 		}
 		return nil
 	}
-	entry, err := s.listUpdate(turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
+	entry, err := listUpdate(s.name, turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
 	if err != nil {
 		return err
 	}
 	r, err := s.settle(journal.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}},
-		entry, body.Branch, s.advance(s.observed[t.Branch], msgs), t.Updates)
+		entry, body.Branch, s.advance(s.account.observed[t.Branch], msgs), t.Updates)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.turns, Stats: w.stats}
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.account.committed, Stats: w.stats}
 	s.spend(&o.Stats)
 	s.takeBill(o, w, t)
 	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yielded{})...)

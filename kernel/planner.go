@@ -176,7 +176,7 @@ func (k *Kernel) prior(ctx context.Context, s *session, req *PlanRequest, price 
 	}
 	o := &k.life
 	p := &plan.Prior{Key: s.key, Name: s.name, Before: s.line(req.Branch, req.Model), Texts: s.texts, Maker: m,
-		Observed: s.observed[req.Branch], Calibration: s.calib.of(req.Model),
+		Observed: s.account.observed[req.Branch], Calibration: s.calib.of(req.Model),
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.stored()...)), req.Branch),
 		Pending: s.account.pending[req.Branch], Compacted: s.account.compacted,
 		Life: plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),

@@ -98,7 +98,7 @@ func (s *session) nextPlanID(pl *planned) string {
 // commitCut makes the summary of what a cut lets go durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
 func (s *session) commitCut(pl *planned) error {
-	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.observed[pl.req.Branch].Offset.Messages {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.account.observed[pl.req.Branch].Offset.Messages {
 		return nil
 	}
 	point := journal.PointDowngrade

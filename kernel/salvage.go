@@ -188,7 +188,7 @@ func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.Damag
 		}
 	}
 	errs = append(errs, s.recallAccount())
-	out.Pages, out.Turns = len(s.pages), s.turns
+	out.Pages, out.Turns = len(s.pages), s.account.committed
 	held := map[string]bool{}
 	for _, p := range s.pages {
 		for _, h := range erasure.BlobsOf(p) {

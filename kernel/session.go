@@ -20,7 +20,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // DefaultSession is the key of a session that has none.
@@ -50,14 +49,7 @@ type session struct {
 	lines   map[lineKey]*branch.State
 	heard   map[lineKey]*ingest.Heard // what is observed of lines that are not planned here
 	spans   map[string]branch.Span
-	turns   int
-	// observed is the summary of all observed turns, used from the next cut on.
-	observed map[string]summary.State
-	calib    *calibrations
-	// turnChains are the contents of committed turns by key, staged the turn
-	// whose commit has not been read yet.
-	turnChains map[string]string
-	staged     *turnBody
+	calib   *calibrations
 	// account says how far the journal's pages have been read, contract what is
 	// asked of everything that is written there.
 	account  account
@@ -112,8 +104,7 @@ func (s *session) init() {
 	s.texts = map[string]string{}
 	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.spans = map[string]branch.Span{}
-	s.observed = map[string]summary.State{}
-	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
+	s.account, s.life, s.flushed = newAccount(), nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
 	s.written, s.promises, s.usage = map[string]bool{}, 0, usageLog{}
@@ -224,7 +215,7 @@ func (s *session) invalidate() {
 	}
 	s.tracer.Forget()
 	s.held.Store(false)
-	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
+	s.journal, s.records, s.readOnly = nil, nil, true
 	s.init()
 }
 
@@ -356,16 +347,16 @@ func (s *session) replay(r journal.Record) error {
 		delete(s.unwritten, r.ID)
 		s.written[r.ID] = true
 	case journal.OpStaged:
-		if s.staged = nil; r.IsWriteback() {
+		if s.account.staged = nil; r.IsWriteback() {
 			return nil // the journal's store has it
 		}
-		s.staged = &turnBody{}
-		return unmarshal(r, s.staged)
+		s.account.staged = &turnBody{}
+		return unmarshal(r, s.account.staged)
 	case journal.OpCommitted:
-		if s.staged != nil {
-			s.keepTurn(r.ID, s.staged)
+		if s.account.staged != nil {
+			s.account.keepTurn(r.ID, s.account.staged)
 		}
-		s.staged = nil
+		s.account.staged = nil
 	}
 	return nil
 }
@@ -413,14 +404,6 @@ func (s *session) keepCut(b *branch.Cut) {
 	}
 	for _, sp := range b.Spans {
 		s.spans[sp.ID] = sp
-	}
-}
-
-func (s *session) keepTurn(key string, b *turnBody) {
-	s.turns++
-	s.turnChains[key] = b.Chain
-	if b.Summary.Offset.Messages >= s.observed[b.Branch].Offset.Messages {
-		s.observed[b.Branch] = b.Summary
 	}
 }
 

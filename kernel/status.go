@@ -202,7 +202,7 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.account.committed, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
 		JournalBytes: folder.Size(s.files, folder.JournalFile), ProjectionBytes: folder.Size(s.files, folder.RecordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {

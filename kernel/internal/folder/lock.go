@@ -35,7 +35,7 @@ const lockRetry = 2 * time.Millisecond
 // it.
 func Lock(ctx context.Context, state store.Store, name string) (release func(), err error) {
 	for {
-		release, err := TryLock(ctx, state, name)
+		release, err := tryLock(ctx, state, name)
 		if held := (*store.LockedError)(nil); errors.As(err, &held) {
 			if err = wait(ctx, lockRetry); err == nil {
 				continue
@@ -45,8 +45,8 @@ func Lock(ctx context.Context, state store.Store, name string) (release func(), 
 	}
 }
 
-// TryLock takes the lock if nobody has it. Sessions don't end meanwhile.
-func TryLock(ctx context.Context, state store.Store, name string) (release func(), err error) {
+// tryLock takes the lock if nobody has it. Sessions don't end meanwhile.
+func tryLock(ctx context.Context, state store.Store, name string) (release func(), err error) {
 	unlock, err := lockState(ctx, state, sessionsLock, store.Shared)
 	if err != nil {
 		return nil, err
