@@ -8,6 +8,8 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -73,7 +75,7 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 		return out
 	}
 	named := snap.Mentioned()
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return out
 	}
@@ -124,13 +126,13 @@ func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now ti
 	if !k.anyBlob() {
 		return nil // no journal needs to be read
 	}
-	needed, err := neededBlobs(k.state, nil)
+	needed, err := erasure.Needed(k.state, nil)
 	if err != nil {
 		r.Skip(consolidation.CheckBlobs, err.Error())
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
-	err = k.unneeded(needed, func(info store.BlobInfo) error {
+	err = erasure.Unneeded(k.blobs, needed, func(info store.BlobInfo) error {
 		at, err := k.blobs.Stat(info.Hash)
 		if err != nil || now.Sub(at.Time) < orphanAge {
 			return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
@@ -95,35 +96,41 @@ func (s *session) takeBill(o *Observation, w *intake, t Turn) {
 		o.Faults = append(o.Faults, *fault)
 	}
 	if !t.More {
-		rows = append(rows, s.unlogged(w, &t, told, row)...)
+		rows = append(rows, s.usage.unlogged(s.files, s.key, w.prices, &t, told, row)...)
 	}
-	if err := s.logUsage(rows); err != nil {
+	if err := logUsage(s.files, rows); err != nil {
 		o.Faults = append(o.Faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 }
 
+// usageLog is what is known of a session's usage.jsonl.
+type usageLog struct {
+	// billed are the calls that it has, by branch and call; nil until it is asked.
+	billed map[string]bool
+}
+
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func (s *session) unlogged(w *intake, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
+func (l *usageLog) unlogged(dir store.Store, key string, prices *cachelayout.Book, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
 	if len(told) == 0 {
 		return nil
 	}
-	if s.billed == nil {
-		s.billed = map[string]bool{}
-		logged, _, err := readUsage(s.files, s.key)
+	if l.billed == nil {
+		l.billed = map[string]bool{}
+		logged, _, err := readUsage(dir, key)
 		if err != nil {
 			logged = nil // a damaged report is put aside when it is written
 		}
 		for i := range logged {
-			s.billed[logged[i].Branch+"\x00"+logged[i].Call] = true
+			l.billed[logged[i].Branch+"\x00"+logged[i].Call] = true
 		}
 	}
 	if planned != nil {
-		s.billed[t.Branch+"\x00"+planned.Call] = true
+		l.billed[t.Branch+"\x00"+planned.Call] = true
 	}
 	for _, b := range told {
-		if id := t.Branch + "\x00" + b.call; !s.billed[id] {
-			s.billed[id] = true
-			rows = append(rows, b.row(w.prices, t))
+		if id := t.Branch + "\x00" + b.call; !l.billed[id] {
+			l.billed[id] = true
+			rows = append(rows, b.row(prices, t))
 		}
 	}
 	return rows
@@ -145,7 +152,7 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) UsageRow {
 }
 
 // logUsage appends to usage.jsonl, which is a report and not state.
-func (s *session) logUsage(rows []UsageRow) error {
+func logUsage(dir store.Store, rows []UsageRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -161,11 +168,11 @@ func (s *session) logUsage(rows []UsageRow) error {
 		}
 		records = append(records, journal.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
 	}
-	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
+	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})
 	var damage *journal.DamageError
 	if errors.As(err, &damage) {
-		if _, err = store.PutAside(s.files, usageFile); err == nil {
-			j, err = journal.OpenJournalIn(s.files, usageFile, &journal.Options{Derived: true})
+		if _, err = store.PutAside(dir, folder.UsageFile); err == nil {
+			j, err = journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})
 		}
 	}
 	if err != nil {

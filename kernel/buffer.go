@@ -96,7 +96,7 @@ func (s *session) bufferTurn(ctx context.Context, t bufferedTurn) []Fault {
 	touched := checkpoint.Update(checkpoint.State{}, t.msgs)
 	c.Resources = checkpoint.Build(touched, nil, checkpoint.Input{}).Resources
 	state, items := s.news(checkpoint.Lines(c, maxTurnBytes))
-	return s.buffer(ctx, id, bufferHead{at: t.now, what: fmt.Sprintf("turn %d", s.turns), full: t.reading.Utilization()}, append(lines, state...), items)
+	return s.buffer(ctx, id, bufferHead{at: t.now, what: fmt.Sprintf("turn %d", s.account.committed), full: t.reading.Utilization()}, append(lines, state...), items)
 }
 
 // bufferState appends all of the working state, once per cycle and content.

@@ -8,7 +8,10 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
@@ -40,12 +43,12 @@ func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
 // checkState verifies all but the index.
 func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	findings := []Finding{}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
-	if store.Exists(k.folder(projectFolder), "") {
-		folders = append(folders, projectFolder)
+	if store.Exists(folder.In(k.state, folder.Project), "") {
+		folders = append(folders, folder.Project)
 	}
 	for _, f := range folders {
 		s, unlock, err := k.visit(ctx, f, false)
@@ -78,7 +81,7 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 // salvageHint is the way out of damage to a session.
 func salvageHint(name string) string {
 	of := "--session " + name
-	if name == projectFolder {
+	if name == folder.Project {
 		of = "--project"
 	}
 	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
@@ -121,12 +124,12 @@ func (s *session) check() []Finding {
 	if err != nil {
 		out = append(out, unreadable(s.name, err))
 	}
-	for _, d := range s.damagedDerived() {
-		add("%v", d.err)
+	for _, d := range folder.DamagedDerived(s.files) {
+		add("%v", d.Err)
 	}
-	r := &reader{s: s}
+	r := s.reader()
 	for _, id := range sortedKeys(s.pages) {
-		if err := r.check(s.pages[id]); err != nil {
+		if err := checkPage(r, &s.graves, s.pages[id]); err != nil {
 			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: salvageHint(s.name) + "; then observe the session's transcript again"})
 		}
 	}
@@ -136,14 +139,14 @@ func (s *session) check() []Finding {
 	return out
 }
 
-func (r *reader) check(p *pagevm.Page) error {
+func checkPage(r *archive.Reader, graves *erasure.Ledger, p *pagevm.Page) error {
 	for _, m := range p.Media {
-		if _, gone := r.s.goneBlobs[m.Blob]; m.Blob != "" && !gone && !r.s.blobs.Has(m.Blob) {
+		if _, gone := graves.GoneBlob(m.Blob); m.Blob != "" && !gone && !r.Blobs.Has(m.Blob) {
 			return fmt.Errorf("page %s: its %s, blob %s, is gone", p.ID, m.Type, m.Blob)
 		}
 	}
-	text, err := r.content(p)
-	if errors.Is(err, errRetired) {
+	text, err := r.Content(p)
+	if errors.Is(err, archive.ErrRetired) {
 		return nil
 	}
 	if err != nil {

@@ -157,7 +157,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	b.ending = func(st summary.State) { job = k.boundaryNotes(s, w, b, st) }
 	p, err := k.compact(ctx, s, w, b)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.key, err)
 	}
 	k.askAtBoundary(s, job, false)
@@ -342,7 +342,7 @@ func (s *session) summaryStored(branch string) (journal.StoredPage, bool) {
 	if s.journal == nil {
 		return journal.StoredPage{}, false
 	}
-	return s.journal.Store().Page(s.address(s.summaryPage(branch)))
+	return s.journal.Store().Page(s.address(s.account.summaryPage(branch)))
 }
 
 // compaction tells what the demand came to.

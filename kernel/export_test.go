@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
@@ -13,7 +14,7 @@ func (o *Options) KeepIn(s store.Store) { o.state = s }
 func SafeKey(key string) string { return safename.Of(key) }
 
 // SessionKeyOf is the key of a session by its folder.
-func SessionKeyOf(folder string) (string, error) { return sessionKeyOf(folder) }
+func SessionKeyOf(name string) (string, error) { return folder.KeyOf(name) }
 
 // ConversationPage is the page of a run of a message's parts.
 func ConversationPage(branch, key string, part int) string {
@@ -21,4 +22,4 @@ func ConversationPage(branch, key string, part int) string {
 }
 
 // Held counts the sessions that a kernel holds in memory.
-func (k *Kernel) Held() int { return len(k.inMemory()) }
+func (k *Kernel) Held() int { return len(k.sessions.held()) }

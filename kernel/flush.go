@@ -220,7 +220,7 @@ func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, erro
 	}
 	out, err := s.observeFlush(ctx, k.memory, r)
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("flush session %s: %w", s.key, err)
 	}
 	return out, nil

@@ -10,24 +10,10 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
-)
-
-// Forgetting is a logged operation: the journal first says what is to go, by id and
-// hash, and from that line on it is forgotten. Then what it held is removed, and
-// the journal says that too. A kill in between is made good when the session is
-// next opened to be written.
-//
-//	forget     {"pages":[{"id":…,"hash":…}],"blobs":[…],"reason":…}   the promise, synced
-//	           journal rewritten without contents and without what quotes them
-//	           projections removed, then blobs that no other page needs
-//	forgotten  {}                                                      done
-const (
-	opForget    = "forget"
-	opForgotten = "forgotten"
 )
 
 // ReasonForgotten is the [Content.Reason] of what was forgotten, or went by
@@ -85,29 +71,6 @@ type ForgottenPage struct {
 	Created time.Time   `json:"created,omitzero"`
 }
 
-// forgetBody is the body of an opForget record.
-type forgetBody struct {
-	// Retire: contents go by retention. Pages stay, and the same content may come
-	// back.
-	Retire bool `json:"retire,omitempty"`
-	// Whole: all of the session goes; Prompts: its projections go too.
-	Whole   bool        `json:"whole,omitempty"`
-	Prompts bool        `json:"prompts,omitempty"`
-	Pages   []tombstone `json:"pages"`
-	Blobs   []string    `json:"blobs,omitempty"`
-	Reason  string      `json:"reason,omitempty"`
-}
-
-// tombstone is what is left of a page: enough to know it again, nothing of what it
-// said.
-type tombstone struct {
-	ID   string `json:"id"`
-	Hash string `json:"hash"`
-	// Key is the host message that it came from.
-	Key   string `json:"key,omitempty"`
-	Bytes int64  `json:"bytes"`
-}
-
 // Forget removes pages, spans, blobs or a whole session from all that is kept, and
 // keeps tombstones: Get answers FORGOTTEN, and the same message does not come back
 // when the host sends it again, in whose place a prompt then says so. The next plan
@@ -121,7 +84,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 		req.Now = k.now()
 	}
 	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
-	folders, err := k.forgetFolders(&req)
+	folders, err := forgetFolders(k.state, &req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
 	}
@@ -147,7 +110,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 			return nil, fmt.Errorf("forget: nothing is known of %s in session %q; get and plan --explain name what is", id, req.SessionKey)
 		}
 	}
-	if err := k.splitBlobs(out, blobs); err != nil {
+	if err := out.splitBlobs(k.state, blobs); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
 	if !req.Apply {
@@ -161,20 +124,20 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 }
 
 // forgetFolders are the sessions that may hold what is meant, the named one first.
-func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
+func forgetFolders(state store.Store, req *ForgetRequest) ([]string, error) {
 	if req.SessionKey == "" {
 		req.SessionKey = DefaultSession
 	}
-	own, err := folderOf(k.state, req.SessionKey)
+	own, err := folder.Of(state, req.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.sessionFolders()
+	all, err := folder.All(state)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
-		if key, err := sessionKeyIn(k.state, req.SessionKey); err == nil && key == req.SessionKey {
+		if key, err := folder.KeyIn(state, req.SessionKey); err == nil && key == req.SessionKey {
 			own = req.SessionKey // nobody knows whose the folder is, so status has its name
 		}
 	}
@@ -187,30 +150,31 @@ func (k *Kernel) forgetFolders(req *ForgetRequest) ([]string, error) {
 		}
 	}
 	if !slices.Contains(all, own) && len(folders) == 1 {
-		return nil, k.noSession(req.SessionKey)
+		return nil, noSession(state, req.SessionKey)
 	}
 	return folders, nil
 }
 
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
-func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*forgetBody, error) {
-	s, unlock, err := k.visit(ctx, folder, req.Apply)
+func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*erasure.Promise, error) {
+	s, unlock, err := k.visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	pages := s.meant(req, out, known)
-	b := s.forgetBodyOf(pages, req)
+	pages, already := s.erasable().Meant(req.IDs, req.Session, known)
+	out.Already = append(out.Already, already...)
+	b := erasure.PromiseOf(pages, req.Session, s.masker.Text(req.Reason))
 	if len(b.Pages) == 0 && !b.Whole {
 		return nil, nil
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: folder, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: name, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 	}
 	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
-	quoting, err := k.upkeep.Quoting(s.scrubberOf(pages).text)
+	quoting, err := k.upkeep.Quoting(erasure.NewScrubber(s.reader(), pages).Text)
 	if err != nil {
 		return nil, err
 	}
@@ -224,86 +188,8 @@ func (k *Kernel) promiseForget(ctx context.Context, folder string, req *ForgetRe
 	return b, s.promiseErasure(b, req.Now)
 }
 
-// meant are the pages of the session that a request names, by id.
-func (s *session) meant(req *ForgetRequest, out *Forgotten, known map[string]bool) []*pagevm.Page {
-	set := map[string]*pagevm.Page{}
-	if req.Session {
-		set = s.pages
-	}
-	for _, id := range req.IDs {
-		page, _, _ := cutLines(id)
-		switch sp, span := s.spans[page]; {
-		case store.IsHash(id):
-			for _, p := range s.pages {
-				if p.Hash == id || slices.Contains(blobsOf(p), id) {
-					set[p.ID], known[id] = p, true
-				}
-			}
-			known[id] = known[id] || s.goneBlobs[id]
-		case s.pages[page] != nil:
-			set[page], known[id] = s.pages[page], true
-		case span:
-			known[id] = true
-			for _, m := range sp.Pages {
-				if p := s.pages[m]; p != nil {
-					set[m] = p
-				}
-			}
-		case s.forgotten[page].ID != "":
-			known[id] = true
-			out.Already = append(out.Already, page)
-		}
-	}
-	var pages []*pagevm.Page
-	for _, id := range sortedKeys(set) {
-		pages = append(pages, set[id])
-	}
-	return pages
-}
-
-// blobsOf are the blobs that a page holds.
-func blobsOf(p *pagevm.Page) []string {
-	var out []string
-	if p.Blob != "" {
-		out = append(out, p.Blob)
-	}
-	for _, m := range p.Media {
-		if m.Blob != "" {
-			out = append(out, m.Blob)
-		}
-	}
-	return out
-}
-
-func (s *session) forgetBodyOf(pages []*pagevm.Page, req *ForgetRequest) *forgetBody {
-	b := &forgetBody{Whole: req.Session, Pages: []tombstone{}, Reason: s.masker.Text(req.Reason)}
-	for _, p := range pages {
-		b.Pages = append(b.Pages, tombstone{ID: p.ID, Hash: p.Hash, Key: p.MessageKey, Bytes: p.Bytes})
-		b.Blobs = append(b.Blobs, blobsOf(p)...)
-	}
-	return b
-}
-
-// promiseErasure writes down what is to go, durably. From here on it is gone for
-// whoever asks.
-func (s *session) promiseErasure(b *forgetBody, now time.Time) error {
-	body, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	rec := journal.Record{Op: opForget, ID: ids.Page("fo", s.name, now.UTC().Format(time.RFC3339Nano), string(body)), Time: now, Body: body}
-	if _, err := s.journal.Append(true, rec); err != nil {
-		s.forget()
-		return err
-	}
-	return s.keepErasure(rec)
-}
-
 // splitBlobs tells the blobs that go from those that other pages need.
-func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
+func (out *Forgotten) splitBlobs(state store.Store, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
 	if len(blobs) > 0 {
@@ -312,7 +198,7 @@ func (k *Kernel) splitBlobs(out *Forgotten, blobs []string) error {
 			gone[p.folder+"/"+p.ID] = true
 		}
 		var err error
-		if needed, err = neededBlobs(k.state, gone); err != nil {
+		if needed, err = erasure.Needed(state, gone); err != nil {
 			return err
 		}
 	}
@@ -344,28 +230,94 @@ func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
 
 // elsewhere names what holds the same as some pages, and is not one of them.
 func (s *session) elsewhere(pages []*pagevm.Page) []string {
-	hashes, ids := map[string]bool{}, map[string]bool{}
-	for _, p := range pages {
-		ids[p.ID] = true
-		hashes[p.Hash] = p.Bytes >= sameBytes
-	}
 	var out []string
-	for _, id := range sortedKeys(s.pages) {
-		if p := s.pages[id]; hashes[p.Hash] && !ids[id] {
-			out = append(out, "page "+id+" has the same content")
-		}
+	for _, id := range s.erasable().Same(pages) {
+		out = append(out, "page "+id+" has the same content")
 	}
-	sc := s.scrubberOf(pages)
+	sc := erasure.NewScrubber(s.reader(), pages)
 	for _, id := range sortedKeys(s.remembered) {
-		if b := s.remembered[id]; sc.text(b.Text) != b.Text {
+		if b := s.remembered[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
 		}
 	}
 	for _, p := range s.stored() {
 		raw, err := json.Marshal(p.Fields)
-		if err == nil && string(sc.json(raw)) != string(raw) {
+		if err == nil && string(sc.JSON(raw)) != string(raw) {
 			out = append(out, fmt.Sprintf("%s %s, which a host wrote, quotes it", p.Type, strings.TrimPrefix(p.Address.String(), "session/")))
 		}
 	}
 	return out
+}
+
+// erasable is what the session holds that can be forgotten.
+func (s *session) erasable() erasure.Held {
+	return erasure.Held{Pages: s.pages, Spans: s.spans, Gone: &s.graves}
+}
+
+// promiseErasure writes down what is to go, durably. From here on it is gone for
+// whoever asks.
+func (s *session) promiseErasure(b *erasure.Promise, now time.Time) error {
+	rec, err := b.Record(s.name, now)
+	if err != nil {
+		return err
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	if _, err := s.journal.Append(true, rec); err != nil {
+		s.invalidate()
+		return err
+	}
+	return s.replay(rec)
+}
+
+// eraseAll removes what promises say, if there are any, and reads the session
+// again. What can't be removed now stays promised, with the reason in eraseErr.
+func (s *session) eraseAll(ctx context.Context, k *Kernel) error {
+	s.eraseErr = nil
+	if !s.graves.Owes() {
+		return nil
+	}
+	if s.eraseErr = s.openJournal(); s.eraseErr == nil {
+		s.eraseErr = s.graves.Erase(ctx, erasure.Session{State: s.root, Dir: s.files, Journal: s.journal, Blobs: s.blobs, Reader: s.reader(),
+			Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}, quoting{k, s})
+	}
+	s.invalidate()
+	s.readOnly = false
+	return s.refresh(true)
+}
+
+// quoting is who else holds what a session is to forget.
+type quoting struct {
+	k *Kernel
+	s *session
+}
+
+func (q quoting) Backups(ctx context.Context, clean func(string) string) error {
+	if q.s.name == folder.Project {
+		return nil
+	}
+	return q.k.upkeep.ForgetBackups(ctx, clean)
+}
+
+func (q quoting) Nets(ctx context.Context) error { return q.s.forgetNets(ctx) }
+
+func (q quoting) Derived() {
+	if q.s.records != nil {
+		q.s.records.Close()
+		q.s.records = nil
+	}
+	q.s.tracer.Forget()
+}
+
+// goneContent is the answer for what was forgotten or went by retention.
+func goneContent(id string, g erasure.Grave, what string) *Content {
+	detail := what
+	if !g.Time.IsZero() {
+		detail += " on " + g.Time.UTC().Format("2006-01-02")
+	}
+	if r := strings.TrimSpace(g.Reason); r != "" {
+		detail += ": " + r
+	}
+	return &Content{ID: id, Reason: ReasonForgotten, Detail: detail}
 }

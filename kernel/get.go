@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -54,7 +56,7 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		return nil, err
 	}
 	defer unlock()
-	page, from, to := cutLines(id)
+	page, from, to := archive.CutLines(id)
 	c, err := s.get(page)
 	if err != nil {
 		return lostContent(id, err), nil
@@ -72,9 +74,9 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	}
 	c.ID = id
 	if c.Page != nil {
-		c.Text = plainContent(c.Page, c.Text)
+		c.Text = archive.Plain(c.Page, c.Text)
 	}
-	c.Text = linesOf(c.Text, from, to)
+	c.Text = archive.LinesOf(c.Text, from, to)
 	return c, nil
 }
 
@@ -92,17 +94,17 @@ func (s *session) get(id string) (*Content, error) {
 		return s.getCheckpoint(id)
 	}
 	if p := s.pages[id]; p != nil {
-		text, err := (&reader{s: s}).content(p)
-		if errors.Is(err, errRetired) {
-			return goneContent(id, s.retired[id], "its content is no longer kept"), nil
+		text, err := s.reader().Content(p)
+		if errors.Is(err, archive.ErrRetired) {
+			return goneContent(id, s.graves.Retirement(id), "its content is no longer kept"), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p, References: references(p, text)}, nil
 	}
-	if c, ok := s.buriedPage(id); ok {
-		return c, nil
+	if g, ok := s.graves.Burial(id); ok {
+		return goneContent(id, g, "it was forgotten"), nil
 	}
 	if sp, ok := s.spans[id]; ok {
 		return s.getSpan(sp)
@@ -115,7 +117,7 @@ func (s *session) get(id string) (*Content, error) {
 
 func (s *session) getBlob(hash string) (*Content, error) {
 	b, err := s.blobs.Get(hash)
-	if forgotten, gone := s.goneBlobs[hash]; gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.holds(hash) {
+	if forgotten, gone := s.graves.GoneBlob(hash); gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.erasable().Holds(hash) {
 		return &Content{ID: hash, Reason: ReasonForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,17 +133,17 @@ func (s *session) getBlob(hash string) (*Content, error) {
 func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
-	r := &reader{s: s}
+	r := s.reader()
 	for _, id := range sp.Pages {
 		p := s.pages[id]
 		if p == nil {
-			if _, gone := s.forgotten[id]; gone {
+			if _, gone := s.graves.Forgotten(id); gone {
 				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
 		}
-		text, err := r.content(p)
-		if errors.Is(err, errRetired) {
+		text, err := r.Content(p)
+		if errors.Is(err, archive.ErrRetired) {
 			text, err = "[no longer kept]", nil
 		}
 		if err != nil {
@@ -153,74 +155,22 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	return c, nil
 }
 
-// holds tells whether a page of the session has a blob that is to be there.
-func (s *session) holds(hash string) bool {
-	for id, p := range s.pages {
-		if _, retired := s.retired[id]; !retired && slices.Contains(blobsOf(p), hash) {
-			return true
-		}
-	}
-	return false
+// reader reads what the session's pages hold.
+func (s *session) reader() *archive.Reader {
+	return &archive.Reader{Dir: s.files, Journal: s.journal, Blobs: s.blobs, Retired: s.graves.Retired}
 }
 
-// errRetired: the content went by retention.
-var errRetired = errors.New("its content is no longer kept")
-
-// reader reads what pages hold. The contents of small pages are in the journal,
-// which it reads once, when the first of them is wanted.
-type reader struct {
-	s      *session
-	inline map[string]string // by page id and content hash
-}
-
-// content reads a page from its representation, its blob, or the journal.
-func (r *reader) content(p *pagevm.Page) (string, error) {
-	if rep := ingest.FullRep(p); rep != nil {
-		return rep.Text, nil
+// archived is everything that left the session's prompts, read from disk.
+func (s *session) archived() (*retrieval.Spans, error) {
+	var pages []string
+	for _, id := range sortedKeys(s.spans) {
+		pages = append(pages, s.spans[id].Pages...)
 	}
-	if p.Blob != "" {
-		b, err := r.s.blobs.Get(p.Blob)
-		if err != nil && r.gone(p) {
-			return "", errRetired
-		}
-		if err != nil {
-			return "", fmt.Errorf("get page %s: %w", p.ID, err)
-		}
-		return string(b), nil
+	spans, unread := s.left.Take(s.reader(), pages, func(id string) (*pagevm.Page, string, bool) { return s.pages[id], "", false })
+	if len(unread) > 0 {
+		return nil, unread[0].Err
 	}
-	if err := r.load(); err != nil {
-		return "", fmt.Errorf("get page %s: %w", p.ID, err)
-	}
-	text, ok := r.inline[p.ID+p.Hash]
-	if !ok {
-		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.s.files.Where(journalFile))
-	}
-	return text, nil
-}
-
-func (r *reader) load() error {
-	if r.inline != nil || r.s.journal == nil {
-		return nil
-	}
-	r.inline = map[string]string{}
-	for rec, err := range r.s.journal.Records() {
-		if err != nil {
-			return err
-		}
-		if rec.Op != opIngest {
-			continue
-		}
-		var b ingest.Body
-		if err := unmarshal(rec, &b); err != nil {
-			return err
-		}
-		for _, p := range b.Pages {
-			if text, ok := b.Content[p.ID]; ok {
-				r.inline[p.ID+p.Hash] = text
-			}
-		}
-	}
-	return nil
+	return spans, nil
 }
 
 // summaryFor gives the whole list that a capped summary points back to: the id

@@ -135,7 +135,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 	}
 	p, err := s.pass(ctx, k.memory, w, b, point)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
 	}
 	k.askAtBoundary(s, job, point == journal.PointReset)
@@ -165,7 +165,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, po
 	out := &Passed{Outcome: Committed}
 	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
 		// What stands by now is the next epoch's.
-		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.turns, s.account.epoch, s.pinnedKeys()
+		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.account.committed, s.account.epoch, s.pinnedKeys()
 		return out, nil
 	}
 	l := s.newestLine(b.Branch, b.Model)
@@ -209,7 +209,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, po
 	if err := s.commitBoundary(out, b, point, st); err != nil {
 		return nil, err
 	}
-	out.Turns, out.Epoch, out.Pinned = s.turns, s.account.epoch, s.pinnedKeys()
+	out.Turns, out.Epoch, out.Pinned = s.account.committed, s.account.epoch, s.pinnedKeys()
 	if w != nil {
 		out.Stats.add(w.stats)
 	}
@@ -219,7 +219,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, po
 
 // furthest is the summary that knows most of a branch.
 func (s *session) furthest(branch string, l *branch.State) summary.State {
-	st := s.observed[branch]
+	st := s.account.observed[branch]
 	if l.Summary.Offset.Messages > st.Offset.Messages {
 		st = l.Summary
 	}
@@ -253,7 +253,7 @@ func (s *session) commitBoundary(out *Passed, b Boundary, point journal.CommitPo
 		out.Outcome = Duplicate
 		return nil
 	}
-	entry, err := s.listUpdate(boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending})
+	entry, err := listUpdate(s.name, boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending})
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	b.Now = t.Now
 	c, err := s.checkpointOnDemand(ctx, w, b)
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
 	}
 	return c, nil
@@ -393,7 +393,7 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
 	}
 	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
-		return nil, fmt.Errorf("restore: %w", k.noSession(s.key))
+		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.key))
 	}
 	return out, nil
 }

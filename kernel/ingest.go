@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -41,7 +42,7 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 // newMaker makes pages for a session. What it makes is on disk before it is used.
 func newMaker(ctx context.Context, k *Kernel, s *session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, k.counts)
-	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.pages, Graves: &s.erasures, Mask: s.masker, Count: count, Represent: &k.represent,
+	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.pages, Graves: &s.graves, Mask: s.masker, Count: count, Represent: &k.represent,
 		Branch: branch, Large: math.MaxInt, Durable: true}
 	if k.represent.Compressor != nil {
 		g.Compress = (&shortener{ctx: ctx, opt: &k.represent}).compress
@@ -108,12 +109,12 @@ func (in *intake) absorb(s *session) {
 func (s *session) ingest(ctx context.Context, in *intake) error {
 	t := in.turn
 	in.absorb(s)
-	return s.commitPages(ctx, in.Out, &cutBody{Branch: t.Branch, Model: t.Model}, t.Now, &in.stats)
+	return s.commitPages(ctx, in.Out, &branch.Cut{Branch: t.Branch, Model: t.Model}, t.Now, &in.stats)
 }
 
 // commitPages writes pages that were made, what they hold, and what stands in the place
 // of what a cut let go.
-func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *cutBody, now time.Time, st *Stats) error {
+func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time, st *Stats) error {
 	recs, err := captureRecords(pages, cut, now)
 	if err != nil || len(recs) == 0 {
 		return err
@@ -122,7 +123,7 @@ func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *cut
 		return err
 	}
 	if len(pages.Blobs) > 0 {
-		unlock, err := lockBlobs(ctx, s.root, store.Shared)
+		unlock, err := folder.LockBlobs(ctx, s.root, store.Shared)
 		if err != nil {
 			return err
 		}
@@ -147,21 +148,21 @@ func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *cut
 	return nil
 }
 
-func captureRecords(pages *ingest.Pages, cut *cutBody, now time.Time) ([]journal.Record, error) {
+func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]journal.Record, error) {
 	var recs []journal.Record
 	if !pages.Empty() {
 		body, err := pages.AppendJSON(nil)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: opIngest, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, journal.Record{Op: ingest.Op, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
 	}
 	if len(cut.Texts) > 0 {
 		body, err := json.Marshal(cut)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: opCut, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, journal.Record{Op: branch.OpCut, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
 	}
 	return recs, nil
 }

@@ -42,12 +42,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -128,9 +128,7 @@ type Kernel struct {
 
 	keep int // sessions in memory
 
-	mu       sync.Mutex // guards what follows; nobody waits for a session under it
-	sessions map[string]*session
-	closed   bool
+	sessions sessionTable
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory
@@ -203,10 +201,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		counter:   o.Counter,
 		represent: o.Represent,
 		traces:    o.Trace,
-		blobs:     store.BlobsIn(state.In(blobsFolder)),
+		blobs:     store.BlobsIn(state.In(folder.Blobs)),
 		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 		counts:    budget.NewCache(0),
-		sessions:  map[string]*session{},
+		sessions:  sessionTable{all: map[string]*session{}},
 		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
 	k.upkeep = k.newKeeper()
@@ -226,10 +224,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 // notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
 	k.notes.Stop()
-	k.mu.Lock()
-	closed, open := k.closed, k.sessions
-	k.closed, k.sessions = true, map[string]*session{}
-	k.mu.Unlock()
+	open, closed := k.sessions.close()
 	var errs []error
 	for _, s := range open {
 		errs = append(errs, s.close())

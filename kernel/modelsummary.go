@@ -71,7 +71,7 @@ func (k *Kernel) takeNotes(s *session, w *intake, t Turn, o *Observation) {
 	if o.Outcome == Conflict || k.notes.Busy(s.files) {
 		return
 	}
-	if job := k.noteJob(s, w, t, s.observed[t.Branch], false); job != nil {
+	if job := k.noteJob(s, w, t, s.account.observed[t.Branch], false); job != nil {
 		k.notes.Start(job, &noted{k, s.key, s.name})
 	}
 }
@@ -125,7 +125,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 		return nil
 	}
 	if err := s.commitNotes(n.k.memory, job, updates, facts); err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return err
 	}
 	s.redo(ctx, n.k.memory)
@@ -180,7 +180,7 @@ func (s *session) writeNotes(tx journal.Transaction, own journal.Policy) (journa
 
 // notesPage is the page of the notes on a branch in this epoch.
 func (s *session) notesPage(branch string) string {
-	return "notes" + s.summaryPage(branch)[len("summary"):]
+	return "notes" + s.account.summaryPage(branch)[len("summary"):]
 }
 
 // notes are all notes that the journal holds on a branch.

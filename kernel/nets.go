@@ -189,7 +189,7 @@ func (s *session) restoreText() (*Restored, error) {
 // fromJournal makes the working state of what was summed up of the observed turns; nil
 // if none were.
 func (s *session) fromJournal() *checkpoint.Checkpoint {
-	st, ok := s.observed[""]
+	st, ok := s.account.observed[""]
 	if !ok || st.Turn == 0 {
 		return nil
 	}

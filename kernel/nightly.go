@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -135,12 +136,12 @@ func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
 		return "", nil
 	}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return "", err
 	}
 	for _, f := range folders {
-		fi, err := k.folder(f).Stat(journalFile)
+		fi, err := folder.In(k.state, f).Stat(folder.JournalFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

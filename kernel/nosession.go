@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // ErrNoSession is what every [NoSessionError] wraps.
@@ -56,14 +57,14 @@ func (e *NoSessionError) Hint(all string) string {
 }
 
 // noSession is the error for a key.
-func (k *Kernel) noSession(key string) error {
+func noSession(state store.Store, key string) error {
 	e := &NoSessionError{Key: key}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(state)
 	if err != nil {
 		return err
 	}
 	for _, f := range folders {
-		of, err := sessionKeyIn(k.state, f)
+		of, err := folder.KeyIn(state, f)
 		if err != nil {
 			of = f // check and status name it so, too
 		}
@@ -83,13 +84,11 @@ func (k *Kernel) noSession(key string) error {
 // written to, in memory.
 func (k *Kernel) known(key string) error {
 	key = keyOr(key)
-	name, err := folderOf(k.state, key)
-	if err != nil || store.Exists(k.folder(name), "") {
+	name, err := folder.Of(k.state, key)
+	if err != nil || store.Exists(folder.In(k.state, name), "") {
 		return err
 	}
-	k.mu.Lock()
-	s := k.sessions[name]
-	k.mu.Unlock()
+	s := k.sessions.find(name)
 	if s != nil && s.held.Load() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -97,7 +96,7 @@ func (k *Kernel) known(key string) error {
 			return nil
 		}
 	}
-	return k.noSession(key)
+	return noSession(k.state, key)
 }
 
 // keeps tells whether anything of a session is in memory.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -107,7 +108,7 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 	defer unlock()
 	o, err := s.observe(ctx, k.memory, w, t)
 	if err != nil {
-		s.forget() // what stands on disk counts
+		s.invalidate() // what stands on disk counts
 		return o, err
 	}
 	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yield)...)
@@ -137,7 +138,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
-	if err := s.commitPages(ctx, w.Out, &cutBody{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
+	if err := s.commitPages(ctx, w.Out, &branch.Cut{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
 	var body turnBody
@@ -148,7 +149,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
 		}
 	}
-	_, stands := s.turnChains[o.AdvancementKey]
+	_, stands := s.account.chains[o.AdvancementKey]
 	if err := s.captureTurn(&t, w.Msgs, turnStart(w.Msgs, end), stands); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
 	}
@@ -156,7 +157,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	o.Stats = w.stats
 	s.spend(&o.Stats)
 	if end == 0 {
-		o.Outcome, o.Turns = OpenTurn, s.turns
+		o.Outcome, o.Turns = OpenTurn, s.account.committed
 		s.takeBill(o, w, t)
 		return o, nil
 	}
@@ -179,7 +180,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	if o.Outcome == Committed && end < len(w.Msgs) {
 		o.Outcome = OpenTurn
 	}
-	o.Turns = s.turns
+	o.Turns = s.account.committed
 	return o, nil
 }
 
@@ -187,19 +188,19 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 // with other messages is a conflict; what else a delivery brings (usage, plan)
 // does not count for that.
 func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
-	if chain, ok := s.turnChains[o.AdvancementKey]; ok {
+	if chain, ok := s.account.chains[o.AdvancementKey]; ok {
 		o.Outcome = Duplicate
 		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
 			o.Outcome = Conflict
 		}
 		return nil
 	}
-	entry, err := s.listUpdate(turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
+	entry, err := listUpdate(s.name, turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
 	if err != nil {
 		return err
 	}
 	r, err := s.settle(journal.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}},
-		entry, body.Branch, s.advance(s.observed[t.Branch], msgs), t.Updates)
+		entry, body.Branch, s.advance(s.account.observed[t.Branch], msgs), t.Updates)
 	if err != nil {
 		return err
 	}
@@ -263,14 +264,14 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 	}
 	defer unlock()
 	if err := s.ingest(ctx, w); err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
 	if err := s.captureState(t.Branch, w.Msgs, heardOf{t.Source, t.bill()}); err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.turns, Stats: w.stats}
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.account.committed, Stats: w.stats}
 	s.spend(&o.Stats)
 	s.takeBill(o, w, t)
 	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yielded{})...)

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -36,7 +37,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 		return nil, err
 	}
 	if err := s.record(ctx, pl); err != nil {
-		s.forget()
+		s.invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && k.memory != nil {
@@ -59,7 +60,7 @@ func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (
 		return nil, err
 	}
 	if err := s.record(ctx, pl); err != nil {
-		s.forget()
+		s.invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	return pl.result(), nil
@@ -73,7 +74,7 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 		return nil, err
 	}
 	if err := s.refresh(false); err != nil { // what was recorded before stands
-		s.forget()
+		s.invalidate()
 	}
 	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *session) projectionLost(key lineKey) string {
 	case s.lost != nil:
 		return s.lost.Error()
 	case s.cut[key] && s.lines[key] == nil:
-		return recordsFile + " does not hold a conversation that was cut"
+		return folder.RecordsFile + " does not hold a conversation that was cut"
 	}
 	return ""
 }
@@ -175,7 +176,7 @@ func (k *Kernel) prior(ctx context.Context, s *session, req *PlanRequest, price 
 	}
 	o := &k.life
 	p := &plan.Prior{Key: s.key, Name: s.name, Before: s.line(req.Branch, req.Model), Texts: s.texts, Maker: m,
-		Observed: s.observed[req.Branch], Calibration: s.calib.of(req.Model),
+		Observed: s.account.observed[req.Branch], Calibration: s.calib.of(req.Model),
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.stored()...)), req.Branch),
 		Pending: s.account.pending[req.Branch], Compacted: s.account.compacted,
 		Life: plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),
@@ -249,7 +250,12 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 }
 
 func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
-	return r.s.searchable(pages, shown)
+	spans, unread := r.s.left.Take(r.s.reader(), pages, shown)
+	var faults []ingest.Fault
+	for _, u := range unread {
+		faults = append(faults, ingest.Fault{Code: string(FaultNotSearched), Page: u.Page, Detail: u.Err.Error()})
+	}
+	return spans, faults
 }
 
 // workspaceReader reads the workspace for a plan of a session.

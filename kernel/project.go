@@ -5,41 +5,18 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/journal"
-)
-
-// projectFolder names the journal that all sessions of a workspace share. It is
-// kept like a session's, with a lock of its own; no session's folder can have the
-// name.
-const projectFolder = "/project"
-
-// folder is where a session's state lies.
-func (k *Kernel) folder(name string) store.Store {
-	if name == projectFolder {
-		return k.state.In("project")
-	}
-	return sessionDir(k.state, name)
-}
-
-// Folders of the state directory, and the files of a session's folder, beside
-// recordsFile, usageFile and trace.File.
-const (
-	sessionsFolder = "sessions"
-	blobsFolder    = "blobs"
-	journalFile    = "journal.jsonl"
-	journalHead    = "journal.head"
-	lockName       = "lock"
 )
 
 // projectPages are the pages that all sessions share. A workspace without any has
 // no journal for them.
 func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error) {
-	if _, err := k.folder(projectFolder).Stat(journalFile); errors.Is(err, fs.ErrNotExist) {
+	if _, err := folder.In(k.state, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	p, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, false)
+	p, unlock, err := k.openFolder(ctx, folder.Project, folder.Project, false)
 	if err != nil {
 		return nil, err
 	}

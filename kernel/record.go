@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -26,7 +28,7 @@ func (s *session) record(ctx context.Context, pl *planned) error {
 
 func (s *session) recordPlan(ctx context.Context, pl *planned) error {
 	key := lineKey{pl.req.Branch, pl.req.Model}
-	cut := &cutBody{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
+	cut := &branch.Cut{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
 	if err := s.commitPages(ctx, pl.Out, cut, pl.req.Now, &pl.stats); err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (s *session) nextPlanID(pl *planned) string {
 // commitCut makes the summary of what a cut lets go durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
 func (s *session) commitCut(pl *planned) error {
-	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.observed[pl.req.Branch].Offset.Messages {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.account.observed[pl.req.Branch].Offset.Messages {
 		return nil
 	}
 	point := journal.PointDowngrade
@@ -114,32 +116,32 @@ func (s *session) openJournal() error {
 	if s.journal == nil || s.journal.Len() == 0 {
 		ignoreState(s.root)
 	}
-	if err := s.sign(); err != nil {
+	if err := s.owner.Sign(s.files, s.key); err != nil {
 		return err
 	}
-	return s.openFile(&s.journal, journalFile)
+	return openFile(&s.journal, s.files, folder.JournalFile)
 }
 
 // openRecords opens projection.jsonl for writing. A damaged one is put aside.
 func (s *session) openRecords() error {
-	if err := s.sign(); err != nil {
+	if err := s.owner.Sign(s.files, s.key); err != nil {
 		return err
 	}
 	if s.lost != nil {
-		if _, err := store.PutAside(s.files, recordsFile); err != nil {
+		if _, err := store.PutAside(s.files, folder.RecordsFile); err != nil {
 			return err
 		}
 		s.lost = nil
 	}
-	return s.openFile(&s.records, recordsFile)
+	return openFile(&s.records, s.files, folder.RecordsFile)
 }
 
 // openFile opens a journal for writing on first use.
-func (s *session) openFile(j **journal.Journal, name string) error {
+func openFile(j **journal.Journal, in store.Store, name string) error {
 	if *j != nil {
 		return nil
 	}
-	opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{Derived: name == recordsFile})
+	opened, err := journal.OpenJournalIn(in, name, &journal.Options{Derived: name == folder.RecordsFile})
 	if err != nil {
 		return err
 	}

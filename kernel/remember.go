@@ -135,7 +135,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
 	}
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	out.Masked = masked

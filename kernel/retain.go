@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/trace"
-	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // RetainRequest says how long things are kept; 0 is for ever.
@@ -91,13 +91,13 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	if err != nil {
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
-	cite(cited, shared)
-	held, noBlobs := neededBlobs(k.state, nil)
+	erasure.Cite(cited, shared)
+	held, noBlobs := erasure.Needed(k.state, nil)
 	gone := map[string]bool{}
 	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
 	}
@@ -120,14 +120,16 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 		}
 	}
 	if noBlobs == nil && len(out.Unreadable) == 0 {
-		if err := k.countBlobs(out, held, gone); err != nil {
+		if err := out.countBlobs(k.state, k.blobs, held, gone); err != nil {
 			return nil, fmt.Errorf("retain: %w", err)
 		}
 	} else if len(out.Unreadable) == 0 {
 		out.Unreadable = append(out.Unreadable, Finding{What: noBlobs.Error(), Hint: "'memkernel check' says which session it is"})
 	}
-	if err := k.retainBackups(ctx, &req, out); err != nil {
-		return nil, fmt.Errorf("retain: backups: %w", err)
+	if req.Backups > 0 {
+		if out.Backups, out.BackupBytes, err = k.upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {
+			return nil, fmt.Errorf("retain: backups: %w", err)
+		}
 	}
 	if !req.Apply {
 		return out, ctx.Err()
@@ -137,8 +139,8 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 
 // retainSession finds what goes of a session and, if it is to be done, writes the
 // promise, and drops usage and traces at once: nothing depends on them.
-func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
-	s, unlock, err := k.visit(ctx, folder, req.Apply)
+func (k *Kernel) retainSession(ctx context.Context, name string, req *RetainRequest, cited, gone map[string]bool) (*RetainedSession, error) {
+	s, unlock, err := k.visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +148,17 @@ func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRe
 	row := &RetainedSession{Session: s.key}
 	b := s.expired(req, row, cited)
 	for _, t := range b.Pages {
-		gone[folder+"/"+t.ID] = true
+		gone[name+"/"+t.ID] = true
 	}
-	if row.UsageRows, err = s.expireUsage(req); err != nil {
-		return nil, err
+	if req.Usage > 0 {
+		if row.UsageRows, err = erasure.ExpireUsage(s.files, req.Now.Add(-req.Usage), req.Apply); err != nil {
+			return nil, err
+		}
 	}
-	if row.TraceBytes, err = s.expireTrace(req); err != nil {
-		return nil, err
+	if req.Traces > 0 {
+		if row.TraceBytes, err = erasure.ExpireTrace(s.files, req.Now.Add(-req.Traces), req.Apply); err != nil {
+			return nil, err
+		}
 	}
 	if !req.Apply || len(b.Pages) == 0 {
 		return row, nil
@@ -161,133 +167,42 @@ func (k *Kernel) retainSession(ctx context.Context, folder string, req *RetainRe
 }
 
 // expired are the pages whose blobs may go.
-func (s *session) expired(req *RetainRequest, row *RetainedSession, cited map[string]bool) *forgetBody {
-	b := &forgetBody{Retire: true, Pages: []tombstone{}, Reason: "retention"}
+func (s *session) expired(req *RetainRequest, row *RetainedSession, cited map[string]bool) *erasure.Promise {
 	if req.Blobs <= 0 {
-		return b
+		return &erasure.Promise{}
 	}
 	before := req.Now.Add(-req.Blobs)
-	row.Idle = s.idleSince(before)
-	pointed := s.pointed(!row.Idle)
-	for _, id := range sortedKeys(s.pages) {
-		p := s.pages[id]
-		_, retired := s.retired[id]
-		if retired || len(blobsOf(p)) == 0 || p.Created.IsZero() || !p.Created.Before(before) {
-			continue
-		}
-		if pointed[id] || cited[id] || slices.ContainsFunc(blobsOf(p), func(h string) bool { return pointed[h] }) {
-			row.Pointed++
-			continue
-		}
-		b.Pages = append(b.Pages, tombstone{ID: id, Hash: p.Hash, Key: p.MessageKey, Bytes: p.Bytes})
-		b.Blobs = append(b.Blobs, blobsOf(p)...)
+	row.Idle = lastStart(s.lines).Before(before)
+	pointed := map[string]bool{}
+	if s.journal != nil {
+		erasure.Cite(pointed, s.journal.Store().Pages(s.name))
 	}
-	row.Pages, b.Prompts = len(b.Pages), row.Idle && len(s.lines) > 0 && len(b.Pages) > 0
+	if !row.Idle {
+		erasure.Show(pointed, maps.Values(s.lines))
+	}
+	b, kept := s.erasable().Expired(before, pointed, cited)
+	row.Pages, row.Pointed = len(b.Pages), kept
+	b.Prompts = row.Idle && len(s.lines) > 0 && len(b.Pages) > 0
 	return b
 }
 
-// idleSince tells whether no conversation of the session was planned after a time.
-func (s *session) idleSince(before time.Time) bool {
-	for _, l := range s.lines {
-		if !l.Ledger.LastStart.Before(before) {
-			return false
+// lastStart is when one of some conversations was planned last.
+func lastStart(lines map[lineKey]*branch.State) (last time.Time) {
+	for _, l := range lines {
+		if t := l.Ledger.LastStart; t.After(last) {
+			last = t
 		}
 	}
-	return true
-}
-
-// cite notes what pages of the journal name as their evidence.
-func cite(out map[string]bool, pages []journal.StoredPage) {
-	for _, p := range pages {
-		for _, f := range p.Fields {
-			for _, e := range f.Entries {
-				for _, v := range e.Versions {
-					out[v.EvidenceRef] = true
-				}
-			}
-		}
-	}
-}
-
-// pointed are the pages that memory cites and, if prompts count, all that the
-// session's projections show or name.
-func (s *session) pointed(prompts bool) map[string]bool {
-	out := map[string]bool{}
-	if s.journal != nil {
-		cite(out, s.journal.Store().Pages(s.name))
-	}
-	if !prompts {
-		return out
-	}
-	for _, l := range s.lines {
-		for _, items := range [][]pagevm.Item{l.Proj.Carry, l.Proj.Items} {
-			for i := range items {
-				out[items[i].Page] = true
-			}
-		}
-		for i := range l.Spans {
-			for _, id := range l.Spans[i].Pages {
-				out[id] = true
-			}
-		}
-	}
-	return out
-}
-
-// expireUsage counts the calls that are too old, and drops them if it is to be
-// done.
-func (s *session) expireUsage(req *RetainRequest) (int, error) {
-	if req.Usage <= 0 || size(s.files, usageFile) == 0 {
-		return 0, nil
-	}
-	j, err := journal.OpenJournalIn(s.files, usageFile, &journal.Options{ReadOnly: !req.Apply, Derived: true})
-	if err != nil {
-		return 0, err
-	}
-	defer j.Close()
-	before, n := req.Now.Add(-req.Usage), 0
-	old := func(r *journal.Record) bool { return !r.Time.IsZero() && r.Time.Before(before) }
-	for r, err := range j.Records() {
-		if err != nil {
-			return 0, err
-		}
-		if old(&r) {
-			n++
-		}
-	}
-	if n == 0 || !req.Apply {
-		return n, nil
-	}
-	_, err = j.Rewrite(func(r *journal.Record) (bool, error) { return !old(r), nil })
-	return n, err
-}
-
-// expireTrace removes a trace that was put aside and is too old.
-func (s *session) expireTrace(req *RetainRequest) (int64, error) {
-	name := journal.TraceBefore(trace.File)
-	fi, err := s.files.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || req.Traces <= 0 {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	if !fi.Time.Before(req.Now.Add(-req.Traces)) {
-		return 0, nil
-	}
-	if req.Apply {
-		_, err = s.files.Remove(store.Synced, name)
-	}
-	return fi.Size, err
+	return last
 }
 
 // countBlobs counts the blobs that go with pages, and those that nothing holds.
-func (k *Kernel) countBlobs(out *Retained, held, gone map[string]bool) error {
-	needed, err := neededBlobs(k.state, gone)
+func (out *Retained) countBlobs(state store.Store, blobs *store.Blobs, held, gone map[string]bool) error {
+	needed, err := erasure.Needed(state, gone)
 	if err != nil {
 		return err
 	}
-	return k.unneeded(needed, func(info store.BlobInfo) error {
+	return erasure.Unneeded(blobs, needed, func(info store.BlobInfo) error {
 		out.Blobs++
 		out.BlobBytes += info.Bytes
 		if !held[info.Hash] {
@@ -298,41 +213,19 @@ func (k *Kernel) countBlobs(out *Retained, held, gone map[string]bool) error {
 	})
 }
 
-// unneeded calls f for every blob that is not needed.
-func (k *Kernel) unneeded(needed map[string]bool, f func(store.BlobInfo) error) error {
-	for info, err := range k.blobs.Walk() {
-		if err != nil {
-			return err
-		}
-		if needed[info.Hash] {
-			continue
-		}
-		if err := f(info); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // retainBlobs keeps the promises, and removes what no page holds, if that can be told.
 func (k *Kernel) retainBlobs(ctx context.Context, folders []string, told bool) error {
 	if err := k.finishForget(ctx, folders); err != nil && told {
 		return err // else what can't be read may hold it: it goes once that can be told
 	}
-	if err := k.finishEnded(ctx); err != nil {
+	if err := folder.FinishEnded(ctx, k.state); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	if _, err := k.state.Stat(blobsFolder); errors.Is(err, fs.ErrNotExist) || !told {
+	if _, err := k.state.Stat(folder.Blobs); errors.Is(err, fs.ErrNotExist) || !told {
 		return nil
 	}
-	unlock, err := lockBlobs(ctx, k.state, store.Alone)
-	if err != nil {
+	if err := erasure.RemoveOrphans(ctx, k.state, k.blobs); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	defer unlock()
-	needed, err := neededBlobs(k.state, nil)
-	if err != nil {
-		return fmt.Errorf("retain: %w", err)
-	}
-	return k.unneeded(needed, func(info store.BlobInfo) error { return k.blobs.Delete(info.Hash) })
+	return nil
 }

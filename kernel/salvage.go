@@ -1,17 +1,14 @@
 package kernel
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -58,11 +55,13 @@ type DamagedFile struct {
 // again is ingested again. A session that is not there is an error that wraps
 // [ErrNoSession].
 func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, error) {
-	key, name, err := keyOr(req.SessionKey), "", error(nil)
+	key, name := keyOr(req.SessionKey), ""
 	if req.Project {
-		key, name = projectFolder, projectFolder
-	} else if name, err = k.folderToSalvage(key); err != nil {
-		return nil, fmt.Errorf("salvage: %w", err)
+		key, name = folder.Project, folder.Project
+	} else if found, ok := folder.Find(k.state, key); ok {
+		name = found // check and status name sessions by their folders that they can't read
+	} else {
+		return nil, fmt.Errorf("salvage: %w", noSession(k.state, key))
 	}
 	s, unlock, err := k.hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -76,44 +75,22 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 	return out, nil
 }
 
-// folderToSalvage is the folder of a session, though it may not say any more whose it
-// is. A folder's own name will do: check and status name sessions by it that they can't
-// read.
-func (k *Kernel) folderToSalvage(key string) (string, error) {
-	name, err := folderOf(k.state, key)
-	if err == nil && store.Exists(k.folder(name), "") {
-		return name, nil
-	}
-	for _, n := range []string{safename.Of(key), safename.Before(key), key} {
-		if safename.Valid(n) && store.Exists(k.folder(n), "") {
-			return n, nil
-		}
-	}
-	return "", k.noSession(key)
-}
-
 // hold gives a session with its locks and without reading it: what this process knew
 // of it is dropped, before and after.
 func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*session, func(), error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
-		return nil, nil, ErrClosed
-	}
-	s := k.sessions[name]
-	if s == nil {
-		s = k.newSession(key, name)
-		k.sessions[name] = s
+	s, err := k.sessions.take(name, func() *session { return k.newSession(key, name) })
+	if err != nil {
+		return nil, nil, err
 	}
 	if !s.mu.TryLock() {
 		return nil, nil, errors.New("the session is in use")
 	}
-	unlock := func() { s.forget(); s.mu.Unlock() }
-	s.forget()
+	unlock := func() { s.invalidate(); s.mu.Unlock() }
+	s.invalidate()
 	if !write {
 		return s, unlock, nil
 	}
-	release, err := s.lockFile(ctx)
+	release, err := s.lock(ctx)
 	if err != nil {
 		unlock()
 		return nil, nil, err
@@ -123,7 +100,7 @@ func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*sessi
 
 func (s *session) salvage(apply bool) (*Salvaged, error) {
 	out := &Salvaged{Session: s.key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
-	j, err := journal.Recover(s.files, journalFile)
+	j, err := journal.Recover(s.files, folder.JournalFile)
 	if err != nil {
 		return out, err
 	}
@@ -137,19 +114,19 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 	if err != nil {
 		return out, err
 	}
-	derived := s.damagedDerived()
-	if _, _, err := readWhose(s.files, s.name); err != nil && s.name != projectFolder {
-		derived = append(derived, damaged{whoseFile, err})
+	derived := folder.DamagedDerived(s.files)
+	if err := folder.Damaged(s.files, s.name); err != nil {
+		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
 		out.Files = append(out.Files, DamagedFile{d.File, d.Err.Error()})
 	}
-	headless := s.headless()
+	headless := folder.Headless(s.files)
 	if headless != nil {
-		out.Files = append(out.Files, DamagedFile{s.files.Where(journalHead), headless.Error()})
+		out.Files = append(out.Files, DamagedFile{s.files.Where(folder.HeadFile), headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, DamagedFile{s.files.Where(d.name), d.err.Error()})
+		out.Files = append(out.Files, DamagedFile{s.files.Where(d.Name), d.Err.Error()})
 	}
 	for _, d := range blobs {
 		out.Files = append(out.Files, DamagedFile{d.File, "its content is not what its name says"})
@@ -163,7 +140,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		return err
 	}
 	if errors.Is(headless, journal.ErrHalfHead) {
-		if err := s.mendHead(); err != nil {
+		if err := folder.MendHead(s.files); err != nil {
 			return out, err
 		}
 		headless = nil
@@ -173,7 +150,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 			return out, err
 		}
 		// What prompts showed may rest on what is lost.
-		derived = append(derived, damaged{name: recordsFile})
+		derived = append(derived, folder.DamagedFile{Name: folder.RecordsFile})
 	}
 	if err := aside(points.PutAside(states)); err != nil {
 		return out, err
@@ -188,7 +165,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		}
 	}
 	for _, d := range derived {
-		name, err := store.PutAside(s.files, d.name)
+		name, err := store.PutAside(s.files, d.Name)
 		if err != nil {
 			return out, err
 		}
@@ -202,7 +179,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
 func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
-	defer s.forget()
+	defer s.invalidate()
 	s.journal = j.Journal()
 	var errs []error
 	for r := range j.All() {
@@ -211,10 +188,10 @@ func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.Damag
 		}
 	}
 	errs = append(errs, s.recallAccount())
-	out.Pages, out.Turns = len(s.pages), s.turns
+	out.Pages, out.Turns = len(s.pages), s.account.committed
 	held := map[string]bool{}
 	for _, p := range s.pages {
-		for _, h := range blobsOf(p) {
+		for _, h := range erasure.BlobsOf(p) {
 			held[h] = true
 		}
 	}
@@ -224,91 +201,4 @@ func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.Damag
 		}
 	}
 	return blobs, errors.Join(errs...)
-}
-
-// headless is why nothing says how far the journal was synced.
-func (s *session) headless() error {
-	j, err := journal.OpenJournalIn(s.files, journalFile, &journal.Options{ReadOnly: true})
-	if err != nil {
-		return nil // is told line by line
-	}
-	defer j.Close()
-	return j.HeadErr()
-}
-
-// mendHead writes the head of the journal anew.
-func (s *session) mendHead() error {
-	j, err := journal.OpenJournalIn(s.files, journalFile, nil)
-	if err != nil {
-		return err
-	}
-	defer j.Close()
-	return j.MendHead()
-}
-
-// damaged is a derived file of a session that can't be read.
-type damaged struct {
-	name string
-	err  error
-}
-
-// damagedDerived looks at the files of a session that can be made again.
-func (s *session) damagedDerived() (out []damaged) {
-	for _, name := range [...]string{recordsFile, usageFile} {
-		j, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: true, Derived: true})
-		if err != nil {
-			out = append(out, damaged{name, err})
-			continue
-		}
-		j.Close()
-	}
-	for _, name := range [...]string{trace.File, journal.TraceBefore(trace.File)} {
-		if err := readTrace(s.files, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			out = append(out, damaged{name, err})
-		}
-	}
-	return out
-}
-
-// readTrace reads a trace to its end.
-func readTrace(in store.Store, name string) error {
-	f, err := in.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return err
-	}
-	lines := io.NewSectionReader(f, 0, size)
-	r, err := journal.ReadTrace(in.Where(name), lines)
-	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(lines) {
-		return nil // it was just begun
-	}
-	if err != nil {
-		return err
-	}
-	for _, err := range r.Lines() {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// wholeLine tells whether a file has one.
-func wholeLine(f io.ReadSeeker) bool {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false
-	}
-	_, err := bufio.NewReader(f).ReadSlice('\n')
-	return err == nil || errors.Is(err, bufio.ErrBufferFull)
-}
-
-// cleanTemps removes what killed processes left half written, here and in the state
-// directory. What can't be removed is left to the next.
-func (s *session) cleanTemps() {
-	_ = s.files.Tidy("", "state", "checkpoints")
-	_ = s.root.Tidy("")
 }

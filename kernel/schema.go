@@ -99,18 +99,25 @@ func (s *session) writebackFrom(tx journal.Transaction, from journal.Resolver) (
 
 // address is where a private page of the session stands.
 func (s *session) address(key string) journal.Address {
-	return journal.Address{Scope: memkernel.ScopeSession, Session: s.name, Key: key}
+	return addressIn(s.name, key)
+}
+
+// addressIn is where a private page of the session whose folder has a name stands.
+func addressIn(name, key string) journal.Address {
+	return journal.Address{Scope: memkernel.ScopeSession, Session: name, Key: key}
 }
 
 // evidence resolves what a session knows: itself, its pages, its committed turns.
 type evidence struct{ s *session }
 
 func (e evidence) Provenance(ref string) ([]string, bool) {
-	_, turn := e.s.turnChains[ref]
+	_, turn := e.s.account.chains[ref]
 	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
 }
 
 func (e evidence) Gone(journal.Address) bool { return false }
 
 // evidence names the session as the place where something was said.
-func (s *session) evidence() string { return "session:" + s.name }
+func (s *session) evidence() string { return evidenceOf(s.name) }
+
+func evidenceOf(name string) string { return "session:" + name }

@@ -11,25 +11,15 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/retrieval"
-	"github.com/memkernel/memkernel/summary"
-)
-
-// The operations of a session's journal.
-const (
-	// opIngest: pages became known. Their large contents are blobs already.
-	opIngest = "ingest"
-	// opCut: messages left the prompt; the spans and the summary that stand for
-	// them.
-	opCut = "cut"
-	// All else is a writeback. An observed turn was an opaque transaction before
-	// turns were written back: journals of that time are read.
 )
 
 // DefaultSession is the key of a session that has none.
@@ -38,8 +28,7 @@ const DefaultSession = "default"
 // session is the state of one session on disk, and its lines in memory.
 type session struct {
 	key    string // as the host spells it
-	whose  bool   // the folder says so
-	signs  bool   // the folder is to say so
+	owner  folder.Owner
 	name   string // the folder's name, from which page ids derive
 	files  store.Store
 	root   store.Store // the state directory
@@ -60,14 +49,7 @@ type session struct {
 	lines   map[lineKey]*branch.State
 	heard   map[lineKey]*ingest.Heard // what is observed of lines that are not planned here
 	spans   map[string]branch.Span
-	turns   int
-	// observed is the summary of all observed turns, used from the next cut on.
-	observed map[string]summary.State
-	calib    *calibrations
-	// turnChains are the contents of committed turns by key, staged the turn
-	// whose commit has not been read yet.
-	turnChains map[string]string
-	staged     *turnBody
+	calib   *calibrations
 	// account says how far the journal's pages have been read, contract what is
 	// asked of everything that is written there.
 	account  account
@@ -94,13 +76,9 @@ type session struct {
 	// journal's memory page are in remembered.
 	written  map[string]bool
 	promises int
-	// billed are the calls that usage.jsonl has, by branch and call; nil until it is asked.
-	billed map[string]bool
-	// archiveSpans is what left the session's prompts and was searched,
-	// archivedPages which pages are in it.
-	archiveSpans  *retrieval.Spans
-	archivedPages map[string]bool
-	erasures
+	usage    usageLog
+	left     archive.Left // what left the prompts and was searched
+	graves   erasure.Ledger
 	eraseErr error // why what was promised is not erased yet
 	// upkeepErr is why a run over memory's files is not through yet.
 	upkeepErr error
@@ -112,18 +90,8 @@ type session struct {
 
 type lineKey struct{ branch, model string }
 
-// cutBody is the body of an opCut record.
-type cutBody struct {
-	Branch  string        `json:"branch,omitempty"`
-	Model   string        `json:"model"`
-	Spans   []branch.Span `json:"spans"`
-	Summary summary.State `json:"summary"`
-	// Texts are the kernel's own blocks, by hash.
-	Texts map[string]string `json:"texts"`
-}
-
 func (k *Kernel) newSession(key, name string) *session {
-	dir := k.folder(name)
+	dir := folder.In(k.state, name)
 	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
 		mu: newSessionLock(), calib: &calibrations{state: k.state}}
 	s.tracer = newTracer(dir, k.traces)
@@ -136,13 +104,13 @@ func (s *session) init() {
 	s.texts = map[string]string{}
 	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.spans = map[string]branch.Span{}
-	s.observed = map[string]summary.State{}
-	s.turnChains, s.account, s.life, s.flushed = map[string]string{}, account{}, nil, map[string]bool{}
+	s.account, s.life, s.flushed = newAccount(), nil, map[string]bool{}
 	s.cut, s.lost = map[lineKey]bool{}, nil
 	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
-	s.written, s.promises, s.billed = map[string]bool{}, 0, nil
-	s.archiveSpans, s.archivedPages = nil, map[string]bool{}
-	s.erasures, s.whose, s.upkept = newErasures(), false, false
+	s.written, s.promises, s.usage = map[string]bool{}, 0, usageLog{}
+	s.left = archive.Left{}
+	s.graves, s.upkept = erasure.NewLedger(), false
+	s.owner.Unread()
 }
 
 // open gives the session of key with its lock held in this process, read from
@@ -151,7 +119,7 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session, fu
 	if key == "" {
 		key = DefaultSession
 	}
-	name, err := folderOf(k.state, key)
+	name, err := folder.Of(k.state, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,17 +131,10 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	k.mu.Lock()
-	if k.closed {
-		k.mu.Unlock()
-		return nil, nil, ErrClosed
+	s, err := k.sessions.take(name, func() *session { return k.newSession(key, name) })
+	if err != nil {
+		return nil, nil, err
 	}
-	s := k.sessions[name]
-	if s == nil {
-		s = k.newSession(key, name)
-		k.sessions[name] = s
-	}
-	k.mu.Unlock()
 	if err := s.mu.LockContext(ctx); err != nil {
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
@@ -181,7 +142,7 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 	s.used.Store(time.Now().UnixNano())
 	unlock := s.mu.Unlock
 	if write {
-		switch release, err := s.lockFile(ctx); {
+		switch release, err := s.lock(ctx); {
 		case err == nil:
 			unlock = func() { release(); s.mu.Unlock() }
 		case store.Unwritable(err):
@@ -191,7 +152,11 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 			return nil, nil, err
 		}
 	}
-	err := s.identify(key)
+	identify := func() (err error) {
+		s.key, err = s.owner.Identify(s.root, s.name, s.key, key)
+		return err
+	}
+	err = identify()
 	if err == nil {
 		err = s.refresh(write)
 	}
@@ -201,37 +166,39 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.journal != nil) {
 			break
 		}
-		s.forget()
-		if err = s.identify(key); err == nil {
+		s.invalidate()
+		if err = identify(); err == nil {
 			err = s.refresh(write)
 		}
 	}
 	if write && store.Unwritable(err) {
-		s.forget()
+		s.invalidate()
 		write, err = false, s.refresh(false)
 	}
 	if err != nil {
-		s.forget()
+		s.invalidate()
 		unlock()
 		return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 	}
 	tidy := s.readOnly && write // for the first time
 	s.readOnly = s.readOnly && !write
 	if tidy {
-		s.cleanTemps()
+		// What killed processes left half written goes; what can't be removed is left to the next.
+		_ = s.files.Tidy("", "state", "checkpoints")
+		_ = s.root.Tidy("")
 	}
 	if write {
 		if err := s.eraseAll(ctx, k); err != nil {
-			s.forget()
+			s.invalidate()
 			unlock()
 			return nil, nil, fmt.Errorf("open session %s: %w", s.key, err)
 		}
 		s.redo(ctx, k.memory)
-		if name == projectFolder {
+		if name == folder.Project {
 			k.redoRuns(ctx, s)
 		}
 	}
-	k.keepFew(s)
+	k.sessions.releaseOldest(k.keep, s)
 	return s, unlock, nil
 }
 
@@ -239,8 +206,8 @@ func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (
 // rewriting.
 const journalLooks = 4
 
-// forget drops what was read, so that the next use reads it again.
-func (s *session) forget() {
+// invalidate drops what was read, so that the next use reads it again.
+func (s *session) invalidate() {
 	for _, j := range []*journal.Journal{s.journal, s.records} {
 		if j != nil {
 			j.Close()
@@ -248,7 +215,7 @@ func (s *session) forget() {
 	}
 	s.tracer.Forget()
 	s.held.Store(false)
-	s.journal, s.records, s.staged, s.turns, s.readOnly = nil, nil, nil, 0, true
+	s.journal, s.records, s.readOnly = nil, nil, true
 	s.init()
 }
 
@@ -263,57 +230,23 @@ func ignoreState(state store.Store) error {
 	return err
 }
 
-// lockRetry is how often a lock that another process holds is tried.
-const lockRetry = 2 * time.Millisecond
-
-// wait waits for a time, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
+// lock takes the session's lock among processes, waiting as long as ctx lets it.
+func (s *session) lock(ctx context.Context) (release func(), err error) {
+	if release, err = folder.Lock(ctx, s.root, s.name); err != nil {
+		return nil, fmt.Errorf("lock session %s: %w", s.key, err)
 	}
-}
-
-// lockFile takes the session's lock among processes, waiting as long as ctx lets
-// it.
-func (s *session) lockFile(ctx context.Context) (release func(), err error) {
-	for {
-		release, err := s.tryLock(ctx)
-		if held := (*store.LockedError)(nil); errors.As(err, &held) {
-			if err = wait(ctx, lockRetry); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("lock session %s: %w", s.key, err)
-		}
-		return release, nil
-	}
-}
-
-// tryLock takes the session's lock if nobody has it. Sessions don't end meanwhile.
-func (s *session) tryLock(ctx context.Context) (release func(), err error) {
-	unlock, err := lockState(ctx, s.root, sessionsLock, store.Shared)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return s.files.Lock(lockName, store.Alone)
+	return release, nil
 }
 
 // refresh reads what this or another process has written since the last look.
 func (s *session) refresh(write bool) error {
-	if err := s.follow(&s.journal, journalFile, write, s.replay); err != nil {
+	if err := follow(&s.journal, s.files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
 		return err
 	}
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
-	switch err := s.follow(&s.records, recordsFile, write, s.replayPlan); {
+	switch err := follow(&s.records, s.files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
 	case err == nil:
 		s.lost = nil
 	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
@@ -327,9 +260,6 @@ func (s *session) refresh(write bool) error {
 	return nil
 }
 
-// recordsFile holds what each plan changed. It is derived.
-const recordsFile = "projection.jsonl"
-
 // lose forgets the projections: their file is damaged or gone. The next plan shows
 // everything anew, at the price of a cache miss, and puts the file aside.
 func (s *session) lose(cause error) {
@@ -341,16 +271,16 @@ func (s *session) lose(cause error) {
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
-// record that is new to each. A journal that was opened for reading is opened
-// again to be written.
-func (s *session) follow(j **journal.Journal, name string, write bool, each func(journal.Record) error) error {
-	if *j == nil || write && s.readOnly {
+// record that is new to each. again says that it was opened for reading, and is opened
+// anew to be written.
+func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
+	if *j == nil || again {
 		skip := 0
 		if *j != nil {
 			skip = (*j).Len()
 			(*j).Close()
 		}
-		opened, err := journal.OpenJournalIn(s.files, name, &journal.Options{ReadOnly: !write, Derived: name == recordsFile, Each: func(r journal.Record) error {
+		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
 			if skip--; skip >= 0 {
 				return nil
 			}
@@ -387,16 +317,16 @@ func (s *session) close() error {
 
 // replay applies one journal record to the state in memory.
 func (s *session) replay(r journal.Record) error {
-	s.upkept = r.Op == opForget || r.Op == opForgotten
+	s.upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
 	switch r.Op {
-	case opIngest:
+	case ingest.Op:
 		var b ingest.Body
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
 		s.keepPages(b.Pages)
-	case opCut:
-		var b cutBody
+	case branch.OpCut:
+		var b branch.Cut
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}
@@ -407,22 +337,26 @@ func (s *session) replay(r journal.Record) error {
 			return err
 		}
 		s.remembered[r.ID], s.unwritten[r.ID] = b, true
-	case opForget, opForgotten:
-		return s.keepErasure(r)
+	case erasure.OpForget, erasure.OpForgotten:
+		dropped, err := s.graves.Keep(r, s.pages)
+		if dropped {
+			s.left = archive.Left{}
+		}
+		return err
 	case opRemembered:
 		delete(s.unwritten, r.ID)
 		s.written[r.ID] = true
 	case journal.OpStaged:
-		if s.staged = nil; r.IsWriteback() {
+		if s.account.staged = nil; r.IsWriteback() {
 			return nil // the journal's store has it
 		}
-		s.staged = &turnBody{}
-		return unmarshal(r, s.staged)
+		s.account.staged = &turnBody{}
+		return unmarshal(r, s.account.staged)
 	case journal.OpCommitted:
-		if s.staged != nil {
-			s.keepTurn(r.ID, s.staged)
+		if s.account.staged != nil {
+			s.account.keepTurn(r.ID, s.account.staged)
 		}
-		s.staged = nil
+		s.account.staged = nil
 	}
 	return nil
 }
@@ -454,14 +388,14 @@ func unmarshal(r journal.Record, v any) error {
 func (s *session) keepPages(pages []*pagevm.Page) {
 	for _, p := range pages {
 		s.pages[p.ID] = p
-		delete(s.retired, p.ID)
+		s.graves.Back(p.ID)
 		for _, r := range p.Reps {
 			s.texts[r.Hash] = r.Text
 		}
 	}
 }
 
-func (s *session) keepCut(b *cutBody) {
+func (s *session) keepCut(b *branch.Cut) {
 	if len(b.Texts) > 0 {
 		s.cut[lineKey{b.Branch, b.Model}] = true
 	}
@@ -470,14 +404,6 @@ func (s *session) keepCut(b *cutBody) {
 	}
 	for _, sp := range b.Spans {
 		s.spans[sp.ID] = sp
-	}
-}
-
-func (s *session) keepTurn(key string, b *turnBody) {
-	s.turns++
-	s.turnChains[key] = b.Chain
-	if b.Summary.Offset.Messages >= s.observed[b.Branch].Offset.Messages {
-		s.observed[b.Branch] = b.Summary
 	}
 }
 

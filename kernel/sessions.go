@@ -2,18 +2,16 @@ package kernel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/pagevm"
@@ -44,7 +42,7 @@ type SessionOptions struct {
 // room are the options as package memory has them.
 func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
 	out := mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle,
-		Folder: func(key string) (string, error) { return folderOf(state, key) }}
+		Folder: func(key string) (string, error) { return folder.Of(state, key) }}
 	if !o.NoOwn {
 		out.Own = journals{state}.list
 	}
@@ -56,21 +54,21 @@ type journals struct{ state store.Store }
 
 // list lists the sessions.
 func (m journals) list(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-	in := m.state.In(sessionsFolder)
+	in := m.state.In(folder.Sessions)
 	root := in.Where("")
 	entries, err := in.List("")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed(root, fmt.Errorf("list sessions: %w", err))
 	}
 	for _, e := range entries {
-		path := in.In(e.Name).Where(journalFile)
-		fi, err := in.In(e.Name).Stat(journalFile)
+		path := in.In(e.Name).Where(folder.JournalFile)
+		fi, err := in.In(e.Name).Stat(folder.JournalFile)
 		if err != nil {
 			continue // nothing was said in it yet
 		}
-		key, err := sessionKeyIn(m.state, e.Name)
+		key, err := folder.KeyIn(m.state, e.Name)
 		if err == nil && key == e.Name {
-			_, err = sessionKeyOf(key)
+			_, err = folder.KeyOf(key)
 		}
 		if err != nil {
 			failed(path, err)
@@ -83,45 +81,10 @@ func (m journals) list(ctx context.Context, yield func(sessions.Conversation) bo
 	}
 }
 
-// namesAgent is how the folder of a session begins whose key names an agent, and
-// ends if its key could not stand there as it is.
-var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
-
-// maxColons bounds the places where a colon is tried.
-const maxColons = 12
-
-// sessionKeyOf is the key of a session by its folder's name. Of keys that name an agent the
-// folder has the colons replaced: where they stood is told by the hash behind it. If
-// it can't be told, nobody knows whose the session is.
-func sessionKeyOf(folder string) (string, error) {
-	if !namesAgent.MatchString(folder) {
-		return folder, nil
-	}
-	body, sum := folder[:len(folder)-17], folder[len(folder)-16:]
-	var at []int
-	for i := range len(body) {
-		if body[i] == '_' {
-			at = append(at, i)
-		}
-	}
-	for set := 1; len(at) <= maxColons && set < 1<<len(at); set++ {
-		key := []byte(body)
-		for i, p := range at {
-			if set>>i&1 == 1 {
-				key[p] = ':'
-			}
-		}
-		if h := sha256.Sum256(key); hex.EncodeToString(h[:8]) == sum {
-			return string(key), nil
-		}
-	}
-	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
-}
-
 // read reads what people and models said from a session's journal. Positions
 // count its records.
 func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
-	j, err := journal.OpenJournalIn(m.state.In(sessionsFolder).In(c.Name), journalFile, &journal.Options{ReadOnly: true})
+	j, err := journal.OpenJournalIn(m.state.In(folder.Sessions).In(c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
 		return from, err
 	}
@@ -135,7 +98,7 @@ func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 			return from, err
 		}
 		at.Line++
-		if rec.Op != opIngest {
+		if rec.Op != ingest.Op {
 			continue
 		}
 		var b ingest.Body
@@ -166,7 +129,7 @@ func (m journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 		stored, ok = rep.Text, true
 	}
 	if !ok && p.Blob != "" {
-		b, err := store.BlobsIn(m.state.In(blobsFolder)).Get(p.Blob)
+		b, err := store.BlobsIn(m.state.In(folder.Blobs)).Get(p.Blob)
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok
@@ -202,7 +165,7 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
 		var name string
-		if name, err = folderOf(k.state, req.SessionKey); err != nil {
+		if name, err = folder.Of(k.state, req.SessionKey); err != nil {
 			return err
 		}
 		own := sessions.Folder(m.Agent(req.SessionKey), name)
@@ -218,12 +181,12 @@ func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Pag
 		return nil
 	}
 	var turns []sessions.Turn
-	r := &reader{s: s}
+	r := s.reader()
 	for _, p := range pages {
 		if p.Type != pagevm.Conversation {
 			continue
 		}
-		text, err := r.content(p)
+		text, err := r.Content(p)
 		if err != nil {
 			continue // it is gone already
 		}

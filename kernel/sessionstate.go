@@ -12,6 +12,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -65,10 +67,10 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) yielded {
 		return yielded{}
 	}
 	owner := f.section.owner
-	if name, err := folderOf(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
+	if name, err := folder.Of(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
 		return yielded{}
 	}
-	if fi, err := k.folder(owner).Stat(""); err != nil || !fi.Folder {
+	if fi, err := folder.In(k.state, owner).Stat(""); err != nil || !fi.Folder {
 		return yielded{}
 	}
 	s, unlock, err := k.openFolder(ctx, "", owner, true)
@@ -239,7 +241,7 @@ func (s *session) keepState(ctx context.Context, f stateFile, in stateWrite) (st
 	p := &pagevm.Page{ID: ids.Page("ss", s.name, ids.Hash(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: in.now,
 		Refs: []memkernel.Ref{{Path: statePath, StartLine: 1, EndLine: f.lines, Hash: ids.Hash(f.text)}}}
 	p = g.Keep(p, masked, func(*pagevm.Page) []pagevm.Rep { return nil })
-	if err := s.commitPages(ctx, g.Out, &cutBody{}, in.now, &Stats{}); err != nil {
+	if err := s.commitPages(ctx, g.Out, &branch.Cut{}, in.now, &Stats{}); err != nil {
 		return "", err
 	}
 	checked := s.checkpointInput(checkpoint.TriggerManual, checkpoint.Reading{}, in.now)

@@ -2,13 +2,11 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // Status is what stands in a state directory.
@@ -121,7 +119,7 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 	}
 	for i := range others {
 		other := &others[i]
-		if other.Key, err = sessionKeyIn(k.state, other.Folder); err != nil {
+		if other.Key, err = folder.KeyIn(k.state, other.Folder); err != nil {
 			other.Key = other.Folder
 			st.Unreadable = append(st.Unreadable, unreadable(other.Folder, err))
 		}
@@ -139,7 +137,8 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 		}
 		st.Sessions = append(st.Sessions, s.status(k.now()))
 		s.countMasked(masked)
-		st.Forgotten, st.Retired = st.Forgotten+len(s.forgotten), st.Retired+len(s.retired)
+		forgotten, retired := s.graves.Count()
+		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
 		unlock()
 	}
 	for _, rule := range sortedKeys(masked) {
@@ -170,21 +169,21 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (SessionStatus, 
 // statusFolders are the folders of the sessions to read, and what is said of the others
 // without opening anything.
 func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherSession, err error) {
-	all, err := k.sessionFolders()
+	all, err := folder.All(k.state)
 	if err != nil || o.All {
 		return all, nil, err
 	}
 	if o.Session != "" {
-		name, err := folderOf(k.state, o.Session)
+		name, err := folder.Of(k.state, o.Session)
 		if err == nil && !slices.Contains(all, name) {
-			err = fmt.Errorf("status: %w", k.noSession(o.Session))
+			err = fmt.Errorf("status: %w", noSession(k.state, o.Session))
 		}
 		return []string{name}, nil, err
 	}
 	for _, f := range all {
 		s := OtherSession{Folder: f}
-		for _, name := range []string{journalFile, recordsFile} {
-			if fi, err := k.folder(f).Stat(name); err == nil {
+		for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
+			if fi, err := folder.In(k.state, f).Stat(name); err == nil {
 				s.Bytes += fi.Size
 				if fi.Time.After(s.Last) {
 					s.Last = fi.Time
@@ -202,29 +201,9 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 	return read, others[n:], nil
 }
 
-// sessionFolders lists the folders of all sessions.
-func (k *Kernel) sessionFolders() ([]string, error) { return sessionFolders(k.state) }
-
-func sessionFolders(state store.Store) ([]string, error) {
-	entries, err := state.List(sessionsFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, e := range entries {
-		if e.Folder {
-			out = append(out, e.Name)
-		}
-	}
-	return out, nil
-}
-
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
-		JournalBytes: size(s.files, journalFile), ProjectionBytes: size(s.files, recordsFile)}
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.account.committed, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+		JournalBytes: folder.Size(s.files, folder.JournalFile), ProjectionBytes: folder.Size(s.files, folder.RecordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {
 		names[key.branch+"\x00"+key.model] = key
@@ -251,12 +230,4 @@ func (s *session) countMasked(by map[string]int) {
 			by["unknown"] += rest
 		}
 	}
-}
-
-func size(dir store.Store, name string) int64 {
-	st, err := dir.Stat(name)
-	if err != nil {
-		return 0
-	}
-	return st.Size
 }

@@ -38,8 +38,17 @@ type boundaryEntry struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// account is what the journal's pages say of the session.
+// account is what the journal says of a session's turns, boundaries and summaries. It
+// knows the journal and the folder's name, and nothing else of the session.
 type account struct {
+	// committed counts the turns, chains are their contents by key, staged the turn whose
+	// commit has not been read yet.
+	committed int
+	chains    map[string]string
+	staged    *turnBody
+	// observed is the summary of all observed turns, used from the next cut on.
+	observed map[string]summary.State
+
 	seq               int // writebacks that were read
 	turns, boundaries int // entries that were read
 	// epoch counts resets: summaries and projections belong to one.
@@ -54,49 +63,78 @@ type account struct {
 	summaries map[string]int
 }
 
+func newAccount() account {
+	return account{chains: map[string]string{}, observed: map[string]summary.State{}}
+}
+
 // recallAccount takes over what the journal holds of turns, boundaries and
 // summaries that was not read before.
 func (s *session) recallAccount() error {
-	if s.journal == nil || s.journal.Store().Seq() == s.account.seq {
+	if s.journal == nil {
 		return nil
 	}
-	store := s.journal.Store()
-	if err := s.recallTurns(store); err != nil {
+	epoch := s.account.epoch
+	err := s.account.recall(s.journal.Store(), s.name)
+	if s.account.epoch != epoch {
+		// What a reset ends: projections. Pages, spans, turns and what hosts wrote stay.
+		s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
+		s.cut = map[lineKey]bool{}
+	}
+	return err
+}
+
+// recall takes over what the journal of the session whose folder has a name holds that
+// was not read before.
+func (a *account) recall(store *journal.State, name string) error {
+	if store.Seq() == a.seq {
+		return nil
+	}
+	page := addressIn(name, sessionKey)
+	if err := a.recallTurns(store, page); err != nil {
 		return err
 	}
-	if err := s.recallBoundaries(store); err != nil {
+	if err := a.recallBoundaries(store, page); err != nil {
 		return err
 	}
-	prefix := s.summaryPage("")
-	for _, p := range store.Heads(s.name) {
+	prefix := a.summaryPage("")
+	for _, p := range store.Heads(name) {
 		branch, ok := strings.CutPrefix(p.Key, prefix)
-		if !ok || p.Type != summaryType || s.account.summaries[p.Key] == p.Version {
+		if !ok || p.Type != summaryType || a.summaries[p.Key] == p.Version {
 			continue
 		}
-		if err := s.recallSummary(store, branch, p); err != nil {
+		if err := a.recallSummary(store, branch, p); err != nil {
 			return err
 		}
 	}
-	s.account.seq = store.Seq()
+	a.seq = store.Seq()
 	return nil
 }
 
-func (s *session) recallTurns(store *journal.State) error {
-	entries := store.Entries(s.address(sessionKey), turnsField, s.account.turns)
+// keepTurn takes over a turn that was committed before turns were written back.
+func (a *account) keepTurn(key string, b *turnBody) {
+	a.committed++
+	a.chains[key] = b.Chain
+	if b.Summary.Offset.Messages >= a.observed[b.Branch].Offset.Messages {
+		a.observed[b.Branch] = b.Summary
+	}
+}
+
+func (a *account) recallTurns(store *journal.State, page journal.Address) error {
+	entries := store.Entries(page, turnsField, a.turns)
 	for _, e := range entries {
 		var t turnEntry
 		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
 			return fmt.Errorf("read turn %s: %w", e.ID, err)
 		}
-		s.turns++
-		s.turnChains[e.ID] = t.Chain
+		a.committed++
+		a.chains[e.ID] = t.Chain
 	}
-	s.account.turns += len(entries)
+	a.turns += len(entries)
 	return nil
 }
 
-func (s *session) recallBoundaries(store *journal.State) error {
-	entries := store.Entries(s.address(sessionKey), boundariesField, s.account.boundaries)
+func (a *account) recallBoundaries(store *journal.State, page journal.Address) error {
+	entries := store.Entries(page, boundariesField, a.boundaries)
 	for i, e := range entries {
 		var b boundaryEntry
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
@@ -104,12 +142,12 @@ func (s *session) recallBoundaries(store *journal.State) error {
 		}
 		switch b.Point {
 		case journal.PointReset:
-			s.beginEpoch()
+			a.beginEpoch()
 		case journal.PointCompaction:
-			s.account.compaction(&b, s.account.boundaries+i+1)
+			a.compaction(&b, a.boundaries+i+1)
 		}
 	}
-	s.account.boundaries += len(entries)
+	a.boundaries += len(entries)
 	return nil
 }
 
@@ -129,22 +167,19 @@ func (a *account) compaction(b *boundaryEntry, n int) {
 	}
 }
 
-// beginEpoch forgets what a reset ends: summaries and projections. Pages, spans,
-// turns and what hosts wrote stay.
-func (s *session) beginEpoch() {
-	s.account.epoch++
-	s.account.compactions, s.account.compacted, s.account.pending = 0, nil, nil
-	s.observed = map[string]summary.State{}
-	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
-	s.cut = map[lineKey]bool{}
+// beginEpoch drops what a reset ends: summaries, and what was asked of plans.
+func (a *account) beginEpoch() {
+	a.epoch++
+	a.compactions, a.compacted, a.pending = 0, nil, nil
+	a.observed = map[string]summary.State{}
 }
 
 // summaryPage is the page of a branch's summary in this epoch.
-func (s *session) summaryPage(branch string) string {
-	return fmt.Sprintf("summary/%d/%s", s.account.epoch, branch)
+func (a *account) summaryPage(branch string) string {
+	return fmt.Sprintf("summary/%d/%s", a.epoch, branch)
 }
 
-func (s *session) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
+func (a *account) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
 	st, err := summary.Assemble(func(name string) json.RawMessage {
 		v, _ := store.Entry(p.Address, membersField, name)
 		return v.Value
@@ -152,31 +187,37 @@ func (s *session) recallSummary(store *journal.State, branch string, p journal.S
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.Address, err)
 	}
-	s.observed[branch] = st
-	if s.account.summaries == nil {
-		s.account.summaries = map[string]int{}
+	a.observed[branch] = st
+	if a.summaries == nil {
+		a.summaries = map[string]int{}
 	}
-	s.account.summaries[p.Key] = p.Version
+	a.summaries[p.Key] = p.Version
 	return nil
 }
 
-// summaryUpdate is what brings the journal's summary of a branch up to st; ok is
-// false if it says that already.
-func (s *session) summaryUpdate(branch string, st summary.State) (u journal.Update, ok bool, err error) {
+// summaryUpdate is what brings the summary of a branch up to st, in the journal, nil if
+// there is none yet, of the session whose folder has a name; ok is false if it says that
+// already.
+func (a *account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
 		return u, false, err
 	}
 	var items []mapItem
-	for _, name := range sortedKeys(next) {
+	page := a.summaryPage(branch)
+	for _, member := range sortedKeys(next) {
+		var known journal.Version
+		if j != nil {
+			known, _ = j.Store().Entry(addressIn(name, page), membersField, member)
+		}
 		// An entry that left its list is only no longer named by it.
-		if known := s.summaryMember(branch, name); !bytes.Equal(known.Value, next[name]) {
-			items = append(items, mapItem{ID: name, Version: known.Version, Value: next[name]})
+		if !bytes.Equal(known.Value, next[member]) {
+			items = append(items, mapItem{ID: member, Version: known.Version, Value: next[member]})
 		}
 	}
 	value, err := json.Marshal(items)
-	return journal.Update{ID: "memkernel-summary", Key: s.summaryPage(branch), Type: summaryType, Field: membersField, Op: journal.OpMerge,
-		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, len(items) > 0, err
+	return journal.Update{ID: "memkernel-summary", Key: page, Type: summaryType, Field: membersField, Op: journal.OpMerge,
+		Value: value, Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, len(items) > 0, err
 }
 
 // mapItem is a member in the value of a merge.
@@ -186,22 +227,15 @@ type mapItem struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// summaryMember is what the journal says of a member, the zero value if nothing.
-func (s *session) summaryMember(branch, name string) (v journal.Version) {
-	if s.journal != nil {
-		v, _ = s.journal.Store().Entry(s.address(s.summaryPage(branch)), membersField, name)
-	}
-	return v
-}
-
-// listUpdate appends one entry to a list of the session's page.
-func (s *session) listUpdate(field, id string, entry any) (journal.Update, error) {
+// listUpdate appends one entry to a list of the page of the session whose folder has a
+// name.
+func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 	value, err := json.Marshal([]struct {
 		ID    string `json:"id"`
 		Value any    `json:"value"`
 	}{{id, entry}})
 	return journal.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: journal.OpAppend, Value: value,
-		Scope: memkernel.ScopeSession, EvidenceRef: s.evidence()}, err
+		Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, err
 }
 
 // settle commits, as one transaction, an entry of the session's page, the summary
@@ -211,7 +245,7 @@ func (s *session) settle(tx journal.Transaction, entry journal.Update, branch st
 	if entry.ID != "" {
 		tx.Updates = append(tx.Updates, entry)
 	}
-	u, ok, err := s.summaryUpdate(branch, st)
+	u, ok, err := s.account.summaryUpdate(s.journal, s.name, branch, st)
 	if err != nil {
 		return journal.Receipt{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -33,7 +34,7 @@ func (k *Kernel) newKeeper() *upkeep.Keeper {
 type project struct{ k *Kernel }
 
 func (p project) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
-	s, unlock, err := p.k.openFolder(ctx, projectFolder, projectFolder, write)
+	s, unlock, err := p.k.openFolder(ctx, folder.Project, folder.Project, write)
 	return projectRuns{s}, unlock, err
 }
 
@@ -72,7 +73,7 @@ func (p projectRuns) Append(e upkeep.Entry, now time.Time) error {
 }
 
 func (p projectRuns) Unfinished() error { return p.s.upkeepErr }
-func (p projectRuns) Forget()           { p.s.forget() }
+func (p projectRuns) Forget()           { p.s.invalidate() }
 
 // redoRuns finishes what a kill left promised. What can't be done now stays promised,
 // with the reason in upkeepErr.
@@ -163,13 +164,13 @@ func (k *Kernel) nowOr(t time.Time) time.Time {
 // checkpointed are the decisions and learnings of the newest checkpoint of each
 // session that was written on a day.
 func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
 	var out []consolidation.Extra
 	for _, f := range folders {
-		c, _, err := checkpoint.NewStore(k.folder(f)).Latest()
+		c, _, err := checkpoint.NewStore(folder.In(k.state, f)).Latest()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
 		}
@@ -340,21 +341,4 @@ func (k *Kernel) Guard(ctx context.Context, req GuardRequest) (*consolidation.Lo
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	return loss, ctx.Err()
-}
-
-// retainBackups removes the backups that no run which is younger needs.
-func (k *Kernel) retainBackups(ctx context.Context, req *RetainRequest, out *Retained) (err error) {
-	if req.Backups > 0 {
-		out.Backups, out.BackupBytes, err = k.upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply)
-	}
-	return err
-}
-
-// forgetBackups removes the backups that quote what a session is to forget.
-func (k *Kernel) forgetBackups(ctx context.Context, s *session) error {
-	pages := s.condemnedPages()
-	if len(pages) == 0 || s.name == projectFolder {
-		return nil
-	}
-	return k.upkeep.ForgetBackups(ctx, s.scrubberOf(pages).text)
 }

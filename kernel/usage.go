@@ -10,14 +10,12 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-const (
-	usageFile = "usage.jsonl"
-	opUsage   = "usage"
-)
+const opUsage = "usage"
 
 // Expected is what a plan says that its call will be billed.
 type Expected struct {
@@ -153,7 +151,7 @@ func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *
 // there was one. What was logged again, by another process, counts once: a plan by its
 // last row, a call by that of its plan.
 func readUsage(dir store.Store, session string) (rows []UsageRow, torn bool, err error) {
-	j, err := journal.OpenJournalIn(dir, usageFile, &journal.Options{ReadOnly: true, Derived: true})
+	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -168,7 +166,7 @@ func readUsage(dir store.Store, session string) (rows []UsageRow, torn bool, err
 		}
 		row := UsageRow{Session: session, Time: rec.Time}
 		if err := row.read(rec.Body); err != nil {
-			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(usageFile), n, err)
+			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(folder.UsageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
 			row.Time = row.Planned.At

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
 // UsageOptions say which calls count.
@@ -112,17 +114,17 @@ func (r *UsageRow) Expected() (UsageTokens, bool) {
 // Usage reads what was billed. It writes nothing. A damaged line is an error that
 // names file and line.
 func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, error) {
-	folders, err := k.sessionFolders()
+	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
 	if opt.Session != "" {
-		name, err := folderOf(k.state, opt.Session)
+		name, err := folder.Of(k.state, opt.Session)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(folders, name) {
-			return nil, fmt.Errorf("stats: %w", k.noSession(opt.Session))
+			return nil, fmt.Errorf("stats: %w", noSession(k.state, opt.Session))
 		}
 		folders = []string{name}
 	}
@@ -131,11 +133,11 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		dir := k.folder(f)
-		if _, err := dir.Stat(usageFile); errors.Is(err, fs.ErrNotExist) {
+		dir := folder.In(k.state, f)
+		if _, err := dir.Stat(folder.UsageFile); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		key, err := sessionKeyIn(k.state, f)
+		key, err := folder.KeyIn(k.state, f)
 		if err != nil {
 			return nil, fmt.Errorf("stats: %w", err)
 		}
@@ -144,7 +146,7 @@ func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, erro
 			return nil, fmt.Errorf("stats: %w", err)
 		}
 		if torn {
-			st.Torn = append(st.Torn, dir.Where(usageFile))
+			st.Torn = append(st.Torn, dir.Where(folder.UsageFile))
 		}
 		st.Calls = append(st.Calls, rows...)
 	}

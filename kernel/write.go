@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -50,7 +51,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 	}
 	to := s
 	if scope == memkernel.ScopeProject {
-		project, unlock, err := k.openFolder(ctx, projectFolder, projectFolder, true)
+		project, unlock, err := k.openFolder(ctx, folder.Project, folder.Project, true)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +60,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 	}
 	r, err := to.writebackFrom(tx, evidence{s})
 	if err != nil {
-		to.forget()
+		to.invalidate()
 		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
 	}
 	return &r, nil

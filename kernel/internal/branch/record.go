@@ -146,3 +146,16 @@ func (s *State) RestoreLedger() {
 	s.Ledger, _ = b.Ledger.Restore(Blocks(b.Fixed, s.Proj, b.Ratio))
 	s.restored = nil
 }
+
+// OpCut is the operation of a journal's record of a [Cut]: messages left the prompt.
+const OpCut = "cut"
+
+// Cut is the spans that left the prompt, and the summary that stands for them.
+type Cut struct {
+	Branch  string        `json:"branch,omitempty"`
+	Model   string        `json:"model"`
+	Spans   []Span        `json:"spans"`
+	Summary summary.State `json:"summary"`
+	// Texts are the kernel's own blocks, by hash.
+	Texts map[string]string `json:"texts"`
+}

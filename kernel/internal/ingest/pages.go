@@ -27,6 +27,10 @@ type Pages struct {
 	indexed int
 }
 
+// Op is the operation of a journal's record that has a [Body]: pages became known. Their
+// large contents are blobs already.
+const Op = "ingest"
+
 // Body is what [Pages.AppendJSON] writes.
 type Body struct {
 	Pages []*pagevm.Page `json:"pages"`

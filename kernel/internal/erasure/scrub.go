@@ -1,10 +1,11 @@
-package kernel
+package erasure
 
 import (
 	"bytes"
 	"encoding/json"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -12,29 +13,28 @@ import (
 // shingleWords is how many words in a row are a quote. Fewer are everybody's.
 const shingleWords = 6
 
-// scrubber takes out of other texts what quotes some pages: what names one of
+// Scrubber takes out of other texts what quotes some pages: what names one of
 // their messages as its source, and runs of words that stand in them. A single
 // word, such as a path, is no quote.
-type scrubber struct {
+type Scrubber struct {
 	keys map[string]bool // of messages
 	runs map[string]bool // shingleWords words, or all words of a page that has fewer
 	lens map[int]bool    // of those that are shorter
 }
 
-// scrubberOf is the scrubber for pages of the session. What can't be read any more
+// NewScrubber is the scrubber for some pages. What can't be read any more
 // can't be recognised.
-func (s *session) scrubberOf(pages []*pagevm.Page) *scrubber {
-	sc := &scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
-	r := &reader{s: s}
+func NewScrubber(r *archive.Reader, pages []*pagevm.Page) *Scrubber {
+	sc := &Scrubber{keys: map[string]bool{}, runs: map[string]bool{}, lens: map[int]bool{}}
 	for _, p := range pages {
 		if p.MessageKey != "" {
 			sc.keys[p.MessageKey] = true
 		}
-		text, err := r.content(p)
+		text, err := r.Content(p)
 		if err != nil {
 			continue
 		}
-		sc.add(plainContent(p, text))
+		sc.add(archive.Plain(p, text))
 		for _, rep := range p.Reps {
 			sc.add(rep.Text)
 		}
@@ -42,7 +42,7 @@ func (s *session) scrubberOf(pages []*pagevm.Page) *scrubber {
 	return sc
 }
 
-func (sc *scrubber) add(text string) {
+func (sc *Scrubber) add(text string) {
 	words := strings.Fields(text)
 	if n := len(words); n < shingleWords {
 		if run := strings.Join(words, " "); len(run) >= sameBytes/2 {
@@ -55,8 +55,8 @@ func (sc *scrubber) add(text string) {
 	}
 }
 
-// text is t without what quotes the pages.
-func (sc *scrubber) text(t string) string {
+// Text is t without what quotes the pages.
+func (sc *Scrubber) Text(t string) string {
 	words := strings.Fields(t)
 	quoted := make([]bool, len(words))
 	found := false
@@ -91,8 +91,8 @@ func (sc *scrubber) text(t string) string {
 	return strings.Join(out, " ")
 }
 
-// json is a JSON value without what quotes the pages. Names and identifiers stay.
-func (sc *scrubber) json(raw json.RawMessage) json.RawMessage {
+// JSON is a JSON value without what quotes the pages. Names and identifiers stay.
+func (sc *Scrubber) JSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
 	}
@@ -117,13 +117,13 @@ func (sc *scrubber) json(raw json.RawMessage) json.RawMessage {
 // said are the fields of our own records that hold words of a conversation.
 var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "reason": true, "value": true, "command": true, "": true}
 
-func (sc *scrubber) value(v any, field string, changed *bool) any {
+func (sc *Scrubber) value(v any, field string, changed *bool) any {
 	switch v := v.(type) {
 	case string:
 		if !said[field] {
 			return v
 		}
-		t := sc.text(v)
+		t := sc.Text(v)
 		*changed = *changed || t != v
 		return t
 	case []any:
@@ -142,7 +142,7 @@ func (sc *scrubber) value(v any, field string, changed *bool) any {
 }
 
 // blank takes the words off an entry that names a forgotten message as its source.
-func (sc *scrubber) blank(v map[string]any, changed *bool) {
+func (sc *Scrubber) blank(v map[string]any, changed *bool) {
 	for _, field := range [...]string{"text", "why"} {
 		if t, ok := v[field].(string); ok && t != "" {
 			v[field], *changed = "["+ingest.ForgottenText+"]", true

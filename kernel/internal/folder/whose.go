@@ -1,6 +1,8 @@
-package kernel
+package folder
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,18 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
-// A session's folder has the name that package safename makes of its key, and says
-// itself whose it is, in session.json, before anything else is written to it. A folder
-// of another key is an error: two keys never share one.
-//
-// Folders of before December 2026 say nothing, and some have a name that would be
-// another now. Such a folder goes on under its old name, which page ids derive from,
-// if it is the key's: nothing that was written in it names another key, and its name
-// can't have come of another.
-
-// whoseFile says whose a session's folder is.
-const whoseFile = "session.json"
-
 // whoseFormat is the version of session.json.
 //
 //	1: first version
@@ -42,8 +32,8 @@ type whose struct {
 
 // readWhose reads the key that a folder says, false if it says none.
 func readWhose(dir store.Store, name string) (string, bool, error) {
-	path := dir.Where(whoseFile)
-	data, err := dir.Get(whoseFile)
+	path := dir.Where(WhoseFile)
+	data, err := dir.Get(WhoseFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -73,7 +63,7 @@ func writeWhose(dir store.Store, key string) error {
 	if err != nil {
 		return err
 	}
-	_, err = dir.Put(store.Synced, store.Doc{Name: whoseFile, Data: append(data, '\n')})
+	_, err = dir.Put(store.Synced, store.Doc{Name: WhoseFile, Data: append(data, '\n')})
 	return err
 }
 
@@ -85,18 +75,13 @@ func asBytes(key string) []byte {
 	return []byte(key)
 }
 
-// sessionDir is where a session lies in a state directory.
-func sessionDir(state store.Store, name string) store.Store {
-	return state.In(sessionsFolder).In(name)
-}
-
-// folderOf is the name of a session's folder in a state directory.
-func folderOf(state store.Store, key string) (string, error) {
+// Of is the name of a session's folder in a state directory.
+func Of(state store.Store, key string) (string, error) {
 	name, old := safename.Of(key), safename.Before(key)
 	if name == old {
 		return name, nil
 	}
-	if store.Exists(sessionDir(state, name), "") {
+	if store.Exists(In(state, name), "") {
 		return name, nil
 	}
 	mine, err := wasOf(state, old, key)
@@ -111,7 +96,7 @@ func folderOf(state store.Store, key string) (string, error) {
 
 // wasOf tells whether a folder that has the name which a key had before is the key's.
 func wasOf(state store.Store, name, key string) (bool, error) {
-	dir := sessionDir(state, name)
+	dir := In(state, name)
 	if _, err := dir.Stat(""); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -129,7 +114,7 @@ func wasOf(state store.Store, name, key string) (bool, error) {
 // listed tells whether a session's folder has a name to the letter: some disks find it
 // by others, too.
 func listed(state store.Store, name string) (bool, error) {
-	all, err := sessionFolders(state)
+	all, err := All(state)
 	return slices.Contains(all, name), err
 }
 
@@ -160,10 +145,10 @@ func keysNamed(dir store.Store) []string {
 	return out
 }
 
-// sessionKeyIn is the key of a session's folder, as far as it can be told; else the folder's
+// KeyIn is the key of a session's folder, as far as it can be told; else the folder's
 // name.
-func sessionKeyIn(state store.Store, name string) (string, error) {
-	dir := sessionDir(state, name)
+func KeyIn(state store.Store, name string) (string, error) {
+	dir := In(state, name)
 	if safename.Of(name) == name && !safename.Hashed(name) {
 		return name, nil // it can be no other's
 	}
@@ -179,56 +164,110 @@ func sessionKeyIn(state store.Store, name string) (string, error) {
 			return n, nil
 		}
 	}
-	if n, err := sessionKeyOf(name); err == nil {
+	if n, err := KeyOf(name); err == nil {
 		return n, nil
 	}
 	return name, nil
 }
 
-// identify settles whose the folder is. A key that is "" is to be told by the folder.
-func (s *session) identify(key string) error {
-	if s.name == projectFolder {
+// namesAgent is how the folder of a session begins whose key names an agent, and
+// ends if its key could not stand there as it is.
+var namesAgent = regexp.MustCompile(`^agent_.*-[0-9a-f]{16}$`)
+
+// maxColons bounds the places where a colon is tried.
+const maxColons = 12
+
+// KeyOf is the key of a session by its folder's name. Of keys that name an agent the
+// folder has the colons replaced: where they stood is told by the hash behind it. If
+// it can't be told, nobody knows whose the session is.
+func KeyOf(folder string) (string, error) {
+	if !namesAgent.MatchString(folder) {
+		return folder, nil
+	}
+	body, sum := folder[:len(folder)-17], folder[len(folder)-16:]
+	var at []int
+	for i := range len(body) {
+		if body[i] == '_' {
+			at = append(at, i)
+		}
+	}
+	for set := 1; len(at) <= maxColons && set < 1<<len(at); set++ {
+		key := []byte(body)
+		for i, p := range at {
+			if set>>i&1 == 1 {
+				key[p] = ':'
+			}
+		}
+		if h := sha256.Sum256(key); hex.EncodeToString(h[:8]) == sum {
+			return string(key), nil
+		}
+	}
+	return "", fmt.Errorf("session %s: its key can't be told from its folder, so nobody knows whose it is: it is not searched", folder)
+}
+
+// Damaged is why a folder's word for whose it is can't be used, nil if it can, or if it
+// says nothing.
+func Damaged(dir store.Store, name string) error {
+	if name == Project {
 		return nil
 	}
-	s.signs = false
-	if !s.whose {
-		recorded, ok, err := readWhose(s.files, s.name)
+	_, _, err := readWhose(dir, name)
+	return err
+}
+
+// Owner says whose a folder is that is in use.
+type Owner struct {
+	said  bool // the folder says so
+	signs bool // the folder is to say so
+}
+
+// Unread forgets what the folder said: it is read again.
+func (o *Owner) Unread() { o.said = false }
+
+// Identify settles whose the folder of a name is, which was taken to be known's, and
+// gives its key. A key that is "" is to be told by the folder.
+func (o *Owner) Identify(state store.Store, name, known, key string) (string, error) {
+	if name == Project {
+		return known, nil
+	}
+	dir := In(state, name)
+	o.signs = false
+	if !o.said {
+		recorded, ok, err := readWhose(dir, name)
 		if err != nil {
-			return err
+			return known, err
 		}
 		if ok {
-			s.key, s.whose = recorded, true
+			known, o.said = recorded, true
 		}
 	}
 	switch {
-	case s.whose && key != "" && key != s.key:
-		return fmt.Errorf("%s is of session %q, and not of %q: two keys never share a folder; move it away if it was put there by mistake", s.files.Where(""), s.key, key)
-	case s.whose:
-		return nil
+	case o.said && key != "" && key != known:
+		return known, fmt.Errorf("%s is of session %q, and not of %q: two keys never share a folder; move it away if it was put there by mistake", dir.Where(""), known, key)
+	case o.said:
+		return known, nil
 	case key == "":
-		var err error
-		s.key, err = sessionKeyIn(s.root, s.name)
-		return err
+		return KeyIn(state, name)
 	}
-	if size(s.files, journalFile) > 0 {
-		if there, err := listed(s.root, s.name); err != nil {
-			return err
+	if Size(dir, JournalFile) > 0 {
+		if there, err := listed(state, name); err != nil {
+			return known, err
 		} else if !there {
-			return fmt.Errorf("%s is of a session whose key differs from %q by case only, which this disk doesn't tell apart: move that folder away, or give the session another key", s.files.Where(""), key)
+			return known, fmt.Errorf("%s is of a session whose key differs from %q by case only, which this disk doesn't tell apart: move that folder away, or give the session another key", dir.Where(""), key)
 		}
 	}
-	s.key, s.signs = key, true
-	return nil
+	o.signs = true
+	return key, nil
 }
 
-// sign writes down whose the folder is, before anything else is.
-func (s *session) sign() error {
-	if !s.signs || s.whose {
+// Sign writes down whose the folder is, before anything else is.
+func (o *Owner) Sign(dir store.Store, key string) error {
+	if !o.signs || o.said {
 		return nil
 	}
-	if err := writeWhose(s.files, s.key); err != nil {
+	if err := writeWhose(dir, key); err != nil {
 		return err
 	}
-	s.whose, s.signs = true, false
+	o.said, o.signs = true, false
 	return nil
 }

@@ -1,14 +1,12 @@
-package kernel
+package archive
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
@@ -23,75 +21,10 @@ const (
 	archiveBytes = 256 << 10
 )
 
-// searchable is everything that left the session's prompts and was searched, with some
-// pages more: shown gives a page, and what it says where it need not be read from disk.
-func (s *session) searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
-	var pieces []retrieval.Span
-	var faults []ingest.Fault
-	r := &reader{s: s}
-	for _, id := range pages {
-		if s.archivedPages[id] {
-			continue
-		}
-		p, text, here := shown(id)
-		if p == nil {
-			continue
-		}
-		if !here {
-			if raw, err := r.content(p); err == nil {
-				text = plainContent(p, raw)
-			} else if !errors.Is(err, errRetired) {
-				faults = append(faults, ingest.Fault{Code: string(FaultNotSearched), Page: id, Detail: err.Error()})
-				continue
-			}
-		}
-		s.archivedPages[id] = true
-		pieces = append(pieces, piecesOf(p, text)...)
-	}
-	s.addPieces(pieces)
-	return s.archiveSpans, faults
-}
-
-// archived is everything that left the session's prompts, read from disk.
-func (s *session) archived() (*retrieval.Spans, error) {
-	var pieces []retrieval.Span
-	r := &reader{s: s}
-	for _, id := range sortedKeys(s.spans) {
-		for _, page := range s.spans[id].Pages {
-			p := s.pages[page]
-			if p == nil || s.archivedPages[page] {
-				continue
-			}
-			raw, err := r.content(p)
-			if errors.Is(err, errRetired) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			s.archivedPages[page] = true
-			pieces = append(pieces, piecesOf(p, plainContent(p, raw))...)
-		}
-	}
-	s.addPieces(pieces)
-	return s.archiveSpans, nil
-}
-
-func (s *session) addPieces(pieces []retrieval.Span) {
-	if len(pieces) == 0 {
-		return
-	}
-	if s.archiveSpans != nil {
-		s.archiveSpans = s.archiveSpans.With(pieces...)
-	} else if spans, err := retrieval.NewSpans(pieces...); err == nil {
-		s.archiveSpans = spans
-	}
-}
-
-// piecesOf cuts what a page says into runs of lines that are found one by one.
+// pieces cuts what a page says into runs of lines that are found one by one.
 // They are parts of the text, which is masked as a whole: a secret may reach over
 // the end of a piece.
-func piecesOf(p *pagevm.Page, text string) []retrieval.Span {
+func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	end := min(len(text), archiveBytes)
 	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
 		end--
@@ -128,9 +61,9 @@ func pieceAt(text string, from int) (to, lines int) {
 	return to, lines
 }
 
-// plainContent is what a stored page says: a result is stored as its text, a run
+// Plain is what a stored page says: a result is stored as its text, a run
 // of a message as the JSON of its parts.
-func plainContent(p *pagevm.Page, stored string) string {
+func Plain(p *pagevm.Page, stored string) string {
 	if p.Type != pagevm.Conversation {
 		return stored
 	}
@@ -154,9 +87,9 @@ func plainContent(p *pagevm.Page, stored string) string {
 	return b.String()
 }
 
-// cutLines splits an id into a page's and the lines of it that are meant; to is 0
+// CutLines splits an id into a page's and the lines of it that are meant; to is 0
 // if all are.
-func cutLines(id string) (page string, from, to int) {
+func CutLines(id string) (page string, from, to int) {
 	page, lines, ok := strings.Cut(id, plan.LinesMark)
 	if !ok {
 		return id, 0, 0
@@ -172,8 +105,8 @@ func cutLines(id string) (page string, from, to int) {
 	return page, from, to
 }
 
-// linesOf are some lines of what a page says.
-func linesOf(text string, from, to int) string {
+// LinesOf are some lines of what a page says.
+func LinesOf(text string, from, to int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if from > len(lines) {
 		return ""

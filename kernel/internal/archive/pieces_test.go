@@ -1,4 +1,4 @@
-package kernel
+package archive
 
 import (
 	"strings"
@@ -19,13 +19,13 @@ func TestPiecesAreThePagesLines(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "\n")
 		p := &pagevm.Page{ID: "ev-1", Tool: "Bash"}
 		rest := strings.TrimRight(text, "\n")
-		for _, s := range piecesOf(p, text) {
-			page, from, to := cutLines(s.ID)
+		for _, s := range pieces(p, text) {
+			page, from, to := CutLines(s.ID)
 			if from == 0 {
 				from, to = 1, 1+strings.Count(text, "\n")
 			}
-			if page != p.ID || strings.TrimRight(linesOf(text, from, to), "\n") != strings.TrimRight(s.Text, "\n") {
-				t.Fatalf("%s is %q, not %q", s.ID, linesOf(text, from, to), s.Text)
+			if page != p.ID || strings.TrimRight(LinesOf(text, from, to), "\n") != strings.TrimRight(s.Text, "\n") {
+				t.Fatalf("%s is %q, not %q", s.ID, LinesOf(text, from, to), s.Text)
 			}
 			before, after, found := strings.Cut(rest, s.Text)
 			if !found || strings.TrimSpace(before) != "" {
@@ -51,7 +51,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 		"other text":   {ID: "ev-1", Hash: ids.Hash("something else")},
 		"hash of mask": {ID: "ev-1", Hash: ids.Hash(masked)},
 	} {
-		pieces := piecesOf(p, plan.MaskedResult(nil, p, text))
+		pieces := pieces(p, plan.MaskedResult(nil, p, text))
 		for _, s := range pieces {
 			if strings.Contains(s.Text, secret[:16]) {
 				t.Errorf("%s: %s holds %q", name, s.ID, s.Text)

@@ -1,0 +1,132 @@
+// Package archive reads what pages hold: from their representations, their blobs, or the
+// journal, as it was stored; and cuts what left the prompts into pieces that are found by
+// a search one by one. It writes nothing, and keeps nothing but what was searched.
+package archive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// ErrRetired: the content went by retention.
+var ErrRetired = errors.New("its content is no longer kept")
+
+// Reader reads what pages of a session hold. The contents of small pages are in the
+// journal, which it reads once, when the first of them is wanted.
+type Reader struct {
+	Dir     store.Store      // of the session
+	Journal *journal.Journal // nil if there is none yet
+	Blobs   *store.Blobs
+	Retired func(page string) bool // the content of a page went by retention
+
+	inline map[string]string // by page id and content hash
+}
+
+// Content reads a page from its representation, its blob, or the journal.
+func (r *Reader) Content(p *pagevm.Page) (string, error) {
+	if rep := ingest.FullRep(p); rep != nil {
+		return rep.Text, nil
+	}
+	if p.Blob != "" {
+		b, err := r.Blobs.Get(p.Blob)
+		if err != nil && r.Retired(p.ID) && !r.Blobs.Has(p.Blob) {
+			return "", ErrRetired
+		}
+		if err != nil {
+			return "", fmt.Errorf("get page %s: %w", p.ID, err)
+		}
+		return string(b), nil
+	}
+	if err := r.load(); err != nil {
+		return "", fmt.Errorf("get page %s: %w", p.ID, err)
+	}
+	text, ok := r.inline[p.ID+p.Hash]
+	if !ok {
+		return "", fmt.Errorf("get page %s: its content is not in %s", p.ID, r.Dir.Where(folder.JournalFile))
+	}
+	return text, nil
+}
+
+func (r *Reader) load() error {
+	if r.inline != nil || r.Journal == nil {
+		return nil
+	}
+	r.inline = map[string]string{}
+	for rec, err := range r.Journal.Records() {
+		if err != nil {
+			return err
+		}
+		if rec.Op != ingest.Op {
+			continue
+		}
+		var b ingest.Body
+		if err := json.Unmarshal(rec.Body, &b); err != nil {
+			return fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
+		}
+		for _, p := range b.Pages {
+			if text, ok := b.Content[p.ID]; ok {
+				r.inline[p.ID+p.Hash] = text
+			}
+		}
+	}
+	return nil
+}
+
+// Left is what left the prompts of a session and was searched; the zero value is of
+// nothing.
+type Left struct {
+	spans *retrieval.Spans
+	pages map[string]bool
+}
+
+// Unread is a page that could not be read.
+type Unread struct {
+	Page string
+	Err  error
+}
+
+// Take adds pages to what was searched, and gives all of it, and which could not be read.
+// shown gives a page, nil if there is none, and what it says where it need not be read
+// from disk. What went by retention is not searched.
+func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []Unread) {
+	var fresh []retrieval.Span
+	var unread []Unread
+	for _, id := range pages {
+		if l.pages[id] {
+			continue
+		}
+		p, text, here := shown(id)
+		if p == nil {
+			continue
+		}
+		if !here {
+			if raw, err := r.Content(p); err == nil {
+				text = Plain(p, raw)
+			} else if !errors.Is(err, ErrRetired) {
+				unread = append(unread, Unread{id, err})
+				continue
+			}
+		}
+		if l.pages == nil {
+			l.pages = map[string]bool{}
+		}
+		l.pages[id] = true
+		fresh = append(fresh, pieces(p, text)...)
+	}
+	if len(fresh) > 0 {
+		if l.spans != nil {
+			l.spans = l.spans.With(fresh...)
+		} else if spans, err := retrieval.NewSpans(fresh...); err == nil {
+			l.spans = spans
+		}
+	}
+	return l.spans, unread
+}

@@ -1,0 +1,221 @@
+package erasure
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Session is what erasing needs of one.
+type Session struct {
+	State, Dir store.Store
+	Journal    *journal.Journal
+	Blobs      *store.Blobs
+	Reader     *archive.Reader
+	// Own are the types of the journal's pages that are made of what was said, Said the
+	// operations of records that quote it. What a host wrote stays as it was written.
+	Own  []pagevm.Type
+	Said []string
+}
+
+// Quoting is who else holds what a session is to forget.
+type Quoting interface {
+	// Backups removes the backups of memory's files that clean would change.
+	Backups(ctx context.Context, clean func(string) string) error
+	// Nets takes what the session said out of the workspace's records of its state.
+	Nets(ctx context.Context) error
+	// Derived closes the session's files beside the journal: they go.
+	Derived()
+}
+
+// Erase removes what was promised and is still there, and writes down that it is done.
+// After it the session has to be read again.
+func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
+	var todo Promise // all promises together
+	ids := sortedKeys(l.unerased)
+	rewrite, forgot := false, false
+	for _, id := range ids {
+		b := l.unerased[id]
+		forgot = forgot || !b.Retire
+		todo.Whole, todo.Prompts = todo.Whole || b.Whole, todo.Prompts || b.Prompts || !b.Retire
+		todo.Blobs = append(todo.Blobs, b.Blobs...)
+		rewrite = rewrite || !b.Retire || b.Prompts
+	}
+	if rewrite {
+		var condemned []*pagevm.Page // what is to go can still be read
+		for _, id := range sortedKeys(l.condemned) {
+			condemned = append(condemned, l.condemned[id])
+		}
+		scrub := NewScrubber(from.Reader, condemned)
+		if forgot && len(condemned) > 0 {
+			if err := q.Backups(ctx, scrub.Text); err != nil {
+				return err
+			}
+		}
+		e := eraser{Ledger: l, from: &from, whole: todo.Whole, scrub: scrub}
+		if _, err := from.Journal.Rewrite(e.edit); err != nil {
+			return err
+		}
+	}
+	if todo.Prompts || todo.Whole {
+		q.Derived()
+		if err := removeFiles(&from, &todo, forgot); err != nil {
+			return err
+		}
+	}
+	if forgot {
+		if err := q.Nets(ctx); err != nil {
+			return err
+		}
+	}
+	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs); err != nil {
+		return err
+	}
+	var done []journal.Record
+	for _, id := range ids {
+		done = append(done, journal.Record{Op: OpForgotten, ID: id, Body: json.RawMessage("{}")})
+	}
+	_, err := from.Journal.Append(true, done...)
+	return err
+}
+
+// eraser edits the records of a journal: it takes contents out, and what the kernel
+// itself made of them, the summaries and the texts of blocks.
+type eraser struct {
+	*Ledger
+	from  *Session
+	whole bool
+	scrub *Scrubber
+}
+
+func (e *eraser) edit(r *journal.Record) (bool, error) {
+	switch r.Op {
+	case OpForget, OpForgotten:
+		return true, nil
+	}
+	if e.whole {
+		return false, nil
+	}
+	switch r.Op {
+	case ingest.Op:
+		return e.ingest(r)
+	case branch.OpCut:
+		return true, e.cut(r)
+	case journal.OpSnapshot:
+		return true, e.snapshot(r)
+	case journal.OpStaged, journal.OpRejected:
+		r.Body = e.scrub.JSON(r.Body)
+	default:
+		if slices.Contains(e.from.Said, r.Op) {
+			r.Body = e.scrub.JSON(r.Body)
+		}
+	}
+	return true, nil
+}
+
+// ingest drops the pages that were forgotten; a record with no other goes.
+func (e *eraser) ingest(r *journal.Record) (bool, error) {
+	var b ingest.Body
+	if err := decode(*r, &b); err != nil {
+		return false, err
+	}
+	before := len(b.Pages)
+	b.Pages = slices.DeleteFunc(b.Pages, func(p *pagevm.Page) bool {
+		g, ok := e.forgotten[p.ID]
+		if ok && g.Hash == p.Hash {
+			delete(b.Content, p.ID)
+			return true
+		}
+		return false
+	})
+	if len(b.Pages) == before {
+		return true, nil
+	}
+	var err error
+	r.Body, err = json.Marshal(b)
+	return len(b.Pages) > 0, err
+}
+
+// cut keeps the spans, so that they can be read, and drops the texts of blocks:
+// no projection shows them any more.
+func (e *eraser) cut(r *journal.Record) error {
+	var b branch.Cut
+	if err := decode(*r, &b); err != nil {
+		return err
+	}
+	b.Texts = nil
+	for i := range b.Spans {
+		sp := &b.Spans[i]
+		for _, id := range sp.Pages {
+			if _, gone := e.forgotten[id]; gone {
+				sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"
+			}
+		}
+	}
+	raw, err := json.Marshal(b)
+	r.Body = raw
+	return err
+}
+
+// snapshot takes quotes out of the summaries and the session's own account. What a
+// host wrote stays as it was written.
+func (e *eraser) snapshot(r *journal.Record) error {
+	var b struct {
+		Writeback    int                  `json:"writeback"`
+		Seq          int                  `json:"seq"`
+		Transactions json.RawMessage      `json:"transactions"`
+		Pages        []journal.StoredPage `json:"pages"`
+	}
+	if err := decode(*r, &b); err != nil {
+		return err
+	}
+	for i := range b.Pages {
+		if !slices.Contains(e.from.Own, b.Pages[i].Type) {
+			continue
+		}
+		for _, f := range b.Pages[i].Fields {
+			for _, entry := range f.Entries {
+				for v := range entry.Versions {
+					entry.Versions[v].Value = e.scrub.JSON(entry.Versions[v].Value)
+				}
+			}
+		}
+	}
+	b.Transactions = e.scrub.JSON(b.Transactions)
+	raw, err := json.Marshal(&b)
+	r.Body = raw
+	return err
+}
+
+// removeFiles removes the session's projections; where something was forgotten the
+// captured state and the checkpoints, too, which quote messages without saying which
+// (the state is captured again from what the host sends); and of a whole session all
+// but the journal and the lock.
+func removeFiles(from *Session, todo *Promise, forgot bool) error {
+	var gone []string
+	err := store.Walk(from.Dir, func(at string, _ store.Entry) error {
+		in, name := path.Split(at)
+		switch quotes := path.Base(in); {
+		case name == folder.JournalFile || name == folder.HeadFile || name == folder.LockFile || name == folder.WhoseFile:
+		case name == folder.RecordsFile || store.IsAside(name) || strings.HasSuffix(name, ".damaged"),
+			todo.Whole, forgot && (quotes == "state" || quotes == "checkpoints"):
+			gone = append(gone, at)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = from.Dir.Remove(store.Synced, gone...)
+	return err
+}

@@ -1,0 +1,92 @@
+package folder
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Headless is why nothing says how far the journal was synced.
+func Headless(dir store.Store) error {
+	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		return nil // is told line by line
+	}
+	defer j.Close()
+	return j.HeadErr()
+}
+
+// MendHead writes the head of the journal anew.
+func MendHead(dir store.Store) error {
+	j, err := journal.OpenJournalIn(dir, JournalFile, nil)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	return j.MendHead()
+}
+
+// DamagedFile is a file of a session's folder that can't be read.
+type DamagedFile struct {
+	Name string
+	Err  error
+}
+
+// DamagedDerived looks at the files of a session that can be made again.
+func DamagedDerived(dir store.Store) (out []DamagedFile) {
+	for _, name := range [...]string{RecordsFile, UsageFile} {
+		j, err := journal.OpenJournalIn(dir, name, &journal.Options{ReadOnly: true, Derived: true})
+		if err != nil {
+			out = append(out, DamagedFile{name, err})
+			continue
+		}
+		j.Close()
+	}
+	for _, name := range [...]string{trace.File, journal.TraceBefore(trace.File)} {
+		if err := readTrace(dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			out = append(out, DamagedFile{name, err})
+		}
+	}
+	return out
+}
+
+// readTrace reads a trace to its end.
+func readTrace(in store.Store, name string) error {
+	f, err := in.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	lines := io.NewSectionReader(f, 0, size)
+	r, err := journal.ReadTrace(in.Where(name), lines)
+	if errors.Is(err, journal.ErrNoTrace) && !wholeLine(lines) {
+		return nil // it was just begun
+	}
+	if err != nil {
+		return err
+	}
+	for _, err := range r.Lines() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeLine tells whether a file has one.
+func wholeLine(f io.ReadSeeker) bool {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false
+	}
+	_, err := bufio.NewReader(f).ReadSlice('\n')
+	return err == nil || errors.Is(err, bufio.ErrBufferFull)
+}

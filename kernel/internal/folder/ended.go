@@ -1,0 +1,162 @@
+package folder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// A session that nobody has used for as long as sessions are kept ends as a whole:
+//
+//	ended.jsonl          a tombstone: the key, when it was used last, when and why it
+//	                     ended; synced
+//	sessions/x → ended/x one rename: from here on there is no such session
+//	ended/x              removed, and then blobs that no page holds any more
+//
+// A kill leaves the session, or what the next retention removes. The host may take the
+// key up again: that is a new session, in which pages of the old one are FORGOTTEN.
+const (
+	endedFile   = "ended.jsonl"
+	endedFolder = "ended"
+	opEnded     = "ended"
+)
+
+// Tombstone says of a session that ended whose it was, when it was used last, and why
+// it ended.
+type Tombstone struct {
+	Key    string    `json:"key"`
+	Bytes  []byte    `json:"key_bytes,omitempty"` // a key that is no UTF-8; see session.json
+	Last   time.Time `json:"last"`
+	Reason string    `json:"reason"`
+}
+
+// LastWrite is when a session's folder was written to last, as its files tell. What
+// retention itself writes does not count: the journal counts only if it is told to, and
+// usage and traces that were put aside never do. A time to come is now.
+func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
+	err := store.Walk(in, func(at string, e store.Entry) error {
+		info, err := e.Info()
+		if err != nil {
+			return nil // it went meanwhile, or is none of ours
+		}
+		bytes += info.Size
+		switch name := path.Base(at); {
+		case strings.HasSuffix(name, "lock"), name == UsageFile, name == trace.OldFile:
+			return nil
+		case (name == JournalFile || name == HeadFile) && len(also) == 0:
+			return nil
+		}
+		if info.Time.After(last) {
+			last = info.Time
+		}
+		return nil
+	})
+	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // what can't be looked at stays
+		last = now
+	}
+	return last, bytes
+}
+
+// End ends a session that this process does not use, unless another does, or it was
+// written to since before.
+func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {
+	unlock, err := lockState(ctx, state, sessionsLock, store.Alone)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	dir := In(state, name)
+	release, err := dir.Lock(LockFile, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return false, nil // another process has it
+	}
+	if err != nil {
+		return false, err
+	}
+	release() // nobody takes it while this process holds the other lock
+	if last, _ := LastWrite(dir, now); !last.Before(before) {
+		return false, nil
+	}
+	if err := bury(state, name, t, now); err != nil {
+		return false, err
+	}
+	to := endedFolder + "/" + name
+	if _, err := state.Remove(store.Unsynced, to); err != nil { // of an end that was cut short
+		return false, err
+	}
+	if err := state.Move(store.Synced, Sessions+"/"+name, to); err != nil {
+		return false, err
+	}
+	_, err = state.Remove(store.Unsynced, to)
+	return true, err
+}
+
+// bury writes a session's tombstone.
+func bury(state store.Store, name string, t Tombstone, now time.Time) error {
+	t.Bytes, t.Last = asBytes(t.Key), t.Last.UTC()
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	j, err := journal.OpenJournalIn(state, endedFile, nil)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	_, err = j.Append(true, journal.Record{Op: opEnded, ID: name, Time: now, Body: body})
+	return err
+}
+
+// FinishEnded removes what is left of sessions that ended.
+func FinishEnded(ctx context.Context, state store.Store) error {
+	if _, err := state.Stat(endedFolder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	unlock, err := lockState(ctx, state, sessionsLock, store.Alone)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = state.Remove(store.Unsynced, endedFolder)
+	return err
+}
+
+// EndOf is the newest tombstone of a key and when it was written, nil if no session of
+// the key ended.
+func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err error) {
+	if Size(state, endedFile) == 0 {
+		return nil, at, nil
+	}
+	j, err := journal.OpenJournalIn(state, endedFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		return nil, at, err
+	}
+	defer j.Close()
+	for r, err := range j.Records() {
+		if err != nil {
+			return nil, at, err
+		}
+		var t Tombstone
+		if err := json.Unmarshal(r.Body, &t); err != nil {
+			return nil, at, fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
+		}
+		if t.Bytes != nil {
+			t.Key = string(t.Bytes)
+		}
+		if t.Key == key {
+			end, at = &t, r.Time
+		}
+	}
+	return end, at, nil
+}

@@ -1,0 +1,68 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// sessionsLock is shared by who takes a session's lock, and held alone by who ends
+// sessions: a lock that is removed is then one that nobody waits for.
+const sessionsLock = "sessions.lock"
+
+// LockBlobs keeps the removal of blobs apart from what writes a blob and then the
+// journal line that names it: the one holds the lock alone, the others share it.
+func LockBlobs(ctx context.Context, state store.Store, share store.Share) (func(), error) {
+	return lockState(ctx, state, "blobs.lock", share)
+}
+
+// lockState takes a lock of the state directory.
+func lockState(ctx context.Context, state store.Store, name string, share store.Share) (func(), error) {
+	release, err := store.Wait(ctx, state, name, share)
+	if err != nil {
+		return nil, fmt.Errorf("take %s: %w", state.Where(name), err)
+	}
+	return release, nil
+}
+
+// lockRetry is how often a lock that another process holds is tried.
+const lockRetry = 2 * time.Millisecond
+
+// Lock takes the lock of a session's folder among processes, waiting as long as ctx lets
+// it.
+func Lock(ctx context.Context, state store.Store, name string) (release func(), err error) {
+	for {
+		release, err := tryLock(ctx, state, name)
+		if held := (*store.LockedError)(nil); errors.As(err, &held) {
+			if err = wait(ctx, lockRetry); err == nil {
+				continue
+			}
+		}
+		return release, err
+	}
+}
+
+// tryLock takes the lock if nobody has it. Sessions don't end meanwhile.
+func tryLock(ctx context.Context, state store.Store, name string) (release func(), err error) {
+	unlock, err := lockState(ctx, state, sessionsLock, store.Shared)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return In(state, name).Lock(LockFile, store.Alone)
+}
+
+// wait waits for a time, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
