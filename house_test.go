@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "tools"},
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
-	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "foreign", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "foreign", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "pagevm/paging", "transcript"},
 	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "pagevm/journal"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "markdownstore"},
@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
 	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "foreign", "index", "index/watch", "internal/choice", "internal/safename", "internal/store", "internal/visible", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "sessions", "summary", "transcript"},
-	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "summary", "transcript"},
+	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/ids":           {},
 	"kernel/internal/ingest":        {".", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/tokencount", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall", "transcript"},
 	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
