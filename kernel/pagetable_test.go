@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -124,7 +125,10 @@ func TestPageTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range checkPeek(t, seen) {
+	if seen.Table == nil || len(seen.Table.Pages) == 0 {
+		t.Fatal("no table")
+	}
+	for _, r := range seen.Table.Pages {
 		if r.CallID != "" && !r.Dirty {
 			t.Errorf("nothing was written of %+v", r)
 		}
@@ -204,14 +208,12 @@ func TestPageTable(t *testing.T) {
 	if got := p.Table.Report; got.Hits != counted.Hits || got.Faults[paging.Refetch] != 1 || got.Alerts != counted.Alerts {
 		t.Errorf("another process counts %+v, not %+v", got, counted)
 	}
-}
-
-func checkPeek(t *testing.T, p *kernel.ContextPlan) []paging.PageRow {
-	t.Helper()
-	if p.Table == nil || len(p.Table.Pages) == 0 {
-		t.Fatal("no table")
+	side := private(c)
+	side.Branch = "side"
+	mustPlan(t, k, side)
+	if st, _, err := k.SessionStatus(context.Background(), "s"); err != nil || !reflect.DeepEqual(st.Paging, p.Table.Report) {
+		t.Errorf("%v: status says %+v, the plan %+v", err, st.Paging, p.Table.Report)
 	}
-	return p.Table.Pages
 }
 
 // So they do on the sample, in a window that is too small for it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // Status is what stands in a state directory.
@@ -58,6 +59,8 @@ type SessionStatus struct {
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
 	Life LifeStatus `json:"life"`
+	// Paging is what the plans of all its conversations told of paging.
+	Paging paging.Report `json:"paging"`
 	// JournalBytes and ProjectionBytes are file sizes.
 	JournalBytes    int64 `json:"journal_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
@@ -223,7 +226,7 @@ func sessionFolders(state store.Store) ([]string, error) {
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.turns, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now), Paging: s.paging(),
 		JournalBytes: size(s.files, journalFile), ProjectionBytes: size(s.files, recordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {

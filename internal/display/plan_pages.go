@@ -130,7 +130,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.section("Paging", "this conversation, this plan counted")
-	s.text("thrash index", fmt.Sprintf("%.2f: %s and %s over %s + 1", t.Thrash, Plural(t.ExplicitFaults, "fault"), Plural(t.Alerts, "alert"), Plural(t.Hits, "hit")), "")
+	s.text("thrash index", thrashText(&t.Report), "")
 	for _, code := range paging.Codes() {
 		if n := t.Faults[code]; n > 0 {
 			s.text("", fmt.Sprintf("%s %d", code, n), yellow)
@@ -140,7 +140,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, left("page", 22)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("stands in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("stands in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
 	for i := range t.Pages {
 		r := &t.Pages[i]
 		pin, last := "", "-"
@@ -150,11 +150,16 @@ func (s *sheet) paging() {
 		if r.Last.Call > 0 {
 			last = strconv.Itoa(r.Last.Call)
 		}
-		s.line("  ", left(Clip(r.ID, 21), 22), left(string(r.Type), 13), s.level(r.Level.String(), 11), left(string(r.Place), 13), left(pin, 5), right(last, 5), "  ", string(r.Last.How))
+		s.line("  ", left(Clip(r.ID, 20), 21), left(string(r.Type), 13), s.level(r.Level.String(), 11), left(string(r.Place), 13), left(pin, 5), right(last, 5), "  ", string(r.Last.How))
 		for _, l := range Wrap(pageFacts(r), Columns-4) {
 			s.line("    ", s.Paint(Gray, l))
 		}
 	}
+}
+
+// thrashText is a thrash index and what it is made of.
+func thrashText(r *paging.Report) string {
+	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
 }
 
 // pageFacts are a page's sizes, and where it comes from.
