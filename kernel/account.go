@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -40,6 +41,9 @@ func (pl *planned) result() *ContextPlan {
 	out.FlushDue = pl.Flush
 	if pl.req.Deferred {
 		out.Deferred = pl.deferred()
+	}
+	if pl.req.Table {
+		out.Table = &paging.PageTable{Report: pl.Next.Paging.Report(), Pages: plan.Table(pl.Result)}
 	}
 	out.Budgets = Budgets{
 		ContextWindow: pl.Window, ReserveTokens: pl.Reserve, PlannedInputTokens: total,

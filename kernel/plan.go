@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -61,6 +62,8 @@ type PlanRequest struct {
 	Format transcript.Format
 	// Deferred asks for the list of what waits for a cut ([ContextPlan.Deferred]).
 	Deferred bool
+	// Table asks for the page table ([ContextPlan.Table]).
+	Table bool
 	// Memories are what the host's own memory found on the user's newest words. They
 	// are recalled with what ours finds, once per user turn and within the same
 	// bounds; what comes later in a turn is left out with [ReasonTurnRecalled].
@@ -117,6 +120,9 @@ type ContextPlan struct {
 	FlushDue string
 	// Deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred
+	// Table is the page table with this plan, and what the conversation's plans told of
+	// paging, this one counted; nil unless asked for.
+	Table *paging.PageTable `json:",omitempty"`
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
 	// Stats says what the plan cost us.

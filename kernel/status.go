@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // Status is what stands in a state directory.
@@ -56,6 +57,8 @@ type SessionStatus struct {
 	ModelSummaries []ModelSummary `json:"model_summaries"`
 	// Life is what compactions, resets and flushes left behind.
 	Life LifeStatus `json:"life"`
+	// Paging is what the plans of all its conversations told of paging.
+	Paging paging.Report `json:"paging"`
 	// JournalBytes and ProjectionBytes are file sizes.
 	JournalBytes    int64 `json:"journal_bytes"`
 	ProjectionBytes int64 `json:"projection_bytes"`
@@ -202,7 +205,7 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 }
 
 func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.account.committed, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now),
+	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.account.committed, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now), Paging: s.paging(),
 		JournalBytes: folder.Size(s.files, folder.JournalFile), ProjectionBytes: folder.Size(s.files, folder.RecordsFile)}
 	names := map[string]lineKey{}
 	for key := range s.lines {

@@ -60,6 +60,7 @@ func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	s.breakpoints()
 	s.bill()
 	s.faults()
+	s.paging()
 	s.recorded()
 	return flush(w, &s.b)
 }

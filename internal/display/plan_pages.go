@@ -1,13 +1,16 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // fate is what became of one page.
@@ -118,6 +121,73 @@ func (s *sheet) pageRows(all []fate) {
 		s.line("  ", left(Clip(f.id, 27), 28), left(f.kind, 14), s.level(f.level, 12), right(Thousands(f.before), 10), right(Thousands(f.after), 10))
 	}
 	s.more(of, len(rows))
+}
+
+// paging is what the conversation's plans told of so far, and the page table.
+func (s *sheet) paging() {
+	t := s.out.Plan.Table
+	if t == nil {
+		return
+	}
+	s.section("Paging", "this conversation, this plan counted")
+	s.text("thrash index", thrashText(&t.Report), "")
+	for _, code := range paging.Codes() {
+		if n := t.Faults[code]; n > 0 {
+			s.text("", fmt.Sprintf("%s %d", code, n), yellow)
+		}
+	}
+	if !s.all {
+		return
+	}
+	s.line()
+	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("stands in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	for i := range t.Pages {
+		r := &t.Pages[i]
+		pin, last := "", "-"
+		if r.Pin != paging.PinNone {
+			pin = string(r.Pin)
+		}
+		if r.Last.Call > 0 {
+			last = strconv.Itoa(r.Last.Call)
+		}
+		s.line("  ", left(Clip(r.ID, 20), 21), left(string(r.Type), 13), s.level(r.Level.String(), 11), left(string(r.Place), 13), left(pin, 5), right(last, 5), "  ", string(r.Last.How))
+		for _, l := range Wrap(pageFacts(r), Columns-4) {
+			s.line("    ", s.Paint(Gray, l))
+		}
+	}
+}
+
+// thrashText is a thrash index and what it is made of.
+func thrashText(r *paging.Report) string {
+	return fmt.Sprintf("%.2f: %s and %s over %s + 1", r.Thrash, Plural(r.ExplicitFaults, "fault"), Plural(r.Alerts, "alert"), Plural(r.Hits, "hit"))
+}
+
+// pageFacts are a page's sizes, and where it comes from.
+func pageFacts(r *paging.PageRow) string {
+	var sizes []string
+	for _, l := range [...]pagevm.Level{pagevm.Full, pagevm.Compressed, pagevm.Structured, pagevm.Pointer} {
+		if n := r.Tokens.At(l); n > 0 {
+			sizes = append(sizes, fmt.Sprintf("%s %s", l, Thousands(n)))
+		}
+	}
+	facts := []string{strings.Join(sizes, ", "), "floor " + r.Floor.String()}
+	switch c := r.RecomputeCost; {
+	case c == nil:
+		facts = append(facts, "not made again")
+	case *c > 0:
+		facts = append(facts, Plural(int(*c), "call")+" to make")
+	}
+	if r.Dirty {
+		facts = append(facts, "dirty")
+	}
+	from := cmp.Or(strings.TrimSpace(r.Tool+" "+r.Path), r.Key)
+	if from == "" && len(r.Refs) > 0 {
+		from = r.Refs[0].Path
+	}
+	if from != "" {
+		facts = append(facts, from)
+	}
+	return strings.Join(facts, "; ")
 }
 
 // pagesLine counts pages by what became of them.

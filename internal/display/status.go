@@ -25,6 +25,7 @@ func Status(w io.Writer, st *kernel.Status, p Style) error {
 	for _, s := range st.Sessions {
 		fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "session"), Clip(s.Key, Columns-9))
 		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", Plural(s.Turns, "turn"), Plural(s.Pages, "page"), Plural(s.Spans, "span"), Size(s.JournalBytes), Size(s.ProjectionBytes))
+		fmt.Fprintf(&b, "  thrash index %s\n", thrashText(&s.Paging))
 		lifeText(&b, &s.Life)
 		for _, m := range s.ModelSummaries {
 			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", Clip(m.Model, Columns-50), m.Notes, m.Closed, strings.TrimPrefix(AtTime(m.Time), ", at"), m.Reason)

@@ -231,6 +231,8 @@ type Ran struct {
 	// is which call changed something last, by what it may have changed.
 	Last map[string]Run
 	Acts map[string]int
+	// About is the newest look at a path.
+	About map[string]About
 	// Calls counts them, Messages how many messages they come from.
 	Calls, Messages int
 }
@@ -238,11 +240,17 @@ type Ran struct {
 // Clone is a copy that may be changed.
 func (r Ran) Clone() Ran {
 	if r.Last == nil {
-		r.Last, r.Acts = map[string]Run{}, map[string]int{}
+		r.Last, r.Acts, r.About = map[string]Run{}, map[string]int{}, map[string]About{}
 		return r
 	}
-	r.Last, r.Acts = maps.Clone(r.Last), maps.Clone(r.Acts)
+	r.Last, r.Acts, r.About = maps.Clone(r.Last), maps.Clone(r.Acts), maps.Clone(r.About)
 	return r
+}
+
+// About is a page about a path, and which message shows it.
+type About struct {
+	Page string
+	At   int
 }
 
 // Run is the newest result of a call: its page, the hash of what it said, which call and

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -61,6 +62,9 @@ type Kept struct {
 	Unsent bool `json:"unsent,omitempty"`
 	// Notes is the version of a model's notes that the carry block shows.
 	Notes int `json:"notes,omitempty"`
+	// Paging counts what the conversation's plans told of; a record of before December
+	// 2026 says nothing of it.
+	Paging paging.Counts `json:"paging,omitzero"`
 }
 
 // Sent is what is known of the newest plan as the provider has it.

@@ -47,8 +47,10 @@ type measured struct {
 	// the provider's cache holds, and how the calls follow each other.
 	overflow branch.Refusals
 	ran      branch.Ran
-	ledger   cachelayout.Ledger
-	Pace     cachelayout.Pace
+	// hits are the pages that the model's newest calls used where they stood.
+	hits   int
+	ledger cachelayout.Ledger
+	Pace   cachelayout.Pace
 }
 
 // measure fixes what the plan may spend. A plan that learns from a refusal measures

@@ -3,12 +3,14 @@ package plan
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
@@ -26,21 +28,23 @@ func misses(m *measured) {
 	if !m.calledSince(from) {
 		return
 	}
-	j := repeats{m: m, Ran: m.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}}
+	j := repeats{m: m, Ran: m.Prev.Ran.Clone(), from: from, calls: map[string]*memkernel.ToolCall{}, hit: map[string]bool{}}
 	for i := j.Messages; i < len(m.Msgs); i++ {
 		j.message(i)
 	}
 	j.Messages = len(m.Msgs)
-	m.ran = j.Ran
+	m.ran, m.hits = j.Ran, len(j.hit)
 }
 
 // repeats files what ran, and judges what ran behind message from, which the last plan
-// did not show yet. calls are those met by id: hosts use ids again.
+// did not show yet. calls are those met by id: hosts use ids again. hit are the pages that
+// the model used where they stood.
 type repeats struct {
 	branch.Ran
 	m     *measured
 	from  int
 	calls map[string]*memkernel.ToolCall
+	hit   map[string]bool
 }
 
 func (j *repeats) message(i int) {
@@ -69,7 +73,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 	}
 	if j.m.req.Resolver != "" && call.Name == j.m.req.Resolver {
 		if i >= j.from {
-			refetched(j.m, j.m.Hosts[i].Key, call)
+			j.refetched(j.m.Hosts[i].Key, call)
 		}
 		return
 	}
@@ -79,6 +83,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		j.Acts[timePasses] = j.Ran.Calls
 		return
 	}
+	about := j.About[page.Path]
 	if look != toolcall.LookAct {
 		key := ids.Hash(toolcall.Canonical(call.Name, call.Input))
 		said, nothing := outcome(page, r)
@@ -90,8 +95,15 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 		now.Moved = again && (before.Moved || before.Said != now.Said)
 		if again && i >= j.from && before.At < j.from && before.Said == now.Said && !j.asksAnew(look, of, before) {
 			j.again(j.m.Hosts[i].Key, call, before.Page)
+			about = branch.About{}
 		}
 		j.Last[key] = now
+		if page.Path != "" {
+			j.About[page.Path] = branch.About{Page: s.Page, At: i}
+		}
+	}
+	if about.Page != "" && i >= j.from && about.At < j.from && j.m.shownBefore(about.Page) >= pagevm.Structured {
+		j.hit[about.Page] = true
 	}
 	if look == toolcall.LookAct || look == toolcall.LookUnknown {
 		for _, what := range of {
@@ -136,7 +148,7 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	f := ingest.Fault{Code: FaultDuplicateTool, Page: page, Key: j.m.HostKey(key), Cause: level.String(), Plan: j.m.Prev.Plan,
 		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.m.Prev.Proj.Generation)}
 	if level == pagevm.Full {
-		f.Code, f.Cause = AlertDuplicateSignature, ""
+		f.Code, f.Cause, j.hit[page] = AlertDuplicateSignature, "", true
 		j.m.log.alerts = append(j.m.log.alerts, f)
 		return
 	}
@@ -147,13 +159,37 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 
 // refetched notes the pages that the model asked for by their handles.
-func refetched(m *measured, key string, call *memkernel.ToolCall) {
+func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
+	m := j.m
 	for _, id := range handle.FindAllString(call.Input, -1) {
-		if level := m.shownBefore(id); level != pagevm.Full {
-			m.fault(ingest.Fault{Code: FaultRefetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
-				Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, m.Prev.Proj.Generation)})
+		level := m.shownBefore(id)
+		if level == pagevm.Full {
+			j.hit[id] = true
+			continue
+		}
+		m.fault(ingest.Fault{Code: FaultRefetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
+			Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, m.Prev.Proj.Generation)})
+	}
+}
+
+// counted are the paging events that a plan tells of. A hit is a page of the last prompt
+// that the model's newest calls used: an equal call came to what stands in full, a page
+// that stands in full was fetched by its id, or a call named the path that the page is the
+// newest look at, and it stands structured or better. Each page counts once per plan. The
+// definition is ours; what the model says in words is not looked at.
+func counted(a *appended) paging.Counts {
+	c := paging.Counts{Hits: a.hits}
+	for _, f := range a.log.faults {
+		if code := paging.Code(f.Code); slices.Contains(paging.Codes(), code) {
+			c = c.Plus(paging.Counts{Faults: map[paging.Code]int{code: 1}})
 		}
 	}
+	for _, f := range a.log.alerts {
+		if f.Code == AlertDuplicateSignature {
+			c.Alerts++
+		}
+	}
+	return c
 }
 
 // shownBefore is how the last plan showed a page.

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // mainFields are what a page's structured form says, in this order; of a page that
@@ -19,14 +20,25 @@ var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 func Standing(pages []journal.StoredPage) []journal.StoredPage {
 	var hard, soft []journal.StoredPage
 	for _, p := range pages {
-		switch pin := TextField(p, journal.PinField); {
-		case p.Type == pagevm.Constraint || pin == journal.PinHard:
+		switch pinClass(p) {
+		case paging.PinHard:
 			hard = append(hard, p)
-		case pin == "soft" || p.Type == pagevm.Plan && active(p):
+		case paging.PinSoft:
 			soft = append(soft, p)
 		}
 	}
 	return append(hard, soft...)
+}
+
+// pinClass is how firmly a page of the journal stands.
+func pinClass(p journal.StoredPage) paging.Pin {
+	switch pin := TextField(p, journal.PinField); {
+	case p.Type == pagevm.Constraint || pin == journal.PinHard:
+		return paging.PinHard
+	case pin == string(paging.PinSoft) || p.Type == pagevm.Plan && active(p):
+		return paging.PinSoft
+	}
+	return paging.PinNone
 }
 
 // active tells whether a plan is still followed.

@@ -297,5 +297,6 @@ func next(a *appended, l *layout) *branch.State {
 	n.FlushAsked, n.FlushSeen = a.flushAsked, a.flushSeen
 	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.Window
 	n.Before, n.Ratio = a.Before, a.Ratio
+	n.Paging = n.Paging.Plus(counted(a))
 	return &n
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -40,6 +41,7 @@ type planJSON struct {
 	Faults    []kernel.Fault    `json:"faults"`
 	Alerts    []kernel.Fault    `json:"alerts"`
 	Deferred  []kernel.Deferred `json:"deferred"`
+	Paging    *paging.PageTable `json:"paging"`
 	Stats     kernel.Stats      `json:"stats"`
 	Format    transcript.Format `json:"format"`
 	Messages  json.RawMessage   `json:"messages"`
@@ -67,7 +69,8 @@ func planDocument(out *planned) (*planJSON, error) {
 		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation, FixedTokens: out.request.FixedTokens,
 		Budgets: plan.Budgets, Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Params: plan.Params,
 		Retrieval: plan.Retrieval, Debug: kernel.Debug{Included: document.List(plan.Debug.Included), Excluded: document.List(plan.Debug.Excluded)},
-		Reduced: document.List(plan.Reduced), Faults: document.List(plan.Faults), Alerts: document.List(plan.Alerts), Deferred: document.List(plan.Deferred), Stats: plan.Stats,
+		Reduced: document.List(plan.Reduced), Faults: document.List(plan.Faults), Alerts: document.List(plan.Alerts), Deferred: document.List(plan.Deferred),
+		Paging: plan.Table, Stats: plan.Stats,
 		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,
 	}
 	switch {
