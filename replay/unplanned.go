@@ -28,8 +28,8 @@ const (
 	Refused = "refused"
 )
 
-// Unplanned is a recorded call that could not be planned. It is in no figure, of any
-// policy that is compared with the one that could not.
+// Unplanned is a recorded call that could not be planned. It is in no figure of any
+// policy that is compared with the one that could not plan it.
 type Unplanned struct {
 	// Index counts the session's calls from 0, with those that were planned.
 	Index int       `json:"index"`
