@@ -19,7 +19,7 @@ const (
 	// Answered: nothing in front of the call asks for an answer, since the
 	// conversation ends with a message of the model's.
 	Answered = "answered"
-	// NoMessages: nothing is in front of it.
+	// NoMessages: there is no message before it.
 	NoMessages = "no_messages"
 	// DoesNotFit: the least that must be shown is larger than window −
 	// reserve.
