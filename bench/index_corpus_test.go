@@ -18,9 +18,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The benchmarks of package index are beside a bare FTS5 table that is given
-// the same analysed words in the same run, since times of two runs on one
-// machine differ more than two methods do.
+// The benchmarks of package index are compared with a bare FTS5 table that is
+// given the same analysed words in the same run, since times of two runs on
+// one machine differ more than two methods do.
 //
 //	go test -C bench -run '^$' -bench Index
 //

@@ -69,7 +69,8 @@ func (w *weights) tokens(f *features) int {
 // Name returns the tokenizer's name.
 func (e *estimator) Name() string { return e.name }
 
-// Count estimates the tokens of text. Whatever is there is at least one token.
+// Count estimates the tokens of text. A text that is not empty is at least one
+// token.
 func (e *estimator) Count(text string) Count {
 	f := featuresOf(text)
 	n := max(e.expected.tokens(&f), min(len(text), 1))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Why a breakpoint is where it does.
+// Why a breakpoint is where it is.
 const (
 	WhyFixed        = "fixed"         // end of tools and system
 	WhyCarry        = "carry"         // end of the carry block
@@ -109,7 +109,7 @@ type placer struct {
 
 // add marks the last markable block in [lo, i], unless a marker is there, the
 // prefix is too short or no slot is left. It returns the block that holds the
-// marker, -1 if none does.
+// marker, -1 if none.
 func (p *placer) add(i, lo int, why string) int {
 	for i >= lo && i >= 0 && !p.blocks[i].Markable {
 		i--

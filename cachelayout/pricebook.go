@@ -211,7 +211,8 @@ func (b *Book) Lookup(id string, at time.Time) (Model, bool) {
 }
 
 // find returns the rows of a model, oldest first. A full name wins over a
-// stripped one, so that a gateway's own price can be beside the provider's.
+// stripped one, so that a gateway's own price can be listed beside the
+// provider's.
 func (b *Book) find(id string) []int {
 	full := strings.ToLower(strings.TrimSpace(id))
 	if full == "" {

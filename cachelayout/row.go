@@ -180,9 +180,10 @@ func (r *Row) model() Model {
 	return m
 }
 
-// Overlay returns a book in which the rows of a price file are over those of
-// b: an undated row replaces all rows of its model, a dated one replaces the
-// row of that date or is added. name is the file in error messages.
+// Overlay returns a book in which the rows of a price file take precedence
+// over those of b: an undated row replaces all rows of its model, a dated one
+// replaces the row of that date or is added. name is the file in error
+// messages.
 func (b *Book) Overlay(r io.Reader, name string) (*Book, error) {
 	rows, err := parseRows(r, name)
 	if err != nil {

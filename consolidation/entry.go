@@ -91,7 +91,7 @@ func (r *reader) unit(u markdownstore.Unit) {
 }
 
 // mark gives the block above a marker its id. The block ends at a blank line: what
-// is above that may be somebody else's.
+// is above that may not belong to it.
 func (r *reader) mark(u markdownstore.Unit) {
 	line := u.StartLine
 	for i := len(r.out) - 1; i >= 0 && r.out[i].ID == "" && r.out[i].EndLine == line-1; i-- {

@@ -40,8 +40,8 @@ func (a *auditor) observations() {
 	}
 }
 
-// dailyLog wants a log of today. Before the grace is over yesterday's will do: an
-// audit at night runs before anything was done that day.
+// dailyLog reports a missing log of today. Until the grace is over yesterday's is
+// enough: an audit at night runs before anything was done that day.
 func (a *auditor) dailyLog() {
 	day := a.Now.Add(-a.LogGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""

@@ -11,8 +11,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// mostFact is how long an entry of curated memory gets, in characters: what more
-// there is to it is where it comes from.
+// mostFact is how long an entry of curated memory gets, in characters: the rest
+// is found where it comes from.
 const mostFact = 280
 
 var (

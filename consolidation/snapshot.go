@@ -76,7 +76,7 @@ func (s *Snapshot) exists(path string) bool {
 // errName is that a name can't be shown.
 var errName = errors.New("its name holds characters that can't be shown; rename it")
 
-// errTooLarge is that a file is over the limit.
+// errTooLarge means that a file is over the limit.
 var errTooLarge = errors.New("too large to be read")
 
 // Read reads every Markdown file of a workspace that counts as memory or as standing

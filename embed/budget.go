@@ -46,7 +46,7 @@ func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time
 var ErrBudget = errors.New("the day's budget of tokens is used up")
 
 // ErrNever is wrapped by the error of a text that takes more tokens than a whole day
-// has: no day will do.
+// has, so that waiting doesn't help.
 var ErrNever = errors.New("it takes more tokens than a whole day's budget has")
 
 // ledger is the file of a Budget.

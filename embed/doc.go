@@ -41,6 +41,6 @@
 //
 // Sizes are bytes: hardly a vocabulary makes more than one token of a byte, so a
 // bound on bytes is a bound on tokens without counting any. Budgets and estimates
-// count tokens roughly (EstimateTokens), and the server's bill is over that.
+// count tokens roughly (EstimateTokens); the server's bill takes precedence.
 // Vectors are handed out as the server gave them; they need not have length 1.
 package embed

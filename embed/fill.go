@@ -64,11 +64,11 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // that does not end with ctx, so that vectors that are paid for are kept, and
 // must end by itself.
 //
-// Where a provider refuses texts (Error.Texts), their batch is halved until the
-// culprits are alone; only those go without. If it then refuses a plain word too, it
-// is not the texts, and the run ends with the error. Texts that the day has no tokens
-// left for wait, those behind them that it has tokens for are embedded, and the run
-// ends with an error that wraps [ErrBudget].
+// Where a provider refuses texts (Error.Texts), their batch is halved until each
+// refused text is alone; only those get no vector. If it then refuses a plain word
+// too, it is not the texts, and the run ends with the error. Texts that the day has
+// no tokens left for wait, those behind them that it has tokens for are embedded, and
+// the run ends with an error that wraps [ErrBudget].
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, done: map[textID][]float32{}}
 	if opts != nil {
@@ -85,7 +85,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 // textID identifies a text by its content.
 type textID [sha256.Size]byte
 
-// wanted is a text to be embedded, with everybody who waits for it.
+// wanted is a text to be embedded, with all keys that wait for it.
 type wanted[K any] struct {
 	id   textID
 	text string

@@ -28,7 +28,7 @@ type wire interface {
 
 // answer is a server's answer, decoded.
 type answer interface {
-	// rows are the vectors as they are there.
+	// rows returns the vectors as the answer holds them.
 	rows() []row
 	// tokens returns those that were billed, 0 if the server doesn't report
 	// them.

@@ -57,7 +57,7 @@
 //
 // # Several processes
 //
-// One syncs at a time; the others wait for the lock or get ErrBusy. Searching
-// goes on meanwhile and sees whole transactions. A handle notices that Rebuild
+// One syncs at a time; the others wait for the lock or get ErrBusy. Searches
+// continue meanwhile and see whole transactions. A handle notices that Rebuild
 // put a new file in the old one's place, and opens that.
 package index

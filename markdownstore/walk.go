@@ -137,7 +137,7 @@ func (w *walker) folder(dir string) bool {
 
 // child yields a file of a folder. A symbolic link to a folder is reported,
 // since what is behind it is not listed; links to other things, like files of
-// other kinds, are nothing of ours.
+// other kinds, are left out.
 func (w *walker) child(p string, c Class, ok bool, e fs.DirEntry) bool {
 	if !ok {
 		if _, folder, _ := w.files.Resolve(p); !folder {

@@ -19,7 +19,7 @@ const (
 	// Answered: nothing in front of the call asks for an answer, since the
 	// conversation ends with a message of the model's.
 	Answered = "answered"
-	// NoMessages: nothing is in front of it.
+	// NoMessages: there is no message before it.
 	NoMessages = "no_messages"
 	// DoesNotFit: the least that must be shown is larger than window −
 	// reserve.
@@ -28,8 +28,8 @@ const (
 	Refused = "refused"
 )
 
-// Unplanned is a recorded call that could not be planned. It is in no figure, of any
-// policy that is compared with the one that could not.
+// Unplanned is a recorded call that could not be planned. It is in no figure of any
+// policy that is compared with the one that could not plan it.
 type Unplanned struct {
 	// Index counts the session's calls from 0, with those that were planned.
 	Index int       `json:"index"`

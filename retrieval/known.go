@@ -16,7 +16,7 @@ type knownSlot struct {
 
 func newKnown() known { return known{slots: make([]knownSlot, 512)} }
 
-// slot is where a key is, or would.
+// slot returns the slot of a key, or the free one where it belongs.
 func (t *known) slot(k key) *knownSlot {
 	mask := len(t.slots) - 1
 	i := int(uint64(k) * 0x9E3779B97F4A7C15 >> (64 - bits.Len(uint(mask))))

@@ -22,7 +22,8 @@ type Lister func(ctx context.Context, yield func(Conversation) bool, failed func
 type UpdateOptions struct {
 	// All reads what little is new too.
 	All bool
-	// Wait waits for another process that is at it, instead of ErrBusy.
+	// Wait waits for another process that is updating, instead of returning
+	// ErrBusy.
 	Wait bool
 	// Now is the moment that rest is counted to; zero is the present.
 	Now time.Time

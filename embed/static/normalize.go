@@ -51,7 +51,7 @@ var plainNormalizers = map[string]func(string) string{
 	"ByteLevel":    byteLevel,
 }
 
-// withoutMarks removes what is over and under letters; a text must be
+// withoutMarks removes the marks above and below letters; a text must be
 // decomposed for that.
 func withoutMarks(s string) string {
 	return strings.Map(func(r rune) rune {

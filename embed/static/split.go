@@ -88,7 +88,7 @@ const (
 	firstRun
 )
 
-// byRune cuts a text into runs of one class and characters that are alone.
+// byRune cuts a text into runs of one class and single characters.
 func byRune(s string, of func(rune) class) (out []string) {
 	from, run := 0, leftOut
 	for i, r := range s {

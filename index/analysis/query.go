@@ -7,8 +7,8 @@ import (
 )
 
 // particles are the characters that only hold a Chinese or Japanese sentence
-// together. They are in nearly every text, so a question drops them where they
-// are alone.
+// together. They are in nearly every text, so a question drops one that is
+// alone.
 const particles = "的了是在和与吗呢吧啊么也の は が を に で と も へ や か"
 
 // pairTexts are the pairs of characters that Chinese and Japanese questions are made

@@ -233,7 +233,7 @@ func (ix *Index) Held(ctx context.Context, model string, hashes []index.Hash) (m
 // exportStep is how many vectors Embeddings reads at a time.
 const exportStep = 256
 
-// storedAt is where reading all vectors has come to.
+// storedAt is the position of a read over all vectors.
 type storedAt struct {
 	model int32
 	hash  string

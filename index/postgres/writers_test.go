@@ -80,8 +80,7 @@ func TestSeveralWriters(t *testing.T) {
 	}
 }
 
-// A caller who waits for the lock is notified, and a lock ends with its
-// connection.
+// A wait for the lock ends with ErrBusy, and a lock ends with its connection.
 func TestLock(t *testing.T) {
 	processes(t)
 	o := freshSchema(t)

@@ -22,9 +22,9 @@
 //
 // All else is ours: sizes of pages, thus tokens and every fault that depends on
 // what fits (upgrades without resolver or pins, the practitioner's setup under
-// pressure), hits, thrash, times. Those cells are beside the paper's to be
-// compared and not to be equal; the engine knows nothing of either. Cells that are
-// structural carry an equals sign in the printed tables.
+// pressure), hits, thrash, times. Those cells are shown beside the paper's for
+// comparison and need not be equal; the engine knows nothing of either. Cells that
+// are structural carry an equals sign in the printed tables.
 //
 // The real sessions of the trace-derived runs are other ones than the paper's, cut
 // by rules of our own (trace.go). Beside them is what the same runs have to fetch

@@ -61,9 +61,9 @@ func levelsOf(t *testing.T, w *Workload, policy paging.Policy, budget int, page 
 	return out
 }
 
-// A running build is in full while it runs, under pressure and across a compaction,
-// under every policy; without being in flight it would not, and once it is over it
-// gives way.
+// A running build is shown in full while it runs, under pressure and across a
+// compaction, under every policy; without being in flight it would not, and once it
+// is over it gives way.
 func TestFlightSurvivesPressure(t *testing.T) {
 	const budget = 90
 	w := flight(t)

@@ -101,9 +101,10 @@ func (k *kernelRuns) tasks() *Table {
 	return t
 }
 
-// scripted is in for the paper's Table 11, twenty live tasks. They took a production
-// agent and a live model, which no command here can give: what is run is the first twenty
-// of Table 7's tasks, played by a script, and the paper's times have no counterpart.
+// scripted replaces the paper's Table 11, twenty live tasks. They took a
+// production agent and a live model, which no command here can give: what is
+// run is the first twenty of Table 7's tasks, played by a script, and the
+// paper's times have no counterpart.
 func (k *kernelRuns) scripted() *Table {
 	t := &Table{Name: "Table 11, scripted", Title: "20 tasks, played by a script in the place of a live model", Columns: []string{"success", "faults"},
 		Note: "The paper's table takes a live model and is not reproducible: these are other\ntasks, at budget 300, without times."}

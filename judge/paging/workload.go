@@ -241,9 +241,9 @@ func (w *Workload) checkTurns(pages map[string]*Page) error {
 	return nil
 }
 
-// checkFlight keeps book of what is in flight: work begins once before it ends, in
-// one session. A turn's work begins before other work of that turn ends, so that
-// what is over within a turn can be there whole.
+// checkFlight checks what is in flight: work begins once before it ends, in one
+// session. A turn's work begins before other work of that turn ends, so that what
+// is over within a turn can be there whole.
 func checkFlight(t *Turn, flying map[string]string) error {
 	for _, id := range t.Begin {
 		if s, ok := flying[id]; ok {

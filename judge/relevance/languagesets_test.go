@@ -76,8 +76,8 @@ func unaccented(s string) string {
 	}, s)
 }
 
-// One or two characters are a question in Chinese and Japanese, and are beside words
-// of other scripts.
+// One or two characters are a question in Chinese and Japanese, and occur beside
+// words of other scripts.
 func TestShortAndMixedQuestions(t *testing.T) {
 	dir := t.TempDir()
 	writeTongue(t, dir, "zh", [][2]string{

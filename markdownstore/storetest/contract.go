@@ -308,7 +308,7 @@ func manyWriters(t *testing.T, p *Place) {
 	}
 }
 
-// Who waits for another writer gives up with his context.
+// A wait for another writer ends with its context.
 func waits(t *testing.T, p *Place) {
 	err := p.Files.Write(context.Background(), func(markdownstore.Writer) error {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -165,8 +165,8 @@ func boundary(s string, i int) bool {
 	return before != after
 }
 
-// extension returns the end of the extension whose dot is at i, -1 if none
-// does: a letter, at most seven more letters or digits, no word after that.
+// extension returns the end of the extension whose dot is at i, -1 if there is
+// none: a letter, at most seven more letters or digits, no word after that.
 func extension(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '.' || class[s[i+1]]&(cLower|cUpper) == 0 {
 		return -1

@@ -9,11 +9,11 @@
 //	         └─ read     one record after the other, by that system's rules
 //
 // What is shown of a record is read strictly: without a text, or with one that is
-// not text, it is refused, and the error names the record. What is beside the text
-// is forgiven: a member that is missing or has another shape leaves its field
-// empty, and whatever no field takes is kept in Metadata as it came. One bad record
-// does not take the others with it; only a document that is no such answer at all
-// is an error.
+// not text, it is refused, and the error names the record. The rest is read
+// leniently: a member that is missing or has another shape leaves its field empty,
+// and whatever no field takes is kept in Metadata as it came. One bad record does
+// not take the others with it; only a document that is no such answer at all is an
+// error.
 //
 // The order of an answer is its system's own and is kept. Scores are kept for the
 // reader alone: of these systems some give similarities and some distances, between

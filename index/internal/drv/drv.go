@@ -45,7 +45,7 @@ type Mode string
 
 const (
 	// Create makes the file if it is missing. Its page size is set and it keeps
-	// a rollback journal, so that a finished file is alone.
+	// a rollback journal, so that a finished file has no others beside it.
 	Create Mode = "rwc"
 	// ReadWrite needs the file to exist and uses a write-ahead log.
 	ReadWrite Mode = "rw"
