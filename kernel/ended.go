@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -262,7 +263,7 @@ var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 // endedContent is the answer for what a session of that key held before it ended, nil if
 // none ended.
 func (k *Kernel) endedContent(key, id string) (*Content, error) {
-	if !store.IsHash(id) && !checkpointID.MatchString(id) && !pageForm.MatchString(id) {
+	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
 	}
 	if size(k.state, endedFile) == 0 {

@@ -121,7 +121,7 @@ func (s *session) erase(ctx context.Context, k *Kernel) error {
 		return err
 	}
 	if forgot {
-		if err := s.forgetNets(ctx); err != nil {
+		if err := s.life.ForgetMarkdown(ctx); err != nil {
 			return err
 		}
 	}
