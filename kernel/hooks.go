@@ -185,9 +185,12 @@ func (s *session) pass(ctx context.Context, w *intake, b Boundary, point journal
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
-	if err := s.lifeAt(ctx, out, b, point, msgs); err != nil {
+	newest, faults, n, err := s.life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == startReason, Main: b.Branch == "",
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: s.lastReading(b), Now: b.Now})
+	if err != nil {
 		return nil, err
 	}
+	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faultsOf(faults)...), n
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == journal.PointReset || point == journal.PointSessionEnd
 		out.Faults = append(out.Faults, faultsOf(s.life.Log().Asked(ctx, msgs, b.Now))...)
@@ -282,26 +285,6 @@ func (s *session) tidy(point journal.CommitPoint) error {
 	}
 	_, err := s.journal.Compact()
 	return err
-}
-
-// lifeAt captures the working state at a boundary, writes a checkpoint of it where the
-// boundary ends something, and brings the other records of it up to date.
-func (s *session) lifeAt(ctx context.Context, out *Passed, b Boundary, point journal.CommitPoint, msgs []memkernel.Message) error {
-	begins, r := b.Reason == startReason, s.lastReading(b)
-	if b.Branch == "" && !s.life.Options.Off {
-		newest, faults, err := s.life.Boundary(msgs, b.Source, point, !begins, r, b.Now)
-		if err != nil {
-			return err
-		}
-		out.Checkpoint, out.Faults = newest, append(out.Faults, faultsOf(faults)...)
-	}
-	if begins {
-		s.life.Starts()
-	} else if s.markdownOn(b.Branch, b.Model, b.Private) {
-		faults, n := s.life.AtBoundary(ctx, point, r, b.Now)
-		out.Faults, out.Flushed = append(out.Faults, faultsOf(faults)...), n
-	}
-	return nil
 }
 
 // lastReading is the gauge of the branch's last plan, as far as it is known.

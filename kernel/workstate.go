@@ -148,15 +148,10 @@ func (k *Kernel) private(ctx context.Context, t *Turn) bool {
 	return s.newestLine(t.Branch, t.Model).Private
 }
 
-// markdownOn tells whether the Markdown records of a session may be written.
-func (s *session) markdownOn(branch, model string, private bool) bool {
-	return s.life.HasMarkdown() && branch == "" && (private || s.newestLine(branch, model).Private)
-}
-
 // markdownAfter has the Markdown records brought up to date after a turn, or in the middle
 // of one where the window fills.
 func (s *session) markdownAfter(ctx context.Context, w *intake, t Turn, o *Observation, yielded string) []Fault {
-	if t.More || o.Outcome == Conflict || !s.markdownOn(t.Branch, t.Model, t.Private) {
+	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.life.HasMarkdown() || !t.Private && !s.newestLine("", t.Model).Private {
 		return nil
 	}
 	end := w.turnEnd()

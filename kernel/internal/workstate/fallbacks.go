@@ -29,9 +29,8 @@ import (
 //
 // All of it is mechanical and happens before the next model call; behind a cut of the
 // kernel's own, for which the plan wrote a checkpoint, with the first call that tells
-// what came of it. The two that are
-// Markdown are written for private sessions only, on their main line, and by calls that
-// tell what happened: a plan writes none.
+// what came of it. The two that are Markdown are written for private sessions only, on
+// their main line, and by calls that tell what happened: a plan writes none.
 //
 // SESSION-STATE.md belongs to the private session that spoke last. In it the kernel
 // owns one marked section and nothing else. See statefile.go for how it changes
@@ -248,24 +247,53 @@ func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []ingest.Fault {
 		out = append(out, faults...)
 	}
 	if t.Ended || over {
-		out = append(out, (&stateWrite{Keeper: k, turn: t, now: t.Now, takes: t.Ended}).do(ctx)...)
+		out = append(out, (&stateWrite{Keeper: k, turn: t, now: t.Now, takes: t.Ended}).write(ctx)...)
 	}
 	return out
 }
 
-// Starts says that the host began the session: the next turn is another conversation's.
-func (k *Keeper) Starts() { k.started = true }
+// Boundary is one that is passed.
+type Boundary struct {
+	Point journal.CommitPoint
+	// Begins: the session does with it, so that nothing ends, and the next turn is of
+	// another conversation. Main: it is the main line's; Private: so is the session.
+	Begins, Main, Private bool
+	Msgs                  []memkernel.Message
+	From                  checkpoint.Source
+	Reading               checkpoint.Reading
+	Now                   time.Time
+}
 
-// AtBoundary does what AfterTurn does where a boundary is passed, and counts what it wrote
-// to the day's log.
-func (k *Keeper) AtBoundary(ctx context.Context, point journal.CommitPoint, r checkpoint.Reading, now time.Time) (out []ingest.Fault, flushed int) {
-	if k.life == nil {
-		return nil, 0
+// Pass captures the working state where a boundary is passed, writes a checkpoint of it
+// where that ends something, and brings the Markdown records up to date. It gives the
+// newest checkpoint's id, "" if there is none, and counts what went to the day's log.
+func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []ingest.Fault, flushed int, err error) {
+	if b.Main && !k.Options.Off {
+		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
+			return "", nil, 0, err
+		}
+		if t := triggers[b.Point]; t != "" && !b.Begins && k.life.State.Changed(k.life.Written()) {
+			if _, err := k.WriteCheckpoint(k.Input(t, b.Reading, b.Now)); err != nil {
+				return "", nil, 0, err
+			}
+		}
+		faults = k.Damages()
+		if c := k.life.Written(); c != nil {
+			newest = string(c.Meta.CheckpointID)
+		}
 	}
-	if point == journal.PointCompaction || point == journal.PointReset || r.Utilization() >= k.Options.BufferAt && point == journal.PointSessionEnd {
-		out, flushed = k.dump(ctx, triggers[point], r, now)
+	if b.Begins {
+		k.started = true
+		return newest, faults, 0, nil
 	}
-	return append(out, (&stateWrite{Keeper: k, now: now}).do(ctx)...), flushed
+	if !b.Main || !b.Private || !k.HasMarkdown() || k.life == nil {
+		return newest, faults, 0, nil
+	}
+	if b.Point == journal.PointCompaction || b.Point == journal.PointReset || b.Reading.Utilization() >= k.Options.BufferAt && b.Point == journal.PointSessionEnd {
+		dumped, n := k.dump(ctx, triggers[b.Point], b.Reading, b.Now)
+		faults, flushed = append(faults, dumped...), n
+	}
+	return newest, append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...), flushed, nil
 }
 
 // dump writes all of the working state: the checkpoint, if it says anything new, what
@@ -280,24 +308,6 @@ func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpo
 	}
 	out, n := k.Flush(ctx, false, now)
 	return append(out, k.buffer(now).state(ctx, r)...), n
-}
-
-// Boundary captures the working state where a boundary is passed, and writes a checkpoint
-// of it if ends, as where the boundary ends something. It gives the newest.
-func (k *Keeper) Boundary(msgs []memkernel.Message, from checkpoint.Source, point journal.CommitPoint, ends bool, r checkpoint.Reading, now time.Time) (string, []ingest.Fault, error) {
-	if err := k.Capture(msgs, Heard{From: from}); err != nil {
-		return "", nil, err
-	}
-	if t := triggers[point]; t != "" && ends && k.life.State.Changed(k.life.Written()) {
-		if _, err := k.WriteCheckpoint(k.Input(t, r, now)); err != nil {
-			return "", nil, err
-		}
-	}
-	faults := k.Damages()
-	if c := k.life.Written(); c != nil {
-		return string(c.Meta.CheckpointID), faults, nil
-	}
-	return "", faults, nil
 }
 
 // Begin forgets the captured state at a reset; the newest checkpoint is what the next

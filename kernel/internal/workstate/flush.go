@@ -23,8 +23,9 @@ import (
 // reset or the session's end takes the conversation away. The mechanical flush needs
 // nobody's goodwill: it writes the decisions and learnings of the newest checkpoint
 // that no flush has written yet, and, where a session ends, what is left open and
-// the rules that were told. The agentic one hands the host a silent turn for its model, and writes what comes back.
-// Both go through the journal like everything that is remembered.
+// the rules that were told. The agentic one hands the host a silent turn for its model,
+// and writes what comes back. Both go through the journal like everything that is
+// remembered.
 
 // DayLog is the day's log as a session writes to it.
 type DayLog struct {

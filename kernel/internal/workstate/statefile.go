@@ -52,8 +52,8 @@ func (w *stateWrite) yielded() string {
 // stateTries is how often the file is read again because somebody wrote to it.
 const stateTries = 3
 
-// do brings the session's section up to date.
-func (w *stateWrite) do(ctx context.Context) []ingest.Fault {
+// write brings the session's section up to date.
+func (w *stateWrite) write(ctx context.Context) []ingest.Fault {
 	c := w.standing(w.now)
 	if w.Options.StateFileOff || c == nil {
 		return nil
