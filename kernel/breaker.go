@@ -59,5 +59,5 @@ func defaulted[T int | time.Duration](v *T, def T) {
 // spiral warns of too many compactions within a short time, the cuts of a projection
 // among them; "" if there are few.
 func (s *session) spiral(p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(plan.Progress(s.lifeOpt.Progress.withDefaults()), s.account.compacted, p, now)
+	return plan.Spiral(plan.Progress(s.progress.withDefaults()), s.account.compacted, p, now)
 }

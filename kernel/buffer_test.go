@@ -19,7 +19,7 @@ import (
 // compaction.
 func TestBufferTurns(t *testing.T) {
 	dir := t.TempDir()
-	all := net{}
+	all := fallback{}
 	k := all.open(t, dir)
 	defer func() { k.Close() }()
 	c := ruledWork(0.4)
@@ -79,7 +79,7 @@ func search(t *testing.T, k *kernel.Kernel, q string) []string {
 // has read goes, what was appended since stays.
 func TestBufferIsBoundedAndCleared(t *testing.T) {
 	dir := t.TempDir()
-	n := net{life: kernel.LifeOptions{Buffer: kernel.BufferOptions{At: 0.01, MaxBytes: 3000}}}
+	n := fallback{life: kernel.LifeOptions{Buffer: kernel.BufferOptions{At: 0.01, MaxBytes: 3000}}}
 	k := n.open(t, dir)
 	defer k.Close()
 	c := ruledWork(0.1)

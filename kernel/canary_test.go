@@ -160,7 +160,7 @@ func TestNoDoorLetsASecretIn(t *testing.T) {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			k := net{}.open(t, dir)
+			k := fallback{}.open(t, dir)
 			defer k.Close()
 			c := newConversation(5)
 			c.user()

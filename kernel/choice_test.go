@@ -26,7 +26,7 @@ var chosen = struct {
 // What was chosen stands with its text in each of the three records, in the day's log and
 // in the summary, and each alone brings it over a restart.
 func TestChoicesStandInEveryNet(t *testing.T) {
-	for _, n := range nets {
+	for _, n := range fallbacks {
 		t.Run(string(n.name), func(t *testing.T) {
 			dir := t.TempDir()
 			k := n.open(t, dir)

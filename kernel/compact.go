@@ -175,7 +175,7 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *intake, b Boundary)
 		req.FixedTokens = wish.FixedTokens
 	}
 	b.pending = !known
-	p, err := s.pass(ctx, k.memory, w, b, journal.PointCompaction)
+	p, err := s.pass(ctx, w, b, journal.PointCompaction)
 	if err != nil {
 		return nil, err
 	}
@@ -321,15 +321,15 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		notes, _ := s.notes(b.Branch)
 		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.Text, nil)
 	}
-	if s.life == nil || b.Branch != "" || s.lifeOpt.Off {
+	if s.life.Known() == nil || b.Branch != "" || s.life.Options.Off {
 		return
 	}
-	from := s.goOn(b.Now)
+	from := s.life.GoesOn(b.Now)
 	if from == nil {
 		return
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
-	if room := plan.RestoreRoom(window, s.lifeOpt.RestoreTokens); room > 0 {
+	if room := plan.RestoreRoom(window, s.life.Options.RestoreTokens); room > 0 {
 		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from)})
 	}
 	if c.Warning == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // EndedSession is a session that is removed.
@@ -135,7 +136,7 @@ var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 // endedContent is the answer for what a session of that key held before it ended, nil if
 // none ended.
 func (k *Kernel) endedContent(key, id string) (*Content, error) {
-	if !store.IsHash(id) && !checkpointID.MatchString(id) && !pageForm.MatchString(id) {
+	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
 	}
 	e, at, err := folder.EndOf(k.state, key)

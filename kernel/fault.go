@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -109,10 +110,10 @@ const (
 	FaultNotCounted FaultCode = "not_counted"
 	// FaultFlushSkipped: what should have been written to the day's log was not, and
 	// why. It stands in the checkpoint.
-	FaultFlushSkipped FaultCode = "flush_skipped"
+	FaultFlushSkipped = FaultCode(workstate.FaultFlushSkipped)
 	// FaultNet: one of the records of the working state was not written; the cause says
 	// which, the detail why. What stands in the way of all writes is told once.
-	FaultNet FaultCode = "net_skipped"
+	FaultNet = FaultCode(workstate.FaultFallback)
 )
 
 // The alerts: signs of trouble that no prompt could have prevented.
@@ -128,4 +129,12 @@ const (
 // faultOf is a fault that a room found, as hosts get it.
 func faultOf(f ingest.Fault) Fault {
 	return Fault{Code: FaultCode(f.Code), Page: f.Page, Key: f.Key, Detail: f.Detail, Turn: f.Turn, Cause: f.Cause, Plan: f.Plan, BudgetInsufficient: f.BudgetInsufficient}
+}
+
+func faultsOf(found []ingest.Fault) []Fault {
+	var out []Fault
+	for _, f := range found {
+		out = append(out, faultOf(f))
+	}
+	return out
 }

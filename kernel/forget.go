@@ -300,7 +300,7 @@ func (q quoting) Backups(ctx context.Context, clean func(string) string) error {
 	return q.k.upkeep.ForgetBackups(ctx, clean)
 }
 
-func (q quoting) Nets(ctx context.Context) error { return q.s.forgetNets(ctx) }
+func (q quoting) Nets(ctx context.Context) error { return q.s.life.ForgetMarkdown(ctx) }
 
 func (q quoting) Derived() {
 	if q.s.records != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
@@ -90,7 +91,7 @@ func (s *session) get(id string) (*Content, error) {
 	if store.IsHash(id) {
 		return s.getBlob(id)
 	}
-	if checkpointID.MatchString(id) {
+	if workstate.IsCheckpoint(id) {
 		return s.getCheckpoint(id)
 	}
 	if p := s.pages[id]; p != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -133,7 +134,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 			job = k.boundaryNotes(s, w, b, st)
 		}
 	}
-	p, err := s.pass(ctx, k.memory, w, b, point)
+	p, err := s.pass(ctx, w, b, point)
 	if err != nil {
 		s.invalidate() // what stands on disk counts
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
@@ -161,7 +162,7 @@ func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*sessi
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
+func (s *session) pass(ctx context.Context, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
 	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
 		// What stands by now is the next epoch's.
@@ -184,22 +185,23 @@ func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, po
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
-	if err := s.lifeAt(out, b, point, msgs); err != nil {
+	newest, faults, n, err := s.life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == startReason, Main: b.Branch == "",
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: s.lastReading(b), Now: b.Now})
+	if err != nil {
 		return nil, err
 	}
-	faults, n := s.netsAt(ctx, b, point)
-	out.Faults, out.Flushed = append(out.Faults, faults...), n
+	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faultsOf(faults)...), n
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == journal.PointReset || point == journal.PointSessionEnd
-		out.Faults = append(out.Faults, s.rememberAsked(ctx, m, msgs, b.Now)...)
-		faults, n := s.flushMechanically(ctx, m, ended, b.Now)
-		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
+		out.Faults = append(out.Faults, faultsOf(s.life.Log().Asked(ctx, msgs, b.Now))...)
+		faults, n := s.life.Flush(ctx, ended, b.Now)
+		out.Faults, out.Flushed = append(out.Faults, faultsOf(faults)...), out.Flushed+n
 		if ended {
-			out.Faults = append(out.Faults, s.flushRules(ctx, m, st, b.Now)...)
+			out.Faults = append(out.Faults, faultsOf(s.life.Log().Rules(ctx, st.Constraints, b.Now))...)
 		}
 	}
 	if point == journal.PointReset {
-		if err := s.beginLife(); err != nil {
+		if err := s.life.Begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +215,7 @@ func (s *session) pass(ctx context.Context, m *memory, w *intake, b Boundary, po
 	if w != nil {
 		out.Stats.add(w.stats)
 	}
-	s.spend(&out.Stats)
+	out.Stats.state(s.life)
 	return out, s.tidy(point)
 }
 
@@ -285,44 +287,6 @@ func (s *session) tidy(point journal.CommitPoint) error {
 	return err
 }
 
-// lifeAt captures the working state at a boundary and writes a checkpoint of it
-// where the boundary ends something. A reset begins the state anew.
-func (s *session) lifeAt(out *Passed, b Boundary, point journal.CommitPoint, msgs []memkernel.Message) error {
-	if s.lifeOpt.Off || b.Branch != "" {
-		return nil
-	}
-	if err := s.captureState(b.Branch, msgs, heardOf{from: b.Source}); err != nil {
-		return err
-	}
-	if t := triggers[point]; t != "" && b.Reason != startReason && s.life.state.Changed(s.life.written()) {
-		if _, err := s.writeCheckpoint(s.checkpointInput(t, s.lastReading(b), b.Now)); err != nil {
-			return err
-		}
-	}
-	out.Faults = append(out.Faults, s.damages()...)
-	if c := s.life.written(); c != nil {
-		out.Checkpoint = string(c.Meta.CheckpointID)
-	}
-	return nil
-}
-
-// beginLife forgets the captured state at a reset; the newest checkpoint is what
-// the next conversation goes on from.
-func (s *session) beginLife() error {
-	l := s.life
-	if l == nil {
-		return nil
-	}
-	from := l.state.Thread.From
-	l.state = checkpoint.State{}
-	s.fallBack(l)
-	l.state = checkpoint.Begin(checkpoint.State{}, l.latest)
-	l.state.Thread.From = from
-	err := l.store.SaveState(l.state)
-	l.stamp = s.lifeStamp()
-	return err
-}
-
 // lastReading is the gauge of the branch's last plan, as far as it is known.
 func (s *session) lastReading(b Boundary) checkpoint.Reading {
 	l := s.newestLine(b.Branch, b.Model)
@@ -351,7 +315,7 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 }
 
 func (s *session) checkpointOnDemand(ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
-	if s.lifeOpt.Off || s.lifeOpt.NoCheckpoints {
+	if s.life.Options.Off || s.life.Options.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
 	msgs := s.newestLine("", b.Model).Msgs
@@ -361,10 +325,10 @@ func (s *session) checkpointOnDemand(ctx context.Context, w *intake, b Boundary)
 			return nil, err
 		}
 	}
-	if err := s.captureState("", msgs, heardOf{from: b.Source}); err != nil {
+	if err := s.life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
 		return nil, err
 	}
-	return s.writeCheckpoint(s.checkpointInput(checkpoint.TriggerManual, s.lastReading(b), b.Now))
+	return s.life.WriteCheckpoint(s.life.Input(checkpoint.TriggerManual, s.lastReading(b), b.Now))
 }
 
 // Restored is the text from which a session goes on.
@@ -388,10 +352,11 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 		return nil, err
 	}
 	defer unlock()
-	out, err := s.restoreText()
+	r, err := s.life.Restore(s.account.observed[""])
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
 	}
+	out := &Restored{Checkpoint: r.Checkpoint, Net: Net(r.From), Text: r.Text, Damaged: r.Damaged}
 	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
 		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.key))
 	}

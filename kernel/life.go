@@ -1,22 +1,10 @@
 package kernel
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/sessions"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // LifeOptions say how a session's working state is kept.
@@ -71,6 +59,13 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 	return t
 }
 
+// room are the options with their defaults.
+func (o *LifeOptions) room() workstate.Options {
+	return workstate.Options{Off: o.Off, NoCheckpoints: o.NoCheckpoints, Thresholds: o.thresholds, RestoreTokens: o.RestoreTokens,
+		FlushOff: o.Flush.Off, FlushAtCuts: o.Flush.AtCuts, StateFileOff: o.StateFile.Off, StateFileBytes: o.StateFile.maxBytes(),
+		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at(), BufferBytes: o.Buffer.maxBytes(), Source: o.Source}
+}
+
 func (o *LifeOptions) check() error {
 	t := o.thresholds(0, 0)
 	if err := t.Check(); err != nil {
@@ -79,271 +74,88 @@ func (o *LifeOptions) check() error {
 	return o.Buffer.check()
 }
 
-// life is the working state of a session, as it was read or last written.
-type life struct {
-	store   checkpoint.Store
-	state   checkpoint.State
-	latest  *checkpoint.Checkpoint
-	damaged []checkpoint.Damage
-	// net is what latest was read from; "" if there is none.
-	net Net
-	// stamp is the reading position's file when state was read or written: another
-	// process that goes on from there changes it.
-	stamp fileStamp
+// StateFileOptions say how SESSION-STATE.md is kept.
+type StateFileOptions struct {
+	// Off leaves the file alone. What others write to it is shown all the same.
+	Off bool
+	// MaxBytes bounds the kernel's section; 0 takes DefaultStateBytes.
+	MaxBytes int
 }
 
-type fileStamp struct {
-	size int64
-	mod  time.Time
+// DefaultStateBytes is about what 2,000 tokens take.
+const DefaultStateBytes = 8 << 10 // 8 KiB
+
+func (o *StateFileOptions) maxBytes() int {
+	if o.MaxBytes > 0 {
+		return o.MaxBytes
+	}
+	return DefaultStateBytes
 }
 
-// lifeNow is the session's working state, read again if another process has
-// written it.
-func (s *session) lifeNow() (*life, error) {
-	stamp := s.lifeStamp()
-	if s.life != nil && s.life.stamp == stamp {
-		return s.life, nil
-	}
-	l := &life{store: checkpoint.NewStore(s.files), stamp: stamp}
-	r, err := l.store.Resume()
-	if err != nil {
-		return nil, err
-	}
-	l.state, l.latest, l.damaged = r.State, r.Latest, r.Damaged
-	s.fallBack(l)
-	s.life = l
-	return l, nil
+// BufferOptions say how the working buffer is kept.
+type BufferOptions struct {
+	// Off leaves it alone.
+	Off bool
+	// At is the share of the window from which turns are appended; 0 takes .6.
+	At float64
+	// MaxBytes is the size from which nothing more is appended; 0 takes
+	// DefaultBufferBytes.
+	MaxBytes int64
 }
 
-func (s *session) lifeStamp() fileStamp {
-	fi, err := s.files.Stat("state/thread.json")
-	if err != nil {
-		return fileStamp{}
+// DefaultBufferBytes is some hundred turns. A buffer that nobody reads is no place to
+// keep more.
+const DefaultBufferBytes = 1 << 20 // 1 MiB
+
+// bufferShare is the default of BufferOptions.At.
+const bufferShare = 0.6
+
+func (o *BufferOptions) at() float64 {
+	if o.At > 0 {
+		return o.At
 	}
-	return fileStamp{fi.Size, fi.Time}
+	return bufferShare
 }
 
-// captureTurn is captureState for a turn that begins at from. One that stands in the
-// journal was captured: the state, which knows the newest keys only, is not asked about
-// an old one.
-func (s *session) captureTurn(t *Turn, msgs []memkernel.Message, from int, stands bool) error {
-	h := heardOf{from: t.Source}
-	if stands && !s.lifeOpt.Off && t.Branch == "" {
-		if l, err := s.lifeNow(); err != nil || l.state.Old(msgs[max(0, from-ingest.Rewound):]) {
-			return err
-		}
-	} else {
-		h.bill = t.bill()
+func (o *BufferOptions) maxBytes() int64 {
+	if o.MaxBytes > 0 {
+		return o.MaxBytes
 	}
-	return s.captureState(t.Branch, msgs, h)
+	return DefaultBufferBytes
 }
 
-// heardOf is what a call says beside its messages.
-type heardOf struct {
-	from Source
-	bill *checkpoint.Usage
-}
-
-// bill is the turn's usage, nil if it has none.
-func (t *Turn) bill() *checkpoint.Usage {
-	if t.Usage == nil {
-		return nil
+func (o *BufferOptions) check() error {
+	if o.At < 0 || o.At > 1 {
+		return fmt.Errorf("working buffer at %g of the window: want a share of the window, 0 to 1", o.At)
 	}
-	return &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
-}
-
-// captureState takes in what the messages of the main line say of the working
-// state, and writes it. A plan does not: what it leaves out is read again from the
-// host's next conversation.
-func (s *session) captureState(branch string, msgs []memkernel.Message, h heardOf) error {
-	if s.lifeOpt.Off || branch != "" {
-		return nil
-	}
-	l, err := s.lifeNow()
-	if err != nil {
-		return err
-	}
-	l.state = checkpoint.UpdateMasked(l.state, msgs, s.masker.Text)
-	s.tell(&l.state, h.from)
-	// A bill may be that of an earlier call than the newest message's; where that says the
-	// same it says which call it was, too.
-	if now := l.state.Thread.Usage; h.bill != nil && h.bill.Tokens > 0 && (now == nil || now.Tokens != h.bill.Tokens && h.bill.At.After(now.At)) {
-		l.state.Thread.Usage = h.bill
-	}
-	if err := l.store.SaveState(l.state); err != nil {
-		return err
-	}
-	l.stamp = s.lifeStamp()
 	return nil
 }
 
-// writeCheckpoint bundles the state, if it says anything that the newest checkpoint
-// does not.
-func (s *session) writeCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
-	l, err := s.lifeNow()
-	if err != nil {
-		return nil, err
-	}
-	if s.lifeOpt.NoCheckpoints {
-		return nil, nil
-	}
-	if !l.state.Changed(l.written()) || l.state.Thread.Captured == 0 {
-		return l.written(), nil
-	}
-	in.Instead = l.latest
-	w, err := l.store.Checkpoint(l.state, in)
-	if err != nil {
-		return nil, err
-	}
-	l.state, l.latest, l.net, l.stamp = w.State, w.Checkpoint, NetCheckpoint, s.lifeStamp()
-	for _, d := range w.Damaged {
-		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {
-			l.damaged = append(l.damaged, d)
-		}
-	}
-	return l.latest, nil
+// FlushOptions say when memory is written by itself.
+type FlushOptions struct {
+	// Off writes nothing but what is remembered by [Kernel.Remember].
+	Off bool
+	// AtCuts flushes before the kernel's own cuts, too, so that a plan may write to
+	// the workspace. Without it only the host's boundaries flush.
+	AtCuts bool
+	// SoftTokens is how far before the reserve begins, or a cut of the kernel's own is
+	// due, the host is asked for a flush turn; 0 takes 5 % of the window, at most
+	// 10,000.
+	SoftTokens int
+	// SoftShare is the same as a share of the window, where SoftTokens is 0.
+	SoftShare float64
+	// TranscriptBytes asks for one as well, whenever the conversation has grown by
+	// so much since the last; 0 takes 2 MB, negative never.
+	TranscriptBytes int
 }
 
-// checkpointInput is what a checkpoint holds beside the state.
-func (s *session) checkpointInput(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
-	o := &s.lifeOpt.Source
-	in := checkpoint.Input{SessionKey: s.key, SessionFile: strings.ReplaceAll(o.File, "{session}", s.key), Channel: o.Channel,
-		AgentID: cmp.Or(o.Agent, sessions.AgentOf(s.key)), Now: now, Trigger: t, Reading: r, Compactions: s.account.compactions}
-	if s.life != nil && in.Reading.Window == 0 {
-		in.Reading.Window = s.windowOf(s.life.state.Thread.Usage)
+// softTokens is the soft threshold of a window.
+func (o *FlushOptions) softTokens(window int) int {
+	if o.SoftTokens > 0 {
+		return o.SoftTokens
 	}
-	return in
-}
-
-// windowOf is the window of the model that a call was billed for, 0 if it is not known or
-// must be a larger one.
-func (s *session) windowOf(u *checkpoint.Usage) int {
-	if u == nil || u.Model == "" {
-		return 0
+	if o.SoftShare > 0 {
+		return int(o.SoftShare * float64(window))
 	}
-	m, _ := s.prices.Lookup(u.Model, s.now())
-	if m.ContextWindow < u.Tokens {
-		return 0
-	}
-	return m.ContextWindow
-}
-
-// maxSource bounds what a call may say of where a session comes from, in bytes.
-const maxSource = 1024
-
-// tell has a state take what a call says of where the session comes from.
-func (s *session) tell(st *checkpoint.State, from Source) {
-	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
-		*v = strings.ToValidUTF8(s.masker.Text(*v), "\uFFFD")
-		if len(*v) > maxSource {
-			*v = strings.ToValidUTF8((*v)[:maxSource], "") + "…"
-		}
-	}
-	st.Thread.From = from.Over(st.Thread.From)
-}
-
-// damages tells, once, what of the state could not be used.
-func (s *session) damages() []Fault {
-	if s.life == nil {
-		return nil
-	}
-	var out []Fault
-	for _, d := range s.life.damaged {
-		out = append(out, Fault{Code: FaultCheckpoint, Cause: filepath.Base(d.File), Detail: d.String()})
-	}
-	s.life.damaged = nil
-	return out
-}
-
-// checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
-var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
-
-// getCheckpoint gives a checkpoint as its file says it, or one section in full.
-func (s *session) getCheckpoint(id string) (*Content, error) {
-	m := checkpointID.FindStringSubmatch(id)
-	store := checkpoint.NewStore(s.files)
-	c, err := store.Load(m[1])
-	out := &Content{ID: id, Reason: ReasonOK}
-	if errors.Is(err, fs.ErrNotExist) {
-		c, err = succeeding(store, m[1])
-		if c == nil {
-			return &Content{ID: id, Reason: ReasonNoMatch}, err
-		}
-		out.Detail = fmt.Sprintf("%s is not kept any more; %s goes on from it", m[1], c.Meta.CheckpointID)
-		out.Text = "# " + out.Detail + "\n"
-	}
-	if err != nil {
-		return nil, err
-	}
-	if m[2] != "" {
-		out.Text += checkpoint.SectionText(c, checkpoint.Section(m[2]))
-		return out, nil
-	}
-	text, err := checkpoint.Marshal(c)
-	out.Text += string(text)
-	return out, err
-}
-
-// succeeding is the newest checkpoint, if the one with id stood before it: prompts
-// and hosts' own summaries name checkpoints for longer than they are kept. Nil if
-// id was never given.
-func succeeding(store checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
-	latest, _, err := store.Latest()
-	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {
-		return nil, err
-	}
-	return latest, nil
-}
-
-// ordinal is the number in a checkpoint's id.
-func ordinal(id string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(id, "cp_"))
-	return n
-}
-
-// recordLife writes the checkpoint that the plan asks for, before it is used.
-func (s *session) recordLife(ctx context.Context, pl *planned) error {
-	if pl.Trigger == "" && !pl.Behind {
-		return nil
-	}
-	l, err := s.lifeNow()
-	if err != nil {
-		return err
-	}
-	if pl.Behind { // before this conversation's messages are in it
-		left := s.checkpointInput(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, pl.req.Now)
-		if _, err := s.writeCheckpoint(left); err != nil || pl.Trigger == "" {
-			return err
-		}
-	}
-	if pl.Captured != nil {
-		l.state = *pl.Captured
-	} else {
-		l.state = checkpoint.UpdateMasked(l.state, pl.Msgs, s.masker.Text)
-		s.tell(&l.state, pl.req.Source)
-	}
-	in := s.checkpointInput(pl.Trigger, pl.Reading, pl.req.Now)
-	if checkpoint.Redundant(l.written(), in) {
-		return nil
-	}
-	if _, err := s.writeCheckpoint(in); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	if pl.Made.Cut == nil || !s.lifeOpt.Flush.AtCuts && !pl.Refused {
-		return nil
-	}
-	faults, _ := s.flushMechanically(ctx, s.memory, false, pl.req.Now)
-	pl.faults = append(pl.faults, faults...)
-	return nil
-}
-
-// spend adds what the files of the working state have cost since it was last asked.
-func (s *session) spend(st *Stats) {
-	if s.life != nil {
-		spent := s.life.store.Spent()
-		st.StateBytes += spent.Bytes
-		st.Files += spent.Files
-		st.Syncs += spent.Syncs
-		st.SyncTime += spent.SyncTime
-	}
+	return min(window/20, 10_000)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -157,10 +158,10 @@ func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Updat
 
 // factUpdate promises an entry of today's log, as [Kernel.Remember] does.
 func (s *session) factUpdate(m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
-	body := rememberBody{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
+	body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
 	value, err := json.Marshal([]struct {
-		ID    string       `json:"id"`
-		Value rememberBody `json:"value"`
+		ID    string          `json:"id"`
+		Value workstate.Entry `json:"value"`
 	}{{ids.Page("me", s.name, body.Path, body.Text), body}})
 	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err

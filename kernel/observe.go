@@ -106,12 +106,12 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 		return nil, err
 	}
 	defer unlock()
-	o, err := s.observe(ctx, k.memory, w, t)
+	o, err := s.observe(ctx, w, t)
 	if err != nil {
 		s.invalidate() // what stands on disk counts
 		return o, err
 	}
-	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yield)...)
+	o.Faults = append(o.Faults, s.markdownAfter(ctx, w, t, o, yield)...)
 	k.takeNotes(s, w, t, o)
 	return o, nil
 }
@@ -133,7 +133,7 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *intake, func
 	return s, in, unlock, nil
 }
 
-func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*Observation, error) {
+func (s *session) observe(ctx context.Context, w *intake, t Turn) (*Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
@@ -150,12 +150,14 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 		}
 	}
 	_, stands := s.account.chains[o.AdvancementKey]
-	if err := s.captureTurn(&t, w.Msgs, turnStart(w.Msgs, end), stands); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	if t.Branch == "" {
+		if err := s.life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
+			return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+		}
 	}
-	o.Faults = append(o.Faults, s.damages()...)
+	o.Faults = append(o.Faults, faultsOf(s.life.Damages())...)
 	o.Stats = w.stats
-	s.spend(&o.Stats)
+	o.Stats.state(s.life)
 	if end == 0 {
 		o.Outcome, o.Turns = OpenTurn, s.account.committed
 		s.takeBill(o, w, t)
@@ -163,7 +165,7 @@ func (s *session) observe(ctx context.Context, m *memory, w *intake, t Turn) (*O
 	}
 	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
-		o.Faults = append(o.Faults, s.rememberAsked(ctx, m, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
+		o.Faults = append(o.Faults, faultsOf(s.life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now))...)
 	}
 	if err := s.commitTurn(o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
@@ -267,13 +269,15 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		s.invalidate()
 		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
 	}
-	if err := s.captureState(t.Branch, w.Msgs, heardOf{t.Source, t.bill()}); err != nil {
-		s.invalidate()
-		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+	if t.Branch == "" {
+		if err := s.life.Capture(w.Msgs, t.heard()); err != nil {
+			s.invalidate()
+			return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+		}
 	}
 	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.account.committed, Stats: w.stats}
-	s.spend(&o.Stats)
+	o.Stats.state(s.life)
 	s.takeBill(o, w, t)
-	o.Faults = append(o.Faults, s.netsAfter(ctx, w, t, o, yielded{})...)
+	o.Faults = append(o.Faults, s.markdownAfter(ctx, w, t, o, "")...)
 	return o, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
@@ -43,7 +44,7 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 	if len(pl.Prev.Proj.Seen) == 0 && k.memory != nil {
 		k.memory.Sync.SessionStarts()
 	}
-	pl.faults = append(pl.faults, s.damages()...)
+	pl.faults = append(pl.faults, faultsOf(s.life.Damages())...)
 	if k.counter != nil && pl.Count.Kind != budget.Exact && k.ask(ctx, s, pl) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
@@ -150,12 +151,7 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 		return nil, hostError(req.SessionKey, err)
 	}
 	pl := &planned{Result: r, s: s, req: req, price: price, demand: wish != nil, faults: faults, stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}
-	for _, f := range r.Faults {
-		pl.faults = append(pl.faults, faultOf(f))
-	}
-	for _, f := range r.Alerts {
-		pl.alerts = append(pl.alerts, faultOf(f))
-	}
+	pl.faults, pl.alerts = append(pl.faults, faultsOf(r.Faults)...), faultsOf(r.Alerts)
 	return pl, nil
 }
 
@@ -236,17 +232,17 @@ func (r sessionReader) Notes() (summary.Notes, error) { return r.s.notes(r.req.B
 
 func (r sessionReader) WorkState() (*plan.WorkState, error) {
 	s, now := r.s, r.req.Now
-	l, err := s.lifeNow()
+	l, err := s.life.Now()
 	if err != nil {
 		return nil, err
 	}
-	return &plan.WorkState{State: l.state, Latest: l.latest, Written: l.written(),
-		GoesOn: func() *checkpoint.Checkpoint { return s.goOn(now) },
+	return &plan.WorkState{State: l.State, Latest: l.Latest, Written: l.Written(),
+		GoesOn: func() *checkpoint.Checkpoint { return s.life.GoesOn(now) },
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
-			return s.checkpointInput(t, r, now)
+			return s.life.Input(t, r, now)
 		},
-		Tell:   func(st *checkpoint.State) { s.tell(st, r.req.Source) },
-		Source: func(c *checkpoint.Checkpoint) string { return s.sourceOf(c, s.netNow()) }}, nil
+		Tell:   func(st *checkpoint.State) { s.life.Tell(st, r.req.Source) },
+		Source: s.life.Source}, nil
 }
 
 func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
@@ -274,10 +270,10 @@ func (r workspaceReader) Remembered() string {
 }
 
 func (r workspaceReader) StateFile() (plan.StateFile, error) {
-	f, _, err := r.m.source(r.private, statePath)
+	f, _, err := r.m.source(r.private, workstate.StatePath)
 	out := plan.StateFile{File: f}
-	if cut := parseStateFile(f.Text); cut.section != nil {
-		out.Owner, out.Section, out.SectionHash, out.Others = cut.section.owner, cut.section.body, ids.Hash(stateEnd), cut.others()
+	if cut := workstate.ParseStateFile(f.Text); cut.Section != nil {
+		out.Owner, out.Section, out.SectionHash, out.Others = cut.Section.Owner, cut.Section.Body, ids.Hash(workstate.StateEnd), cut.Others()
 	}
 	return out, err
 }

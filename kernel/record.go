@@ -57,7 +57,7 @@ func (s *session) recordPlan(ctx context.Context, pl *planned) error {
 	}
 	pl.stats.log(st.Bytes)
 	pl.stats.Syncs, pl.stats.SyncTime = pl.stats.Syncs+st.Syncs, pl.stats.SyncTime+st.SyncTime
-	s.spend(&pl.stats)
+	pl.stats.state(s.life)
 	s.lines[key] = pl.Next
 	delete(s.heard, key)
 	s.trace(pl, &diff)

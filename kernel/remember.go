@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -87,19 +88,6 @@ func (e *UnwrittenError) Error() string {
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// rememberBody is an entry of the memory page.
-type rememberBody struct {
-	Path    string `json:"path"`
-	Text    string `json:"text"`
-	Private bool   `json:"private,omitempty"`
-	// Items are what of a flush it holds, by hash.
-	Items []string `json:"items,omitempty"`
-}
-
-func (b *rememberBody) equal(c *rememberBody) bool {
-	return b.Path == c.Path && b.Text == c.Text && b.Private == c.Private
-}
-
 // Remember appends a text to a file of the workspace, durably and once: what was
 // asked for is in the journal before the file is touched, and a kill between the
 // two is made good when the session is next opened.
@@ -130,7 +118,7 @@ func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered
 	if req.ID == "" {
 		req.ID = ids.Page("me", s.name, req.Path, text)
 	}
-	out, err := s.remember(ctx, k.memory, rememberBody{Path: req.Path, Text: text, Private: req.Private}, req)
+	out, err := s.remember(ctx, k.memory, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req)
 	if kept := (*UnwrittenError)(nil); errors.As(err, &kept) {
 		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
 	}
@@ -155,9 +143,9 @@ func appendable(store *markdownstore.Store, path string) error {
 	return nil
 }
 
-func (s *session) remember(ctx context.Context, m *memory, body rememberBody, req RememberRequest) (*Remembered, error) {
+func (s *session) remember(ctx context.Context, m *memory, body workstate.Entry, req RememberRequest) (*Remembered, error) {
 	id := req.ID
-	if before, ok := s.remembered[id]; ok && !before.equal(&body) {
+	if before, ok := s.remembered[id]; ok && !before.Same(&body) {
 		return nil, fmt.Errorf("entry %s was remembered with another text or in another file", id)
 	} else if !ok {
 		if err := s.promise(id, body, req); err != nil {
@@ -173,10 +161,10 @@ func (s *session) remember(ctx context.Context, m *memory, body rememberBody, re
 }
 
 // promise commits an entry of memory to the journal.
-func (s *session) promise(id string, body rememberBody, req RememberRequest) error {
+func (s *session) promise(id string, body workstate.Entry, req RememberRequest) error {
 	value, err := json.Marshal([]struct {
-		ID    string       `json:"id"`
-		Value rememberBody `json:"value"`
+		ID    string          `json:"id"`
+		Value workstate.Entry `json:"value"`
 	}{{id, body}})
 	if err != nil {
 		return err
@@ -204,7 +192,7 @@ func (s *session) recallPromises() error {
 	}
 	entries := s.journal.Store().Entries(s.address(memoryKey), memoryField, s.promises)
 	for _, e := range entries {
-		var b rememberBody
+		var b workstate.Entry
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
 		}
@@ -220,7 +208,7 @@ func (s *session) recallPromises() error {
 
 // write brings a file up to what was promised. The entry is looked for by its id,
 // so it never stands twice.
-func (s *session) write(ctx context.Context, m *memory, id string, body rememberBody) (*Remembered, error) {
+func (s *session) write(ctx context.Context, m *memory, id string, body workstate.Entry) (*Remembered, error) {
 	a, err := m.Store(body.Private).Append(ctx, body.Path, id, body.Text)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -54,23 +55,19 @@ type session struct {
 	// asked of everything that is written there.
 	account  account
 	contract contract
-	// life is the working state, nil until it is wanted.
-	life    *life
-	flushed map[string]bool // what a flush has written, by hash
-	lifeOpt LifeOptions
+	// life keeps the working state; progress keeps cuts from being made for nothing.
+	life     *workstate.Keeper
+	progress ProgressOptions
+	flushed  map[string]bool // what a flush has written, by hash
 	// memory is the workspace's Markdown, nil if it is off.
 	memory *memory
 	now    func() time.Time
-	// started: the host said that a session begins, and no turn was observed since.
-	started bool
-	// told are the records of the working state that can't be written, as has been said.
-	told map[Net]bool
 	// cut are the lines that were cut, lost is why no projection could be read.
 	cut  map[lineKey]bool
 	lost error
 	// remembered are the entries of memory by id, unwritten those of them that
 	// their file may not have yet.
-	remembered map[string]rememberBody
+	remembered map[string]workstate.Entry
 	unwritten  map[string]bool
 	// written are those that their file has, promises how many entries of the
 	// journal's memory page are in remembered.
@@ -92,9 +89,10 @@ type lineKey struct{ branch, model string }
 
 func (k *Kernel) newSession(key, name string) *session {
 	dir := folder.In(k.state, name)
-	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, lifeOpt: k.life, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now, told: map[Net]bool{},
+	s := &session{key: key, name: name, files: dir, root: k.state, blobs: k.blobs, readOnly: true, contract: k.contract, progress: k.life.Progress, masker: k.masker, prices: k.prices, memory: k.memory, now: k.now,
 		mu: newSessionLock(), calib: &calibrations{state: k.state}}
 	s.tracer = newTracer(dir, k.traces)
+	s.life = k.keeper(s)
 	s.init()
 	return s
 }
@@ -104,9 +102,10 @@ func (s *session) init() {
 	s.texts = map[string]string{}
 	s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
 	s.spans = map[string]branch.Span{}
-	s.account, s.life, s.flushed = newAccount(), nil, map[string]bool{}
+	s.account, s.flushed = newAccount(), map[string]bool{}
+	s.life.Forget()
 	s.cut, s.lost = map[lineKey]bool{}, nil
-	s.remembered, s.unwritten = map[string]rememberBody{}, map[string]bool{}
+	s.remembered, s.unwritten = map[string]workstate.Entry{}, map[string]bool{}
 	s.written, s.promises, s.usage = map[string]bool{}, 0, usageLog{}
 	s.left = archive.Left{}
 	s.graves, s.upkept = erasure.NewLedger(), false
@@ -332,7 +331,7 @@ func (s *session) replay(r journal.Record) error {
 		}
 		s.keepCut(&b)
 	case opRemember:
-		var b rememberBody
+		var b workstate.Entry
 		if err := unmarshal(r, &b); err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
-	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: netsStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
+	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
 	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (s *session) status(now time.Time) SessionStatus {
 		st.Lines = append(st.Lines, LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
 			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
 			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
-		st.Lines[len(st.Lines)-1].breakerStatus(l, s.lifeOpt.Progress)
+		st.Lines[len(st.Lines)-1].breakerStatus(l, s.progress)
 	}
 	return st
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -84,8 +85,8 @@ func (k *Kernel) redoRuns(ctx context.Context, s *session) {
 // buffer is the working buffer, for runs over memory's files.
 type buffer struct{ k *Kernel }
 
-func (buffer) Path() string               { return bufferPath }
-func (buffer) Foreign(text string) string { return foreignBuffer(text) }
+func (buffer) Path() string               { return workstate.BufferPath }
+func (buffer) Foreign(text string) string { return workstate.ForeignBuffer(text) }
 
 func (b buffer) Read(ctx context.Context) (string, error) {
 	read, err := b.k.ReadBuffer(ctx)
@@ -179,10 +180,10 @@ func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
 		}
 		ref := f + "/" + string(c.Meta.CheckpointID)
 		for _, d := range c.Decisions {
-			out = append(out, consolidation.Extra{Text: string(d.What), Tags: judge("decision", string(d.What), nil), Ref: ref})
+			out = append(out, consolidation.Extra{Text: string(d.What), Tags: workstate.Judge("decision", string(d.What), nil), Ref: ref})
 		}
 		for _, l := range c.Learnings {
-			out = append(out, consolidation.Extra{Text: string(l), Tags: judge("lesson", string(l), nil), Ref: ref})
+			out = append(out, consolidation.Extra{Text: string(l), Tags: workstate.Judge("lesson", string(l), nil), Ref: ref})
 		}
 	}
 	return out, nil

@@ -41,7 +41,7 @@ const othersState = "# Somebody's\n\nText that is not the kernel's.\n"
 // file is taken over, turns are buffered, all is dumped, and the session is reset.
 func TestNetsCrashChild(t *testing.T) {
 	dir := crashtest.Child(t)
-	k := net{}.open(t, dir)
+	k := fallback{}.open(t, dir)
 	speak(t, k, "old", said(1, "Please make the export of parcels faster."))
 	f, err := os.OpenFile(filepath.Join(dir, "SESSION-STATE.md"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -64,14 +64,14 @@ func TestNetsCrashChild(t *testing.T) {
 // missing, and no entry stands twice.
 func TestNetsKillAnywhere(t *testing.T) {
 	crashtest.EveryWrite(t, "TestNetsCrashChild", 60, func(dir string, n int, out []byte) {
-		all := net{}
+		all := fallback{}
 		k := all.open(t, dir)
 		defer func() { k.Close() }()
 		if findings, err := k.Check(context.Background()); err != nil || len(findings) > 0 {
 			t.Fatalf("killed at %d: check says %v, %v", n, findings, err)
 		}
 		if bytes.Contains(out, []byte("TURN 1")) {
-			for _, only := range nets {
+			for _, only := range fallbacks {
 				alone := only.open(t, dir)
 				r, err := alone.Restore(context.Background(), "s")
 				if err != nil || r.Net != only.name && only.name != kernel.NetCheckpoint {

@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"time"
+
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // NetsStatus is what stands in the workspace's Markdown of the sessions' working state.
@@ -43,9 +45,9 @@ type BufferStatus struct {
 	Detail   string    `json:"detail,omitempty"`
 }
 
-// netsStatus reads what stands there; m is nil if memory is off.
-func netsStatus(m *memory, o *LifeOptions) NetsStatus {
-	st := NetsStatus{SessionState: StateFileStatus{Path: statePath}, Buffer: BufferStatus{Path: bufferPath}}
+// fallbacksStatus reads what stands there; m is nil if memory is off.
+func fallbacksStatus(m *memory, o *LifeOptions) NetsStatus {
+	st := NetsStatus{SessionState: StateFileStatus{Path: workstate.StatePath}, Buffer: BufferStatus{Path: workstate.BufferPath}}
 	if m == nil {
 		return st
 	}
@@ -57,30 +59,30 @@ func netsStatus(m *memory, o *LifeOptions) NetsStatus {
 }
 
 func (st *StateFileStatus) read(m *memory) {
-	f, _, err := readState(m.private)
+	f, _, err := workstate.ReadStateFile(m.private)
 	if err != nil {
 		st.Detail = err.Error()
 		return
 	}
-	st.Bytes, st.OtherBytes = len(f.text), len(f.text)
-	if sec := f.section; sec != nil {
-		st.OtherBytes = len(f.others())
-		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.owner, sec.epoch, sec.captured, sec.at, sec.edited
+	st.Bytes, st.OtherBytes = len(f.Text), len(f.Text)
+	if sec := f.Section; sec != nil {
+		st.OtherBytes = len(f.Others())
+		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.Owner, sec.Epoch, sec.Captured, sec.At, sec.Edited
 	}
 }
 
 func (st *BufferStatus) read(m *memory) {
-	text, err := m.bufferText()
+	text, err := workstate.ReadBuffer(m.private)
 	if err != nil {
 		st.Detail = err.Error()
 		return
 	}
 	st.Bytes = len(text)
-	for _, e := range bufferEntries(text) {
+	for _, e := range workstate.Buffered(text) {
 		st.Entries++
-		st.Newest = later(st.Newest, e.head.at)
-		if e.head.what == bufferDump {
-			st.LastDump = later(st.LastDump, e.head.at)
+		st.Newest = later(st.Newest, e.At)
+		if e.What == workstate.BufferDump {
+			st.LastDump = later(st.LastDump, e.At)
 		}
 	}
 }

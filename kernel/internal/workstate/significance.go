@@ -1,4 +1,4 @@
-package kernel
+package workstate
 
 import (
 	"strings"
@@ -13,8 +13,8 @@ import (
 // reuseDays is how many past days' logs are looked at for what is said again.
 const reuseDays = 7
 
-// judge tags what a flush writes down, by what was captured of it.
-func judge(tag, text string, before map[string]bool) consolidation.Tags {
+// Judge tags what a flush writes down, by what was captured of it.
+func Judge(tag, text string, before map[string]bool) consolidation.Tags {
 	e := consolidation.Evidence{}
 	if before[consolidation.Key(text)] {
 		e.Days = 1
@@ -48,10 +48,10 @@ func identityTouched(c *checkpoint.Checkpoint) []string {
 
 // saidBefore are the keys of what the logs of the past days say. A log that can't be
 // read says nothing: what is written down must not wait for it.
-func (m *memory) saidBefore(now time.Time) map[string]bool {
+func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
 	out := map[string]bool{}
 	for n := 1; n <= reuseDays; n++ {
-		l, err := m.shared.ReadFile(m.shared.DailyPath(now.AddDate(0, 0, -n)))
+		l, err := shared.ReadFile(shared.DailyPath(now.AddDate(0, 0, -n)))
 		if err != nil {
 			continue
 		}

@@ -47,19 +47,19 @@ func ruledWork(share float64) *conversation {
 	return c
 }
 
-// net is one record, and the options under which it is the only one.
-type net struct {
+// fallback is one record, and the options under which it is the only one.
+type fallback struct {
 	name kernel.Net
 	life kernel.LifeOptions
 }
 
-var nets = []net{
+var fallbacks = []fallback{
 	{kernel.NetCheckpoint, kernel.LifeOptions{StateFile: kernel.StateFileOptions{Off: true}, Buffer: kernel.BufferOptions{Off: true}}},
 	{kernel.NetSessionState, kernel.LifeOptions{NoCheckpoints: true, Buffer: kernel.BufferOptions{Off: true}}},
 	{kernel.NetBuffer, kernel.LifeOptions{NoCheckpoints: true, StateFile: kernel.StateFileOptions{Off: true}}},
 }
 
-func (n net) open(t fataler, dir string) *kernel.Kernel {
+func (n fallback) open(t fataler, dir string) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Life: n.life})
 	if err != nil {
@@ -68,9 +68,9 @@ func (n net) open(t fataler, dir string) *kernel.Kernel {
 	return k
 }
 
-// bare takes away what the other nets, or the state captured beside the checkpoints,
+// bare takes away what the other fallbacks, or the state captured beside the checkpoints,
 // could know.
-func (n net) bare(t *testing.T, dir string) {
+func (n fallback) bare(t *testing.T, dir string) {
 	t.Helper()
 	if n.name != kernel.NetCheckpoint {
 		for _, d := range []string{"state", "checkpoints"} {
@@ -143,7 +143,7 @@ func begin(t *testing.T, k *kernel.Kernel) string {
 // Each record carries goal, step, rules, decisions and open items over a reset, a
 // restart and a kill, with the other two switched off and their files gone.
 func TestEachNetAlone(t *testing.T) {
-	for _, n := range nets {
+	for _, n := range fallbacks {
 		for _, over := range []string{"reset", "restart", "kill", "compaction"} {
 			t.Run(string(n.name)+"/"+over, func(t *testing.T) {
 				dir := t.TempDir()
@@ -184,7 +184,7 @@ func TestEachNetAlone(t *testing.T) {
 // Over a compaction of the host's or the kernel's own the model goes on with all of
 // it in the prompt, whichever record is left.
 func TestEachNetOverACompactionInProcess(t *testing.T) {
-	for _, n := range nets {
+	for _, n := range fallbacks {
 		t.Run(string(n.name), func(t *testing.T) {
 			dir := t.TempDir()
 			k := n.open(t, dir)
@@ -208,7 +208,7 @@ func TestEachNetOverACompactionInProcess(t *testing.T) {
 // is damaged or gone gives way to the next.
 func TestRecoveryOrder(t *testing.T) {
 	dir := t.TempDir()
-	all := net{}
+	all := fallback{}
 	k := all.open(t, dir)
 	c := ruledWork(0.65)
 	spoken(t, k, c)
@@ -253,7 +253,7 @@ func TestRecoveryOrder(t *testing.T) {
 // were lost does not forget its rules at the next reset.
 func TestFallbackIsCarriedOn(t *testing.T) {
 	dir := t.TempDir()
-	all := net{}
+	all := fallback{}
 	k := all.open(t, dir)
 	c := ruledWork(0.65)
 	spoken(t, k, c)
@@ -284,7 +284,7 @@ func TestFallbackIsCarriedOn(t *testing.T) {
 // again for a second surge; in the middle of a loop, too.
 func TestDump(t *testing.T) {
 	dir := t.TempDir()
-	all := net{}
+	all := fallback{}
 	k := all.open(t, dir)
 	defer k.Close()
 	c := ruledWork(0.70)
@@ -357,7 +357,7 @@ func TestWhoWritesNoMarkdown(t *testing.T) {
 		}},
 		"more":     {kernel.LifeOptions{}, func(k *kernel.Kernel) error { t := turn; t.More = true; _, err := k.ObserveTurn(ctx, t); return err }},
 		"life off": {kernel.LifeOptions{Off: true}, func(k *kernel.Kernel) error { _, err := k.ObserveTurn(ctx, turn); return err }},
-		"nets off": {off, func(k *kernel.Kernel) error {
+		"fallbacks off": {off, func(k *kernel.Kernel) error {
 			t := turn
 			t.Messages = ruledWork(0.5).msgs
 			_, err := k.ObserveTurn(ctx, t)
@@ -366,7 +366,7 @@ func TestWhoWritesNoMarkdown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			n := net{life: tt.life}
+			n := fallback{life: tt.life}
 			k := n.open(t, dir)
 			defer k.Close()
 			if err := tt.do(k); err != nil {
@@ -384,7 +384,7 @@ func TestWhoWritesNoMarkdown(t *testing.T) {
 // Forgetting takes what the session said out of both files, and only that.
 func TestForgetReachesTheNets(t *testing.T) {
 	dir := t.TempDir()
-	all := net{}
+	all := fallback{}
 	k := all.open(t, dir)
 	defer k.Close()
 	put(t, dir, "SESSION-STATE.md", "# Mine\n\nLunch at noon.\n")
@@ -422,7 +422,7 @@ func TestBoundaryAfterReopening(t *testing.T) {
 	c := ruledWork(0)
 	for name, life := range map[string]kernel.LifeOptions{
 		"all": {}, "no state file": {StateFile: kernel.StateFileOptions{Off: true}}, "no buffer": {Buffer: kernel.BufferOptions{Off: true}},
-		"checkpoints alone": nets[0].life, "state file alone": nets[1].life, "buffer alone": nets[2].life,
+		"checkpoints alone": fallbacks[0].life, "state file alone": fallbacks[1].life, "buffer alone": fallbacks[2].life,
 		"no checkpoints": {NoCheckpoints: true},
 	} {
 		for point, end := range map[string]func(*kernel.Kernel) func(context.Context, kernel.Boundary) (*kernel.Passed, error){
@@ -434,7 +434,7 @@ func TestBoundaryAfterReopening(t *testing.T) {
 			want := ""
 			for _, between := range []string{"same process", "closed", "killed", "released"} {
 				dir := t.TempDir()
-				n := net{life: life}
+				n := fallback{life: life}
 				k := n.open(t, dir)
 				if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, Private: true, Now: c.now}); err != nil {
 					t.Fatal(err)

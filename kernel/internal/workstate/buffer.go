@@ -1,0 +1,200 @@
+package workstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// memory/working-buffer.md is what a session would be missed for if all else failed: from
+// a share of the window on, every turn is appended to it, and the whole state at a dump.
+// It is written as all memory is: promised in the journal, then appended under an id, so
+// that a kill between the two is made good and never doubled. It is not indexed, not
+// shown, and asked only when a session has neither a checkpoint nor SESSION-STATE.md.
+// [ClearBuffer] takes away what a curation has read, and nothing else does.
+//
+//	# Working buffer of session KEY, 2026-11-03          the first of a compaction cycle
+//
+//	## 2026-11-03T09:12:05Z, turn 12 of session NAME, 63 % full, message 34
+//
+//	- [user] …                                           the turn
+//	- [goal] … [step] … [constraint] … [decision] …      where it left the work
+//	<!-- mk:ID -->
+//
+// Of lists, an entry has what the buffer does not have yet of this cycle; the first entry
+// of a cycle has all.
+
+// An entry is at most so long, in bytes; a dump has more to say.
+const maxTurnBytes, maxDumpBytes = 4 << 10, 16 << 10
+
+var errBufferFull = errors.New("the working buffer is full")
+
+// buffer is the working buffer as a session writes to it.
+type buffer struct {
+	*Keeper
+	Progress
+	name string // of the session's folder
+	now  time.Time
+}
+
+func (k *Keeper) buffer(now time.Time) *buffer {
+	return &buffer{k, k.Session.Progress(), k.Session.Name(), now}
+}
+
+// turn appends a turn, once.
+func (b *buffer) turn(ctx context.Context, t *Turn) []ingest.Fault {
+	c := b.standing(b.now)
+	if b.Options.BufferOff || c == nil {
+		return nil
+	}
+	id := ids.Page("wb", b.name, "turn", t.Key)
+	msgs := t.Msgs[t.From:t.To]
+	lines := turnLines(msgs, b.Mask)
+	touched := checkpoint.Update(checkpoint.State{}, msgs)
+	c.Resources = checkpoint.Build(touched, nil, checkpoint.Input{}).Resources
+	state, items := b.news(checkpoint.Lines(c, maxTurnBytes))
+	return b.write(ctx, id, BufferHead{What: fmt.Sprintf("turn %d", b.Turns), full: t.Reading.Utilization()}, append(lines, state...), items)
+}
+
+// state appends all of the working state, once per cycle and content.
+func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []ingest.Fault {
+	c := b.standing(b.now)
+	if b.Options.BufferOff || c == nil {
+		return nil
+	}
+	lines := checkpoint.Lines(c, maxDumpBytes)
+	id := ids.Page("wb", append([]string{b.name, b.cycle(), "dump"}, matter(lines)...)...)
+	_, items := b.news(lines)
+	if b.Cut != "" {
+		items = append(items, b.cutItem())
+	}
+	return b.write(ctx, id, BufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
+}
+
+// matter is what makes a dump another one: not the files in hand, nor what comes next,
+// which every call changes.
+func matter(lines []checkpoint.Line) []string {
+	var out []string
+	for _, l := range lines {
+		switch l.Tag {
+		case checkpoint.TagNext, checkpoint.TagStatus, checkpoint.TagRead, checkpoint.TagModified:
+		default:
+			out = append(out, l.String())
+		}
+	}
+	return out
+}
+
+// cutItem stands for the kernel's own newest cut, that the buffer has a dump behind.
+func (b *buffer) cutItem() string { return ids.Page("bi", b.name, "cut", b.Cut) }
+
+// cutSince tells whether the kernel has cut and nothing was dumped since: a plan writes
+// no Markdown, so what the thresholds ask for is made good after it.
+func (b *buffer) cutSince() bool {
+	return b.Cut != "" && !b.Options.BufferOff && !b.Session.Has(b.cutItem())
+}
+
+// turnLines are what was said in a turn: the user's words, the agent's last.
+func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line {
+	var user, agent string
+	for i := range msgs {
+		m := &msgs[i]
+		if own, _ := transcript.Typed(*m); user == "" {
+			user = own
+		}
+		if text := strings.TrimSpace(plan.Utterance(m).Text); m.Role == memkernel.RoleAssistant && text != "" {
+			agent = text
+		}
+	}
+	var out []checkpoint.Line
+	add := func(tag, text string) {
+		if text = summary.Excerpt(masker.Text(text), 400); text != "" {
+			out = append(out, checkpoint.Line{Tag: tag, Text: text})
+		}
+	}
+	add(checkpoint.TagUser, user)
+	add(checkpoint.TagAgent, agent)
+	return out
+}
+
+// news are the lines without those of lists that the buffer has of this cycle, and
+// what of lists the lines hold, by hash.
+func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items []string) {
+	cycle := b.cycle()
+	empty := b.empty()
+	for _, l := range lines {
+		switch l.Tag {
+		case checkpoint.TagConstraint, checkpoint.TagDecision, checkpoint.TagLesson:
+			item := ids.Page("bi", b.name, cycle, l.Tag, l.Text)
+			if b.Session.Has(item) && !empty {
+				continue
+			}
+			items = append(items, item)
+		}
+		fresh = append(fresh, l)
+	}
+	return fresh, items
+}
+
+// empty tells whether the buffer holds no entry: it was cleared, and what is in it is
+// somebody else's.
+func (b *buffer) empty() bool {
+	f, err := b.Private.Stat(BufferPath)
+	if err != nil || f.Size == 0 {
+		return err == nil
+	}
+	text, err := ReadBuffer(b.Private)
+	return err == nil && len(Buffered(text)) == 0
+}
+
+// cycle names the stretch between two compactions, the host's or the kernel's own.
+func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
+
+// write promises an entry and appends it.
+func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []ingest.Fault {
+	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
+	var text strings.Builder
+	first := ids.Page("bi", b.name, b.cycle(), "begun")
+	if !b.Session.Has(first) || b.empty() {
+		items = append(items, first)
+		fmt.Fprintf(&text, "# Working buffer of session %s, %s\n\n", oneLine(b.Mask.Text(b.Session.Key())), b.Private.Today(h.At))
+	}
+	text.WriteString(h.String() + "\n\n")
+	for _, l := range lines {
+		text.WriteString(l.String() + "\n")
+	}
+	return b.faults(FromBuffer, b.append(ctx, id, Entry{Path: BufferPath, Text: text.String(), Private: true, Items: items}))
+}
+
+func (b *buffer) append(ctx context.Context, id string, e Entry) error {
+	before, written, ok := b.Session.Promised(id)
+	if written {
+		return nil
+	}
+	if ok {
+		e = before // delivered again: what was promised counts
+	}
+	f, err := b.Private.Stat(BufferPath)
+	if err != nil {
+		return err
+	}
+	if limit := b.Options.BufferBytes; f.Size+int64(len(e.Text)) > limit {
+		return fmt.Errorf("append to %s: %w: it may have %d bytes; curate it, and clear what was read", BufferPath, errBufferFull, limit)
+	}
+	if _, err := b.Session.Append(ctx, id, e, b.now); err != nil {
+		return err
+	}
+	b.Session.Keep(e.Items)
+	return nil
+}

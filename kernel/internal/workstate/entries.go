@@ -1,0 +1,206 @@
+package workstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// BufferHead is the heading of an entry.
+type BufferHead struct {
+	At       time.Time
+	What     string // "turn 12", or BufferDump
+	session  string
+	full     float64
+	captured int
+}
+
+// BufferDump is what an entry is that holds all of the state.
+const BufferDump = "dump"
+
+func (h *BufferHead) String() string {
+	return fmt.Sprintf("## %s, %s of session %s, %.0f %% full, message %d", h.At.UTC().Format(time.RFC3339), h.What, h.session, 100*h.full, h.captured)
+}
+
+var bufferHeading = regexp.MustCompile(`^## (\S+Z), (turn \d+|dump) of session (\S+), (\d+) % full, message (\d+)$`)
+
+func parseHead(l string) (h BufferHead, ok bool) {
+	m := bufferHeading.FindStringSubmatch(strings.TrimSpace(l))
+	if m == nil {
+		return h, false
+	}
+	at, err := time.Parse(time.RFC3339, m[1])
+	h = BufferHead{At: at, What: m[2], session: m[3]}
+	h.captured, _ = strconv.Atoi(m[5]) // too many digits are a number that nobody asks for
+	return h, err == nil
+}
+
+// bufferOf joins what the buffer's entries of a session say.
+func bufferOf(private *markdownstore.Store, s Session) *checkpoint.Checkpoint {
+	text, err := ReadBuffer(private)
+	if err != nil {
+		return nil
+	}
+	var out *checkpoint.Checkpoint
+	for _, e := range Buffered(text) {
+		if e.session != s.Name() {
+			continue
+		}
+		c := checkpoint.FromLines(e.lines)
+		c.Meta.SessionKey, c.Meta.Captured, c.Meta.CreatedAt = checkpoint.Name(s.Key()), e.captured, checkpoint.Time{Time: e.At.UTC()}
+		if out != nil {
+			c = checkpoint.Merge(out, c)
+		}
+		out = c
+	}
+	return out
+}
+
+// ReadBuffer is the buffer's text, "" if there is none.
+func ReadBuffer(private *markdownstore.Store) (string, error) {
+	l, err := private.ReadFile(BufferPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return l.Text, err
+}
+
+// BufferEntry is an entry with its place in the file.
+type BufferEntry struct {
+	BufferHead
+	lines    []checkpoint.Line
+	from, to int // bytes, its marker included
+}
+
+// Buffered are those of the kernel's form; other text is nobody's entry.
+func Buffered(text string) []BufferEntry {
+	var out []BufferEntry
+	at, open := 0, false
+	for l := range strings.SplitAfterSeq(text, "\n") {
+		from := at
+		at += len(l)
+		if h, ok := parseHead(l); ok {
+			out, open = append(out, BufferEntry{BufferHead: h, from: from, to: at}), true
+			continue
+		}
+		if !open {
+			continue
+		}
+		e := &out[len(out)-1]
+		if line, ok := checkpoint.ParseLine(l); ok {
+			e.lines = append(e.lines, line)
+		}
+		e.to = at
+		open = !strings.HasPrefix(l, "<!-- mk:")
+	}
+	return out
+}
+
+// bufferTitle is the first line of a cycle.
+var bufferTitle = regexp.MustCompile(`^# Working buffer of session .+, \d{4}-\d{2}-\d{2}\s*$`)
+
+// ForeignBuffer is a text of the buffer without the kernel's entries: those that hold
+// nothing but lines of the kernel's form, up to their markers. One that somebody wrote
+// into stays whole.
+func ForeignBuffer(text string) string {
+	var b strings.Builder
+	gone := false
+	for lines := strings.SplitAfter(text, "\n"); len(lines) > 0; {
+		if n := ownEntry(lines); n > 0 {
+			lines, gone = lines[n:], true
+			continue
+		}
+		if kept := b.String(); gone && kept != "" && !strings.HasSuffix(kept, "\n\n") && !strings.HasSuffix(kept, "\n\r\n") {
+			b.WriteString("\n")
+		}
+		b.WriteString(lines[0])
+		lines, gone = lines[1:], false
+	}
+	if strings.TrimSpace(b.String()) == "" {
+		return ""
+	}
+	return b.String()
+}
+
+// ownEntry counts the lines of an entry of the kernel's that a text begins with, the
+// title of its cycle and blank lines behind it included; 0 if it begins with none.
+func ownEntry(lines []string) int {
+	n := 0
+	blanks := func() {
+		for n < len(lines) && lines[n] != "" && strings.TrimSpace(lines[n]) == "" {
+			n++
+		}
+	}
+	if bufferTitle.MatchString(lines[0]) {
+		n++
+		blanks()
+	}
+	if n == len(lines) {
+		return 0
+	}
+	if _, ok := parseHead(lines[n]); !ok {
+		return 0
+	}
+	for n++; n < len(lines); n++ {
+		if strings.HasPrefix(lines[n], "<!-- mk:") {
+			n++
+			blanks()
+			return n
+		}
+		if _, ok := checkpoint.ParseLine(lines[n]); !ok && strings.TrimSpace(lines[n]) != "" {
+			return 0
+		}
+	}
+	return 0
+}
+
+// forgetEntries takes a session's entries out of the buffer.
+func forgetEntries(ctx context.Context, private *markdownstore.Store, session string) error {
+	l, err := private.ReadFile(BufferPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text := l.Text
+	entries := Buffered(text)
+	for i := len(entries) - 1; i >= 0; i-- {
+		if e := &entries[i]; e.session == session {
+			text = text[:e.from] + text[e.to:]
+		}
+	}
+	if text == l.Text {
+		return nil
+	}
+	_, err = private.Redact(ctx, BufferPath, l.Hash, text)
+	return err
+}
+
+// ClearBuffer takes away the kernel's entries of the first bytes of the buffer, whose hash
+// is given. What somebody else wrote there, and what stands behind them, stays. Other bytes
+// are a [markdownstore.ConflictError], and nothing is taken.
+func ClearBuffer(ctx context.Context, private *markdownstore.Store, bytes int, hash string) error {
+	l, err := private.ReadFile(BufferPath)
+	if err != nil {
+		return err
+	}
+	if bytes < 0 || bytes > len(l.Text) || ids.Hash(l.Text[:bytes]) != hash {
+		return &markdownstore.ConflictError{Path: BufferPath, Want: hash, Have: l.Hash}
+	}
+	kept, rest := ForeignBuffer(l.Text[:bytes]), l.Text[bytes:]
+	if kept == "" {
+		rest = strings.TrimLeft(rest, "\r\n")
+	}
+	_, err = private.Replace(ctx, BufferPath, l.Hash, kept+rest)
+	return err
+}

@@ -1,0 +1,409 @@
+package workstate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Three records keep the working state of a session, and any one of them is enough to
+// go on from: its checkpoints (with the state captured since), SESSION-STATE.md, and
+// memory/working-buffer.md.
+//
+//	every observed turn     SESSION-STATE.md is brought up to date
+//	from 60 % of the window the turn is appended to the working buffer
+//	from 80 %               dump: checkpoint, the day's log, all of the state into the buffer, SESSION-STATE.md
+//	compaction, reset       dump, whatever the size
+//
+// All of it is mechanical and happens before the next model call; behind a cut of the
+// kernel's own, for which the plan wrote a checkpoint, with the first call that tells
+// what came of it. The two that are Markdown are written for private sessions only, on
+// their main line, and by calls that tell what happened: a plan writes none.
+//
+// SESSION-STATE.md belongs to the private session that spoke last. In it the kernel
+// owns one marked section and nothing else. See statefile.go for how it changes
+// hands, and buffer.go for the buffer.
+
+// Fallback names a record that a session can go on from.
+type Fallback string
+
+// The fallbacks, in the order in which they are asked.
+const (
+	FromCheckpoint Fallback = "checkpoint"
+	FromStateFile  Fallback = "session_state"
+	FromBuffer     Fallback = "working_buffer"
+	// FromJournal is the summary of the observed turns, for who asks for the text to go
+	// on from where none of the others can be read.
+	FromJournal Fallback = "journal"
+)
+
+// fallBack gives a life without a checkpoint what the other records say. A state that
+// holds all that was captured needs none: what was read off it says nothing more.
+func (k *Keeper) fallBack(l *Life) {
+	if k.Options.NoCheckpoints {
+		l.From, l.Latest = "", nil
+	} else if l.Latest != nil && (l.From == "" || l.From == FromCheckpoint) {
+		l.From = FromCheckpoint
+		return
+	}
+	if l.State.Thread.Captured > 0 && l.State.Thread.Since == 0 && len(l.damaged) == 0 {
+		return
+	}
+	l.Latest, l.From = k.fromMarkdown()
+	if l.Latest != nil && l.State.Thread.Captured == 0 {
+		l.State = checkpoint.Begin(l.State, l.Latest)
+	}
+}
+
+// fromMarkdown reads the working state off the workspace's Markdown.
+func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, Fallback) {
+	if k.Private == nil || k.Options.Off {
+		return nil, ""
+	}
+	if !k.Options.StateFileOff {
+		if c := stateFileOf(k.Private, k.Session); c != nil {
+			return c, FromStateFile
+		}
+	}
+	if !k.Options.BufferOff {
+		if c := bufferOf(k.Private, k.Session); c != nil {
+			return c, FromBuffer
+		}
+	}
+	return nil, ""
+}
+
+// standing is the working state as it is now, whether it has been written or not; nil
+// if nothing is known.
+func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
+	l := k.life
+	if l == nil || l.State.Thread.Captured == 0 && l.Latest == nil {
+		return nil
+	}
+	c := checkpoint.Build(l.State, l.Latest, k.Input(checkpoint.TriggerManual, checkpoint.Reading{}, now))
+	overlay(c, k.Session.Pins())
+	return c
+}
+
+// GoesOn is what a conversation goes on from where no checkpoint is written now. The state
+// must be known.
+func (k *Keeper) GoesOn(now time.Time) *checkpoint.Checkpoint {
+	if k.life.Latest != nil || !k.Options.NoCheckpoints {
+		return k.life.Latest
+	}
+	c := k.standing(now)
+	if c != nil {
+		c.Meta.CheckpointID = ""
+	}
+	return c
+}
+
+// overlay puts what hosts wrote over what was read off the conversation.
+func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
+	for _, p := range pins {
+		switch text := plan.TextField(p, "text"); {
+		case p.Type == pagevm.Constraint && text != "":
+			if t := checkpoint.Text(text); !slices.Contains(c.Constraints, t) {
+				c.Constraints = append(c.Constraints, t)
+			}
+		case p.Type == pagevm.Plan:
+			if goal := plan.TextField(p, "goal"); goal != "" {
+				c.Working.Goal = checkpoint.Text(goal)
+			}
+			if step := plan.TextField(p, "step"); step != "" {
+				c.Working.Step = checkpoint.Text(step)
+			}
+		}
+	}
+}
+
+// Source names what a restore text was made of, if no checkpoint on disk holds all of it.
+func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
+	from := Fallback("")
+	if k.life != nil {
+		from = k.life.From
+	}
+	return sourceOf(&k.Options, c, from)
+}
+
+func sourceOf(o *Options, c *checkpoint.Checkpoint, from Fallback) string {
+	switch {
+	case c.Meta.CheckpointID != "" && !o.NoCheckpoints:
+		return ""
+	case from == FromBuffer, o.StateFileOff:
+		return BufferPath
+	}
+	return StatePath
+}
+
+// Restored is the text from which a session goes on.
+type Restored struct {
+	// Checkpoint is the newest one, "" if there is none, Damaged are files that could not
+	// be used. Text was made from From; both are empty if nothing is kept.
+	Checkpoint string
+	From       Fallback
+	Text       string
+	Damaged    []string
+}
+
+// Restore gives it, from what stands on disk now; observed is the summary of the main
+// line's turns.
+func (k *Keeper) Restore(observed summary.State) (*Restored, error) {
+	out := &Restored{Damaged: []string{}}
+	k.Forget()
+	l, err := k.Now()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range l.damaged {
+		out.Damaged = append(out.Damaged, d.String())
+	}
+	if c := l.Written(); c != nil {
+		out.Checkpoint = string(c.Meta.CheckpointID)
+	}
+	c, from, source := l.Latest, l.From, ""
+	if c == nil {
+		c, from = k.fromMarkdown()
+	}
+	if c == nil {
+		c, from, source = fromSummary(k.Session.Key(), observed), FromJournal, "the session's journal"
+	}
+	if c != nil {
+		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
+			Cap: max(k.Options.RestoreTokens, 0), More: plan.More(c), Source: source})
+	}
+	return out, nil
+}
+
+// fromSummary makes the working state of what was summed up of the observed turns; nil
+// if none were.
+func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
+	if st.Turn == 0 {
+		return nil
+	}
+	lines := []checkpoint.Line{{Tag: checkpoint.TagGoal, Text: st.Goal.Text}, {Tag: checkpoint.TagTask, Text: st.Request.Text}}
+	add := func(tag string, entries []summary.Entry) {
+		for _, e := range entries {
+			lines = append(lines, checkpoint.Line{Tag: tag, Text: e.Text})
+		}
+	}
+	add(checkpoint.TagConstraint, st.Constraints)
+	add(checkpoint.TagDecision, st.Decisions)
+	add(checkpoint.TagOpen, st.OpenThreads())
+	add(checkpoint.TagModified, st.Artifacts)
+	lines = slices.DeleteFunc(lines, func(l checkpoint.Line) bool { return l.Text == "" })
+	c := checkpoint.FromLines(lines)
+	c.Meta.SessionKey, c.Meta.CreatedAt = checkpoint.Name(key), checkpoint.Time{Time: st.Request.Time.UTC()}
+	return c
+}
+
+// HasMarkdown tells whether the Markdown records of private sessions may be written.
+func (k *Keeper) HasMarkdown() bool { return k.Private != nil && !k.Options.Off }
+
+// Turn is a turn that was observed of the main line of a private session.
+type Turn struct {
+	// Key is its advancement key; it is Msgs[From:To] of the conversation.
+	Key      string
+	Msgs     []memkernel.Message
+	From, To int
+	// Ended: it has, or no more is known to come.
+	Ended bool
+	// Reading is what the next call will hold at least.
+	Reading checkpoint.Reading
+	Now     time.Time
+	// Yielded is the folder of a session whose section of SESSION-STATE.md may make way:
+	// its checkpoint holds it.
+	Yielded string
+	// Keep makes a page durable, with its text, and gives the id by which it is found.
+	Keep func(ctx context.Context, p *pagevm.Page, text string) (string, error)
+}
+
+// AfterTurn brings the Markdown records up to date after a turn, or in the middle of
+// one where the window fills.
+func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []ingest.Fault {
+	if _, err := k.Now(); err != nil {
+		return []ingest.Fault{skipped("", err)}
+	}
+	var out []ingest.Fault
+	if t.Ended && t.Reading.Utilization() >= k.Options.BufferAt {
+		out = append(out, k.buffer(t.Now).turn(ctx, t)...)
+	}
+	over := t.Reading.Utilization() >= k.Options.Thresholds(t.Reading.Window, 0).Checkpoint || k.buffer(t.Now).cutSince()
+	if over {
+		faults, _ := k.dump(ctx, checkpoint.TriggerAuto, t.Reading, t.Now)
+		out = append(out, faults...)
+	}
+	if t.Ended || over {
+		out = append(out, (&stateWrite{Keeper: k, turn: t, now: t.Now, takes: t.Ended}).write(ctx)...)
+	}
+	return out
+}
+
+// Boundary is one that is passed.
+type Boundary struct {
+	Point journal.CommitPoint
+	// Begins: the session does with it, so that nothing ends, and the next turn is of
+	// another conversation. Main: it is the main line's; Private: so is the session.
+	Begins, Main, Private bool
+	Msgs                  []memkernel.Message
+	From                  checkpoint.Source
+	Reading               checkpoint.Reading
+	Now                   time.Time
+}
+
+// Pass captures the working state where a boundary is passed, writes a checkpoint of it
+// where that ends something, and brings the Markdown records up to date. It gives the
+// newest checkpoint's id, "" if there is none, and counts what went to the day's log.
+func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []ingest.Fault, flushed int, err error) {
+	if b.Main && !k.Options.Off {
+		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
+			return "", nil, 0, err
+		}
+		if t := triggers[b.Point]; t != "" && !b.Begins && k.life.State.Changed(k.life.Written()) {
+			if _, err := k.WriteCheckpoint(k.Input(t, b.Reading, b.Now)); err != nil {
+				return "", nil, 0, err
+			}
+		}
+		faults = k.Damages()
+		if c := k.life.Written(); c != nil {
+			newest = string(c.Meta.CheckpointID)
+		}
+	}
+	if b.Begins {
+		k.started = true
+		return newest, faults, 0, nil
+	}
+	if !b.Main || !b.Private || !k.HasMarkdown() || k.life == nil {
+		return newest, faults, 0, nil
+	}
+	if b.Point == journal.PointCompaction || b.Point == journal.PointReset || b.Reading.Utilization() >= k.Options.BufferAt && b.Point == journal.PointSessionEnd {
+		dumped, n := k.dump(ctx, triggers[b.Point], b.Reading, b.Now)
+		faults, flushed = append(faults, dumped...), n
+	}
+	return newest, append(faults, (&stateWrite{Keeper: k, now: b.Now}).write(ctx)...), flushed, nil
+}
+
+// dump writes all of the working state: the checkpoint, if it says anything new, what
+// is worth remembering to the day's log, and the state itself to the buffer. Equal
+// content is written once per compaction cycle. It counts what went to the log.
+func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpoint.Reading, now time.Time) ([]ingest.Fault, int) {
+	in := k.Input(trigger, r, now)
+	if !checkpoint.Redundant(k.life.Written(), in) {
+		if _, err := k.WriteCheckpoint(in); err != nil {
+			return []ingest.Fault{skipped(FromCheckpoint, err)}, 0
+		}
+	}
+	out, n := k.Flush(ctx, false, now)
+	return append(out, k.buffer(now).state(ctx, r)...), n
+}
+
+// Begin forgets the captured state at a reset; the newest checkpoint is what the next
+// conversation goes on from.
+func (k *Keeper) Begin() error {
+	l := k.life
+	if l == nil {
+		return nil
+	}
+	from := l.State.Thread.From
+	l.State = checkpoint.State{}
+	k.fallBack(l)
+	l.State = checkpoint.Begin(checkpoint.State{}, l.Latest)
+	l.State.Thread.From = from
+	err := l.store.SaveState(l.State)
+	l.stamp = k.stamp()
+	return err
+}
+
+// Planned is what a plan asks to be written before it is used.
+type Planned struct {
+	// Trigger says what checkpoint, "" for none; Behind asks for one of what an earlier
+	// conversation left, before this one's messages are in it.
+	Trigger checkpoint.Trigger
+	Behind  bool
+	// Captured is the state as the plan's messages leave it, nil if the plan did not ask.
+	Captured *checkpoint.State
+	Msgs     []memkernel.Message
+	From     checkpoint.Source
+	Reading  checkpoint.Reading
+	// Cut: the plan makes a cut; Refused: a provider's refusal asked for it.
+	Cut, Refused bool
+	Now          time.Time
+}
+
+// BeforePlan writes the checkpoint that a plan asks for.
+func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]ingest.Fault, error) {
+	if p.Trigger == "" && !p.Behind {
+		return nil, nil
+	}
+	l, err := k.Now()
+	if err != nil {
+		return nil, err
+	}
+	if p.Behind {
+		left := k.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}, p.Now)
+		if _, err := k.WriteCheckpoint(left); err != nil || p.Trigger == "" {
+			return nil, err
+		}
+	}
+	if p.Captured != nil {
+		l.State = *p.Captured
+	} else {
+		l.State = checkpoint.UpdateMasked(l.State, p.Msgs, k.Mask.Text)
+		k.Tell(&l.State, p.From)
+	}
+	in := k.Input(p.Trigger, p.Reading, p.Now)
+	if checkpoint.Redundant(l.Written(), in) {
+		return nil, nil
+	}
+	if _, err := k.WriteCheckpoint(in); err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	if !p.Cut || !k.Options.FlushAtCuts && !p.Refused {
+		return nil, nil
+	}
+	faults, _ := k.Flush(ctx, false, p.Now)
+	return faults, nil
+}
+
+// faults is skipped, told once for what every write will meet again.
+func (k *Keeper) faults(f Fallback, err error) []ingest.Fault {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, markdownstore.ErrReadOnly) || errors.Is(err, markdownstore.ErrDenied) || errors.Is(err, errBufferFull) {
+		if k.told[f] {
+			return nil
+		}
+		if k.told == nil {
+			k.told = map[Fallback]bool{}
+		}
+		k.told[f] = true
+	}
+	return []ingest.Fault{skipped(f, err)}
+}
+
+// ForgetMarkdown takes what the session said out of the workspace's records of its state,
+// which quote messages without saying which.
+func (k *Keeper) ForgetMarkdown(ctx context.Context) error {
+	if k.Private == nil {
+		return nil
+	}
+	f, hash, err := ReadStateFile(k.Private)
+	if err == nil && f.Section != nil && f.Section.Owner == k.Session.Name() && !f.Section.Edited {
+		_, err = k.Private.Replace(ctx, StatePath, hash, f.without())
+	}
+	return errors.Join(err, forgetEntries(ctx, k.Private, k.Session.Name()))
+}

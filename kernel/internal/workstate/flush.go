@@ -1,0 +1,224 @@
+package workstate
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// A flush brings what a session came to into the day's log, before a compaction, a
+// reset or the session's end takes the conversation away. The mechanical flush needs
+// nobody's goodwill: it writes the decisions and learnings of the newest checkpoint
+// that no flush has written yet, and, where a session ends, what is left open and
+// the rules that were told. The agentic one hands the host a silent turn for its model,
+// and writes what comes back. Both go through the journal like everything that is
+// remembered.
+
+// DayLog is the day's log as a session writes to it.
+type DayLog struct {
+	session Session
+	shared  *markdownstore.Store
+	mask    *mask.Masker
+	off     bool // but for what a model answers
+}
+
+// Log is the session's.
+func (k *Keeper) Log() *DayLog {
+	return &DayLog{k.Session, k.Shared, k.Mask, k.Options.FlushOff || k.Options.Off || k.Shared == nil}
+}
+
+// Flush writes what the newest checkpoint holds and no flush has written, and counts it.
+// Open items are written where a session ends.
+func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]ingest.Fault, int) {
+	log := k.Log()
+	if log.off || k.life == nil {
+		return nil, 0
+	}
+	c := k.life.Written()
+	if c == nil && k.Options.NoCheckpoints {
+		c = k.standing(now)
+	}
+	if c == nil {
+		return nil, 0
+	}
+	name := string(c.Meta.CheckpointID)
+	if k.Options.NoCheckpoints {
+		name = "by what was captured of it"
+	}
+	return log.checkpoint(ctx, c, name, ended, now)
+}
+
+// checkpoint writes what a checkpoint of that name holds.
+func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, name string, ended bool, now time.Time) ([]ingest.Fault, int) {
+	var lines, items []string
+	before := sync.OnceValue(func() map[string]bool { return saidBefore(l.shared, now) })
+	add := func(tag, text string) {
+		item := ids.Page("fi", tag, text)
+		if text = oneLine(text); text == "" || l.session.Has(item) || slices.Contains(items, item) {
+			return
+		}
+		mark := Judge(tag, text, before()).String()
+		if tag == "open" || tag == "identity" {
+			mark = strings.TrimSpace("[" + tag + "] " + mark)
+		}
+		lines, items = append(lines, "- "+mark+" "+text), append(items, item)
+	}
+	for _, d := range c.Decisions {
+		add("decision", string(d.What))
+	}
+	for _, learned := range c.Learnings {
+		add("lesson", string(learned))
+	}
+	for _, changed := range identityTouched(c) {
+		add("identity", changed)
+	}
+	for _, o := range c.OpenItems {
+		if ended {
+			add("open", string(o))
+		}
+	}
+	if len(items) == 0 {
+		return nil, 0
+	}
+	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(l.session.Key()), name, strings.Join(lines, "\n"))
+	if err := l.write(ctx, text, items, now); err != nil {
+		return []ingest.Fault{{Code: FaultFlushSkipped, Cause: name, Detail: err.Error()}}, 0
+	}
+	return nil, len(items)
+}
+
+// write appends a text to the day's log, once for its items.
+func (l *DayLog) write(ctx context.Context, text string, items []string, now time.Time) error {
+	masked, _ := l.mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
+	id := ids.Page("fl", append([]string{l.session.Name()}, items...)...)
+	promised, err := l.session.Append(ctx, id, Entry{Path: l.shared.DailyPath(now), Text: masked, Items: items}, now)
+	if err == nil || promised {
+		l.session.Keep(items)
+	}
+	return err
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// NoReply is what a model answers that has nothing to write down.
+const NoReply = "NO_REPLY"
+
+// An answer is at most so long, and so is each of its items. More is no list of
+// memories.
+const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
+
+// Reply appends what a model wrote down to the day's log, every item once. It gives OK or
+// why nothing was written, how many items were new, and the log's path.
+func (l *DayLog) Reply(ctx context.Context, text string, now time.Time) (reason string, n int, path string, err error) {
+	text = strings.TrimSpace(l.mask.Text(text)) // as a whole: lines are looked at one by one below
+	switch {
+	case text == "":
+		return "EMPTY", 0, "", nil
+	case strings.Trim(text, "`*. \n") == NoReply:
+		return NoReply, 0, "", nil
+	case len(text) > maxFlushBytes:
+		return "TOO_LARGE", 0, "", nil
+	}
+	var lines, items []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*•"))
+		item := ids.Page("fi", line)
+		if line == "" || strings.HasPrefix(line, "#") || line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || len(items) == maxFlushItems {
+			continue
+		}
+		lines, items = append(lines, "- "+line), append(items, item)
+	}
+	if len(items) > 0 {
+		err = l.write(ctx, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
+	}
+	return "OK", len(items), l.shared.DailyPath(now), err
+}
+
+// asksToRemember are the words by which users ask for a memory, in the languages
+// that we were sure of. Each has to begin a line or a sentence: talk about
+// remembering is none.
+var asksToRemember = regexp.MustCompile(`(?im)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请|請)?(?:` +
+	`remember (?:this|that|to|:)|don'?t forget (?:this|that|to)|keep in mind that|make a note (?:that|of)|` +
+	`merk(?:e)? dir|vergiss nicht|denk daran|` +
+	`recuerda que|acu[eé]rdate de|no olvides|ten en cuenta que|anota que|` +
+	`souviens-toi|n'oublie pas|retiens que|note que|` +
+	`ricorda(?:ti)? che|non dimenticare|lembre-se|n[aã]o esque[cç]a|` +
+	`запомни|не забудь|` +
+	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
+
+// Asked writes down, in the same turn, what the user asked to be remembered in plain
+// words; the same words stand once.
+func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []ingest.Fault {
+	if l.off {
+		return nil
+	}
+	var out []ingest.Fault
+	for i := range msgs {
+		text := l.mask.Text(wished(&msgs[i]))
+		item, words := ids.Page("fi", "human", msgs[i].Key), ids.Page("fi", "human-words", oneLine(text))
+		if text == "" || len(text) > maxItemBytes || l.session.Has(item) || l.session.Has(words) {
+			continue
+		}
+		if err := l.write(ctx, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
+			out = append(out, ingest.Fault{Code: FaultFlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
+		}
+	}
+	return out
+}
+
+// wished is what a person asked to be remembered in a message: their own words, and
+// what they quoted if the words say nothing else; "" if they asked for nothing.
+func wished(m *memkernel.Message) string {
+	own, quoted := transcript.Typed(*m)
+	if len(own) > maxItemBytes {
+		return ""
+	}
+	means := transcript.Unquoted(own)
+	at := asksToRemember.FindStringIndex(means)
+	if at == nil {
+		return ""
+	}
+	if strings.Trim(own[at[1]:], " \t\n:.!,，：。！") == "" {
+		own += "\n" + quoted
+	}
+	return own
+}
+
+// Rules writes the rules that were told in conversation to the day's log, each
+// once. Only the summary knows them, and that begins anew where a session ends:
+// pinned rules stand in every prompt, and these would be gone.
+func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []ingest.Fault {
+	if l.off {
+		return nil
+	}
+	var lines, items []string
+	for _, e := range rules {
+		text := oneLine(e.Text)
+		item := ids.Page("fi", "rule", text)
+		if text == "" || l.session.Has(item) || asksToRemember.MatchString(text) {
+			continue // or remembered by itself
+		}
+		lines, items = append(lines, "- [rule] "+text), append(items, item)
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n"))
+	if err := l.write(ctx, text, items, now); err != nil {
+		return []ingest.Fault{{Code: FaultFlushSkipped, Cause: "rules", Detail: err.Error()}}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package workstate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// Keeper keeps the working state of one session. Who uses it holds the session.
+type Keeper struct {
+	Options Options
+	Session Session
+	// Files is the session's folder, Private and Shared the workspace as a private session
+	// and as everybody sees it; nil if memory is off.
+	Files           store.Store
+	Private, Shared *markdownstore.Store
+	// Mask takes secrets out of all that is kept.
+	Mask *mask.Masker
+
+	life *Life
+	// started: the host said that a session begins, and no turn was observed since.
+	started bool
+	// told are the records that can't be written, as has been said.
+	told map[Fallback]bool
+}
+
+// Life is the working state, as it was read or last written.
+type Life struct {
+	// State is what was captured, Latest the newest record of it, nil if there is none;
+	// From is what that was read from.
+	State  checkpoint.State
+	Latest *checkpoint.Checkpoint
+	From   Fallback
+
+	store   checkpoint.Store
+	damaged []checkpoint.Damage
+	// stamp is the reading position's file when state was read or written: another
+	// process that goes on from there changes it.
+	stamp fileStamp
+}
+
+type fileStamp struct {
+	size int64
+	mod  time.Time
+}
+
+// Written is the newest checkpoint that stands on disk, nil if there is none.
+func (l *Life) Written() *checkpoint.Checkpoint {
+	if l == nil || l.From != FromCheckpoint {
+		return nil
+	}
+	return l.Latest
+}
+
+// Now is the session's working state, read again if another process has written it.
+func (k *Keeper) Now() (*Life, error) {
+	stamp := k.stamp()
+	if k.life != nil && k.life.stamp == stamp {
+		return k.life, nil
+	}
+	l := &Life{store: checkpoint.NewStore(k.Files), stamp: stamp}
+	r, err := l.store.Resume()
+	if err != nil {
+		return nil, err
+	}
+	l.State, l.Latest, l.damaged = r.State, r.Latest, r.Damaged
+	k.fallBack(l)
+	k.life = l
+	return l, nil
+}
+
+func (k *Keeper) stamp() fileStamp {
+	fi, err := k.Files.Stat("state/thread.json")
+	if err != nil {
+		return fileStamp{}
+	}
+	return fileStamp{fi.Size, fi.Time}
+}
+
+// Known is the working state if it was read, or nil.
+func (k *Keeper) Known() *Life { return k.life }
+
+// Forget drops what was read, so that the next use reads it again.
+func (k *Keeper) Forget() { k.life = nil }
+
+// Heard is what a call says beside its messages.
+type Heard struct {
+	From checkpoint.Source
+	Bill *checkpoint.Usage
+}
+
+// CaptureTurn is Capture for a turn that begins at from. One that stands in the journal
+// was captured: the state, which knows the newest keys only, is not asked about an old
+// one.
+func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h Heard) error {
+	if stands && !k.Options.Off {
+		if l, err := k.Now(); err != nil || l.State.Old(msgs[max(0, from-ingest.Rewound):]) {
+			return err
+		}
+		h.Bill = nil
+	}
+	return k.Capture(msgs, h)
+}
+
+// Capture takes in what the messages of the main line say of the working state, and
+// writes it. A plan does not: what it leaves out is read again from the host's next
+// conversation.
+func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
+	if k.Options.Off {
+		return nil
+	}
+	l, err := k.Now()
+	if err != nil {
+		return err
+	}
+	l.State = checkpoint.UpdateMasked(l.State, msgs, k.Mask.Text)
+	k.Tell(&l.State, h.From)
+	// A bill may be that of an earlier call than the newest message's; where that says the
+	// same it says which call it was, too.
+	if now := l.State.Thread.Usage; h.Bill != nil && h.Bill.Tokens > 0 && (now == nil || now.Tokens != h.Bill.Tokens && h.Bill.At.After(now.At)) {
+		l.State.Thread.Usage = h.Bill
+	}
+	return k.save(l)
+}
+
+func (k *Keeper) save(l *Life) error {
+	err := l.store.SaveState(l.State)
+	if err == nil {
+		l.stamp = k.stamp()
+	}
+	return err
+}
+
+// maxSource bounds what a call may say of where a session comes from, in bytes.
+const maxSource = 1024
+
+// Tell has a state take what a call says of where the session comes from.
+func (k *Keeper) Tell(st *checkpoint.State, from checkpoint.Source) {
+	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
+		*v = strings.ToValidUTF8(k.Mask.Text(*v), "\uFFFD")
+		if len(*v) > maxSource {
+			*v = strings.ToValidUTF8((*v)[:maxSource], "") + "…"
+		}
+	}
+	st.Thread.From = from.Over(st.Thread.From)
+}
+
+// WriteCheckpoint bundles the state, if it says anything that the newest checkpoint does
+// not. It gives the newest.
+func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, error) {
+	l, err := k.Now()
+	if err != nil {
+		return nil, err
+	}
+	if k.Options.NoCheckpoints {
+		return nil, nil
+	}
+	if !l.State.Changed(l.Written()) || l.State.Thread.Captured == 0 {
+		return l.Written(), nil
+	}
+	in.Instead = l.Latest
+	w, err := l.store.Checkpoint(l.State, in)
+	if err != nil {
+		return nil, err
+	}
+	l.State, l.Latest, l.From, l.stamp = w.State, w.Checkpoint, FromCheckpoint, k.stamp()
+	for _, d := range w.Damaged {
+		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {
+			l.damaged = append(l.damaged, d)
+		}
+	}
+	return l.Latest, nil
+}
+
+// Input is what a checkpoint holds beside the state.
+func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
+	o, key := &k.Options.Source, k.Session.Key()
+	in := checkpoint.Input{SessionKey: key, SessionFile: strings.ReplaceAll(o.File, "{session}", key), Channel: o.Channel,
+		AgentID: cmp.Or(o.Agent, sessions.AgentOf(key)), Now: now, Trigger: t, Reading: r, Compactions: k.Session.Progress().Compactions}
+	if k.life != nil && in.Reading.Window == 0 {
+		in.Reading.Window = windowOf(k.Session, k.life.State.Thread.Usage)
+	}
+	return in
+}
+
+// windowOf is the window of the model that a call was billed for, 0 if it is not known or
+// must be a larger one.
+func windowOf(s Session, u *checkpoint.Usage) int {
+	if u == nil || u.Model == "" {
+		return 0
+	}
+	if window := s.Window(u.Model); window >= u.Tokens {
+		return window
+	}
+	return 0
+}
+
+// Damages tells, once, what of the state could not be used.
+func (k *Keeper) Damages() []ingest.Fault {
+	if k.life == nil {
+		return nil
+	}
+	var out []ingest.Fault
+	for _, d := range k.life.damaged {
+		out = append(out, ingest.Fault{Code: plan.FaultCheckpoint, Cause: filepath.Base(d.File), Detail: d.String()})
+	}
+	k.life.damaged = nil
+	return out
+}
+
+// Spent is what the files of the working state have cost since it was last asked.
+func (k *Keeper) Spent() store.Stats {
+	if k.life == nil {
+		return store.Stats{}
+	}
+	return k.life.store.Spent()
+}
+
+// checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
+var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
+
+// IsCheckpoint tells whether an id is that of a checkpoint or of a section of one.
+func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
+
+// CheckpointText is the checkpoint of an id as its file says it, or one section in full;
+// false if the id was never given. Where a newer one stands for it, note says so.
+func CheckpointText(files store.Store, id string) (text, note string, ok bool, err error) {
+	m := checkpointID.FindStringSubmatch(id)
+	kept := checkpoint.NewStore(files)
+	c, err := kept.Load(m[1])
+	if errors.Is(err, fs.ErrNotExist) {
+		if c, err = succeeding(kept, m[1]); c == nil {
+			return "", "", false, err
+		}
+		note = fmt.Sprintf("%s is not kept any more; %s goes on from it", m[1], c.Meta.CheckpointID)
+		text = "# " + note + "\n"
+	}
+	if err != nil {
+		return "", "", false, err
+	}
+	if m[2] != "" {
+		return text + checkpoint.SectionText(c, checkpoint.Section(m[2])), note, true, nil
+	}
+	whole, err := checkpoint.Marshal(c)
+	return text + string(whole), note, true, err
+}
+
+// succeeding is the newest checkpoint, if the one with id stood before it: prompts
+// and hosts' own summaries name checkpoints for longer than they are kept. Nil if
+// id was never given.
+func succeeding(kept checkpoint.Store, id string) (*checkpoint.Checkpoint, error) {
+	latest, _, err := kept.Latest()
+	if err != nil || latest == nil || ordinal(id) >= ordinal(string(latest.Meta.CheckpointID)) {
+		return nil, err
+	}
+	return latest, nil
+}
+
+// ordinal is the number in a checkpoint's id.
+func ordinal(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "cp_"))
+	return n
+}

@@ -1,0 +1,115 @@
+// Package workstate keeps the working state of a session: what was captured of its main
+// line, the checkpoints made of that, and the two records of it that are Markdown of the
+// workspace, SESSION-STATE.md and the working buffer. It says how full the context is, has
+// everything written where that or a boundary asks for it, writes what a session came to
+// into the day's log, and reads back what a session goes on from.
+//
+// It never plans or decides what a prompt holds, opens no session and no journal, takes no
+// lock, and looks at no clock: who calls says what time it is, and holds the session. What
+// has to be promised before it is written goes through [Session]. Of the workspace it
+// changes its own section and its own entries, and nothing else.
+package workstate
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// The files of the workspace that are written to.
+const (
+	StatePath  = "SESSION-STATE.md"
+	BufferPath = "memory/working-buffer.md"
+)
+
+// The faults of what is written and read here; the kernel's constants of the same names
+// say what each of them means.
+const (
+	FaultFallback     = "net_skipped"
+	FaultFlushSkipped = "flush_skipped"
+)
+
+// Options say how the working state is kept, defaults filled in.
+type Options struct {
+	// Off keeps none, NoCheckpoints no checkpoints.
+	Off, NoCheckpoints bool
+	// Thresholds are the gauge's in a window with a reserve.
+	Thresholds func(window, reserve int) checkpoint.Thresholds
+	// RestoreTokens bounds the text from which a model goes on, 0 for the default,
+	// negative for none.
+	RestoreTokens int
+	// FlushOff writes nothing to the day's log, FlushAtCuts before the kernel's own cuts,
+	// too.
+	FlushOff, FlushAtCuts bool
+	// StateFileOff leaves SESSION-STATE.md alone, StateFileBytes bounds the section.
+	StateFileOff   bool
+	StateFileBytes int
+	// BufferOff leaves the working buffer alone. Turns are appended to it from BufferAt, a
+	// share of the window, on; from BufferBytes on it is full.
+	BufferOff   bool
+	BufferAt    float64
+	BufferBytes int64
+	// Source stands in the checkpoints of sessions of which no call says it better.
+	Source checkpoint.Source
+}
+
+// Session is the session whose state is kept, as far as it is asked about.
+type Session interface {
+	// Key and Name are its own and its folder's; Progress is how far it has come.
+	Key() string
+	Name() string
+	Progress() Progress
+	// Pins are the pages that hosts wrote and that stand in every prompt.
+	Pins() []journal.StoredPage
+	// Window is that of a model in tokens, 0 if it is not known.
+	Window(model string) int
+
+	// Has tells whether something was written to the workspace, by its hash; Keep says
+	// that it was.
+	Has(item string) bool
+	Keep(items []string)
+	// Promised is an entry that the journal has, and whether its file has it, too.
+	Promised(id string) (e Entry, written, ok bool)
+	// Append promises an entry in the journal and appends it to its file. Where the file
+	// can't be written, promised tells that the journal has it all the same.
+	Append(ctx context.Context, id string, e Entry, now time.Time) (promised bool, err error)
+}
+
+// Progress is how far a session has come.
+type Progress struct {
+	// Epoch counts the resets, Compactions the host's since the last one, Turns those that
+	// are committed. Cut is the chain of the main line's newest cut, "" if there is none.
+	Epoch, Compactions, Turns int
+	Cut                       string
+}
+
+// Entry is a text that is appended to a file of the workspace, as the journal promises it.
+type Entry struct {
+	Path    string `json:"path"`
+	Text    string `json:"text"`
+	Private bool   `json:"private,omitempty"`
+	// Items are what of a flush it holds, by hash.
+	Items []string `json:"items,omitempty"`
+}
+
+// Same tells whether two entries say the same in the same place.
+func (e *Entry) Same(o *Entry) bool {
+	return e.Path == o.Path && e.Text == o.Text && e.Private == o.Private
+}
+
+// triggers say what checkpoint a boundary asks for. A flush on demand asks for one,
+// too: that is what is flushed.
+var triggers = map[journal.CommitPoint]checkpoint.Trigger{
+	journal.PointFlush:      checkpoint.TriggerManual,
+	journal.PointCompaction: checkpoint.TriggerCompaction,
+	journal.PointReset:      checkpoint.TriggerSessionEnd,
+	journal.PointSessionEnd: checkpoint.TriggerSessionEnd,
+}
+
+// skipped says why a record was not written.
+func skipped(f Fallback, err error) ingest.Fault {
+	return ingest.Fault{Code: FaultFallback, Cause: string(f), Detail: err.Error()}
+}

@@ -1,0 +1,268 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Net names a record that a session can go on from.
+type Net string
+
+// The records that a session falls back on, in the order in which they are asked.
+const (
+	NetCheckpoint   = Net(workstate.FromCheckpoint)
+	NetSessionState = Net(workstate.FromStateFile)
+	NetBuffer       = Net(workstate.FromBuffer)
+	// NetJournal is the summary of the observed turns, for who asks for the text to go
+	// on from where none of the others can be read.
+	NetJournal = Net(workstate.FromJournal)
+)
+
+// keeper keeps the working state of a session.
+func (k *Kernel) keeper(s *session) *workstate.Keeper {
+	out := &workstate.Keeper{Options: k.life.room(), Session: kept{s}, Files: s.files, Mask: k.masker}
+	if k.memory != nil {
+		out.Private, out.Shared = k.memory.private, k.memory.shared
+	}
+	return out
+}
+
+// kept is a session for whom keeps its working state.
+type kept struct{ s *session }
+
+func (r kept) Key() string                { return r.s.key }
+func (r kept) Name() string               { return r.s.name }
+func (r kept) Pins() []journal.StoredPage { return plan.Standing(r.s.stored()) }
+
+func (r kept) Progress() workstate.Progress {
+	p := workstate.Progress{Epoch: r.s.account.epoch, Compactions: r.s.account.compactions, Turns: r.s.account.committed}
+	if cuts := r.s.newestLine("", "").Proj.Cuts; len(cuts) > 0 {
+		p.Cut = cuts[len(cuts)-1].Chain
+	}
+	return p
+}
+
+func (r kept) Window(model string) int {
+	m, _ := r.s.prices.Lookup(model, r.s.now())
+	return m.ContextWindow
+}
+
+func (r kept) Has(item string) bool { return r.s.flushed[item] }
+func (r kept) Keep(items []string)  { r.s.keepFlushed(items) }
+
+func (r kept) Promised(id string) (e workstate.Entry, written, ok bool) {
+	e, ok = r.s.remembered[id]
+	return e, r.s.written[id], ok
+}
+
+func (r kept) Append(ctx context.Context, id string, e workstate.Entry, now time.Time) (promised bool, err error) {
+	m := r.s.memory
+	if err := appendable(m.Store(e.Private), e.Path); err != nil {
+		return false, err
+	}
+	_, err = r.s.remember(ctx, m, e, RememberRequest{ID: id, Now: now})
+	if err == nil && e.Path != workstate.BufferPath { // which is not indexed
+		m.Sync.Written()
+	}
+	waits := (*UnwrittenError)(nil)
+	return err == nil || errors.As(err, &waits), err
+}
+
+func (s *session) keepFlushed(items []string) {
+	for _, i := range items {
+		s.flushed[i] = true
+	}
+}
+
+// heard is what a turn says of the working state beside its messages.
+func (t *Turn) heard() workstate.Heard {
+	h := workstate.Heard{From: t.Source}
+	if t.Usage != nil {
+		h.Bill = &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
+	}
+	return h
+}
+
+// yieldState makes the session that owns SESSION-STATE.md write its checkpoint before
+// another takes the file, and gives its folder, "" for none. It holds no other session's
+// lock meanwhile.
+func (k *Kernel) yieldState(ctx context.Context, t *Turn) string {
+	if k.memory == nil || k.life.Off || k.life.StateFile.Off || k.life.NoCheckpoints || t.Branch != "" || t.More {
+		return ""
+	}
+	f, _, err := workstate.ReadStateFile(k.memory.private)
+	if err != nil || f.Section == nil {
+		return ""
+	}
+	owner := f.Section.Owner
+	if name, err := folder.Of(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
+		return ""
+	}
+	if fi, err := folder.In(k.state, owner).Stat(""); err != nil || !fi.Folder {
+		return ""
+	}
+	s, unlock, err := k.openFolder(ctx, "", owner, true)
+	if err != nil {
+		return ""
+	}
+	defer unlock()
+	if _, err := s.life.Now(); err != nil {
+		return ""
+	}
+	if c, err := s.life.WriteCheckpoint(s.life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, k.now())); err != nil || c == nil {
+		return ""
+	}
+	return owner
+}
+
+func keyOr(key string) string {
+	if key == "" {
+		return DefaultSession
+	}
+	return key
+}
+
+// private tells whether a turn is of a private session.
+func (k *Kernel) private(ctx context.Context, t *Turn) bool {
+	if t.Private {
+		return true
+	}
+	s, unlock, err := k.open(ctx, t.SessionKey, false)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	return s.newestLine(t.Branch, t.Model).Private
+}
+
+// markdownAfter has the Markdown records brought up to date after a turn, or in the middle
+// of one where the window fills.
+func (s *session) markdownAfter(ctx context.Context, w *intake, t Turn, o *Observation, yielded string) []Fault {
+	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.life.HasMarkdown() || !t.Private && !s.newestLine("", t.Model).Private {
+		return nil
+	}
+	end := w.turnEnd()
+	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
+	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
+		Reading: s.readingAfter(w, t), Now: t.Now, Yielded: yielded}
+	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
+		g := w.Maker
+		g.Out = &ingest.Pages{}
+		p = g.Keep(p, text, func(*pagevm.Page) []pagevm.Rep { return nil })
+		return p.ID, s.commitPages(ctx, g.Out, &branch.Cut{}, t.Now, &Stats{})
+	}
+	return faultsOf(s.life.AfterTurn(ctx, turn))
+}
+
+// readingAfter is what the next call will hold at least: what the last one was billed
+// for, with its answer and what came behind it, else what was planned and has come
+// since.
+func (s *session) readingAfter(w *intake, t Turn) checkpoint.Reading {
+	l := s.newestLine(t.Branch, t.Model)
+	r := checkpoint.Reading{Window: l.Window, Estimated: true}
+	if r.Window == 0 {
+		r.Window = w.model.ContextWindow
+	}
+	ratio := 1.0
+	if cal := s.calib.of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
+		ratio, _ = cal.Factor()
+	}
+	count := func(from int) int {
+		return int(float64(w.TokensFrom(from)) * ratio)
+	}
+	seen := len(l.Proj.Seen)
+	if r.Tokens = count(0); seen > 0 && seen <= len(w.Hosts) {
+		r.Tokens = l.Whole() + count(seen)
+	}
+	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
+		behind := behindAnswer(w.Msgs)
+		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
+		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
+	}
+	return r
+}
+
+// behindAnswer is the index of the first message behind the model's last.
+func behindAnswer(msgs []memkernel.Message) int {
+	for i := len(msgs); i > 0; i-- {
+		if msgs[i-1].Role == memkernel.RoleAssistant {
+			return i
+		}
+	}
+	return 0
+}
+
+// getCheckpoint gives a checkpoint as its file says it, or one section in full.
+func (s *session) getCheckpoint(id string) (*Content, error) {
+	text, note, ok, err := workstate.CheckpointText(s.files, id)
+	if err != nil || !ok {
+		return &Content{ID: id, Reason: ReasonNoMatch}, err
+	}
+	return &Content{ID: id, Reason: ReasonOK, Detail: note, Text: text}, nil
+}
+
+// recordLife writes the checkpoint that the plan asks for, before it is used.
+func (s *session) recordLife(ctx context.Context, pl *planned) error {
+	faults, err := s.life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
+		From: pl.req.Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.req.Now})
+	pl.faults = append(pl.faults, faultsOf(faults)...)
+	return err
+}
+
+// state adds what the files of the working state have cost since it was last asked.
+func (s *Stats) state(k *workstate.Keeper) {
+	spent := k.Spent()
+	s.StateBytes += spent.Bytes
+	s.Files += spent.Files
+	s.Syncs += spent.Syncs
+	s.SyncTime += spent.SyncTime
+}
+
+// Buffered is the working buffer as it was read.
+type Buffered struct {
+	Text string `json:"text"`
+	// Bytes and Hash name what was read, for [Kernel.ClearBuffer].
+	Bytes   int    `json:"bytes"`
+	Hash    string `json:"hash"`
+	Entries int    `json:"entries"`
+}
+
+// ReadBuffer reads the working buffer, for a curation.
+func (k *Kernel) ReadBuffer(ctx context.Context) (*Buffered, error) {
+	if k.memory == nil {
+		return nil, errors.New("read the working buffer: memory is switched off")
+	}
+	text, err := workstate.ReadBuffer(k.memory.private)
+	if err != nil {
+		return nil, err
+	}
+	return &Buffered{Text: text, Bytes: len(text), Hash: ids.Hash(text), Entries: len(workstate.Buffered(text))}, ctx.Err()
+}
+
+// ClearBuffer takes away the kernel's entries that a curation has read and made durable
+// elsewhere; what somebody else wrote, and what was appended since, stays. If the buffer does not begin with what was read, nothing is
+// taken, and the error is a [markdownstore.ConflictError].
+func (k *Kernel) ClearBuffer(ctx context.Context, read *Buffered) error {
+	if k.memory == nil {
+		return errors.New("clear the working buffer: memory is switched off")
+	}
+	if err := workstate.ClearBuffer(ctx, k.memory.private, read.Bytes, read.Hash); err != nil {
+		return fmt.Errorf("clear the working buffer: %w", err)
+	}
+	return ctx.Err()
+}
