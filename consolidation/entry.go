@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/health"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -234,4 +235,8 @@ func leadingDate(s string) (string, bool) {
 func validDay(d string) bool {
 	_, ok := markdownstore.ParseDate(d, time.UTC)
 	return ok && d >= "1970" && d < "2200"
+}
+
+func placeOf(e *Entry) health.Place {
+	return health.Lines(e.Path, e.StartLine, e.EndLine)
 }

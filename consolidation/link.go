@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/memkernel/memkernel/health"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -42,7 +43,7 @@ func (a *auditor) links() {
 		f := &a.snap.Files[i]
 		for _, r := range references(f.Doc) {
 			if why := a.broken(f, r, names); why != "" {
-				a.add(Finding{Severity: Warning, Place: Place{f.Path, r.line, r.line}, What: why, Hint: "correct the reference, or restore what it led to"})
+				a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, r.line, r.line), What: why, Hint: "correct the reference, or restore what it led to"})
 			}
 		}
 	}
