@@ -8,98 +8,72 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// CheckID names a check.
-type CheckID string
+// Kept is a check of what is kept beside the workspace's files, by whoever has that.
+type Kept func(context.Context, *health.Report) error
 
-// The checks. The first eight are those of a nightly memory audit; those of
-// losses, size, blobs, journals and index look at what the kernel keeps, and
-// are run by the kernel.
-const (
-	CheckSessionState   CheckID = "session_state"
-	CheckObservations   CheckID = "observations"
-	CheckDailyLog       CheckID = "daily_log"
-	CheckJobs           CheckID = "jobs"
-	CheckStaleFiles     CheckID = "stale_files"
-	CheckMemoryAge      CheckID = "memory_age"
-	CheckMemoryLoss     CheckID = "memory_loss"
-	CheckMemorySize     CheckID = "memory_size"
-	CheckWorkingBuffer  CheckID = "working_buffer"
-	CheckBootstrapSize  CheckID = "bootstrap_size"
-	CheckTruncation     CheckID = "truncation"
-	CheckLinks          CheckID = "links"
-	CheckDuplicates     CheckID = "duplicates"
-	CheckContradictions CheckID = "contradictions"
-	CheckSecrets        CheckID = "secrets"
-	CheckConflicts      CheckID = "conflict_markers"
-	CheckEncoding       CheckID = "encoding"
-	CheckFutureDates    CheckID = "future_dates"
-	CheckFiles          CheckID = "files"
-	CheckPointers       CheckID = "pointers"
-	CheckBlobs          CheckID = "blobs"
-	CheckJournals       CheckID = "journals"
-	CheckIndex          CheckID = "index"
-)
-
-// check is one row of the table of checks.
-type check struct {
-	id    CheckID
-	title string
-	run   func(*auditor) // nil for the kernel's
-}
-
-// checks returns all checks, in the order of the report.
-func checks() []check {
-	return []check{
-		{CheckSessionState, "SESSION-STATE.md is fresh", (*auditor).sessionState},
-		{CheckObservations, "observations.md is short", (*auditor).observations},
-		{CheckDailyLog, "today has a log", (*auditor).dailyLog},
-		{CheckJobs, "recorded jobs went well", (*auditor).jobs},
-		{CheckStaleFiles, "files of memory are looked after", (*auditor).staleFiles},
-		{CheckMemoryAge, "MEMORY.md is current", (*auditor).memoryAge},
-		{CheckMemoryLoss, "MEMORY.md lost nothing unawares", nil},
-		{CheckMemorySize, "MEMORY.md can be kept to its length", nil},
-		{CheckWorkingBuffer, "working-buffer.md is empty", (*auditor).workingBuffer},
-		{CheckBootstrapSize, "files fit what the host shows", (*auditor).bootstrapSize},
-		{CheckTruncation, "the host drops nothing", (*auditor).truncation},
-		{CheckLinks, "links and references lead somewhere", (*auditor).links},
-		{CheckDuplicates, "nothing is said twice in one place", (*auditor).duplicates},
-		{CheckContradictions, "files agree with each other", (*auditor).contradictions},
-		{CheckSecrets, "no secrets", (*auditor).secrets},
-		{CheckConflicts, "no marks of a merge conflict", (*auditor).conflicts},
-		{CheckEncoding, "text is sound UTF-8", (*auditor).encoding},
-		{CheckFutureDates, "no dates in the future", (*auditor).futureDates},
-		{CheckFiles, "every file can be read", (*auditor).files},
-		{CheckPointers, "pointers in memory resolve", (*auditor).pointers},
-		{CheckBlobs, "every blob belongs to a page", nil},
-		{CheckJournals, "journals and pages are whole", nil},
-		{CheckIndex, "the index is whole", nil},
+// checks are all checks, in the order of the report. The first eight are those of a
+// nightly memory audit.
+func checks() []health.Check[*auditor] {
+	look := func(code health.Code, title string, find func(*auditor)) health.Check[*auditor] {
+		return health.Check[*auditor]{Code: code, Title: title, Run: func(_ context.Context, a *auditor, _ *health.Report) error { find(a); return nil }}
+	}
+	kept := func(code health.Code, title string) health.Check[*auditor] {
+		return health.Check[*auditor]{Code: code, Title: title, Run: func(ctx context.Context, a *auditor, r *health.Report) error {
+			if find := a.Kept[code]; find != nil {
+				if err := find(ctx, r); err != nil {
+					return fmt.Errorf("audit: %w", err)
+				}
+			}
+			return nil
+		}}
+	}
+	return []health.Check[*auditor]{
+		look(health.SessionState, "SESSION-STATE.md is fresh", (*auditor).sessionState),
+		look(health.Observations, "observations.md is short", (*auditor).observations),
+		look(health.DailyLog, "today has a log", (*auditor).dailyLog),
+		look(health.Jobs, "recorded jobs went well", (*auditor).jobs),
+		look(health.StaleFiles, "files of memory are looked after", (*auditor).staleFiles),
+		look(health.MemoryAge, "MEMORY.md is current", (*auditor).memoryAge),
+		kept(health.MemoryLoss, "MEMORY.md lost nothing unawares"),
+		kept(health.MemorySize, "MEMORY.md can be kept to its length"),
+		look(health.WorkingBuffer, "working-buffer.md is empty", (*auditor).workingBuffer),
+		look(health.BootstrapSize, "files fit what the host shows", (*auditor).bootstrapSize),
+		look(health.Truncation, "the host drops nothing", (*auditor).truncation),
+		look(health.Links, "links and references lead somewhere", (*auditor).links),
+		look(health.Duplicates, "nothing is said twice in one place", (*auditor).duplicates),
+		look(health.Contradictions, "files agree with each other", (*auditor).contradictions),
+		look(health.Secrets, "no secrets", (*auditor).secrets),
+		look(health.Conflicts, "no marks of a merge conflict", (*auditor).conflicts),
+		look(health.Encoding, "text is sound UTF-8", (*auditor).encoding),
+		look(health.FutureDates, "no dates in the future", (*auditor).futureDates),
+		look(health.Files, "every file can be read", (*auditor).files),
+		look(health.Pointers, "pointers in memory resolve", (*auditor).pointers),
+		kept(health.Blobs, "every blob belongs to a page"),
+		kept(health.Journals, "journals and pages are whole"),
+		kept(health.Index, "the index is whole"),
 	}
 }
 
-// AllChecks returns the ids of all checks, in the order of a report.
-func AllChecks() []CheckID {
-	var out []CheckID
+// AllChecks are the ids of all checks, in the order of a report.
+func AllChecks() []health.Code {
+	var out []health.Code
 	for _, c := range checks() {
-		out = append(out, c.id)
+		out = append(out, c.Code)
 	}
 	return out
 }
 
 // ListChecks returns the checks with what each holds to, none of them run.
-func ListChecks() []CheckRun {
-	var out []CheckRun
+func ListChecks() []health.CheckRun {
+	var out []health.CheckRun
 	for _, c := range checks() {
-		out = append(out, CheckRun{ID: c.id, Title: c.title})
+		out = append(out, health.CheckRun{ID: c.Code, Title: c.Title})
 	}
 	return out
-}
-
-// rank returns a check's place in the report.
-func rank(id CheckID) int {
-	return slices.IndexFunc(checks(), func(c check) bool { return c.id == id })
 }
 
 // Limits are the thresholds of the checks. A duration, count or share of 0 switches
@@ -149,12 +123,14 @@ type Options struct {
 	// Resolves reports whether a pointer that is in memory can be followed; nil
 	// leaves pointers unchecked.
 	Resolves func(id string) bool
+	// Kept are the checks of what is kept beside the files, by their codes.
+	Kept map[health.Code]Kept
 	// Only names the checks to run, all if it is empty; Skip those not to.
-	Only, Skip []CheckID
+	Only, Skip []health.Code
 }
 
 // Runs reports whether a check is selected.
-func (o *Options) Runs(id CheckID) bool {
+func (o *Options) Runs(id health.Code) bool {
 	return (len(o.Only) == 0 || slices.Contains(o.Only, id)) && !slices.Contains(o.Skip, id)
 }
 
@@ -169,7 +145,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
-func join(ids []CheckID) string {
+func join(ids []health.Code) string {
 	var names []string
 	for _, id := range ids {
 		names = append(names, string(id))
@@ -177,9 +153,9 @@ func join(ids []CheckID) string {
 	return strings.Join(names, ", ")
 }
 
-// Audit checks a workspace and changes nothing. The checks of what the kernel keeps
-// are in the report without having run; see [Report.Add].
-func Audit(ctx context.Context, fsys fs.FS, o Options) (*Report, error) {
+// Audit checks a workspace and changes nothing. Checks of what is kept beside it that
+// [Options.Kept] lacks are in the report without having run.
+func Audit(ctx context.Context, fsys fs.FS, o Options) (*health.Report, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
@@ -193,24 +169,15 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	a := &auditor{snap: snap, Options: o, report: &Report{Findings: []Finding{}, Checks: []CheckRun{}}}
-	a.report.Files = len(snap.Files)
+	a := &auditor{snap: snap, Options: o, report: &health.Report{Files: len(snap.Files), Findings: []health.Finding{}, Checks: []health.CheckRun{}}}
 	for i := range snap.Files {
 		a.report.Entries += len(snap.Files[i].Entries)
 	}
-	for _, c := range checks() {
-		if !o.Runs(c.id) {
-			continue
-		}
-		a.report.Checks = append(a.report.Checks, CheckRun{ID: c.id, Title: c.title})
-		if a.check = c.id; c.run != nil {
-			c.run(a)
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	asked := slices.DeleteFunc(checks(), func(c health.Check[*auditor]) bool { return !o.Runs(c.Code) })
+	if err := health.Run(ctx, a.report, asked, a); err != nil {
+		return nil, err
 	}
-	a.report.sort()
+	a.report.Sort()
 	return a.report, nil
 }
 
@@ -218,23 +185,17 @@ func Audit(ctx context.Context, fsys fs.FS, o Options) (*Report, error) {
 type auditor struct {
 	snap *Snapshot
 	Options
-	report *Report
-	check  CheckID
+	report *health.Report
 }
 
 // add notes a finding of the check at hand. What it quotes may hold a secret.
-func (a *auditor) add(f Finding) {
-	f.Check = a.check
+func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)
 	for i := range f.Dropped {
 		f.Dropped[i].Heading, _ = a.Masker.Mask(f.Dropped[i].Heading)
 	}
-	a.report.Findings = append(a.report.Findings, f)
-	a.report.Checks[len(a.report.Checks)-1].Findings++
+	a.report.Add(f)
 }
-
-// skip records why the check at hand does not run.
-func (a *auditor) skip(why string) { a.report.Skip(a.check, why) }
 
 // age is how old a moment is, "3 days" and the like.
 func age(d time.Duration) string {

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 func TestHealthyWorkspaceIsSilent(t *testing.T) {
 	r := audit(t, healthy(), nil)
 	for _, f := range r.Findings {
-		t.Errorf("%s %s: %s", f.Check, f.Place, f.What)
+		t.Errorf("%s %s: %s", f.Code, f.Place, f.What)
 	}
 	if len(r.Checks) != len(consolidation.AllChecks()) || r.Files != 11 || r.Entries == 0 {
 		t.Errorf("%d checks, %d files, %d entries", len(r.Checks), r.Files, r.Entries)
@@ -41,43 +42,43 @@ func TestEachCheckFiresAlone(t *testing.T) {
 	secret := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 	tests := []struct {
 		name, what string
-		check      consolidation.CheckID
+		check      health.Code
 		fsys       fstest.MapFS
 		place      string
 		change     func(*consolidation.Options)
 	}{
-		{"state", "ago", consolidation.CheckSessionState, old("SESSION-STATE.md", 25*time.Hour), "SESSION-STATE.md", nil},
-		{"observations", "101 lines", consolidation.CheckObservations, with(map[string]string{"memory/observations.md": long(101)}), "memory/observations.md:101", nil},
-		{"no log today", "2026-03-08", consolidation.CheckDailyLog, with(map[string]string{"memory/2026-03-09.md": "", "AGENTS.md": "# AGENTS.md\n"}), "memory/2026-03-09.md", nil},
-		{"job", "disk full", consolidation.CheckJobs, healthy(), "", func(o *consolidation.Options) {
+		{"state", "ago", health.SessionState, old("SESSION-STATE.md", 25*time.Hour), "SESSION-STATE.md", nil},
+		{"observations", "101 lines", health.Observations, with(map[string]string{"memory/observations.md": long(101)}), "memory/observations.md:101", nil},
+		{"no log today", "2026-03-08", health.DailyLog, with(map[string]string{"memory/2026-03-09.md": "", "AGENTS.md": "# AGENTS.md\n"}), "memory/2026-03-09.md", nil},
+		{"job", "disk full", health.Jobs, healthy(), "", func(o *consolidation.Options) {
 			o.Jobs = []consolidation.Job{{Name: "nightly", Time: now, Error: "disk full", Place: "jobs.jsonl:3"}, {Name: "fine"}}
 		}},
-		{"stale topic", "8 days", consolidation.CheckStaleFiles, old("memory/ports.md", 8*24*time.Hour), "memory/ports.md", nil},
-		{"old memory", "2026-03-04", consolidation.CheckMemoryAge, with(map[string]string{"MEMORY.md": "# M\n\n## 2026-03-04\n\n- Something.\n"}), "MEMORY.md:3", nil},
-		{"buffer", "1 entry", consolidation.CheckWorkingBuffer, with(map[string]string{"memory/working-buffer.md": "# B\n\nleft over\n"}), "memory/working-buffer.md:3", nil},
-		{"large file", "18055 characters", consolidation.CheckBootstrapSize, with(map[string]string{"SOUL.md": strings.Repeat("Be kind.\n", 2006) + "#"}), "SOUL.md", nil},
-		{"link", "nowhere.md", consolidation.CheckLinks, with(map[string]string{"memory/ports.md": "+\nSee [it](nowhere.md).\n"}), "memory/ports.md:7", nil},
-		{"anchor", "#caches", consolidation.CheckLinks, with(map[string]string{"memory/ports.md": "+\nSee [it](../TOOLS.md#caches).\n"}), "memory/ports.md:7", nil},
-		{"wiki link", "[[gone]]", consolidation.CheckLinks, with(map[string]string{"memory/ports.md": "+\nSee [[gone]].\n"}), "memory/ports.md:7", nil},
-		{"mention", "memory/gone.md", consolidation.CheckLinks, with(map[string]string{"MEMORY.md": "+\nMore in memory/gone.md.\n"}), "MEMORY.md:12", nil},
-		{"path in code", "lab/walk.md", consolidation.CheckLinks, with(map[string]string{"MEMORY.md": "+\nMore in `lab/run.md`, `lab/walk.md` and `other/project.go`.\n"}), "MEMORY.md:12", nil},
-		{"line", "line 99", consolidation.CheckLinks, with(map[string]string{"MEMORY.md": "+\nMore in [it](memory/ports.md#L99).\n"}), "MEMORY.md:12", nil},
-		{"duplicate", "repeats MEMORY.md:10", consolidation.CheckDuplicates, with(map[string]string{"TOOLS.md": "+- **Deployments** happen on Tuesdays and Thursdays: never on Fridays\n"}), "TOOLS.md:7", nil},
-		{"near duplicate", "nearly repeats MEMORY.md:12", consolidation.CheckDuplicates, with(map[string]string{
+		{"stale topic", "8 days", health.StaleFiles, old("memory/ports.md", 8*24*time.Hour), "memory/ports.md", nil},
+		{"old memory", "2026-03-04", health.MemoryAge, with(map[string]string{"MEMORY.md": "# M\n\n## 2026-03-04\n\n- Something.\n"}), "MEMORY.md:3", nil},
+		{"buffer", "1 entry", health.WorkingBuffer, with(map[string]string{"memory/working-buffer.md": "# B\n\nleft over\n"}), "memory/working-buffer.md:3", nil},
+		{"large file", "18055 characters", health.BootstrapSize, with(map[string]string{"SOUL.md": strings.Repeat("Be kind.\n", 2006) + "#"}), "SOUL.md", nil},
+		{"link", "nowhere.md", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [it](nowhere.md).\n"}), "memory/ports.md:7", nil},
+		{"anchor", "#caches", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [it](../TOOLS.md#caches).\n"}), "memory/ports.md:7", nil},
+		{"wiki link", "[[gone]]", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [[gone]].\n"}), "memory/ports.md:7", nil},
+		{"mention", "memory/gone.md", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in memory/gone.md.\n"}), "MEMORY.md:12", nil},
+		{"path in code", "lab/walk.md", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in `lab/run.md`, `lab/walk.md` and `other/project.go`.\n"}), "MEMORY.md:12", nil},
+		{"line", "line 99", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in [it](memory/ports.md#L99).\n"}), "MEMORY.md:12", nil},
+		{"duplicate", "repeats MEMORY.md:10", health.Duplicates, with(map[string]string{"TOOLS.md": "+- **Deployments** happen on Tuesdays and Thursdays: never on Fridays\n"}), "TOOLS.md:7", nil},
+		{"near duplicate", "nearly repeats MEMORY.md:12", health.Duplicates, with(map[string]string{
 			"MEMORY.md": "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug or belongs elsewhere.\n",
 			"TOOLS.md":  "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug, or belongs somewhere.\n"}), "TOOLS.md:8", nil},
-		{"secret", "rule github", consolidation.CheckSecrets, with(map[string]string{"memory/ports.md": "+\nThe token is " + secret + " for now.\n"}), "memory/ports.md:7", nil},
-		{"conflict", "both sides", consolidation.CheckConflicts, with(map[string]string{"SOUL.md": "# S\n\n<<<<<<< HEAD\nBe kind.\n=======\nBe quick.\n>>>>>>> other\n"}), "SOUL.md:3-7", nil},
-		{"invalid UTF-8", "no UTF-8", consolidation.CheckEncoding, with(map[string]string{"SOUL.md": "# S\n\nSk\xe5rven\n"}), "SOUL.md:3", nil},
-		{"decoded twice", "twice", consolidation.CheckEncoding, with(map[string]string{"SOUL.md": "# S\n\nCafÃ© Ã  la mode, itâ€™s\n"}), "SOUL.md:3", nil},
-		{"replacement", "U+FFFD", consolidation.CheckEncoding, with(map[string]string{"SOUL.md": "# S\n\nSk\uFFFDrven\n"}), "SOUL.md:3", nil},
-		{"mark", "byte-order", consolidation.CheckEncoding, with(map[string]string{"SOUL.md": "\uFEFF# S\n"}), "SOUL.md:1", nil},
-		{"zero byte", "zero bytes", consolidation.CheckEncoding, with(map[string]string{"SOUL.md": "# S\n\na\x00b\n"}), "SOUL.md:3", nil},
-		{"future log", "2026-05-01", consolidation.CheckFutureDates, with(map[string]string{"memory/2026-05-01.md": "# Log\n"}), "memory/2026-05-01.md", nil},
-		{"future section", "2027-03-08", consolidation.CheckFutureDates, with(map[string]string{"MEMORY.md": "+\n## 2027-03-08\n\n- Something came up.\n"}), "MEMORY.md:12", nil},
-		{"shadowed", "MEMORY.md", consolidation.CheckFiles, with(map[string]string{"memory.md": "# other\n"}), "memory.md", nil},
-		{"pointer", "ev-0123456789abcdef", consolidation.CheckPointers, with(map[string]string{"SOUL.md": "# S\n\nSee ev-0123456789abcdef.\n"}), "SOUL.md:3", func(o *consolidation.Options) { o.Resolves = func(string) bool { return false } }},
-		{"contradiction", "5433", consolidation.CheckContradictions, with(map[string]string{"TOOLS.md": "# T\n\n- Postgres port: 5433\n"}), "TOOLS.md:3", nil},
+		{"secret", "rule github", health.Secrets, with(map[string]string{"memory/ports.md": "+\nThe token is " + secret + " for now.\n"}), "memory/ports.md:7", nil},
+		{"conflict", "both sides", health.Conflicts, with(map[string]string{"SOUL.md": "# S\n\n<<<<<<< HEAD\nBe kind.\n=======\nBe quick.\n>>>>>>> other\n"}), "SOUL.md:3-7", nil},
+		{"invalid UTF-8", "no UTF-8", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nSk\xe5rven\n"}), "SOUL.md:3", nil},
+		{"decoded twice", "twice", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nCafÃ© Ã  la mode, itâ€™s\n"}), "SOUL.md:3", nil},
+		{"replacement", "U+FFFD", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nSk\uFFFDrven\n"}), "SOUL.md:3", nil},
+		{"mark", "byte-order", health.Encoding, with(map[string]string{"SOUL.md": "\uFEFF# S\n"}), "SOUL.md:1", nil},
+		{"zero byte", "zero bytes", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\na\x00b\n"}), "SOUL.md:3", nil},
+		{"future log", "2026-05-01", health.FutureDates, with(map[string]string{"memory/2026-05-01.md": "# Log\n"}), "memory/2026-05-01.md", nil},
+		{"future section", "2027-03-08", health.FutureDates, with(map[string]string{"MEMORY.md": "+\n## 2027-03-08\n\n- Something came up.\n"}), "MEMORY.md:12", nil},
+		{"shadowed", "MEMORY.md", health.Files, with(map[string]string{"memory.md": "# other\n"}), "memory.md", nil},
+		{"pointer", "ev-0123456789abcdef", health.Pointers, with(map[string]string{"SOUL.md": "# S\n\nSee ev-0123456789abcdef.\n"}), "SOUL.md:3", func(o *consolidation.Options) { o.Resolves = func(string) bool { return false } }},
+		{"contradiction", "5433", health.Contradictions, with(map[string]string{"TOOLS.md": "# T\n\n- Postgres port: 5433\n"}), "TOOLS.md:3", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,8 +87,8 @@ func TestEachCheckFiresAlone(t *testing.T) {
 				t.Fatalf("%d findings: %+v", len(r.Findings), r.Findings)
 			}
 			f := r.Findings[0]
-			if f.Check != tt.check || !strings.HasPrefix(f.Place.String(), tt.place) || !strings.Contains(f.What, tt.what) || f.Hint == "" {
-				t.Errorf("%s at %s: %q, %q", f.Check, f.Place, f.What, f.Hint)
+			if f.Code != tt.check || !strings.HasPrefix(f.Place.String(), tt.place) || !strings.Contains(f.What, tt.what) || f.Hint == "" {
+				t.Errorf("%s at %s: %q, %q", f.Code, f.Place, f.What, f.Hint)
 			}
 			if strings.Contains(f.What, secret) {
 				t.Error("the secret is repeated")
@@ -95,7 +96,7 @@ func TestEachCheckFiresAlone(t *testing.T) {
 			if again := audit(t, tt.fsys, tt.change); !reflect.DeepEqual(r, again) {
 				t.Error("a second audit says something else")
 			}
-			skip := audit(t, tt.fsys, func(o *consolidation.Options) { o.Skip = []consolidation.CheckID{tt.check} })
+			skip := audit(t, tt.fsys, func(o *consolidation.Options) { o.Skip = []health.Code{tt.check} })
 			if tt.change == nil && len(skip.Findings) != 0 {
 				t.Errorf("skipped, it finds %+v", skip.Findings)
 			}
@@ -110,7 +111,7 @@ func TestTruncation(t *testing.T) {
 		fmt.Fprintf(&b, "## %s\n\n%s\n", h, strings.Repeat("word ", 1600))
 	}
 	r := audit(t, with(map[string]string{"MEMORY.md": "2026-03-09\n\n" + b.String()}), func(o *consolidation.Options) {
-		o.Only = []consolidation.CheckID{consolidation.CheckTruncation}
+		o.Only = []health.Code{health.Truncation}
 	})
 	if len(r.Findings) != 1 {
 		t.Fatalf("%+v", r.Findings)
@@ -135,7 +136,7 @@ func TestTotalLimit(t *testing.T) {
 		big[name] = "2026-03-09\n\n" + strings.Repeat("x", 17_500)
 	}
 	r := audit(t, with(big), func(o *consolidation.Options) {
-		o.Only = []consolidation.CheckID{consolidation.CheckBootstrapSize, consolidation.CheckTruncation}
+		o.Only = []health.Code{health.BootstrapSize, health.Truncation}
 	})
 	if len(r.Findings) != 1 || r.Findings[0].Path != "" || !strings.Contains(r.Findings[0].What, "140096") {
 		t.Errorf("%+v", r.Findings)
@@ -145,7 +146,7 @@ func TestTotalLimit(t *testing.T) {
 func TestHosts(t *testing.T) {
 	claude, _ := consolidation.HostByName("claude-code")
 	r := audit(t, with(map[string]string{"MEMORY.md": "2026-03-09\n" + strings.Repeat("\n", 220) + "## Last\n\nend\n"}), func(o *consolidation.Options) {
-		o.Host, o.Only = claude, []consolidation.CheckID{consolidation.CheckTruncation}
+		o.Host, o.Only = claude, []health.Code{health.Truncation}
 	})
 	if len(r.Findings) != 1 || r.Findings[0].StartLine != 201 || len(r.Findings[0].Dropped) != 1 || r.Findings[0].Dropped[0].Heading != "Last" {
 		t.Errorf("%+v", r.Findings)
@@ -156,11 +157,11 @@ func TestHosts(t *testing.T) {
 }
 
 func TestOnlyAndUnknownChecks(t *testing.T) {
-	r := audit(t, healthy(), func(o *consolidation.Options) { o.Only = []consolidation.CheckID{consolidation.CheckLinks} })
-	if len(r.Checks) != 1 || r.Checks[0].ID != consolidation.CheckLinks {
+	r := audit(t, healthy(), func(o *consolidation.Options) { o.Only = []health.Code{health.Links} })
+	if len(r.Checks) != 1 || r.Checks[0].ID != health.Links {
 		t.Errorf("%+v", r.Checks)
 	}
-	_, err := consolidation.Audit(t.Context(), healthy(), consolidation.Options{Now: now, Timezone: time.UTC, Only: []consolidation.CheckID{"linsk"}})
+	_, err := consolidation.Audit(t.Context(), healthy(), consolidation.Options{Now: now, Timezone: time.UTC, Only: []health.Code{"linsk"}})
 	if err == nil || !strings.Contains(err.Error(), "linsk") || !strings.Contains(err.Error(), "links") {
 		t.Errorf("error %v", err)
 	}
@@ -189,7 +190,7 @@ func (r refusing) ReadFile(name string) ([]byte, error) {
 func TestUnreadableFileIsAFinding(t *testing.T) {
 	host, _ := consolidation.HostByName("openclaw")
 	r, err := consolidation.Audit(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC})
-	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Check != consolidation.CheckFiles {
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v, %v", r, err)
 	}
 	_, err = consolidation.Audit(t.Context(), refusing{healthy(), "."}, consolidation.Options{Now: now, Timezone: time.UTC})

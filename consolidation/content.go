@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -30,7 +31,7 @@ func (a *auditor) secrets() {
 			if len(marks) <= before {
 				continue
 			}
-			a.add(Finding{Severity: Error, Place: Place{f.Path, n + 1, n + 1}, What: fmt.Sprintf("holds a secret (rule %s)", marks[len(marks)-1][1]),
+			a.add(health.Finding{Severity: health.Error, Place: health.Lines(f.Path, n+1, n+1), What: fmt.Sprintf("holds a secret (rule %s)", marks[len(marks)-1][1]),
 				Hint: "change it where it is valid, then take it out of the file and of its history; what is none can be named in redact.allow"})
 		}
 	}
@@ -73,7 +74,7 @@ func (a *auditor) conflict(path string, from, to int, part bool) {
 	if part {
 		what, from = "holds a mark of a merge conflict", to
 	}
-	a.add(Finding{Severity: Error, Place: Place{path, from, to}, What: what, Hint: "choose between the sides and remove the marks"})
+	a.add(health.Finding{Severity: health.Error, Place: health.Lines(path, from, to), What: what, Hint: "choose between the sides and remove the marks"})
 }
 
 // codeLines returns the lines of code blocks, but for blocks that hold one side's mark
@@ -98,14 +99,14 @@ func (a *auditor) files() {
 		f := &a.snap.Files[i]
 		switch {
 		case f.Err != nil:
-			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
+			a.add(health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
 				Hint: "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size"})
 		case f.Shadowed:
-			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})
+			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})
 		}
 		for _, n := range f.Doc.Notes {
 			if n.Code == markdownstore.NoteFrontMatter {
-				a.add(Finding{Severity: Warning, Place: Place{f.Path, n.Line, n.Line}, What: "its front matter can't be read: " + n.Text, Hint: "mend it; until then it is read as text"})
+				a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n.Line, n.Line), What: "its front matter can't be read: " + n.Text, Hint: "mend it; until then it is read as text"})
 			}
 		}
 	}
@@ -128,7 +129,7 @@ func (s *Snapshot) Mentioned() map[string]bool {
 // pointers looks whether the pages that memory names can still be read.
 func (a *auditor) pointers() {
 	if a.Resolves == nil {
-		a.skip("there is no state folder to look in")
+		a.report.Skip("there is no state folder to look in")
 		return
 	}
 	for i := range a.snap.Files {
@@ -138,7 +139,7 @@ func (a *auditor) pointers() {
 			n++
 			for _, id := range pageMention.FindAllString(l, -1) {
 				if !a.Resolves(id) {
-					a.add(Finding{Severity: Warning, Place: Place{f.Path, n, n}, What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
+					a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n, n), What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
 				}
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // contradictions reports every pair that [CheckContradictions] looks for.
@@ -135,12 +137,12 @@ func (a *auditor) disagreement(c, d *claim) {
 		if d.entry.Date < c.entry.Date {
 			old, now = d, c
 		}
-		a.add(Finding{Severity: Note, Place: Place{old.file.Path, old.line, old.line}, Others: []Place{{now.file.Path, now.line, now.line}},
+		a.add(health.Finding{Severity: health.Note, Place: health.Lines(old.file.Path, old.line, old.line), Others: []health.Place{health.Lines(now.file.Path, now.line, now.line)},
 			What: fmt.Sprintf("says %q of %s, superseded by %s:%d of %s, which says %q of %s", a.excerpt(old.said), old.entry.Date, now.file.Path, now.line, now.entry.Date, a.excerpt(now.said), a.excerpt(about(c))),
 			Hint: "strike it through (~~…~~), or say in the newer one what it replaces"})
 		return
 	}
-	a.add(Finding{Severity: Warning, Place: Place{d.file.Path, d.line, d.line}, Others: []Place{{c.file.Path, c.line, c.line}},
+	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(d.file.Path, d.line, d.line), Others: []health.Place{health.Lines(c.file.Path, c.line, c.line)},
 		What: fmt.Sprintf("says %q, but %s:%d says %q, both of %s", a.excerpt(d.said), c.file.Path, c.line, a.excerpt(c.said), a.excerpt(about(c))),
 		Hint: "correct the one that is wrong; if one replaces the other, say so in it (\"replaces …\")"})
 }

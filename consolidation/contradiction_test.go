@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 func TestContradictions(t *testing.T) {
-	only := func(o *consolidation.Options) { o.Only = []consolidation.CheckID{consolidation.CheckContradictions} }
+	only := func(o *consolidation.Options) { o.Only = []health.Code{health.Contradictions} }
 	m, u, tools, log := "MEMORY.md", "USER.md", "TOOLS.md", "memory/2026-03-09.md"
 	tests := []struct {
 		name  string

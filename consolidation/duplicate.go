@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -152,7 +153,7 @@ func same(s, t *saying, near float64) bool {
 // repeated reports a group at its second place.
 func (a *auditor) repeated(all []saying, members []int) {
 	first := &all[members[0]]
-	f := Finding{Severity: Note, Hint: "keep one of them, and refer to it from the other if that is needed"}
+	f := health.Finding{Severity: health.Note, Hint: "keep one of them, and refer to it from the other if that is needed"}
 	verb := "repeats"
 	for n, i := range members {
 		switch n {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // damage is one kind of damaged text.
 type damage struct {
 	what, hint string
-	severity   Severity
+	severity   health.Severity
 	// find is the offset of the first, -1 if there is none, and how many there are.
 	find func(string) (at, n int)
 }
@@ -18,11 +20,11 @@ type damage struct {
 func damages() []damage {
 	const again = "put the text in again from its source, saved as UTF-8"
 	return []damage{
-		{"zero bytes", again, Error, countOf("\x00")},
-		{"bytes that are no UTF-8", "save the file as UTF-8", Error, invalid},
-		{"replacement characters (U+FFFD), each of which was another", again, Warning, countOf("\uFFFD")},
-		{"text that was decoded twice, such as Ã© for é", again, Warning, mojibake},
-		{"a byte-order mark", "save the file as UTF-8 without one", Note, byteOrderMark},
+		{"zero bytes", again, health.Error, countOf("\x00")},
+		{"bytes that are no UTF-8", "save the file as UTF-8", health.Error, invalid},
+		{"replacement characters (U+FFFD), each of which was another", again, health.Warning, countOf("\uFFFD")},
+		{"text that was decoded twice, such as Ã© for é", again, health.Warning, mojibake},
+		{"a byte-order mark", "save the file as UTF-8 without one", health.Note, byteOrderMark},
 	}
 }
 
@@ -31,7 +33,7 @@ func (a *auditor) encoding() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
-			a.add(Finding{Severity: Error, Place: Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
+			a.add(health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
 			continue
 		}
 		for _, d := range damages() {
@@ -44,7 +46,7 @@ func (a *auditor) encoding() {
 				what += fmt.Sprintf(", %d times", n)
 			}
 			line := 1 + strings.Count(f.Doc.Raw[:at], "\n")
-			a.add(Finding{Severity: d.severity, Place: Place{f.Path, line, line}, What: what, Hint: d.hint})
+			a.add(health.Finding{Severity: d.severity, Place: health.Lines(f.Path, line, line), What: what, Hint: d.hint})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -235,4 +236,8 @@ func leadingDate(s string) (string, bool) {
 func validDay(d string) bool {
 	_, ok := markdownstore.ParseDate(d, time.UTC)
 	return ok && d >= "1970" && d < "2200"
+}
+
+func placeOf(e *Entry) health.Place {
+	return health.Lines(e.Path, e.StartLine, e.EndLine)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -11,7 +12,7 @@ import (
 
 func (a *auditor) sessionState() {
 	if a.StateAge <= 0 {
-		a.skip("audit.state_age is 0")
+		a.report.Skip("audit.state_age is 0")
 		return
 	}
 	for i := range a.snap.Files {
@@ -20,7 +21,7 @@ func (a *auditor) sessionState() {
 			continue
 		}
 		if old := a.Now.Sub(f.ModTime); old > a.StateAge {
-			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(a.StateAge)),
+			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(a.StateAge)),
 				Hint: "write it anew at the start of a session, or empty it if nothing is under way"})
 		}
 	}
@@ -28,13 +29,13 @@ func (a *auditor) sessionState() {
 
 func (a *auditor) observations() {
 	if a.ObservationLines <= 0 {
-		a.skip("audit.observation_lines is 0")
+		a.report.Skip("audit.observation_lines is 0")
 		return
 	}
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
-			a.add(Finding{Severity: Warning, Place: Place{f.Path, a.ObservationLines + 1, n}, What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
+			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, a.ObservationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
 				Hint: "drop entries without a tag that are older than a week"})
 		}
 	}
@@ -58,7 +59,7 @@ func (a *auditor) dailyLog() {
 	if newest != "" {
 		what = "there is no log of the day; the newest is of " + newest
 	}
-	a.add(Finding{Severity: Warning, Place: Place{Path: "memory/" + day + ".md"}, What: what,
+	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: what,
 		Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
 }
 
@@ -66,7 +67,7 @@ func (a *auditor) dailyLog() {
 // are closed when it is over, and age by their date.
 func (a *auditor) staleFiles() {
 	if a.FileAge <= 0 {
-		a.skip("audit.file_age is 0")
+		a.report.Skip("audit.file_age is 0")
 		return
 	}
 	for i := range a.snap.Files {
@@ -75,7 +76,7 @@ func (a *auditor) staleFiles() {
 			continue
 		}
 		if old := a.Now.Sub(f.ModTime); old > a.FileAge {
-			a.add(Finding{Severity: Note, Place: Place{Path: f.Path}, What: fmt.Sprintf("was last changed %s ago, the limit is %s", age(old), age(a.FileAge)),
+			a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last changed %s ago, the limit is %s", age(old), age(a.FileAge)),
 				Hint: "see whether it still holds: correct it, archive it, or raise audit.file_age"})
 		}
 	}
@@ -86,7 +87,7 @@ func (a *auditor) staleFiles() {
 func (a *auditor) memoryAge() {
 	f := a.snap.Memory()
 	if a.MemoryAge <= 0 {
-		a.skip("audit.memory_age is 0")
+		a.report.Skip("audit.memory_age is 0")
 		return
 	}
 	if f == nil || f.Err != nil {
@@ -100,7 +101,7 @@ func (a *auditor) memoryAge() {
 		said = "has its newest entry of " + newest + ","
 	}
 	if old := a.Now.Sub(at); old > a.MemoryAge+24*time.Hour || newest == "" && old > a.MemoryAge {
-		a.add(Finding{Severity: Warning, Place: Place{f.Path, line, line}, What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(a.MemoryAge)),
+		a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, line, line), What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(a.MemoryAge)),
 			Hint: "bring what the logs of the last days came to into it"})
 	}
 }
@@ -137,7 +138,7 @@ func (a *auditor) workingBuffer() {
 			}
 		}
 		if n > 0 {
-			a.add(Finding{Severity: Warning, Place: Place{f.Path, first, f.lineCount()}, What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
+			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, first, f.lineCount()), What: fmt.Sprintf("holds %s that nothing has processed", count(n, "entry", "entries")),
 				Hint: "bring what matters into the day's log or MEMORY.md, then empty it; sessions may be ending before they can"})
 		}
 	}

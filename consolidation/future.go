@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -24,7 +25,7 @@ func (a *auditor) futureDates() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if f.Kind == markdownstore.KindDaily && f.Date > tomorrow {
-			a.ahead(Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come")
+			a.ahead(health.Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come")
 			continue
 		}
 		a.futureHeadings(f, tomorrow)
@@ -32,8 +33,8 @@ func (a *auditor) futureDates() {
 	}
 }
 
-func (a *auditor) ahead(p Place, date, format string) {
-	a.add(Finding{Severity: Warning, Place: p, What: fmt.Sprintf(format, date),
+func (a *auditor) ahead(p health.Place, date, format string) {
+	a.add(health.Finding{Severity: health.Warning, Place: p, What: fmt.Sprintf(format, date),
 		Hint: "correct the date; a clock or a time zone may be wrong"})
 }
 
@@ -56,7 +57,7 @@ func (a *auditor) futureHeadings(f *File, tomorrow string) {
 			continue
 		}
 		if d, ok := leadingDate(u.Label); ok && d > tomorrow {
-			a.ahead(Place{f.Path, u.StartLine, u.StartLine}, d, "has a section of %s, a day that is yet to come")
+			a.ahead(health.Lines(f.Path, u.StartLine, u.StartLine), d, "has a section of %s, a day that is yet to come")
 		}
 	}
 }

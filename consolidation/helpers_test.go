@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -62,7 +63,7 @@ func with(texts map[string]string) fstest.MapFS {
 	return out
 }
 
-func audit(t *testing.T, fsys fstest.MapFS, change func(*consolidation.Options)) *consolidation.Report {
+func audit(t *testing.T, fsys fstest.MapFS, change func(*consolidation.Options)) *health.Report {
 	t.Helper()
 	host, _ := consolidation.HostByName("openclaw")
 	o := consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC, Resolves: func(string) bool { return true }}

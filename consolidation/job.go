@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // Job is the last run of a recorded job.
@@ -140,7 +142,7 @@ func (a *auditor) jobs() {
 		if !j.Time.IsZero() {
 			what = fmt.Sprintf("job %s failed at %s: %s", j.Name, j.Time.In(a.Timezone).Format("2006-01-02 15:04"), oneLine(j.Error))
 		}
-		a.add(Finding{Severity: Error, What: what, Hint: "mend the cause and run it again; it is recorded in " + j.Place})
+		a.add(health.Finding{Severity: health.Error, What: what, Hint: "mend the cause and run it again; it is recorded in " + j.Place})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -43,7 +44,7 @@ func (a *auditor) links() {
 		f := &a.snap.Files[i]
 		for _, r := range references(f.Doc) {
 			if why := a.broken(f, r, names); why != "" {
-				a.add(Finding{Severity: Warning, Place: Place{f.Path, r.line, r.line}, What: why, Hint: "correct the reference, or restore what it led to"})
+				a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, r.line, r.line), What: why, Hint: "correct the reference, or restore what it led to"})
 			}
 		}
 	}

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // Once a newer entry names what it replaces, the old one is neither a contradiction
 // nor a duplicate of anything, in whichever form it is named.
 func TestSupersededIsSettled(t *testing.T) {
 	only := func(o *consolidation.Options) {
-		o.Only = []consolidation.CheckID{consolidation.CheckContradictions, consolidation.CheckDuplicates}
+		o.Only = []health.Code{health.Contradictions, health.Duplicates}
 	}
 	old := "# M\n\n## Facts\n\n- Postgres runs on port 5432.\n"
 	tools := "# T\n\n- Postgres runs on port 5433.\n"
-	told := func(memory string) []consolidation.Finding {
+	told := func(memory string) []health.Finding {
 		return audit(t, files(map[string]string{"MEMORY.md": memory, "TOOLS.md": tools}), only).Findings
 	}
 	if len(told(old)) != 1 {
@@ -49,7 +50,7 @@ func TestSupersededIsSettled(t *testing.T) {
 		t.Errorf("what came back later counts as superseded")
 	}
 	dated := audit(t, files(map[string]string{"MEMORY.md": "# M\n\n## 2026-01-02\n\n- Postgres runs on port 5432.\n", "memory/db.md": "# DB\n\n## 2026-02-02\n\n- Postgres runs on port 5433.\n"}), only).Findings
-	if len(dated) != 1 || dated[0].Severity != consolidation.Note || dated[0].Path != "MEMORY.md" || !strings.Contains(dated[0].What, "superseded by memory/db.md:5 of 2026-02-02") {
+	if len(dated) != 1 || dated[0].Severity != health.Note || dated[0].Path != "MEMORY.md" || !strings.Contains(dated[0].What, "superseded by memory/db.md:5 of 2026-02-02") {
 		t.Errorf("of two dates it is told that %+v", dated)
 	}
 }

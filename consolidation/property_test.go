@@ -35,10 +35,10 @@ func TestAuditOfAnything(t *testing.T) {
 		for _, f := range first.Findings {
 			for _, p := range append(f.Others, f.Place) {
 				if n := strings.Count(texts[p.Path], "\n") + 1; p.StartLine < 0 || p.EndLine < p.StartLine || p.Path != "" && p.EndLine > n {
-					rt.Fatalf("%s cites %s, of a file with %d lines: %s", f.Check, p, n, f.What)
+					rt.Fatalf("%s cites %s, of a file with %d lines: %s", f.Code, p, n, f.What)
 				}
 			}
-			if f.What == "" || f.Hint == "" || f.Check == "" || f.Severity == "" || strings.Contains(f.What, "\n") {
+			if f.What == "" || f.Hint == "" || f.Code == "" || f.Severity == "" || strings.Contains(f.What, "\n") {
 				rt.Fatalf("%+v", f)
 			}
 		}

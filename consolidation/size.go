@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -26,7 +27,7 @@ func (a *auditor) shown() []*File {
 func (a *auditor) bootstrapSize() {
 	h := &a.Host
 	if a.SizeWarning <= 0 {
-		a.skip("audit.size_warning is 0")
+		a.report.Skip("audit.size_warning is 0")
 		return
 	}
 	total := 0
@@ -35,7 +36,7 @@ func (a *auditor) bootstrapSize() {
 		total += n
 		a.large(f.Path, "", n, h.FileLimit)
 		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
-			a.add(Finding{Severity: Warning, Place: Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
+			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
 		}
 	}
 	a.large("", "the files that a session begins with together have ", total, h.TotalLimit)
@@ -50,7 +51,7 @@ func (a *auditor) large(path, who string, n, limit int) {
 	if who == "" {
 		who = "has "
 	}
-	a.add(Finding{Severity: Warning, Place: Place{Path: path}, Hint: sizeHint,
+	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: path}, Hint: sizeHint,
 		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*a.SizeWarning, limit, a.Host.Name)})
 }
 
@@ -71,13 +72,13 @@ func (a *auditor) truncation() {
 		n := h.size(f.Doc.Raw[head:tail])
 		from := 1 + strings.Count(f.Doc.Raw[:head], "\n")
 		to := from + strings.Count(strings.TrimSuffix(f.Doc.Raw[head:tail], "\n"), "\n")
-		a.add(Finding{Severity: Error, Place: Place{f.Path, from, to}, Dropped: dropped, Hint: sizeHint,
+		a.add(health.Finding{Severity: health.Error, Place: health.Lines(f.Path, from, to), Dropped: dropped, Hint: sizeHint,
 			What: fmt.Sprintf("%s drops %d of %d %s: %s", h.Name, n, h.size(f.Doc.Raw), h.unit(), sectionNames(dropped))})
 	}
 }
 
 // sections returns the parts of a document that lie between two offsets.
-func sections(d markdownstore.Document, from, to int, h *Host) []Section {
+func sections(d markdownstore.Document, from, to int, h *Host) []health.Section {
 	type part struct {
 		title      string
 		line       int
@@ -90,14 +91,14 @@ func sections(d markdownstore.Document, from, to int, h *Host) []Section {
 			parts = append(parts, part{u.Label, u.StartLine, u.Start, len(d.Raw)})
 		}
 	}
-	var out []Section
+	var out []health.Section
 	for _, p := range parts {
 		a, b := max(p.start, from), min(p.end, to)
 		if a >= b || strings.TrimSpace(d.Raw[a:b]) == "" {
 			continue
 		}
 		first := p.line + strings.Count(d.Raw[p.start:a], "\n")
-		out = append(out, Section{Heading: p.title, StartLine: first, EndLine: first + strings.Count(strings.TrimRight(d.Raw[a:b], "\n"), "\n"),
+		out = append(out, health.Section{Heading: p.title, StartLine: first, EndLine: first + strings.Count(strings.TrimRight(d.Raw[a:b], "\n"), "\n"),
 			Chars: h.size(d.Raw[a:b]), Whole: a == p.start && b == p.end})
 	}
 	return out
@@ -106,7 +107,7 @@ func sections(d markdownstore.Document, from, to int, h *Host) []Section {
 // namedSections is how many sections a message names.
 const namedSections = 8
 
-func sectionNames(dropped []Section) string {
+func sectionNames(dropped []health.Section) string {
 	var names []string
 	for i, s := range dropped {
 		if i == namedSections {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
@@ -26,7 +27,7 @@ type AuditOptions struct {
 	// OpenClaw's.
 	Host consolidation.Host
 	// Only and Skip name the checks to run, and those not to.
-	Only, Skip []consolidation.CheckID
+	Only, Skip []health.Code
 	// Prune are the thresholds of pruning: what it would leave over the limit of
 	// MEMORY.md is found.
 	Prune PruneOptions
@@ -40,7 +41,7 @@ type AuditOptions struct {
 // Audit looks for what is wrong with the workspace's Markdown, and with what is kept
 // of it. It changes nothing: the workspace is opened to be read alone, and so is the
 // state folder; not even a lock is taken.
-func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Report, error) {
+func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*health.Report, error) {
 	if k.memory == nil {
 		return k.upkeep.Audit(ctx, upkeep.AuditOptions{})
 	}
@@ -59,11 +60,16 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
 		co.Resolves = func(id string) bool { return readable()[id] }
 	}
-	check := func(id consolidation.CheckID, run func(context.Context, *consolidation.Report, time.Time) error) upkeep.StateCheck {
-		return upkeep.StateCheck{ID: id, Run: func(ctx context.Context, r *consolidation.Report) error { return run(ctx, r, now) }}
+	kept := map[health.Code]consolidation.Kept{}
+	for code, find := range auditState {
+		kept[code] = func(ctx context.Context, r *health.Report) error { return find(ctx, k, r, now) }
 	}
-	return k.upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: o.Prune.filled(), JobFiles: o.JobFiles, NoState: !state, State: []upkeep.StateCheck{
-		check(consolidation.CheckBlobs, k.auditBlobs), check(consolidation.CheckJournals, k.auditJournals), check(consolidation.CheckIndex, k.auditIndex)}})
+	return k.upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: o.Prune.filled(), JobFiles: o.JobFiles, NoState: !state, State: kept})
+}
+
+// auditState are the checks of what the kernel keeps.
+var auditState = map[health.Code]func(context.Context, *Kernel, *health.Report, time.Time) error{
+	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
 }
 
 // readable are the pages that memory names which can be read in a session. Each session is
@@ -98,19 +104,15 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 }
 
 // auditJournals holds journals, pages, projections and blobs to their invariants.
-func (k *Kernel) auditJournals(ctx context.Context, r *consolidation.Report, _ time.Time) error {
-	found, err := k.checkState(ctx)
-	if err != nil {
-		return err
-	}
+func auditJournals(ctx context.Context, k *Kernel, r *health.Report, _ time.Time) error {
+	found, err := k.found(ctx, stored)
 	for _, f := range found {
-		what := f.What
-		if f.Session != "" {
-			what = "session " + f.Session + ": " + what
+		if f.Code = health.Journals; f.Session != "" {
+			f.What = "session " + f.Session + ": " + f.What
 		}
-		r.Add(consolidation.CheckJournals, consolidation.Finding{Severity: consolidation.Error, What: what, Hint: f.Hint})
+		r.Add(f)
 	}
-	return nil
+	return err
 }
 
 func (k *Kernel) anyBlob() bool {
@@ -122,13 +124,13 @@ func (k *Kernel) anyBlob() bool {
 
 // auditBlobs tells the blobs that no page holds, together: one by one their names
 // say nothing.
-func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now time.Time) error {
+func auditBlobs(ctx context.Context, k *Kernel, r *health.Report, now time.Time) error {
 	if !k.anyBlob() {
 		return nil // no journal needs to be read
 	}
 	needed, err := erasure.Needed(k.state, nil)
 	if err != nil {
-		r.Skip(consolidation.CheckBlobs, err.Error())
+		r.Skip(err.Error())
 		return nil
 	}
 	n, bytes, example := 0, int64(0), ""
@@ -144,7 +146,7 @@ func (k *Kernel) auditBlobs(ctx context.Context, r *consolidation.Report, now ti
 		return ctx.Err()
 	})
 	if n > 0 && err == nil {
-		r.Add(consolidation.CheckBlobs, consolidation.Finding{Severity: consolidation.Note,
+		r.Add(health.Finding{Severity: health.Note,
 			What: fmt.Sprintf("%d blobs of %d bytes belong to no page, such as %s", n, bytes, example), Hint: "'memkernel retain --apply' removes them"})
 	}
 	return err

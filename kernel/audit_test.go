@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -50,7 +51,7 @@ func photograph(t *testing.T, dir string) map[string]string {
 }
 
 // audited runs an audit in a kernel of its own, as the command line does.
-func audited(t *testing.T, dir string, o kernel.AuditOptions) *consolidation.Report {
+func audited(t *testing.T, dir string, o kernel.AuditOptions) *health.Report {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{Timezone: time.UTC}}})
 	if err != nil {
@@ -112,7 +113,7 @@ func TestAuditChangesNothing(t *testing.T) {
 				t.Errorf("logged %v: %s did not run: %s", logged, c.ID, c.Skipped)
 			}
 		}
-		if len(r.Findings) == 0 || r.Findings[0].Check != consolidation.CheckContradictions {
+		if len(r.Findings) == 0 || r.Findings[0].Code != health.Contradictions {
 			t.Errorf("found %+v", r.Findings)
 		}
 	}
@@ -141,10 +142,10 @@ func TestAuditOfState(t *testing.T) {
 	orphan := strings.Repeat("ab", 32)
 	tests := []struct {
 		name  string
-		check consolidation.CheckID
+		check health.Code
 		hurt  func(t *testing.T, dir, state string)
 	}{
-		{"orphan", consolidation.CheckBlobs, func(t *testing.T, _, state string) {
+		{"orphan", health.Blobs, func(t *testing.T, _, state string) {
 			content := []byte("nobody's")
 			hash := fmt.Sprintf("%x", sha256.Sum256(content))
 			if err := os.MkdirAll(filepath.Join(state, "blobs", hash[:2]), 0o700); err != nil {
@@ -154,8 +155,8 @@ func TestAuditOfState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"blob", consolidation.CheckJournals, func(t *testing.T, dir, _ string) { damageOneBlob(t, dir) }},
-		{"index", consolidation.CheckIndex, func(t *testing.T, _, state string) {
+		{"blob", health.Journals, func(t *testing.T, dir, _ string) { damageOneBlob(t, dir) }},
+		{"index", health.Index, func(t *testing.T, _, state string) {
 			f, err := os.OpenFile(filepath.Join(state, "index.sqlite"), os.O_WRONLY, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -165,19 +166,19 @@ func TestAuditOfState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"pointer", consolidation.CheckPointers, func(t *testing.T, dir, _ string) {
+		{"pointer", health.Pointers, func(t *testing.T, dir, _ string) {
 			if err := os.WriteFile(filepath.Join(dir, "memory", "p.md"), []byte("See ev-0123456789abcdef of "+orphan+".\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"job", consolidation.CheckJobs, func(t *testing.T, _, state string) {
+		{"job", health.Jobs, func(t *testing.T, _, state string) {
 			line := fmt.Sprintf("{\"time\":%q,\"job\":\"nightly\",\"error\":\"no space\"}\n", time.Now().Format(time.RFC3339))
 			if err := os.WriteFile(filepath.Join(state, kernel.JobsFile), []byte(line), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
 	}
-	only := []consolidation.CheckID{consolidation.CheckBlobs, consolidation.CheckJournals, consolidation.CheckIndex, consolidation.CheckPointers, consolidation.CheckJobs}
+	only := []health.Code{health.Blobs, health.Journals, health.Index, health.Pointers, health.Jobs}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := livedIn(t, false)
@@ -188,7 +189,7 @@ func TestAuditOfState(t *testing.T) {
 			tt.hurt(t, dir, filepath.Join(dir, kernel.DefaultStateDir))
 			r := audited(t, dir, kernel.AuditOptions{Only: only, Now: later})
 			for _, f := range r.Findings {
-				if f.Check != tt.check || f.What == "" || f.Hint == "" {
+				if f.Code != tt.check || f.What == "" || f.Hint == "" {
 					t.Errorf("%+v", f)
 				}
 			}
@@ -209,8 +210,8 @@ func TestAuditStaysInside(t *testing.T) {
 	if err := os.Symlink("../src/code.md", filepath.Join(dir, "memory", "up.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := audited(t, dir, kernel.AuditOptions{Only: []consolidation.CheckID{consolidation.CheckFiles, consolidation.CheckLinks}})
-	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Check != consolidation.CheckFiles {
+	r := audited(t, dir, kernel.AuditOptions{Only: []health.Code{health.Files, health.Links}})
+	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v", r.Findings)
 	}
 }
@@ -240,15 +241,15 @@ func TestAuditOfRealWorkspaces(t *testing.T) {
 		if diff := cmp.Diff(before, photograph(t, dir)); diff != "" {
 			t.Errorf("%s changed: %s", filepath.Base(dir), diff)
 		}
-		found := map[consolidation.CheckID]int{}
+		found := map[health.Code]int{}
 		for _, f := range r.Findings {
-			found[f.Check]++
+			found[f.Code]++
 		}
 		t.Logf("%s: %d files, %d entries, %v", filepath.Base(dir), r.Files, r.Entries, found)
-		if n := found[consolidation.CheckContradictions]; n > 1 {
+		if n := found[health.Contradictions]; n > 1 {
 			t.Errorf("%s: %d contradictions, of which one was right when they were looked through", filepath.Base(dir), n)
 		}
-		if n := found[consolidation.CheckEncoding] + found[consolidation.CheckSecrets] + found[consolidation.CheckConflicts] + found[consolidation.CheckFutureDates]; n > 0 {
+		if n := found[health.Encoding] + found[health.Secrets] + found[health.Conflicts] + found[health.FutureDates]; n > 0 {
 			t.Errorf("%s: %v, where there is none", filepath.Base(dir), found)
 		}
 	}

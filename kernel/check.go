@@ -5,47 +5,59 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Finding is something wrong on disk.
-type Finding struct {
-	// Session is the session's key, or its folder where that can't be told, "" for the blob store and the index.
-	Session string `json:"session"`
-	// What is wrong, and Hint the way out.
-	What string `json:"what"`
-	Hint string `json:"hint"`
+// stored are the checks of the state folder, in the order in which they are run.
+var stored = []health.Check[*Kernel]{
+	{Code: health.Journals, Title: "journals and pages are whole", Run: checkSessions},
+	{Code: health.Blobs, Title: "every blob is what its name says", Run: checkBlobs},
+	{Code: health.Backups, Title: "every backup is what its name says", Run: checkBackups},
 }
+
+// checked are the checks of all that is kept.
+var checked = append(slices.Clip(stored), health.Check[*Kernel]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
 
 // Check verifies every invariant that the state directory should hold: journals
 // read from end to end, every page restores to the content that its hash names,
 // every blob and backup is what its name says, no projection shows a page that can't be
 // restored, stands twice, or is below its floor, and the index, if there is one, is
 // whole. It writes nothing.
-func (k *Kernel) Check(ctx context.Context) ([]Finding, error) {
-	findings, err := k.checkState(ctx)
-	if err != nil {
+func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return k.found(ctx, checked) }
+
+// found is what the checks of a table find.
+func (k *Kernel) found(ctx context.Context, table []health.Check[*Kernel]) ([]health.Finding, error) {
+	r := &health.Report{Findings: []health.Finding{}}
+	if err := health.Run(ctx, r, table, k); err != nil {
 		return nil, err
 	}
-	return append(findings, checkIndex(ctx, k.memory)...), ctx.Err()
+	return r.Findings, nil
 }
 
-// checkState verifies all but the index.
-func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
-	findings := []Finding{}
+// wrong is a finding of what is damaged or can't be read.
+func wrong(session, what, hint string) health.Finding {
+	return health.Finding{Severity: health.Error, Session: session, What: what, Hint: hint}
+}
+
+func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 	folders, err := folder.All(k.state)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if store.Exists(folder.In(k.state, folder.Project), "") {
 		folders = append(folders, folder.Project)
@@ -53,29 +65,87 @@ func (k *Kernel) checkState(ctx context.Context) ([]Finding, error) {
 	for _, f := range folders {
 		s, unlock, err := k.visit(ctx, f, false)
 		if err != nil {
-			findings = append(findings, unreadable(f, err))
+			r.Add(unreadable(f, err))
 			continue
 		}
-		findings = append(findings, s.check()...)
+		r.Add(s.check()...)
 		unlock()
 	}
-	for info, err := range k.blobs.Walk() {
+	return nil
+}
+
+func checkBlobs(_ context.Context, k *Kernel, r *health.Report) error {
+	return checkContents(k.blobs, r, "", "delete the file: the next ingest of the same content writes it again")
+}
+
+func checkBackups(_ context.Context, k *Kernel, r *health.Report) error {
+	return checkContents(k.backups, r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
+}
+
+// checkContents tells the files whose content is not what their names say.
+func checkContents(b *store.Blobs, r *health.Report, before, hint string) error {
+	for info, err := range b.Walk() {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := k.blobs.Verify(info.Hash); err != nil {
-			findings = append(findings, Finding{What: err.Error(), Hint: "delete the file: the next ingest of the same content writes it again"})
+		if err := b.Verify(info.Hash); err != nil {
+			r.Add(wrong("", before+err.Error(), hint))
 		}
 	}
-	for info, err := range k.backups.Walk() {
-		if err != nil {
-			return nil, err
-		}
-		if err := k.backups.Verify(info.Hash); err != nil {
-			findings = append(findings, Finding{What: "backup: " + err.Error(), Hint: "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was"})
-		}
+	return nil
+}
+
+// checkIndex verifies the index. That there is none, or an older one that the next
+// reindex replaces, is nothing wrong.
+func checkIndex(ctx context.Context, k *Kernel, r *health.Report) error {
+	if k.memory == nil {
+		return nil
 	}
-	return findings, ctx.Err()
+	ix, err := k.memory.Index(ctx)
+	switch {
+	case errors.Is(err, index.ErrMissing), errors.Is(err, index.ErrOlder):
+		return nil
+	case err != nil:
+		r.Add(ofIndex(err))
+		return nil
+	}
+	for err := range ix.Check(ctx) {
+		r.Add(ofIndex(err))
+	}
+	return nil
+}
+
+// auditIndex checks the index without leaving anything beside it.
+func auditIndex(ctx context.Context, k *Kernel, r *health.Report, _ time.Time) error {
+	found, err := k.memory.Audit(ctx, k.memory.opts.IndexPath)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, index.ErrMissing):
+		r.Skip("there is no index yet")
+	case errors.Is(err, mem.ErrCopy), errors.Is(err, mem.ErrWritten):
+		r.Skip(err.Error())
+	case err != nil:
+		found = []error{err}
+	}
+	for _, err := range found {
+		r.Add(ofIndex(err))
+	}
+	return nil
+}
+
+// wholeIndex is the way out of an index that is damaged inside: a reindex that is not full
+// makes it anew only if the file or its texts are not whole.
+const wholeIndex = "run 'memkernel reindex --full', which makes it anew; nothing is lost"
+
+// ofIndex is what is wrong with the index.
+func ofIndex(err error) health.Finding {
+	f := wrong("", err.Error(), wholeIndex)
+	var e *index.Error
+	if errors.As(err, &e) && e.Kind != index.ErrDamaged && e.Hint != "" {
+		f.Hint = e.Hint
+	}
+	return f
 }
 
 // salvageHint is the way out of damage to a session.
@@ -88,8 +158,9 @@ func salvageHint(name string) string {
 }
 
 // unreadable is a session that can't be read.
-func unreadable(name string, err error) Finding {
-	f := Finding{Session: name, What: err.Error(), Hint: salvageHint(name)}
+func unreadable(name string, err error) health.Finding {
+	f := wrong(name, err.Error(), salvageHint(name))
+	f.Code = health.Journals
 	var d *journal.DamageError
 	switch {
 	case errors.As(err, &d):
@@ -104,22 +175,22 @@ func unreadable(name string, err error) Finding {
 	return f
 }
 
-func (s *session) check() []Finding {
-	var out []Finding
+func (s *session) check() []health.Finding {
+	var out []health.Finding
 	add := func(format string, args ...any) {
-		out = append(out, Finding{Session: s.key, What: fmt.Sprintf(format, args...), Hint: salvageHint(s.name) + "; prompts are then made anew, at the price of one cache miss"})
+		out = append(out, wrong(s.key, fmt.Sprintf(format, args...), salvageHint(s.name)+"; prompts are then made anew, at the price of one cache miss"))
 	}
 	if s.journal != nil {
 		switch err := s.journal.HeadErr(); {
 		case errors.Is(err, journal.ErrHalfHead):
-			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: "nothing is lost by it, and the next write to the session makes it good"})
+			out = append(out, wrong(s.key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
 		case err != nil:
-			out = append(out, Finding{Session: s.key, What: fmt.Sprintf("how far the journal was synced is not known: %v", err), Hint: salvageHint(s.name)})
+			out = append(out, wrong(s.key, fmt.Sprintf("how far the journal was synced is not known: %v", err), salvageHint(s.name)))
 		}
 	}
 	states, err := checkpoint.NewStore(s.files).Verify()
 	for _, d := range states {
-		out = append(out, Finding{Session: s.key, What: fmt.Sprintf("%s: %v", d.File, d.Err), Hint: salvageHint(s.name)})
+		out = append(out, wrong(s.key, fmt.Sprintf("%s: %v", d.File, d.Err), salvageHint(s.name)))
 	}
 	if err != nil {
 		out = append(out, unreadable(s.name, err))
@@ -130,7 +201,7 @@ func (s *session) check() []Finding {
 	r := s.reader()
 	for _, id := range sortedKeys(s.pages) {
 		if err := checkPage(r, &s.graves, s.pages[id]); err != nil {
-			out = append(out, Finding{Session: s.key, What: err.Error(), Hint: salvageHint(s.name) + "; then observe the session's transcript again"})
+			out = append(out, wrong(s.key, err.Error(), salvageHint(s.name)+"; then observe the session's transcript again"))
 		}
 	}
 	for key, l := range s.lines {

@@ -3,10 +3,12 @@ package kernel_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -248,5 +251,50 @@ func TestDamagedIndexInUse(t *testing.T) {
 	both.Wait()
 	if b, _ := os.ReadFile(path); !bytes.Equal(b, good[:len(good)/2]) {
 		t.Error("it was changed")
+	}
+}
+
+// What is wrong inside an index, where a plain reindex doesn't look, is told with the
+// command that mends it, and that command does.
+func TestIndexHintMends(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	path, _ := whole(t, dir)
+	drivers := slices.DeleteFunc(sql.Drivers(), func(name string) bool { return !strings.HasPrefix(name, "sqlite") })
+	for _, q := range []string{"UPDATE files SET chunks=chunks+1", "UPDATE meta SET value='7' WHERE key='stamp'", "DELETE FROM chunks_fts WHERE rowid=3"} {
+		db, err := sql.Open(drivers[0], path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(q); err != nil {
+			t.Fatal(q, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		k := openKernel(t, dir)
+		check := func() []health.Finding {
+			t.Helper()
+			found, err := k.Check(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if reindex(t, k); len(check()) == 0 {
+			t.Errorf("%s: a plain reindex mends it", q)
+		}
+		for _, f := range check() {
+			if f.Code != health.Index || f.Severity != health.Error || !strings.Contains(f.Hint, "'memkernel reindex --full'") || strings.Contains(f.What+f.Hint, "compact") {
+				t.Errorf("%s: %+v", q, f)
+			}
+		}
+		if _, err := k.Reindex(ctx, &kernel.ReindexOptions{Full: true}); err != nil {
+			t.Fatal(err)
+		}
+		if found := check(); len(found) > 0 {
+			t.Errorf("%s: after a full reindex: %+v", q, found)
+		}
+		k.Close()
 	}
 }

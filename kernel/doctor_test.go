@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -38,7 +39,7 @@ func sickbed(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOptions) *kernel.Diagnosis {
+func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOptions) *health.Report {
 	t.Helper()
 	if o.Now.IsZero() {
 		o.Now = looked
@@ -47,8 +48,8 @@ func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOpt
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range d.Symptoms {
-		if s.What == "" || s.State != kernel.Healthy && s.Hint == "" {
+	for _, s := range d.Findings {
+		if s.What == "" || s.Severity != health.OK && s.Hint == "" {
 			t.Errorf("a symptom without words or without a way out: %+v", s)
 		}
 	}
@@ -56,19 +57,19 @@ func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOpt
 }
 
 // has looks for a symptom of an area and a state that says something.
-func has(d *kernel.Diagnosis, area string, state kernel.Health, what string) bool {
-	for _, s := range d.Symptoms {
-		if s.Area == area && s.State == state && strings.Contains(s.What, what) {
+func has(d *health.Report, area health.Code, state health.Severity, what string) bool {
+	for _, s := range d.Findings {
+		if s.Code == area && s.Severity == state && strings.Contains(s.What, what) {
 			return true
 		}
 	}
 	return false
 }
 
-func wantSymptom(t *testing.T, d *kernel.Diagnosis, area string, state kernel.Health, what string) {
+func wantSymptom(t *testing.T, d *health.Report, area health.Code, state health.Severity, what string) {
 	t.Helper()
 	if !has(d, area, state, what) {
-		t.Errorf("no %s of %s says %q; there are %+v", state, area, what, d.Symptoms)
+		t.Errorf("no %s of %s says %q; there are %+v", state, area, what, d.Findings)
 	}
 }
 
@@ -98,14 +99,14 @@ func TestDoctorOnMarkdown(t *testing.T) {
 	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, kernel.DoctorOptions{Deep: true, Network: true})
 	for _, what := range []string{"AGENTS.md:2: ", "memory.md is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
 		"memory/large.md is not searched", `"memory/link.md": denied`} {
-		wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, what)
+		wantSymptom(t, d, health.Workspace, health.Warning, what)
 	}
-	if has(d, kernel.AreaWorkspace, kernel.Warning, "fine.md") {
+	if has(d, health.Workspace, health.Warning, "fine.md") {
 		t.Error("a fine file is told")
 	}
-	wantSymptom(t, d, kernel.AreaIndex, kernel.Warning, "there is no index yet")
-	if d.Failing() {
-		t.Errorf("something fails: %+v", d.Symptoms)
+	wantSymptom(t, d, health.Index, health.Warning, "there is no index yet")
+	if d.Count(health.Error) > 0 {
+		t.Errorf("something fails: %+v", d.Findings)
 	}
 	if after := tree(t, dir); len(after) != len(before) {
 		t.Errorf("files before %v, after %v", before, after)
@@ -120,7 +121,7 @@ func TestDoctorCounts(t *testing.T) {
 	}
 	d := diagnose(t, sickbed(t, files), nil, kernel.DoctorOptions{})
 	told := 0
-	for _, s := range d.Symptoms {
+	for _, s := range d.Findings {
 		if strings.Contains(s.What, "no UTF-8") {
 			told++
 		}
@@ -128,7 +129,7 @@ func TestDoctorCounts(t *testing.T) {
 	if told != 5 {
 		t.Errorf("%d files are told one by one, want 5", told)
 	}
-	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, "35 more like this: a file is not UTF-8")
+	wantSymptom(t, d, health.Workspace, health.Warning, "35 more like this: a file is not UTF-8")
 }
 
 // TestDoctorOnIndex: each state of the index file has its symptom.
@@ -137,12 +138,12 @@ func TestDoctorOnIndex(t *testing.T) {
 	file := filepath.Join(dir, ".memkernel", "index.sqlite")
 	reindexed(t, dir, nil)
 	d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
-	wantSymptom(t, d, kernel.AreaIndex, kernel.Healthy, "1 files in 1 chunks")
-	wantSymptom(t, d, kernel.AreaIndex, kernel.Healthy, "is whole")
+	wantSymptom(t, d, health.Index, health.OK, "1 files in 1 chunks")
+	wantSymptom(t, d, health.Index, health.OK, "is whole")
 	if err := os.WriteFile(filepath.Join(dir, "memory", "b.md"), []byte("beta\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "behind the files")
+	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), health.Index, health.Warning, "behind the files")
 
 	whole, err := os.ReadFile(file)
 	if err != nil {
@@ -155,13 +156,13 @@ func TestDoctorOnIndex(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		file  []byte
-		state kernel.Health
+		state health.Severity
 		what  string
 	}{
-		"foreign": {[]byte("Somebody's file."), kernel.Failing, "not an index of memkernel"},
-		"newer":   {patched(60, 0, 0, 1, 0), kernel.Failing, "written by a newer version"},
-		"older":   {patched(60, 0, 0, 0, 0), kernel.Warning, "written by an older version"},
-		"damaged": {patched(0, make([]byte, 16)...), kernel.Failing, "the index is damaged"},
+		"foreign": {[]byte("Somebody's file."), health.Error, "not an index of memkernel"},
+		"newer":   {patched(60, 0, 0, 1, 0), health.Error, "written by a newer version"},
+		"older":   {patched(60, 0, 0, 0, 0), health.Warning, "written by an older version"},
+		"damaged": {patched(0, make([]byte, 16)...), health.Error, "the index is damaged"},
 	} {
 		for _, end := range []string{"-wal", "-shm"} {
 			os.Remove(file + end)
@@ -170,8 +171,8 @@ func TestDoctorOnIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
-		if !has(d, kernel.AreaIndex, tt.state, tt.what) || d.Failing() != (tt.state == kernel.Failing) {
-			t.Errorf("%s: %+v", name, d.Symptoms)
+		if !has(d, health.Index, tt.state, tt.what) || (d.Count(health.Error) > 0) != (tt.state == health.Error) {
+			t.Errorf("%s: %+v", name, d.Findings)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != string(tt.file) {
 			t.Errorf("%s: the file changed, %v", name, err)
@@ -210,18 +211,18 @@ func TestDoctorOnVectors(t *testing.T) {
 	}
 	reindexed(t, dir, nil)
 	f := &fakeVectors{model: "m1"}
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "the vectors are of no model, questions would be embedded by m1")
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{}), health.Index, health.Warning, "the vectors are of no model, questions would be embedded by m1")
 	if f.asked != 0 {
 		t.Error("the embedder was asked without leave")
 	}
 	reindexed(t, dir, with(f))
-	if d := diagnose(t, dir, with(f), kernel.DoctorOptions{}); has(d, kernel.AreaIndex, kernel.Warning, "") {
-		t.Errorf("a whole index: %+v", d.Symptoms)
+	if d := diagnose(t, dir, with(f), kernel.DoctorOptions{}); has(d, health.Index, health.Warning, "") {
+		t.Errorf("a whole index: %+v", d.Findings)
 	}
-	wantSymptom(t, diagnose(t, dir, with(&fakeVectors{model: "m2"}), kernel.DoctorOptions{}), kernel.AreaIndex, kernel.Warning, "the vectors are of m1")
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), kernel.AreaEmbedding, kernel.Healthy, "a vector of 2 numbers")
+	wantSymptom(t, diagnose(t, dir, with(&fakeVectors{model: "m2"}), kernel.DoctorOptions{}), health.Index, health.Warning, "the vectors are of m1")
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), health.Embedding, health.OK, "a vector of 2 numbers")
 	f.err = errors.New("nobody answers")
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), kernel.AreaEmbedding, kernel.Failing, "nobody answers")
+	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), health.Embedding, health.Error, "nobody answers")
 }
 
 // TestDoctorOnState: what the state folder lost is told, and so are old prices.
@@ -233,16 +234,16 @@ func TestDoctorOnState(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Close()
-	if d := diagnose(t, dir, nil, kernel.DoctorOptions{}); d.Failing() {
-		t.Errorf("a sound state: %+v", d.Symptoms)
+	if d := diagnose(t, dir, nil, kernel.DoctorOptions{}); d.Count(health.Error) > 0 {
+		t.Errorf("a sound state: %+v", d.Findings)
 	}
 	damageOneBlob(t, dir)
-	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), kernel.AreaState, kernel.Failing, "")
+	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), health.State, health.Error, "")
 	old := diagnose(t, dir, nil, kernel.DoctorOptions{Now: looked.AddDate(2, 0, 0)})
-	wantSymptom(t, old, kernel.AreaPrices, kernel.Warning, "days ago")
-	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, kernel.DoctorOptions{}), kernel.AreaWorkspace, kernel.Failing, "nowhere")
+	wantSymptom(t, old, health.Prices, health.Warning, "days ago")
+	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, kernel.DoctorOptions{}), health.Workspace, health.Error, "nowhere")
 	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, kernel.DoctorOptions{Deep: true, Network: true})
-	wantSymptom(t, off, kernel.AreaWorkspace, kernel.Healthy, "switched off")
+	wantSymptom(t, off, health.Workspace, health.OK, "switched off")
 }
 
 // TestDoctorRights: folders that can't be read or written.
@@ -255,9 +256,9 @@ func TestDoctorRights(t *testing.T) {
 	os.Chmod(dir, 0o500)
 	defer os.Chmod(dir, 0o700)
 	d := diagnose(t, dir, nil, kernel.DoctorOptions{})
-	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Failing, "memory/a.md can't be read")
-	wantSymptom(t, d, kernel.AreaWorkspace, kernel.Warning, "can't be written")
-	wantSymptom(t, d, kernel.AreaState, kernel.Failing, "can't be written")
+	wantSymptom(t, d, health.Workspace, health.Error, "memory/a.md can't be read")
+	wantSymptom(t, d, health.Workspace, health.Warning, "can't be written")
+	wantSymptom(t, d, health.State, health.Error, "can't be written")
 }
 
 // TestDoctorStops: the context's end is the only error.

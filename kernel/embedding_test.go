@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -255,7 +256,7 @@ func TestDayBudgetOfTooLittle(t *testing.T) {
 	}
 	k.Close()
 	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, kernel.DoctorOptions{Now: now})
-	if !has(d, kernel.AreaEmbedding, kernel.Warning, "will never get a vector") {
+	if !has(d, health.Embedding, health.Warning, "will never get a vector") {
 		t.Errorf("the doctor says %+v", d)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
@@ -52,9 +52,9 @@ type Nightly struct {
 	Skipped string `json:"skipped"`
 	// Audit, Curated and Pruned are what the steps came to, nil for those that did
 	// not run.
-	Audit   *consolidation.Report `json:"-"`
-	Curated *Curated              `json:"-"`
-	Pruned  *Pruned               `json:"-"`
+	Audit   *health.Report `json:"-"`
+	Curated *Curated       `json:"-"`
+	Pruned  *Pruned        `json:"-"`
 }
 
 // NightlyStep is one step.

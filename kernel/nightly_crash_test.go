@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // nightAt is the moment of the nights of these tests.
@@ -59,7 +60,7 @@ func nightKernel(t *testing.T, dir string) *kernel.Kernel {
 // named lets go what somebody wrote into the files of overgrown.
 var named = kernel.PruneOptions{Include: []string{"MEMORY.md", "memory/observations.md"}}
 
-var onlyLosses = kernel.AuditOptions{Only: []consolidation.CheckID{consolidation.CheckMemoryLoss}}
+var onlyLosses = kernel.AuditOptions{Only: []health.Code{health.MemoryLoss}}
 
 // TestNightlyCrashChild is the night that TestNightlyKillAnywhere kills.
 func TestNightlyCrashChild(t *testing.T) {

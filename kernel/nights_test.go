@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -261,7 +262,7 @@ func lived(t *testing.T, dir string, at time.Time) *kernel.Nightly {
 	k := kernelAt(t, dir, at)
 	defer k.Close()
 	// The audit is tested by itself, and sixty of them take long.
-	n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: at, Audit: kernel.AuditOptions{Only: []consolidation.CheckID{consolidation.CheckMemoryLoss}}})
+	n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: at, Audit: kernel.AuditOptions{Only: []health.Code{health.MemoryLoss}}})
 	if err != nil || n.Failed() {
 		t.Fatalf("%s: %+v, %v", at.Format(time.DateOnly), n, err)
 	}

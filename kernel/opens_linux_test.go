@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 	"golang.org/x/sys/unix"
 )
 
@@ -139,7 +139,7 @@ func TestAuditOpensSessionsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		return opens(t, dir, func() {
-			if _, err := k.Audit(context.Background(), kernel.AuditOptions{Skip: []consolidation.CheckID{consolidation.CheckJournals}, Now: time.Now()}); err != nil {
+			if _, err := k.Audit(context.Background(), kernel.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		})

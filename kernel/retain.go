@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -46,7 +47,7 @@ type Retained struct {
 	Sessions []RetainedSession `json:"sessions"`
 	// Unreadable are sessions that can't be read. Nothing of them goes, and no blob,
 	// since they may hold it.
-	Unreadable []Finding `json:"unreadable"`
+	Unreadable []health.Finding `json:"unreadable"`
 	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
 	// session holds, as a kill between two writes leaves them.
 	Blobs       int   `json:"blobs"`
@@ -85,7 +86,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
-	out := &Retained{Applied: req.Apply, Ended: []EndedSession{}, Cited: []string{}, Unreadable: []Finding{}, Sessions: []RetainedSession{}}
+	out := &Retained{Applied: req.Apply, Ended: []EndedSession{}, Cited: []string{}, Unreadable: []health.Finding{}, Sessions: []RetainedSession{}}
 	cited := map[string]bool{}
 	shared, err := k.projectPages(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func (k *Kernel) Retain(ctx context.Context, req RetainRequest) (*Retained, erro
 			return nil, fmt.Errorf("retain: %w", err)
 		}
 	} else if len(out.Unreadable) == 0 {
-		out.Unreadable = append(out.Unreadable, Finding{What: noBlobs.Error(), Hint: "'memkernel check' says which session it is"})
+		out.Unreadable = append(out.Unreadable, wrong("", noBlobs.Error(), "'memkernel check' says which session it is"))
 	}
 	if req.Backups > 0 {
 		if out.Backups, out.BackupBytes, err = k.upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -18,7 +19,7 @@ type Status struct {
 	// Retired don't count what is in them.
 	Others []OtherSession `json:"others"`
 	// Unreadable are sessions that can't be read, and why.
-	Unreadable []Finding `json:"unreadable"`
+	Unreadable []health.Finding `json:"unreadable"`
 	// Blobs and BlobBytes count the content-addressed store.
 	Blobs     int   `json:"blobs"`
 	BlobBytes int64 `json:"blob_bytes"`
@@ -115,7 +116,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
-	st := &Status{Others: []OtherSession{}, Unreadable: []Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
+	st := &Status{Others: []OtherSession{}, Unreadable: []health.Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
 	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err

@@ -3,11 +3,8 @@ package kernel
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/index"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 )
 
 // MemoryStatus says how memory is set and what is indexed of it.
@@ -166,7 +163,7 @@ func indexStatus(ctx context.Context, m *memory) IndexStatus {
 				st.Detail += " (" + e.Err.Error() + ")"
 			}
 			if st.Hint = e.Hint; st.Hint == "" {
-				st.Hint = indexSymptoms[IndexFailed].Hint
+				st.Hint = unsearchable[IndexFailed].Hint
 			}
 		}
 		for _, s := range indexStates {
@@ -212,53 +209,4 @@ func pastStatus(m *memory) PastStatus {
 	}
 	st.Sessions, st.Turns, st.Forgotten = n.Conversations, n.Turns, n.Forgotten
 	return st
-}
-
-// checkIndex verifies the index. That there is none, or an older one that the next
-// reindex replaces, is nothing wrong.
-func checkIndex(ctx context.Context, m *memory) []Finding {
-	if m == nil {
-		return nil
-	}
-	ix, err := m.Index(ctx)
-	if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) {
-		return nil
-	}
-	if err != nil {
-		return []Finding{indexFinding(err)}
-	}
-	var out []Finding
-	for err := range ix.Check(ctx) {
-		out = append(out, indexFinding(err))
-	}
-	return out
-}
-
-func indexFinding(err error) Finding {
-	f := Finding{What: err.Error(), Hint: "run a full reindex: it makes the index anew from the files"}
-	var e *index.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		f.Hint = e.Hint
-	}
-	return f
-}
-
-// auditIndex checks the index without leaving anything beside it.
-func (k *Kernel) auditIndex(ctx context.Context, r *consolidation.Report, _ time.Time) error {
-	found, err := k.memory.Audit(ctx, k.memory.opts.IndexPath)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, index.ErrMissing):
-		r.Skip(consolidation.CheckIndex, "there is no index yet")
-	case errors.Is(err, mem.ErrCopy), errors.Is(err, mem.ErrWritten):
-		r.Skip(consolidation.CheckIndex, err.Error())
-	case err != nil:
-		found = []error{err}
-	}
-	for _, err := range found {
-		f := indexFinding(err)
-		r.Add(consolidation.CheckIndex, consolidation.Finding{Severity: consolidation.Error, What: f.What, Hint: f.Hint})
-	}
-	return nil
 }

@@ -1,7 +1,8 @@
 // Package document makes the documents that more than one door hands out: the command
 // line with --json, the daemon as results of calls. Each has one type and one maker here;
-// doc/json.md is the contract. A document that one door alone has stands with it. Nothing
-// here opens a kernel, reads a file or prints.
+// doc/json.md is the contract. A document that one door alone has stands with it, but for
+// those of findings, which are spellings of one thing. Nothing here opens a kernel, reads
+// a file or prints.
 package document
 
 import (
@@ -127,19 +128,6 @@ func OfStatus(st *kernel.Status) Status {
 		st.Sessions[i].Lines = List(st.Sessions[i].Lines)
 	}
 	return Status{"memkernel/status/v1", st}
-}
-
-// Check is the document of check.
-type Check struct {
-	Schema   string           `json:"schema"`
-	StateDir string           `json:"state_dir"`
-	OK       bool             `json:"ok"`
-	Findings []kernel.Finding `json:"findings"`
-}
-
-// OfCheck is what a check of a state folder found.
-func OfCheck(stateDir string, found []kernel.Finding) Check {
-	return Check{"memkernel/check/v1", stateDir, len(found) == 0, List(found)}
 }
 
 // Retain is the document of retain.

@@ -349,7 +349,7 @@ func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found f
 		err = errDamaged
 	}
 	if errors.Is(err, errDamaged) {
-		found("%v: compact makes them anew", err)
+		found("%v", err)
 		return nil
 	}
 	if err != nil {
@@ -367,13 +367,13 @@ func Check(ctx context.Context, db drv.Conn, m Meta, dim int, each Each, found f
 		for i := range s.rows {
 			row := s.row(i)
 			if w, ok := want[row]; !ok || !s.same(i, w, t.coder.words) {
-				found("the code of row %d is not that of its vector: compact makes it anew", row)
+				found("the code of row %d is not that of its vector", row)
 			}
 			delete(want, row)
 		}
 	}
 	for row := range want {
-		found("the vector of row %d has no code: compact makes it", row)
+		found("the vector of row %d has no code", row)
 		break
 	}
 	return nil

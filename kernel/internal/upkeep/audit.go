@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // AuditOptions say what an audit looks at.
@@ -20,21 +22,15 @@ type AuditOptions struct {
 	Prune consolidation.PruneOptions
 	// JobFiles are records of jobs beside the state directory's own.
 	JobFiles []string
-	// State are the checks of what is kept beside memory, in order; they are skipped,
-	// as is that of losses, if NoState says that there is no state directory.
-	State   []StateCheck
+	// State are the checks of what is kept beside memory; they are skipped, as is that
+	// of losses, if NoState says that there is no state directory.
+	State   map[health.Code]consolidation.Kept
 	NoState bool
-}
-
-// StateCheck looks at what is kept beside memory, and adds to the report.
-type StateCheck struct {
-	ID  consolidation.CheckID
-	Run func(context.Context, *consolidation.Report) error
 }
 
 // Audit looks for what is wrong with the workspace's Markdown, and with what is kept of
 // it. It changes nothing.
-func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*consolidation.Report, error) {
+func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*health.Report, error) {
 	if k.Files == nil {
 		return nil, fmt.Errorf("audit: %w", errOff)
 	}
@@ -42,34 +38,21 @@ func (k *Keeper) Audit(ctx context.Context, o AuditOptions) (*consolidation.Repo
 	if o.Jobs, err = k.recordedJobs(o.JobFiles); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	r, err := consolidation.Audit(ctx, k.Files.FS(), o.Options)
-	if err != nil {
-		return nil, err
-	}
-	if o.Runs(consolidation.CheckMemorySize) {
-		if err := k.auditSize(ctx, r, &o); err != nil {
-			return nil, fmt.Errorf("audit: %w", err)
+	o.Kept = map[health.Code]consolidation.Kept{health.MemoryLoss: k.auditLoss}
+	maps.Copy(o.Kept, o.State)
+	if o.NoState {
+		for code := range o.Kept {
+			o.Kept[code] = func(_ context.Context, r *health.Report) error { r.Skip("there is no state folder"); return nil }
 		}
 	}
-	for _, c := range append([]StateCheck{{consolidation.CheckMemoryLoss, k.auditLoss}}, o.State...) {
-		if !o.Runs(c.ID) {
-			continue
-		}
-		if o.NoState {
-			r.Skip(c.ID, "there is no state folder")
-			continue
-		}
-		if err := c.Run(ctx, r); err != nil {
-			return r, fmt.Errorf("audit: %w", err)
-		}
-	}
-	return r, ctx.Err()
+	o.Kept[health.MemorySize] = func(ctx context.Context, r *health.Report) error { return k.auditSize(ctx, r, &o) }
+	return consolidation.Audit(ctx, k.Files.FS(), o.Options)
 }
 
 // auditSize tells that pruning can't bring MEMORY.md down to its limit.
-func (k *Keeper) auditSize(ctx context.Context, r *consolidation.Report, o *AuditOptions) error {
+func (k *Keeper) auditSize(ctx context.Context, r *health.Report, o *AuditOptions) error {
 	if o.Prune.MemoryLines < 0 {
-		r.Skip(consolidation.CheckMemorySize, "upkeep.memory_lines is 0")
+		r.Skip("upkeep.memory_lines is 0")
 		return nil
 	}
 	p, err := k.Prune(ctx, PruneOptions{PruneOptions: o.Prune, Now: o.Now})
@@ -79,7 +62,7 @@ func (k *Keeper) auditSize(ctx context.Context, r *consolidation.Report, o *Audi
 	for _, over := range p.Over {
 		path, what, _ := strings.Cut(over, " ")
 		if strings.EqualFold(path, "MEMORY.md") {
-			r.Add(consolidation.CheckMemorySize, consolidation.Finding{Severity: consolidation.Note, Place: consolidation.Place{Path: path}, What: what,
+			r.Add(health.Finding{Severity: health.Note, Place: health.Place{Path: path}, What: what,
 				Hint: "shorten it by hand, let 'memkernel prune --include NAME' move what is named, or raise upkeep.memory_lines"})
 		}
 	}
@@ -112,7 +95,7 @@ func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 }
 
 // auditLoss tells what MEMORY.md lost since a nightly run last saw it.
-func (k *Keeper) auditLoss(ctx context.Context, r *consolidation.Report) error {
+func (k *Keeper) auditLoss(ctx context.Context, r *health.Report) error {
 	loss, err := k.Guard(ctx, GuardOptions{})
 	if err != nil {
 		return fmt.Errorf("guard: %w", err)
@@ -124,7 +107,7 @@ func (k *Keeper) auditLoss(ctx context.Context, r *consolidation.Report) error {
 	for _, l := range loss.Lost[:min(len(loss.Lost), 3)] {
 		lines = append(lines, fmt.Sprintf("%.60q", strings.ToValidUTF8(k.Masker.Text(l.Text), "\uFFFD")))
 	}
-	r.Add(consolidation.CheckMemoryLoss, consolidation.Finding{Severity: consolidation.Error, Place: consolidation.Place{Path: loss.Path},
+	r.Add(health.Finding{Severity: health.Error, Place: health.Place{Path: loss.Path},
 		What: fmt.Sprintf("lost %d of %d lines since the last nightly run, such as %s", len(loss.Lost), loss.Lines, strings.Join(lines, ", ")),
 		Hint: "'memkernel guard' lists them; bring back what was not meant to go"})
 	return nil

@@ -13,10 +13,8 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 )
-
-// areaConfig is the area of the configuration file, which the kernel doesn't know.
-const areaConfig = "config"
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
@@ -55,56 +53,48 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 	return cmd
 }
 
-// doctorJSON is the document of doctor --json.
-type doctorJSON struct {
-	Schema string `json:"schema"`
-	// OK: nothing fails.
-	OK   bool             `json:"ok"`
-	Rows []kernel.Symptom `json:"rows"`
-}
-
 func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	own := examine(a, f)
 	book, err := a.Book()
 	if err != nil {
-		own.Add(kernel.AreaPrices, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+		own.Add(health.Finding{Code: health.Prices, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	provider, err := a.Embedder()
 	if err != nil {
-		own.Add(kernel.AreaEmbedding, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+		own.Add(health.Finding{Code: health.Embedding, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	o, err := a.KernelOptions(book, provider)
 	if err != nil {
-		own.Add(kernel.AreaIndex, kernel.Failing, fail.PlainError(err), fail.HintFor(err))
+		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	d, err := kernel.Doctor(ctx, a.Workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	if err != nil {
 		return err
 	}
-	d.Symptoms = append(own.Symptoms, d.Symptoms...)
+	d.Findings = append(own.Findings, d.Findings...)
 	if a.JSON {
-		err = a.WriteJSON(doctorJSON{"memkernel/doctor/v1", !d.Failing(), document.List(d.Symptoms)})
+		err = a.WriteJSON(document.OfDoctor(d))
 	} else {
 		err = display.Doctor(a.Out, d, a.Style())
 	}
-	if err == nil && d.Failing() {
-		return fail.WithFindings(len(d.Symptoms))
+	if err == nil && d.Count(health.Error) > 0 {
+		return fail.WithFindings(len(d.Findings))
 	}
 	return err
 }
 
 // examine looks at the configuration.
-func examine(a *cli.App, f *doctorFlags) *kernel.Diagnosis {
-	d := &kernel.Diagnosis{}
+func examine(a *cli.App, f *doctorFlags) *health.Report {
+	d := &health.Report{}
 	switch {
 	case f.broken != nil && errors.Is(f.broken, fs.ErrNotExist):
-		d.Add(areaConfig, kernel.Failing, fail.PlainError(f.broken), "name a file that is there with --config")
+		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(f.broken), Hint: "name a file that is there with --config"})
 	case f.broken != nil:
-		d.Add(areaConfig, kernel.Failing, fail.PlainError(f.broken), fail.HintFor(f.broken))
+		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(f.broken), Hint: fail.HintFor(f.broken)})
 	case a.ConfigFile == "":
-		d.Add(areaConfig, kernel.Healthy, "there is no configuration file, the defaults hold", "")
+		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"})
 	default:
-		d.Add(areaConfig, kernel.Healthy, a.ConfigFile+" was read", "")
+		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: a.ConfigFile + " was read"})
 	}
 	return d
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
 )
 
 // auditFlags are the flags of audit.
@@ -50,37 +51,6 @@ audit of the configuration has the thresholds.`,
 	return cmd
 }
 
-// auditJSON is the document of audit --json.
-type auditJSON struct {
-	Schema    string `json:"schema"`
-	Workspace string `json:"workspace"`
-	// Clean: nothing was found.
-	Clean    bool                     `json:"clean"`
-	Files    int                      `json:"files"`
-	Entries  int                      `json:"entries"`
-	Checks   []consolidation.CheckRun `json:"checks"`
-	Findings []auditFinding           `json:"findings"`
-}
-
-// auditFinding is a finding with every member there.
-type auditFinding struct {
-	Check     string                  `json:"check"`
-	Severity  string                  `json:"severity"`
-	Path      string                  `json:"path"`
-	StartLine int                     `json:"start_line"`
-	EndLine   int                     `json:"end_line"`
-	What      string                  `json:"what"`
-	Hint      string                  `json:"hint"`
-	Others    []auditPlace            `json:"others"`
-	Dropped   []consolidation.Section `json:"dropped"`
-}
-
-type auditPlace struct {
-	Path      string `json:"path"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
-}
-
 func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	if f.list {
 		return listChecks(a)
@@ -102,7 +72,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	if a.JSON {
-		err = a.WriteJSON(auditDocument(a.Workspace, r))
+		err = a.WriteJSON(document.OfAudit(a.Workspace, r))
 	} else {
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}
@@ -123,20 +93,6 @@ func listChecks(a *cli.App) error {
 		}
 	}
 	return nil
-}
-
-func auditDocument(workspace string, r *consolidation.Report) auditJSON {
-	doc := auditJSON{Schema: "memkernel/audit/v1", Workspace: workspace, Clean: len(r.Findings) == 0, Files: r.Files, Entries: r.Entries,
-		Checks: r.Checks, Findings: []auditFinding{}}
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		out := auditFinding{string(f.Check), string(f.Severity), f.Path, f.StartLine, f.EndLine, f.What, f.Hint, []auditPlace{}, document.List(f.Dropped)}
-		for _, p := range f.Others {
-			out.Others = append(out.Others, auditPlace{p.Path, p.StartLine, p.EndLine})
-		}
-		doc.Findings = append(doc.Findings, out)
-	}
-	return doc
 }
 
 // auditRequest brings configuration and flags together.
@@ -162,17 +118,17 @@ func auditRequest(a *cli.App, f *auditFlags) (kernel.AuditOptions, error) {
 }
 
 // checkIDs reads the names of checks.
-func checkIDs(names []string) ([]consolidation.CheckID, error) {
+func checkIDs(names []string) ([]health.Code, error) {
 	known := map[string]bool{}
 	for _, id := range consolidation.AllChecks() {
 		known[string(id)] = true
 	}
-	var out []consolidation.CheckID
+	var out []health.Code
 	for _, n := range names {
 		if n = strings.TrimSpace(n); !known[n] {
 			return nil, fmt.Errorf("there is no check %q", n)
 		}
-		out = append(out, consolidation.CheckID(n))
+		out = append(out, health.Code(n))
 	}
 	return out, nil
 }

@@ -1,0 +1,111 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel/health"
+)
+
+// severities are the colours of the severities.
+var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, health.Warning: yellow, health.Error: red}
+
+// finding writes one finding behind its head, which takes indent columns, and below it the
+// hint, unless the next finding has the same.
+func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
+	for _, l := range Wrap(text, Columns-indent) {
+		b.WriteString(head + l + "\n")
+		head = strings.Repeat(" ", indent)
+	}
+	if next != nil && next.Hint == hint {
+		return
+	}
+	for _, l := range Wrap(hint, Columns-indent-2) {
+		b.WriteString(strings.Repeat(" ", indent+2) + p.Paint(Gray, l) + "\n")
+	}
+}
+
+// Check lists what a check of a state folder found.
+func Check(w io.Writer, dir string, found []health.Finding) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintf(w, "%s: nothing found\n", Printable(dir))
+		return err
+	}
+	for _, f := range found {
+		where := cmp.Or(f.Session, "blobs")
+		if _, err := fmt.Fprintf(w, "%s: %s\n", Printable(where), Printable(f.What)); err != nil {
+			return err
+		}
+		if f.Hint != "" {
+			fmt.Fprintf(w, "  %s\n", Printable(f.Hint))
+		}
+	}
+	return nil
+}
+
+// Doctor lists what is well and what is not.
+func Doctor(w io.Writer, r *health.Report, p Style) error {
+	var b strings.Builder
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		var next *health.Finding
+		if i+1 < len(r.Findings) && r.Findings[i+1].Code == f.Code {
+			next = &r.Findings[i+1]
+		}
+		finding(&b, p, p.Paint(severities[f.Severity], left(document.StateOf(f.Severity), 5))+left(string(f.Code), 11), 16, f.What, f.Hint, next)
+	}
+	fmt.Fprintf(&b, "%d fail, %s, %d ok\n", r.Count(health.Error), Plural(r.Count(health.Warning), "warning"), r.Count(health.OK))
+	return flush(w, &b)
+}
+
+// shownFindings is how many findings of a check the text shows.
+const shownFindings = 10
+
+// Audit groups the findings of an audit by check; all shows every one.
+func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
+	var b strings.Builder
+	at, clean := 0, 0
+	var skipped []string
+	for _, c := range r.Checks {
+		found := r.Findings[at:][:c.Findings]
+		at += c.Findings
+		switch {
+		case c.Skipped != "":
+			skipped = append(skipped, fmt.Sprintf("%s: %s", c.ID, c.Skipped))
+		case c.Findings == 0:
+			clean++
+		default:
+			ofCheck(&b, p, c, found, all)
+		}
+	}
+	for _, s := range skipped {
+		for _, l := range Wrap("not run: "+s, Columns) {
+			b.WriteString(p.Paint(Gray, l) + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), strings.Replace(Plural(r.Entries, "entry"), "entrys", "entries", 1),
+		Plural(len(r.Findings), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
+	return flush(w, &b)
+}
+
+func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Finding, all bool) {
+	b.WriteString(p.Paint(Bold, string(c.ID)) + fmt.Sprintf(" (%d)\n", c.Findings))
+	more := 0
+	if !all && len(found) > shownFindings {
+		found, more = found[:shownFindings], len(found)-shownFindings
+	}
+	for i := range found {
+		f := &found[i]
+		var next *health.Finding
+		if i+1 < len(found) {
+			next = &found[i+1]
+		}
+		finding(b, p, "  "+p.Paint(severities[f.Severity], left(string(f.Severity), 8)), 10, strings.TrimSpace(f.Place.String()+" "+f.What), f.Hint, next)
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "  and %d more; --all shows them\n", more)
+	}
+}

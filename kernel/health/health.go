@@ -1,0 +1,202 @@
+// Package health is what checks find: one finding, one scale of how much it matters, one
+// list of what is looked at, and one table of checks that is run into a report. The
+// workspace's checks stand in consolidation, those of what is kept in kernel. Nothing
+// here reads a file or prints; how a document or a screen spells a finding is theirs.
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities, from the least.
+const (
+	// OK: it was looked at and is well.
+	OK Severity = "ok"
+	// Note: untidy.
+	Note Severity = "note"
+	// Warning: something soon will be wrong, or nobody looks after it.
+	Warning Severity = "warning"
+	// Error: something is lost, wrong or leaks, or doesn't work.
+	Error Severity = "error"
+)
+
+// Code names what was looked at.
+type Code string
+
+// The codes of checks of the workspace's files.
+const (
+	SessionState   Code = "session_state"
+	Observations   Code = "observations"
+	DailyLog       Code = "daily_log"
+	Jobs           Code = "jobs"
+	StaleFiles     Code = "stale_files"
+	MemoryAge      Code = "memory_age"
+	MemoryLoss     Code = "memory_loss"
+	MemorySize     Code = "memory_size"
+	WorkingBuffer  Code = "working_buffer"
+	BootstrapSize  Code = "bootstrap_size"
+	Truncation     Code = "truncation"
+	Links          Code = "links"
+	Duplicates     Code = "duplicates"
+	Contradictions Code = "contradictions"
+	Secrets        Code = "secrets"
+	Conflicts      Code = "conflict_markers"
+	Encoding       Code = "encoding"
+	FutureDates    Code = "future_dates"
+	Files          Code = "files"
+	Pointers       Code = "pointers"
+)
+
+// The codes of what is kept, and of what a doctor looks at beside it.
+const (
+	Blobs     Code = "blobs"
+	Backups   Code = "backups"
+	Journals  Code = "journals"
+	Index     Code = "index"
+	Config    Code = "config"
+	Workspace Code = "workspace"
+	Embedding Code = "embedding"
+	State     Code = "state"
+	Prices    Code = "prices"
+)
+
+// Place is some lines of a file; lines are 0 where the whole file is meant.
+type Place struct {
+	Path      string
+	StartLine int
+	EndLine   int
+}
+
+// Lines are some lines of a file.
+func Lines(path string, from, to int) Place { return Place{Path: path, StartLine: from, EndLine: to} }
+
+func (p Place) String() string {
+	switch {
+	case p.StartLine == 0:
+		return p.Path
+	case p.EndLine <= p.StartLine:
+		return fmt.Sprintf("%s:%d", p.Path, p.StartLine)
+	}
+	return fmt.Sprintf("%s:%d-%d", p.Path, p.StartLine, p.EndLine)
+}
+
+// Finding is one thing that a check found. Its JSON is that of a finding in the state
+// folder; other documents spell theirs.
+type Finding struct {
+	Code     Code     `json:"-"`
+	Severity Severity `json:"-"`
+	// Session is the session's key, or its folder where that can't be told; "" for what
+	// is of no session.
+	Session string `json:"session"`
+	// Place is where; its path is "" for what stands in no file of the workspace.
+	Place `json:"-"`
+	// What is the case, and Hint the way out; "" if there is nothing to mend.
+	What string `json:"what"`
+	Hint string `json:"hint"`
+	// Others are the places that it disagrees with or repeats.
+	Others []Place `json:"-"`
+	// Dropped are the sections that a host would not show, of a truncation.
+	Dropped []Section `json:"-"`
+}
+
+// Section is part of a file under one heading.
+type Section struct {
+	// Heading is its text, "" for what stands before the first.
+	Heading   string `json:"heading"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	// Chars is how many characters of it are dropped; Whole that none is left.
+	Chars int  `json:"chars"`
+	Whole bool `json:"whole"`
+}
+
+// Check is a row of a table of checks: what it looks at, what holds if nothing is found,
+// and the function that looks. The function adds what it finds to the report; its error is
+// that it could not look.
+type Check[T any] struct {
+	Code  Code
+	Title string
+	Run   func(context.Context, T, *Report) error
+}
+
+// CheckRun tells how one check went.
+type CheckRun struct {
+	ID    Code   `json:"id"`
+	Title string `json:"title"`
+	// Findings counts what it found. Skipped is why it did not run, "" if it did.
+	Findings int    `json:"findings"`
+	Skipped  string `json:"skipped"`
+}
+
+// Report is what checks found.
+type Report struct {
+	// Files and Entries count what an audit read.
+	Files, Entries int
+	Checks         []CheckRun
+	// Findings are in the order of the checks, and of an audit in that of the places.
+	Findings []Finding
+}
+
+// Run runs the checks of a table over one subject, in order.
+func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) error {
+	for _, c := range table {
+		r.Checks = append(r.Checks, CheckRun{ID: c.Code, Title: c.Title})
+		if err := c.Run(ctx, subject, r); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Add puts findings of the check at hand into the report. Those that have a code keep it.
+func (r *Report) Add(found ...Finding) {
+	c := r.current()
+	c.Findings += len(found)
+	for _, f := range found {
+		f.Code = cmp.Or(f.Code, c.ID)
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// Skip notes why the check at hand can't run.
+func (r *Report) Skip(why string) { r.current().Skipped = why }
+
+// current is the check at hand; what is found before any check ran is of none.
+func (r *Report) current() *CheckRun {
+	if len(r.Checks) == 0 {
+		return &CheckRun{}
+	}
+	return &r.Checks[len(r.Checks)-1]
+}
+
+// Count is how many findings are of a severity.
+func (r *Report) Count(s Severity) int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Sort puts the findings in the order of the checks, then of the places.
+func (r *Report) Sort() {
+	rank := map[Code]int{}
+	for i, c := range r.Checks {
+		rank[c.ID] = i
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(rank[a.Code], rank[b.Code]), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.What, b.What))
+	})
+}
