@@ -105,6 +105,18 @@ type Finding struct {
 	Dropped []Section `json:"-"`
 }
 
+// String is the finding on one line: where it is, what, and the way out.
+func (f Finding) String() string {
+	line := f.What
+	if where := cmp.Or(f.Place.String(), f.Session); where != "" {
+		line = where + ": " + line
+	}
+	if f.Hint != "" {
+		line += " (" + f.Hint + ")"
+	}
+	return line
+}
+
 // Section is part of a file under one heading.
 type Section struct {
 	// Heading is its text, "" for what stands before the first.

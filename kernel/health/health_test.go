@@ -55,3 +55,15 @@ func TestRun(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// A finding prints as what it is, with or without a place.
+func TestFindingString(t *testing.T) {
+	for want, f := range map[string]health.Finding{
+		"s: page x is gone (salvage it)": {Session: "s", What: "page x is gone", Hint: "salvage it"},
+		"MEMORY.md:3: is empty":          {Place: health.Lines("MEMORY.md", 3, 3), What: "is empty"},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
