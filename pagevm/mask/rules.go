@@ -62,7 +62,7 @@ type maskWord struct {
 var allRules = sync.OnceValue(func() *maskSet {
 	set := &maskSet{words: make([][]maskWord, 1)}
 	if err := json.Unmarshal(gitleaksJSON, set); err != nil {
-		panic("pagevm: data/gitleaks.json: " + err.Error()) // which every test would meet
+		panic("mask: data/gitleaks.json: " + err.Error()) // which every test would meet
 	}
 	set.allow = compiled(set.Allow)
 	for _, rows := range [][]ownRule{ownRules, statedRules()} {
