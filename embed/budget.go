@@ -1,15 +1,17 @@
 package embed
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // Budget is how many tokens may be sent in a day. What was sent is in a file,
@@ -17,7 +19,7 @@ import (
 // a request goes, and corrected by what the server reports as billed. A kill in
 // between counts the estimate.
 type Budget struct {
-	dir   statedir.Dir
+	in    store.Store
 	name  string
 	path  string // of the file, for messages
 	limit int
@@ -37,8 +39,7 @@ func NewBudget(path string, perDay int, loc *time.Location, now func() time.Time
 	if now == nil {
 		now = time.Now
 	}
-	dir, name := statedir.File(path)
-	return &Budget{dir: dir, name: name, path: path, limit: perDay, loc: loc, now: now}
+	return &Budget{in: store.Files(filepath.Dir(path)), name: filepath.Base(path), path: path, limit: perDay, loc: loc, now: now}
 }
 
 // ErrBudget is wrapped by the error of a request for which the day has no tokens
@@ -70,7 +71,7 @@ func (b *Budget) today() string { return b.now().In(b.loc).Format(time.DateOnly)
 // read returns today's ledger; that of another day counts as empty.
 func (b *Budget) read() (ledger, error) {
 	today := ledger{Format: ledgerFormat, Day: b.today()}
-	raw, err := b.dir.ReadFile(b.name)
+	raw, err := b.in.Get(b.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return today, nil
 	}
@@ -150,17 +151,11 @@ func (s *spent) settle(billed int) error {
 func (b *Budget) change(f func(*ledger) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, err := b.dir.MkdirAll("", 0o700); err != nil {
-		return fmt.Errorf("write budget: %w", err)
-	}
-	lock, err := b.dir.Lock(b.name + ".lock")
-	if err == nil {
-		err = lock.Lock()
-	}
+	release, err := store.Wait(context.Background(), b.in, b.name+".lock", store.Alone)
 	if err != nil {
 		return fmt.Errorf("lock budget %s: %w", b.path, err)
 	}
-	defer lock.Close()
+	defer release()
 	l, err := b.read()
 	if err != nil {
 		return err
@@ -172,7 +167,7 @@ func (b *Budget) change(f func(*ledger) error) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.dir.WriteFile(b.name, append(raw, '\n'), 0o600); err != nil {
+	if _, err := b.in.Put(store.Synced, store.Doc{Name: b.name, Data: append(raw, '\n')}); err != nil {
 		return fmt.Errorf("write budget: %w", err)
 	}
 	return nil

@@ -240,7 +240,7 @@ func TestFillKeepsToTheDay(t *testing.T) {
 			}
 			all = append(all, s)
 		}
-		st := newStore(all...)
+		st := newCorpus(all...)
 		// At worst each day is half used: two texts that don't fit together take two days.
 		for days := 0; ; days++ {
 			sent = 0

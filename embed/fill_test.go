@@ -56,16 +56,16 @@ func (f *fake) EmbedDocuments(ctx context.Context, texts []string) (Result, erro
 	return res, nil
 }
 
-// store keeps vectors, and lists texts without one as an index does.
-type store struct {
+// corpus keeps vectors, and lists texts without one as an index does.
+type corpus struct {
 	texts   []string // by key
 	vectors map[int][]float32
 	puts    int
 }
 
-func newStore(texts ...string) *store { return &store{texts: texts, vectors: map[int][]float32{}} }
+func newCorpus(texts ...string) *corpus { return &corpus{texts: texts, vectors: map[int][]float32{}} }
 
-func (s *store) missing() iter.Seq2[Text[int], error] {
+func (s *corpus) missing() iter.Seq2[Text[int], error] {
 	return func(yield func(Text[int], error) bool) {
 		for key, text := range s.texts {
 			if s.vectors[key] == nil && !yield(Text[int]{key, text}, nil) {
@@ -75,7 +75,7 @@ func (s *store) missing() iter.Seq2[Text[int], error] {
 	}
 }
 
-func (s *store) put(ctx context.Context, vs []Vector[int]) error {
+func (s *corpus) put(ctx context.Context, vs []Vector[int]) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -87,7 +87,7 @@ func (s *store) put(ctx context.Context, vs []Vector[int]) error {
 }
 
 // right checks that every vector is its text's.
-func (s *store) right(t interface{ Errorf(string, ...any) }) {
+func (s *corpus) right(t interface{ Errorf(string, ...any) }) {
 	for key, v := range s.vectors {
 		if !slices.Equal(v, vectorOf(s.texts[key])) {
 			t.Errorf("text %d %q has the vector %v", key, s.texts[key], v)
@@ -102,7 +102,7 @@ var counts = cmpopts.IgnoreFields(FillReport{}, "Elapsed", "RefusedErr")
 func TestFill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"", " \n", "a", "b", "c", "d", "e", "f", "g", "poison 1", "poison 2"})
-		s, p := newStore(rapid.SliceOf(text).Draw(t, "texts")...), &fake{}
+		s, p := newCorpus(rapid.SliceOf(text).Draw(t, "texts")...), &fake{}
 		var last FillReport
 		opts := &FillOptions{BatchSize: rapid.IntRange(1, 9).Draw(t, "batch"), Progress: func(r FillReport) { last = r }}
 		r, err := Fill(t.Context(), p, s.missing(), s.put, opts)
@@ -117,7 +117,7 @@ func TestFill(t *testing.T) {
 	})
 }
 
-func checkFilled(t *rapid.T, s *store, p *fake, r FillReport) {
+func checkFilled(t *rapid.T, s *corpus, p *fake, r FillReport) {
 	want := FillReport{Texts: len(s.texts), Usage: Usage{Requests: p.calls}}
 	seen := map[string]bool{}
 	for key, text := range s.texts {
@@ -159,7 +159,7 @@ func numbered(n int) []string {
 
 // What an interrupted run paid for is not paid for again.
 func TestFillGoesOnAfterAnInterruption(t *testing.T) {
-	s := newStore(numbered(25)...)
+	s := newCorpus(numbered(25)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := serve(t, func(w http.ResponseWriter, a asked, nth int) {
 		if nth == 6 {
@@ -205,7 +205,7 @@ func TestFillEndsWithTheErrorThatMatters(t *testing.T) {
 		"everything is refused": {closed: true, want: &Error{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, p := newStore(numbered(20)...), &fake{stop: c.stop, closed: c.closed}
+			s, p := newCorpus(numbered(20)...), &fake{stop: c.stop, closed: c.closed}
 			texts := func(yield func(Text[int], error) bool) {
 				s.missing()(yield)
 				if c.list != nil {
@@ -243,7 +243,7 @@ func onCall(n, nth int, err error) error {
 // Equal texts under other keys, far apart, cost one request.
 func TestFillEmbedsEqualTextsOnce(t *testing.T) {
 	texts := append(append([]string{"same"}, numbered(10)...), "same", "same")
-	s, p := newStore(texts...), &fake{}
+	s, p := newCorpus(texts...), &fake{}
 	r, err := Fill(t.Context(), p, s.missing(), s.put, &FillOptions{BatchSize: 3})
 	if err != nil || r.Embedded != 11 || r.Repeated != 2 || len(s.vectors) != 13 {
 		t.Errorf("%+v, %v, %d vectors", r, err, len(s.vectors))
@@ -255,7 +255,7 @@ func TestFillEmbedsEqualTextsOnce(t *testing.T) {
 // came after them from having vectors. That the provider begins to refuse
 // everything is noticed soon.
 func TestFillTellsBadTextsFromABadProvider(t *testing.T) {
-	s, p := newStore(), &fake{}
+	s, p := newCorpus(), &fake{}
 	for i := range 40 {
 		s.texts = append(s.texts, fmt.Sprint("poison ", i))
 	}
@@ -264,13 +264,13 @@ func TestFillTellsBadTextsFromABadProvider(t *testing.T) {
 	if err != nil || r.Embedded != 60 || r.Refused != 40 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	s, p = newStore(append([]string{"poison"}, numbered(1000)...)...), &fake{}
+	s, p = newCorpus(append([]string{"poison"}, numbered(1000)...)...), &fake{}
 	before := 0
 	_, err = Fill(t.Context(), p, s.missing(), s.put, &FillOptions{BatchSize: 16, Progress: func(FillReport) { p.closed, before = true, p.calls }})
 	if err == nil || p.calls > before+6 || len(s.vectors) != 15 {
 		t.Errorf("%d vectors after %d and %d calls, error %v", len(s.vectors), before, p.calls-before, err)
 	}
-	s, p = newStore(append([]string{"poison"}, numbered(1000)...)...), &fake{closeAfterProbe: true}
+	s, p = newCorpus(append([]string{"poison"}, numbered(1000)...)...), &fake{closeAfterProbe: true}
 	_, err = Fill(t.Context(), p, s.missing(), s.put, &FillOptions{BatchSize: 16})
 	if err == nil || p.calls > 16+5+probeEvery || len(s.vectors) != 0 {
 		t.Errorf("%d vectors after %d calls, error %v", len(s.vectors), p.calls, err)
@@ -278,7 +278,7 @@ func TestFillTellsBadTextsFromABadProvider(t *testing.T) {
 }
 
 func TestFillMistrustsTheProvider(t *testing.T) {
-	s := newStore("a", "b")
+	s := newCorpus("a", "b")
 	if _, err := Fill(t.Context(), short{}, s.missing(), s.put, nil); err == nil || !strings.Contains(err.Error(), "1 vectors for 2 texts") {
 		t.Errorf("got %v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -67,23 +67,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if d.StateDir, err = filepath.Abs(d.StateDir); err != nil {
 		return fmt.Errorf("find state directory: %w", err)
 	}
-	state := statedir.At(d.StateDir)
-	if _, err := state.MkdirAll("", 0o700); err != nil {
-		return fmt.Errorf("make state directory: %w", err)
-	}
-	lock, err := state.Lock(lockName)
-	if err != nil {
-		return err
-	}
+	state := store.Files(d.StateDir)
 	deadline := time.Now().Add(joinWait)
 	for {
-		mine, err := lock.TryLock()
-		if err != nil {
-			return fmt.Errorf("lock %s: %w", lock.Path(), err)
-		}
-		if mine {
-			defer lock.Close() // the file stays: removing it would part two daemons
+		release, err := state.Lock(lockName, store.Alone)
+		if err == nil {
+			defer release()
 			return d.serve(ctx)
+		}
+		if held := (*store.LockedError)(nil); !errors.As(err, &held) {
+			return fmt.Errorf("lock %s: %w", state.Where(lockName), err)
 		}
 		nc, socket, err := find(d.StateDir)
 		if err == nil {
@@ -201,7 +194,7 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 func writeRecord(stateDir, socket string) error {
 	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
 	if err == nil {
-		_, err = statedir.At(stateDir).WriteFile(recordName, append(data, '\n'), 0o600)
+		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: recordName, Data: append(data, '\n')})
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 const (
@@ -181,7 +181,7 @@ func dial(path string) (net.Conn, error) {
 
 // recorded returns the socket that the daemon wrote down, "" if it did not.
 func recorded(stateDir string) string {
-	data, err := statedir.At(stateDir).ReadFile(recordName)
+	data, err := store.Files(stateDir).Get(recordName)
 	var r record
 	if err != nil || json.Unmarshal(data, &r) != nil || !filepath.IsAbs(r.Socket) {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
 const filePerm, dirPerm = 0o600, 0o700

@@ -314,12 +314,8 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 func (j *Journal) Refresh() ([]Record, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.refresh()
-}
-
-func (j *Journal) refresh() (recs []Record, err error) {
-	err = j.catchUp(func(r Record) { recs = append(recs, r) })
-	if err != nil {
+	var recs []Record
+	if err := j.catchUp(func(r Record) { recs = append(recs, r) }); err != nil {
 		return recs, fmt.Errorf("refresh journal: %w", err)
 	}
 	return recs, nil
@@ -379,8 +375,8 @@ func (j *Journal) ready() error {
 		return err
 	}
 	if size != j.off || !j.sameStart(j.f) {
-		if _, err := j.refresh(); err != nil {
-			return err
+		if err := j.catchUp(nil); err != nil {
+			return fmt.Errorf("refresh journal: %w", err)
 		}
 		if j.torn > 0 {
 			if err := j.dropTail(); err != nil {

@@ -194,7 +194,7 @@ func TestRewrittenTranscript(t *testing.T) {
 	if n, err = readNews(Claude, path, before.Seam); err != nil || len(n.msgs) < 8 {
 		t.Errorf("%d messages were read of a file that was rewritten, %v", len(n.msgs), err)
 	}
-	if err := os.WriteFile(folder(p.state).Path(safeName("claude:s1")+".json"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(folder(p.state).Where(safeName("claude:s1")+".json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	stop()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
@@ -22,9 +22,12 @@ const maxLogLine = 2 << 10 // 2 KiB
 // logLine appends a line to the log, secrets masked. A state directory that isn't there is not made
 // for it.
 func logLine(stateDir string, now time.Time, text string) error {
-	dir := statedir.At(stateDir)
-	if st, err := dir.Stat(LogFile); err == nil && st.Size() >= maxLog {
-		if err := dir.Rename(LogFile, LogFile+".1"); err != nil {
+	dir := store.Files(stateDir)
+	if _, err := dir.Stat(""); err != nil {
+		return err
+	}
+	if st, err := dir.Stat(LogFile); err == nil && st.Size >= maxLog {
+		if err := dir.Move(store.Unsynced, LogFile, LogFile+".1"); err != nil {
 			return err
 		}
 	}
@@ -33,13 +36,11 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
-	f, err := dir.OpenAppend(LogFile, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%s %s\n", now.UTC().Format(time.RFC3339), text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	log := dir.Journal(LogFile) // appended to by several processes: a write that fails may take a line of another with it
+	defer log.Close()
+	size, err := log.Size()
+	if err == nil {
+		_, err = log.Append(size, fmt.Appendf(nil, "%s %s\n", now.UTC().Format(time.RFC3339), text), false)
 	}
 	return err
 }

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/atomicfile"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -87,7 +86,7 @@ func (r *record) show(ids []string) {
 func (r *record) cut() { r.Level, r.Shown, r.Lines = 0, nil, nil }
 
 // folder returns where records are.
-func folder(stateDir string) statedir.Dir { return statedir.At(stateDir).Sub("hook") }
+func folder(stateDir string) store.Store { return store.Files(stateDir).In("hook") }
 
 // safeName makes a file's name of a key; different keys never share one.
 func safeName(key string) string {
@@ -107,8 +106,8 @@ func safeName(key string) string {
 func readRecord(stateDir, key string) (*record, error) {
 	fresh := &record{Format: recordFormat, Key: key}
 	in, name := folder(stateDir), safeName(key)+".json"
-	path := in.Path(name)
-	data, err := in.ReadFile(name)
+	path := in.Where(name)
+	data, err := in.Get(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
 	}
@@ -134,21 +133,11 @@ func (r *record) write(stateDir string) error {
 
 // writeJSON replaces a file whole. It is not synced: what is lost with the power is
 // found again in the transcript.
-func writeJSON(dir statedir.Dir, name string, v any) error {
+func writeJSON(dir store.Store, name string, v any) error {
 	data, err := json.Marshal(v)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = dir.Put(store.Unsynced, store.Doc{Name: name, Data: append(data, '\n')})
 	}
-	path, err := dir.Check(name)
-	if err != nil {
-		return err
-	}
-	g := atomicfile.NewGroup(dir.Path(""))
-	if err := g.Write(path, append(data, '\n'), 0o600); err != nil {
-		g.Abort()
-		return err
-	}
-	_, err = g.CommitUnsynced()
 	return err
 }
 
@@ -162,7 +151,7 @@ func newestFile(h Host) string { return "newest-" + string(h) + ".json" }
 // Newest returns the key of the session of a host that its hooks spoke of last, "" if
 // they never did.
 func Newest(stateDir string, h Host) string {
-	data, err := folder(stateDir).ReadFile(newestFile(h))
+	data, err := folder(stateDir).Get(newestFile(h))
 	var n newest
 	if err != nil || json.Unmarshal(data, &n) != nil {
 		return ""
@@ -170,31 +159,22 @@ func Newest(stateDir string, h Host) string {
 	return n.Key
 }
 
-// lockRetry is how often a lock that another hook holds is tried.
-const lockRetry = 2 * time.Millisecond
-
 // lockSession keeps events of one session apart, also those of several processes:
 // hosts run them side by side.
 func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
-	if _, err := folder(stateDir).MkdirAll("", 0o700); err != nil {
-		return nil, err
-	}
 	ignore(stateDir)
-	l, err := folder(stateDir).Lock(safeName(key) + ".lock")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := l.TryLockContext(ctx, lockRetry); err != nil {
+	if unlock, err = store.Wait(ctx, folder(stateDir), safeName(key)+".lock", store.Alone); err != nil {
 		return nil, fmt.Errorf("wait for another hook of session %s: %w", key, err)
 	}
-	return func() { l.Unlock() }, nil
+	return unlock, nil
 }
 
 // ignore keeps the state directory out of the workspace's git. It is a courtesy:
 // where it can't be written nothing else depends on it.
 func ignore(stateDir string) {
-	dir, name := statedir.At(stateDir), ".gitignore"
+	const name = ".gitignore"
+	dir := store.Files(stateDir)
 	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		_, _ = dir.WriteFile(name, []byte("*\n"), 0o600)
+		_, _ = dir.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/statedir"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -97,7 +97,7 @@ func (a *App) PricesFlag(cmd *cobra.Command) {
 func (a *App) ReadConfig(cmd *cobra.Command) error {
 	const name = "config.yaml"
 	if a.ConfigPath == "" {
-		if _, err := statedir.At(a.StateDir).Check(name); err != nil {
+		if _, err := store.Files(a.StateDir).Stat(name); store.Foreign(err) {
 			return fail.Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 		}
 	}
