@@ -89,7 +89,7 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 		if len(out) == len(named) {
 			break
 		}
-		s, unlock, err := k.visit(ctx, f, false)
+		s, unlock, err := k.sessions.Visit(ctx, f, false)
 		if err != nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // stateHas tells which files of the state folder hold a text.
@@ -92,17 +93,17 @@ func TestBackupsEnd(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if r := retain(t, k, kernel.RetainRequest{Backups: day, Now: nightAt, Apply: true}); r.Backups != 0 {
+	if r := retain(t, k, retention.RetainRequest{Backups: day, Now: nightAt, Apply: true}); r.Backups != 0 {
 		t.Errorf("%+v", r)
 	}
 	curated(t, k, true)
 	before := texts(t, dir)
 	pruned(t, k, true)
 	all := backups(t, dir)
-	if r := retain(t, k, kernel.RetainRequest{Backups: 30 * day, Now: nightAt.Add(29 * day), Apply: true}); r.Backups != 0 || backups(t, dir) != all {
+	if r := retain(t, k, retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(29 * day), Apply: true}); r.Backups != 0 || backups(t, dir) != all {
 		t.Errorf("they are young: %+v", r)
 	}
-	late := kernel.RetainRequest{Backups: 30 * day, Now: nightAt.Add(40 * day)}
+	late := retention.RetainRequest{Backups: 30 * day, Now: nightAt.Add(40 * day)}
 	preview := retain(t, k, late)
 	if preview.Backups == 0 || preview.Backups == all || preview.BackupBytes == 0 || backups(t, dir) != all {
 		t.Fatalf("%d of %d would go", preview.Backups, all)

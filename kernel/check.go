@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -50,11 +49,6 @@ func (k *Kernel) found(ctx context.Context, table []health.Check[*Kernel]) ([]he
 	return r.Findings, nil
 }
 
-// wrong is a finding of what is damaged or can't be read.
-func wrong(session, what, hint string) health.Finding {
-	return health.Finding{Severity: health.Error, Session: session, What: what, Hint: hint}
-}
-
 func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 	folders, err := folder.All(k.state)
 	if err != nil {
@@ -64,9 +58,9 @@ func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 		folders = append(folders, folder.Project)
 	}
 	for _, f := range folders {
-		s, unlock, err := k.visit(ctx, f, false)
+		s, unlock, err := k.sessions.Visit(ctx, f, false)
 		if err != nil {
-			r.Add(unreadable(f, err))
+			r.Add(folder.Unreadable(f, err))
 			continue
 		}
 		r.Add(checkSession(s)...)
@@ -90,7 +84,7 @@ func checkContents(b *store.Blobs, r *health.Report, before, hint string) error 
 			return err
 		}
 		if err := b.Verify(info.Hash); err != nil {
-			r.Add(wrong("", before+err.Error(), hint))
+			r.Add(health.Wrong("", before+err.Error(), hint))
 		}
 	}
 	return nil
@@ -141,7 +135,7 @@ const wholeIndex = "run 'memkernel reindex --full', which makes it anew; nothing
 
 // ofIndex is what is wrong with the index.
 func ofIndex(err error) health.Finding {
-	f := wrong("", err.Error(), wholeIndex)
+	f := health.Wrong("", err.Error(), wholeIndex)
 	var e *index.Error
 	if errors.As(err, &e) && e.Kind != index.ErrDamaged && e.Hint != "" {
 		f.Hint = e.Hint
@@ -149,52 +143,25 @@ func ofIndex(err error) health.Finding {
 	return f
 }
 
-// salvageHint is the way out of damage to a session.
-func salvageHint(name string) string {
-	of := "--session " + name
-	if name == folder.Project {
-		of = "--project"
-	}
-	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
-}
-
-// unreadable is a session that can't be read.
-func unreadable(name string, err error) health.Finding {
-	f := wrong(name, err.Error(), salvageHint(name))
-	f.Code = health.Journals
-	var d *journal.DamageError
-	switch {
-	case errors.As(err, &d):
-		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
-	case errors.Is(err, fs.ErrPermission):
-		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
-	case store.Foreign(err):
-		f.Hint = "move it away: what it leads to was not touched"
-	case errors.Is(err, journal.ErrNewer):
-		f.Hint = "use the newer program"
-	}
-	return f
-}
-
 func checkSession(s *session.Session) []health.Finding {
 	var out []health.Finding
 	add := func(format string, args ...any) {
-		out = append(out, wrong(s.Key, fmt.Sprintf(format, args...), salvageHint(s.Name)+"; prompts are then made anew, at the price of one cache miss"))
+		out = append(out, health.Wrong(s.Key, fmt.Sprintf(format, args...), folder.SalvageHint(s.Name)+"; prompts are then made anew, at the price of one cache miss"))
 	}
 	if s.Journal != nil {
 		switch err := s.Journal.HeadErr(); {
 		case errors.Is(err, journal.ErrHalfHead):
-			out = append(out, wrong(s.Key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
+			out = append(out, health.Wrong(s.Key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
 		case err != nil:
-			out = append(out, wrong(s.Key, fmt.Sprintf("how far the journal was synced is not known: %v", err), salvageHint(s.Name)))
+			out = append(out, health.Wrong(s.Key, fmt.Sprintf("how far the journal was synced is not known: %v", err), folder.SalvageHint(s.Name)))
 		}
 	}
 	states, err := checkpoint.NewStore(s.Files).Verify()
 	for _, d := range states {
-		out = append(out, wrong(s.Key, fmt.Sprintf("%s: %v", d.File, d.Err), salvageHint(s.Name)))
+		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: %v", d.File, d.Err), folder.SalvageHint(s.Name)))
 	}
 	if err != nil {
-		out = append(out, unreadable(s.Name, err))
+		out = append(out, folder.Unreadable(s.Name, err))
 	}
 	for _, d := range folder.DamagedDerived(s.Files) {
 		add("%v", d.Err)
@@ -202,7 +169,7 @@ func checkSession(s *session.Session) []health.Finding {
 	r := s.Reader()
 	for _, id := range sortedKeys(s.Pages) {
 		if err := checkPage(r, &s.Graves, s.Pages[id]); err != nil {
-			out = append(out, wrong(s.Key, err.Error(), salvageHint(s.Name)+"; then observe the session's transcript again"))
+			out = append(out, health.Wrong(s.Key, err.Error(), folder.SalvageHint(s.Name)+"; then observe the session's transcript again"))
 		}
 	}
 	for key, l := range s.Branches.All {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // Options.Now is the clock of everything that is written down without a time of its own:
@@ -45,7 +46,7 @@ func TestClockReachesEverything(t *testing.T) {
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := k.Forget(ctx, kernel.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
+	pages, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
 	if err != nil {
 		t.Fatalf("%+v %v", pages, err)
 	}

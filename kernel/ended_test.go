@@ -11,12 +11,13 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // ended is what retention does a year from now, and so from when the test wrote.
-func ended(t fataler, k *kernel.Kernel, apply bool) *kernel.Retained {
+func ended(t fataler, k *kernel.Kernel, apply bool) *retention.Retained {
 	t.Helper()
-	return retain(t, k, kernel.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(365 * day), Apply: apply})
+	return retain(t, k, retention.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(365 * day), Apply: apply})
 }
 
 // large plans a session of a key with a blob for each of seed calls, long ago by the
@@ -61,7 +62,7 @@ func TestSessionsEnd(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	if r := retain(t, k, kernel.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(29 * day), Apply: true}); len(r.Ended) != 0 {
+	if r := retain(t, k, retention.RetainRequest{Sessions: 30 * day, Now: time.Now().Add(29 * day), Apply: true}); len(r.Ended) != 0 {
 		t.Fatalf("they are young: %+v", r.Ended)
 	}
 	// One of them is planned again, and stays in memory.
@@ -133,21 +134,21 @@ func TestSessionsThatStay(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	// The blobs go first; that is written to the journal today.
-	if r := retain(t, k, kernel.RetainRequest{Blobs: 30 * day, Now: time.Now()}); r.Blobs == 0 {
+	if r := retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: time.Now()}); r.Blobs == 0 {
 		t.Fatalf("%+v", r)
 	}
 	lock.Unlock()
-	retain(t, k, kernel.RetainRequest{Blobs: 30 * day, Now: time.Now(), Apply: true})
+	retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: time.Now(), Apply: true})
 	if ok, err := lock.TryLock(); !ok {
 		t.Fatal(err)
 	}
-	r, err := k.Retain(context.Background(), kernel.RetainRequest{Sessions: 400 * day, Now: time.Now()})
+	r, err := k.Retain(context.Background(), retention.RetainRequest{Sessions: 400 * day, Now: time.Now()})
 	if err != nil || len(r.Ended) != 2 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	done := make(chan *kernel.Retained)
+	done := make(chan *retention.Retained)
 	go func() {
-		r, _ := k.Retain(context.Background(), kernel.RetainRequest{Sessions: 400 * day, Now: time.Now(), Apply: true})
+		r, _ := k.Retain(context.Background(), retention.RetainRequest{Sessions: 400 * day, Now: time.Now(), Apply: true})
 		done <- r
 	}()
 	for { // what is asked of the other sessions waits for the lock

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // What every record has to carry, in the words of ruledWork.
@@ -401,7 +402,7 @@ func TestForgetReachesTheNets(t *testing.T) {
 			first = row.ID
 		}
 	}
-	if _, err := k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "s", IDs: []string{first}, Apply: true, Now: c.now}); err != nil {
+	if _, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", IDs: []string{first}, Apply: true, Now: c.now}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, dir, "SESSION-STATE.md"); strings.Contains(got, "parcel") || !strings.HasPrefix(got, "# Mine\n\nLunch at noon.\n") {

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -67,9 +68,9 @@ func holding(t *testing.T, dir, word string) (files []string) {
 	return files
 }
 
-func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *kernel.Forgotten {
+func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *retention.Forgotten {
 	t.Helper()
-	f, err := k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "s", IDs: ids, Session: len(ids) == 0, Reason: "asked for", Apply: apply})
+	f, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", IDs: ids, Session: len(ids) == 0, Reason: "asked for", Apply: apply})
 	if err != nil {
 		t.Fatalf("forget: %v", err)
 	}
@@ -282,7 +283,7 @@ func TestForgetRefuses(t *testing.T) {
 	k := openKernel(t, t.TempDir())
 	defer k.Close()
 	mustPlan(t, k, request(session(4, 1, 1, 500)))
-	for name, req := range map[string]kernel.ForgetRequest{
+	for name, req := range map[string]retention.ForgetRequest{
 		"nothing": {SessionKey: "s"}, "both": {SessionKey: "s", Session: true, IDs: []string{"ev-1"}},
 		"no such page": {SessionKey: "s", IDs: []string{"ev-0000000000000000"}}, "no such session": {SessionKey: "nope", Session: true},
 		"no such blob": {SessionKey: "s", IDs: []string{strings.Repeat("a", 64)}},

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -44,6 +47,9 @@ const (
 	ReasonOK      = "OK"
 	ReasonNoMatch = "NO_MATCH"
 	ReasonBackend = "BACKEND_ERROR"
+	// ReasonForgotten is that of what was forgotten, or went by retention; Detail says
+	// which, and why.
+	ReasonForgotten = "FORGOTTEN"
 )
 
 // Get restores a page, a span or a blob of a session, byte for byte as stored; an
@@ -154,6 +160,34 @@ func spanContent(s *session.Session, sp branch.Span) (*Content, error) {
 	}
 	c.Text = b.String()
 	return c, nil
+}
+
+// goneContent is the answer for what was forgotten or went by retention.
+func goneContent(id string, g erasure.Grave, what string) *Content {
+	detail := what
+	if !g.Time.IsZero() {
+		detail += " on " + g.Time.UTC().Format("2006-01-02")
+	}
+	if r := strings.TrimSpace(g.Reason); r != "" {
+		detail += ": " + r
+	}
+	return &Content{ID: id, Reason: ReasonForgotten, Detail: detail}
+}
+
+// pageForm is how the ids of pages and spans look.
+var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
+
+// endedContent is the answer for what a session of that key held before it ended, nil if
+// none ended.
+func (k *Kernel) endedContent(key, id string) (*Content, error) {
+	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
+		return nil, nil
+	}
+	e, at, err := folder.EndOf(k.state, key)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return goneContent(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }
 
 // summaryFor gives the whole list that a capped summary points back to: the id

@@ -95,7 +95,7 @@ type noted struct {
 
 // Current looks whether another process was faster.
 func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
-	s, unlock, err := n.k.openFolder(ctx, n.key, n.name, false)
+	s, unlock, err := n.k.sessions.Use(ctx, n.key, n.name, false)
 	if err != nil {
 		return false
 	}
@@ -114,7 +114,7 @@ func upToDate(s *session.Session, job *notes.Job) bool {
 func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
 	// Not the request's context, which may have ended: what was paid for is kept.
 	ctx := context.Background()
-	s, unlock, err := n.k.openFolder(ctx, n.key, n.name, true)
+	s, unlock, err := n.k.sessions.Use(ctx, n.key, n.name, true)
 	if errors.Is(err, ErrClosed) {
 		return nil
 	} else if err != nil {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // ErrNoSession is what every [NoSessionError] wraps.
-var ErrNoSession = errors.New("no such session")
+var ErrNoSession = folder.ErrNone
 
 // NoSessionError is the error of a call about a session of which nothing is kept. Nothing
 // is made for such a call: a session begins with what is said in it.

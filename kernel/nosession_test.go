@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -42,11 +43,11 @@ func TestNoSession(t *testing.T) {
 			return err
 		},
 		"forget": func(k *kernel.Kernel, key string) error {
-			_, err := k.Forget(ctx, kernel.ForgetRequest{SessionKey: key, Session: true, Apply: true})
+			_, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, Session: true, Apply: true})
 			return err
 		},
 		"salvage": func(k *kernel.Kernel, key string) error {
-			_, err := k.Salvage(ctx, kernel.SalvageRequest{SessionKey: key, Apply: true})
+			_, err := k.Salvage(ctx, retention.SalvageRequest{SessionKey: key, Apply: true})
 			return err
 		},
 		"status": func(k *kernel.Kernel, key string) error {

@@ -17,7 +17,7 @@ func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error)
 	if _, err := folder.In(k.state, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	p, unlock, err := k.openFolder(ctx, folder.Project, folder.Project, false)
+	p, unlock, err := k.sessions.Use(ctx, folder.Project, folder.Project, false)
 	if err != nil {
 		return nil, err
 	}

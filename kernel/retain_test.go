@@ -10,11 +10,12 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 const day = 24 * time.Hour
 
-func retain(t fataler, k *kernel.Kernel, req kernel.RetainRequest) *kernel.Retained {
+func retain(t fataler, k *kernel.Kernel, req retention.RetainRequest) *retention.Retained {
 	t.Helper()
 	r, err := k.Retain(context.Background(), req)
 	if err != nil {
@@ -45,7 +46,7 @@ func TestRetain(t *testing.T) {
 	c := aged(t, k)
 	pages := forget(t, k, false)
 	blobs := len(pages.Blobs)
-	req := kernel.RetainRequest{Blobs: 30 * day, Usage: 30 * day, Traces: 30 * day, Now: c.now.Add(10 * day), Apply: true}
+	req := retention.RetainRequest{Blobs: 30 * day, Usage: 30 * day, Traces: 30 * day, Now: c.now.Add(10 * day), Apply: true}
 	if r := retain(t, k, req); len(r.Sessions) != 0 || r.Blobs != 0 {
 		t.Errorf("nothing is old: %+v", r)
 	}
@@ -100,7 +101,7 @@ func TestRetain(t *testing.T) {
 		}
 	}
 	clean(t, k)
-	if r := retain(t, k, kernel.RetainRequest{Blobs: 30 * day, Now: c.now.Add(time.Hour), Apply: true}); r.Blobs != 0 {
+	if r := retain(t, k, retention.RetainRequest{Blobs: 30 * day, Now: c.now.Add(time.Hour), Apply: true}); r.Blobs != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -119,7 +120,7 @@ func TestRetainOrphans(t *testing.T) {
 	os.WriteFile(filepath.Join(blobs, "2c", orphan), []byte("hello"), 0o600)
 	os.WriteFile(filepath.Join(blobs, "2c", "README"), []byte("not ours"), 0o600)
 	for _, apply := range []bool{false, true} {
-		r := retain(t, k, kernel.RetainRequest{Apply: apply})
+		r := retain(t, k, retention.RetainRequest{Apply: apply})
 		if r.Orphans != 1 || r.OrphanBytes != 5 || r.Blobs != 1 || len(r.Sessions) != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -127,7 +128,7 @@ func TestRetainOrphans(t *testing.T) {
 	if after := len(tree(t, blobs)); after != before+1 {
 		t.Errorf("%d files, %d before", after, before)
 	}
-	if r := retain(t, k, kernel.RetainRequest{Apply: true}); r.Orphans != 0 {
+	if r := retain(t, k, retention.RetainRequest{Apply: true}); r.Orphans != 0 {
 		t.Errorf("%+v", r)
 	}
 	clean(t, k)
@@ -156,7 +157,7 @@ func TestRetainChild(t *testing.T) {
 	k := openKernel(t, crashtest.Child(t))
 	c := session(5, 2, 2, 9000)
 	mustPlan(t, k, narrow(c))
-	if r := retain(t, k, kernel.RetainRequest{Blobs: day, Now: c.now.Add(3 * day), Apply: true}); r.Blobs == 0 {
+	if r := retain(t, k, retention.RetainRequest{Blobs: day, Now: c.now.Add(3 * day), Apply: true}); r.Blobs == 0 {
 		t.Fatalf("%+v", r)
 	}
 	k.Close()

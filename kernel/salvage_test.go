@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -176,7 +177,7 @@ func damageTold(t *testing.T, dir, name string) bool {
 	if _, err := k.Status(context.Background()); err != nil {
 		t.Fatalf("%s: status ends with %v", name, err)
 	}
-	if _, err := k.Retain(context.Background(), kernel.RetainRequest{Blobs: 24 * time.Hour, Apply: true}); err != nil && !strings.HasPrefix(name, "project/") {
+	if _, err := k.Retain(context.Background(), retention.RetainRequest{Blobs: 24 * time.Hour, Apply: true}); err != nil && !strings.HasPrefix(name, "project/") {
 		t.Fatalf("%s: retain ends with %v", name, err)
 	}
 	return len(found) > 0
@@ -187,7 +188,7 @@ func mended(t *testing.T, dir, what string) {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	for _, req := range []kernel.SalvageRequest{{SessionKey: "s", Apply: true}, {Project: true, Apply: true}} {
+	for _, req := range []retention.SalvageRequest{{SessionKey: "s", Apply: true}, {Project: true, Apply: true}} {
 		if _, err := k.Salvage(context.Background(), req); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -282,9 +283,9 @@ func TestLinksInState(t *testing.T) {
 			k.ObserveTurn(context.Background(), turn)
 			k.Checkpoint(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
 			k.Flush(context.Background(), kernel.Boundary{SessionKey: "s", Messages: c.msgs, Private: true})
-			k.Retain(context.Background(), kernel.RetainRequest{Blobs: 1, Apply: true})
-			k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
-			k.Salvage(context.Background(), kernel.SalvageRequest{SessionKey: "s", Apply: true})
+			k.Retain(context.Background(), retention.RetainRequest{Blobs: 1, Apply: true})
+			k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "s", Session: true, Apply: true})
+			k.Salvage(context.Background(), retention.SalvageRequest{SessionKey: "s", Apply: true})
 			if after := contents(t, out); after != before {
 				t.Errorf("what the link leads to was changed (the plan said %v)", planErr)
 			}

@@ -22,35 +22,7 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Ses
 	if err != nil {
 		return nil, nil, err
 	}
-	return k.openFolder(ctx, key, name, write)
-}
-
-// openFolder is open by the name of the session's folder; a key of "" is told by it. A
-// session that is opened to be written is recovered first.
-func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (*session.Session, func(), error) {
-	s, unlock, err := k.sessions.Open(ctx, key, name, write)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.Writing() {
-		if err := s.Recover(ctx); err != nil {
-			unlock()
-			return nil, nil, err
-		}
-	}
-	k.sessions.ReleaseOldest(s)
-	return s, unlock, nil
-}
-
-// visit is openFolder for who goes through all sessions: what was not in memory before is
-// not kept there.
-func (k *Kernel) visit(ctx context.Context, name string, write bool) (*session.Session, func(), error) {
-	had := k.sessions.Holds(name)
-	s, unlock, err := k.openFolder(ctx, "", name, write)
-	if err != nil || had {
-		return s, unlock, err
-	}
-	return s, func() { s.Invalidate(); unlock() }, nil
+	return k.sessions.Use(ctx, key, name, write)
 }
 
 // Release drops what this process holds in memory of a session, once no call uses it.

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -189,12 +190,12 @@ func TestPastForgotten(t *testing.T) {
 	p.talk("build", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	for i, key := range []string{"build", "notes"} {
-		out, err := p.k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: key, Session: true})
+		out, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true})
 		if err != nil || out.Applied || len(out.Transcripts) != 1 {
 			t.Fatalf("%v %+v", err, out)
 		}
 		p.finds(kernel.SearchRequest{Query: "stork heron", Private: true}, 2-i)
-		if out, err = p.k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil || len(out.Transcripts) != 1 || len(out.Elsewhere) != 0 {
+		if out, err = p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil || len(out.Transcripts) != 1 || len(out.Elsewhere) != 0 {
 			t.Fatalf("%v %+v", err, out)
 		}
 	}
@@ -209,7 +210,7 @@ func TestPastForgotten(t *testing.T) {
 	put(t, p.host, "copy.jsonl", string(data))
 	reindex(t, p.k)
 	p.finds(kernel.SearchRequest{Query: "stork heron", Private: true}, 0)
-	if _, err := p.k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "nobody", Session: true, Apply: true}); err == nil {
+	if _, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "nobody", Session: true, Apply: true}); err == nil {
 		t.Error("a session that nobody knows was forgotten")
 	}
 }
@@ -222,7 +223,7 @@ func TestPastPageForgotten(t *testing.T) {
 	put(t, p.host, "twin.jsonl", line("user", text)+line("assistant", "The stork is white, as storks are."))
 	reindex(t, p.k)
 	p.finds(kernel.SearchRequest{Query: "stork chimney brewery", Private: true}, 2)
-	out, err := p.k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "build", Session: false, IDs: []string{pageSaying(t, p.k, "build", text)}, Apply: true})
+	out, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "build", Session: false, IDs: []string{pageSaying(t, p.k, "build", text)}, Apply: true})
 	if err != nil || len(out.Pages) != 1 {
 		t.Fatalf("%v %+v", err, out)
 	}
@@ -293,7 +294,7 @@ func TestPastForgetChild(t *testing.T) {
 	p.talk("notes", "The stork stands on the chimney of the brewery.")
 	reindex(t, p.k)
 	os.Stdout.WriteString("indexed\n")
-	if _, err := p.k.Forget(context.Background(), kernel.ForgetRequest{SessionKey: "notes", Session: true, Apply: true}); err != nil {
+	if _, err := p.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: "notes", Session: true, Apply: true}); err != nil {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("forgotten\n")

@@ -127,18 +127,18 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 		other := &others[i]
 		if other.Key, err = folder.KeyIn(k.state, other.Folder); err != nil {
 			other.Key = other.Folder
-			st.Unreadable = append(st.Unreadable, unreadable(other.Folder, err))
+			st.Unreadable = append(st.Unreadable, folder.Unreadable(other.Folder, err))
 		}
 		st.Others = append(st.Others, *other)
 	}
 	masked := map[string]int{}
 	for _, f := range folders {
-		s, unlock, err := k.visit(ctx, f, false)
+		s, unlock, err := k.sessions.Visit(ctx, f, false)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			st.Unreadable = append(st.Unreadable, unreadable(f, err))
+			st.Unreadable = append(st.Unreadable, folder.Unreadable(f, err))
 			continue
 		}
 		st.Sessions = append(st.Sessions, sessionStatus(s, k.life.Progress, k.now()))

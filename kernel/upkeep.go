@@ -33,7 +33,7 @@ func (k *Kernel) newKeeper() *upkeep.Keeper {
 type project struct{ k *Kernel }
 
 func (p project) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
-	s, unlock, err := p.k.openFolder(ctx, folder.Project, folder.Project, write)
+	s, unlock, err := p.k.sessions.Use(ctx, folder.Project, folder.Project, write)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -59,7 +59,7 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) string {
 	if fi, err := folder.In(k.state, owner).Stat(""); err != nil || !fi.Folder {
 		return ""
 	}
-	s, unlock, err := k.openFolder(ctx, "", owner, true)
+	s, unlock, err := k.sessions.Use(ctx, "", owner, true)
 	if err != nil {
 		return ""
 	}

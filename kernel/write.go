@@ -50,7 +50,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 	}
 	to := s
 	if scope == memkernel.ScopeProject {
-		project, unlock, err := k.openFolder(ctx, folder.Project, folder.Project, true)
+		project, unlock, err := k.sessions.Use(ctx, folder.Project, folder.Project, true)
 		if err != nil {
 			return nil, err
 		}

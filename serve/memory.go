@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -50,7 +51,7 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error)
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
-	out, err := d.k.Forget(ctx, kernel.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
+	out, err := d.k.Forget(ctx, retention.ForgetRequest{SessionKey: p.SessionKey, IDs: p.IDs, Session: p.All, Reason: p.Reason, Apply: p.Apply, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // The bounds of a server, where Options say none.
@@ -39,7 +40,7 @@ type Options struct {
 	// Tools makes the tools of a session; nil has none.
 	Tools ToolMaker
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
-	Retain kernel.RetainRequest
+	Retain retention.RetainRequest
 	// Location is where days begin in a report of usage; nil is UTC.
 	Location *time.Location
 	// LineBytes bounds a message, InFlight the calls of a connection that have not been

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -94,11 +95,11 @@ func OfSearch(query string, r *retrieval.Result) Search {
 type Forget struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	*kernel.Forgotten
+	*retention.Forgotten
 }
 
 // OfForgotten is what is forgotten of a session, or would be.
-func OfForgotten(session string, f *kernel.Forgotten) Forget {
+func OfForgotten(session string, f *retention.Forgotten) Forget {
 	return Forget{"memkernel/forget/v1", session, f}
 }
 
@@ -133,11 +134,11 @@ func OfStatus(st *kernel.Status) Status {
 // Retain is the document of retain.
 type Retain struct {
 	Schema string `json:"schema"`
-	*kernel.Retained
+	*retention.Retained
 }
 
 // OfRetained is what was, or would be, removed for its age.
-func OfRetained(r *kernel.Retained) Retain {
+func OfRetained(r *retention.Retained) Retain {
 	r.Sessions = List(r.Sessions)
 	return Retain{"memkernel/retain/v1", r}
 }

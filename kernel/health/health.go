@@ -212,3 +212,8 @@ func (r *Report) Sort() {
 			cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.What, b.What))
 	})
 }
+
+// Wrong is an error of a session, "" for what is no session's, with the way out.
+func Wrong(session, what, hint string) Finding {
+	return Finding{Severity: Error, Session: session, What: what, Hint: hint}
+}

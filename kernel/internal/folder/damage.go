@@ -3,10 +3,12 @@ package folder
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -89,4 +91,31 @@ func wholeLine(f io.ReadSeeker) bool {
 	}
 	_, err := bufio.NewReader(f).ReadSlice('\n')
 	return err == nil || errors.Is(err, bufio.ErrBufferFull)
+}
+
+// SalvageHint is the way out of damage to a session.
+func SalvageHint(name string) string {
+	of := "--session " + name
+	if name == Project {
+		of = "--project"
+	}
+	return "'memkernel salvage " + of + "' says what is sound and what is lost; with --apply it puts aside what is damaged"
+}
+
+// Unreadable is the finding of a session that can't be read.
+func Unreadable(name string, err error) health.Finding {
+	f := health.Wrong(name, err.Error(), SalvageHint(name))
+	f.Code = health.Journals
+	var d *journal.DamageError
+	switch {
+	case errors.As(err, &d):
+		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
+	case errors.Is(err, fs.ErrPermission):
+		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
+	case store.Foreign(err):
+		f.Hint = "move it away: what it leads to was not touched"
+	case errors.Is(err, journal.ErrNewer):
+		f.Hint = "use the newer program"
+	}
+	return f
 }

@@ -95,3 +95,6 @@ func Size(dir store.Store, name string) int64 {
 	}
 	return st.Size
 }
+
+// ErrNone is wrapped by the error for a session of which nothing is kept.
+var ErrNone = errors.New("no such session")

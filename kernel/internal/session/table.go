@@ -108,6 +108,34 @@ func (s *Session) lock(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
+// Use is Open, and a session that is opened to be written is recovered first. Sessions
+// that were not used for longest leave memory.
+func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
+	s, unlock, err := t.Open(ctx, key, name, write)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Writing() {
+		if err := s.Recover(ctx); err != nil {
+			unlock()
+			return nil, nil, err
+		}
+	}
+	t.ReleaseOldest(s)
+	return s, unlock, nil
+}
+
+// Visit is Use for who goes through all sessions: what was not in memory before is not
+// kept there.
+func (t *Table) Visit(ctx context.Context, name string, write bool) (*Session, func(), error) {
+	had := t.Holds(name)
+	s, unlock, err := t.Use(ctx, "", name, write)
+	if err != nil || had {
+		return s, unlock, err
+	}
+	return s, func() { s.Invalidate(); unlock() }, nil
+}
+
 // Hold gives a session with its locks and without reading it: what this process knew
 // of it is dropped, before and after.
 func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Session, func(), error) {

@@ -7,13 +7,14 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // Retention is how long things are kept, as the configuration says.
-func (s *Settings) Retention() kernel.RetainRequest {
+func (s *Settings) Retention() retention.RetainRequest {
 	c := &s.Config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	return kernel.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
+	return retention.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
 }
 
 // PruneOptions brings the sections upkeep and audit together, with more names of what

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // forgetFlags are the flags of forget.
@@ -54,7 +55,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return err
 	}
 	defer k.Close()
-	out, err := k.Forget(ctx, kernel.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	out, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	return showRetained(a, out)
 }
 
-func showRetained(a *cli.App, out *kernel.Retained) error {
+func showRetained(a *cli.App, out *retention.Retained) error {
 	for _, s := range out.Sessions {
 		fmt.Fprintf(a.Out, "%s: %s too old, %d as old are pointed to; %s of usage, %s of trace\n", display.Printable(s.Session), display.Plural(s.Pages, "page"), s.Pointed, display.Plural(s.UsageRows, "row"), display.Size(s.TraceBytes))
 	}

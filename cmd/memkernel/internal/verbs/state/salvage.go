@@ -10,12 +10,12 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // Salvage is the verb salvage.
 func Salvage(a *cli.App) *cobra.Command {
-	var req kernel.SalvageRequest
+	var req retention.SalvageRequest
 	cmd := &cobra.Command{
 		Long: `salvage reads a session whose files are damaged, says what is sound and what is
 lost, with file, line and bytes, and changes nothing. With --apply the damaged files
@@ -41,10 +41,10 @@ put aside.`,
 
 type salvageJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Salvaged
+	*retention.Salvaged
 }
 
-func runSalvage(ctx context.Context, a *cli.App, req kernel.SalvageRequest) error {
+func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) error {
 	k, err := a.Kernel(ctx, setup.Needs{})
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func runSalvage(ctx context.Context, a *cli.App, req kernel.SalvageRequest) erro
 	return err
 }
 
-func showSalvaged(a *cli.App, s *kernel.Salvaged) {
+func showSalvaged(a *cli.App, s *retention.Salvaged) {
 	line := func(format string, args ...any) { fmt.Fprintf(a.Out, format+"\n", args...) }
 	line("session %s: %s, %s and %s of the journal are sound", display.Printable(s.Session), display.Plural(s.Turns, "turn"), display.Plural(s.Pages, "page"), display.Plural(s.Records, "record"))
 	for _, l := range s.Lost {

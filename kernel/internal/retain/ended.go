@@ -1,33 +1,21 @@
-package kernel
+package retain
 
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
-
-// EndedSession is a session that is removed.
-type EndedSession struct {
-	// Session is its key, Last when it was used last.
-	Session string    `json:"session"`
-	Last    time.Time `json:"last"`
-	// Bytes is what its folder holds, without blobs.
-	Bytes int64 `json:"bytes"`
-}
 
 // endSessions finds the sessions that are over and, if it is to be done, ends them. What
 // goes, or would go, is noted in gone by folder.
-func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retained, cited, gone map[string]bool) error {
+func (k *Keeper) endSessions(ctx context.Context, req *retention.RetainRequest, out *retention.Retained, cited, gone map[string]bool) error {
 	if req.Sessions <= 0 {
 		return nil
 	}
-	folders, err := folder.All(k.state)
+	folders, err := folder.All(k.State)
 	if err != nil {
 		return err
 	}
@@ -37,7 +25,7 @@ func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retai
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if last, _ := folder.LastWrite(folder.In(k.state, f), req.Now); !last.Before(before) || k.sessions.Holds(f) {
+		if last, _ := folder.LastWrite(folder.In(k.State, f), req.Now); !last.Before(before) || k.Sessions.Holds(f) {
 			continue
 		}
 		if named == nil {
@@ -64,8 +52,8 @@ func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retai
 
 // over tells whether a session was not used since a time, and nothing that is kept
 // names pages of it.
-func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *Retained) (*EndedSession, bool, error) {
-	s, unlock, err := k.visit(ctx, name, false)
+func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *retention.Retained) (*retention.EndedSession, bool, error) {
+	s, unlock, err := k.Sessions.Visit(ctx, name, false)
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,7 +62,7 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 	if !s.Upkept {
 		also = []string{folder.JournalFile}
 	}
-	e := &EndedSession{Session: s.Key}
+	e := &retention.EndedSession{Session: s.Key}
 	e.Last, e.Bytes = folder.LastWrite(s.Files, now, also...)
 	if t := lastStart(s.Branches.All); t.After(e.Last) {
 		e.Last = t
@@ -98,26 +86,26 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 }
 
 // endSession ends a session, unless somebody uses it.
-func (k *Kernel) endSession(ctx context.Context, name string, e *EndedSession, before, now time.Time) (bool, error) {
-	unlock, ok := k.sessions.TakeUnread(name)
+func (k *Keeper) endSession(ctx context.Context, name string, e *retention.EndedSession, before, now time.Time) (bool, error) {
+	unlock, ok := k.Sessions.TakeUnread(name)
 	if !ok {
 		return false, nil // a call has it, or had it meanwhile
 	}
 	defer unlock()
-	return folder.End(ctx, k.state, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
+	return folder.End(ctx, k.State, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
 }
 
 // mentioned are the pages that memory names: those that are cited, and those that stand
 // in the workspace's files.
-func (k *Kernel) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
+func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[string]bool, error) {
 	out := map[string]bool{}
 	for id := range cited {
 		out[id] = true
 	}
-	if k.memory == nil {
+	if k.Memory == nil {
 		return out, nil
 	}
-	snap, err := k.upkeep.Snapshot(ctx)
+	snap, err := k.Upkeep.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}
@@ -125,20 +113,4 @@ func (k *Kernel) mentioned(ctx context.Context, cited map[string]bool) (map[stri
 		out[id] = true
 	}
 	return out, nil
-}
-
-// pageForm is how the ids of pages and spans look.
-var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
-
-// endedContent is the answer for what a session of that key held before it ended, nil if
-// none ended.
-func (k *Kernel) endedContent(key, id string) (*Content, error) {
-	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
-		return nil, nil
-	}
-	e, at, err := folder.EndOf(k.state, key)
-	if e == nil || err != nil {
-		return nil, err
-	}
-	return goneContent(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
 }

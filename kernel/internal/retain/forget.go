@@ -1,104 +1,51 @@
-package kernel
+package retain
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
 )
-
-// ReasonForgotten is the [Content.Reason] of what was forgotten, or went by
-// retention; Detail says which, and why.
-const ReasonForgotten = "FORGOTTEN"
-
-// ForgetRequest says what is to be forgotten.
-type ForgetRequest struct {
-	SessionKey string
-	// IDs are pages and spans of the session, and hashes of blobs. A blob is
-	// forgotten with every page that holds it, in all sessions.
-	IDs []string
-	// Session forgets all of the session; IDs must be empty then.
-	Session bool
-	// Reason is kept with the tombstones, secrets masked.
-	Reason string
-	// Apply does it. Without it the answer says what would be done, and nothing is
-	// written.
-	Apply bool
-	Now   time.Time
-}
-
-// Forgotten says what was forgotten, or would be.
-type Forgotten struct {
-	Applied bool            `json:"applied"`
-	Pages   []ForgottenPage `json:"pages"`
-	// Blobs are removed, Kept are blobs of these pages that others need too.
-	Blobs []string `json:"blobs"`
-	Kept  []string `json:"kept_blobs"`
-	// Backups are those of memory's files that quote the pages, by hash: they go, and what
-	// was pruned then can't be undone.
-	Backups []string `json:"backups"`
-	// Bytes is what the pages held.
-	Bytes int64 `json:"bytes"`
-	// Already are ids that were forgotten before.
-	Already []string `json:"already"`
-	// Elsewhere names what says the same in other words or other places, and stays:
-	// pages of equal content, what hosts wrote, entries of memory files.
-	Elsewhere []string `json:"elsewhere"`
-	// Transcripts are documents of the session that were made to be searched. The
-	// transcripts that they were made of stay where they are, and are not read again.
-	Transcripts []sessions.Forgotten `json:"transcripts"`
-}
-
-// ForgottenPage is a page that was forgotten.
-type ForgottenPage struct {
-	// Session is the key of its session.
-	Session string `json:"session"`
-	folder  string
-	ID      string      `json:"id"`
-	Type    pagevm.Type `json:"type"`
-	Tool    string      `json:"tool"`
-	Path    string      `json:"path"`
-	Bytes   int64       `json:"bytes"`
-	Created time.Time   `json:"created,omitzero"`
-}
 
 // Forget removes pages, spans, blobs or a whole session from all that is kept, and
 // keeps tombstones: Get answers FORGOTTEN, and the same message does not come back
 // when the host sends it again, in whose place a prompt then says so. The next plan
 // of the session begins its projection anew, at the price of a cache miss. What the
 // host keeps itself, and the workspace's files, are not touched.
-func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, error) {
+func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
 	if req.Session == (len(req.IDs) > 0) {
 		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
 	}
 	if req.Now.IsZero() {
-		req.Now = k.now()
+		req.Now = k.Now()
 	}
-	out := &Forgotten{Applied: req.Apply, Pages: []ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
-	folders, err := forgetFolders(k.state, &req)
+	out := &retention.Forgotten{Applied: req.Apply, Pages: []retention.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
+	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
 	}
-	if errors.Is(err, ErrNoSession) && len(out.Transcripts) > 0 {
+	if errors.Is(err, folder.ErrNone) && len(out.Transcripts) > 0 {
 		err = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	known := map[string]bool{}
+	known, gone := map[string]bool{}, map[string]bool{}
 	var changed, blobs []string
 	for _, f := range folders {
-		b, err := k.promiseForget(ctx, f, &req, out, known)
+		b, err := k.promiseForget(ctx, f, &req, out, known, gone)
 		if err != nil {
 			return nil, fmt.Errorf("forget: %w", err)
 		}
@@ -111,7 +58,7 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 			return nil, fmt.Errorf("forget: nothing is known of %s in session %q; get and plan --explain name what is", id, req.SessionKey)
 		}
 	}
-	if err := out.splitBlobs(k.state, blobs); err != nil {
+	if err := k.splitBlobs(out, gone, blobs); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
 	if !req.Apply {
@@ -120,25 +67,22 @@ func (k *Kernel) Forget(ctx context.Context, req ForgetRequest) (*Forgotten, err
 	if err := k.finishForget(ctx, changed); err != nil {
 		return out, err
 	}
-	k.memory.dropPast(ctx, out)
+	k.dropPast(ctx, out)
 	return out, nil
 }
 
 // forgetFolders are the sessions that may hold what is meant, the named one first.
-func forgetFolders(state store.Store, req *ForgetRequest) ([]string, error) {
-	if req.SessionKey == "" {
-		req.SessionKey = DefaultSession
-	}
-	own, err := folder.Of(state, req.SessionKey)
+func (k *Keeper) forgetFolders(req *retention.ForgetRequest) ([]string, error) {
+	own, err := folder.Of(k.State, req.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	all, err := folder.All(state)
+	all, err := folder.All(k.State)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(all, own) && slices.Contains(all, req.SessionKey) {
-		if key, err := folder.KeyIn(state, req.SessionKey); err == nil && key == req.SessionKey {
+		if key, err := folder.KeyIn(k.State, req.SessionKey); err == nil && key == req.SessionKey {
 			own = req.SessionKey // nobody knows whose the folder is, so status has its name
 		}
 	}
@@ -151,15 +95,15 @@ func forgetFolders(state store.Store, req *ForgetRequest) ([]string, error) {
 		}
 	}
 	if !slices.Contains(all, own) && len(folders) == 1 {
-		return nil, noSession(state, req.SessionKey)
+		return nil, k.NoSession(req.SessionKey)
 	}
 	return folders, nil
 }
 
 // promiseForget looks up what is meant in one session and, if it is to be done,
 // writes the promise. It gives nil if the session holds none of it.
-func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequest, out *Forgotten, known map[string]bool) (*erasure.Promise, error) {
-	s, unlock, err := k.visit(ctx, name, req.Apply)
+func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.ForgetRequest, out *retention.Forgotten, known, gone map[string]bool) (*erasure.Promise, error) {
+	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +115,12 @@ func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequ
 		return nil, nil
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, ForgottenPage{Session: s.Key, folder: name, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, retention.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
+		gone[name+"/"+p.ID] = true
 	}
 	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages)...)
-	quoting, err := k.upkeep.Quoting(erasure.NewScrubber(s.Reader(), pages).Text)
+	quoting, err := k.Upkeep.Quoting(erasure.NewScrubber(s.Reader(), pages).Text)
 	if err != nil {
 		return nil, err
 	}
@@ -183,23 +128,19 @@ func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequ
 	if !req.Apply {
 		return b, nil
 	}
-	if err := k.memory.forgetSaid(ctx, s, pages); err != nil {
+	if err := k.forgetSaid(ctx, s, pages); err != nil {
 		return nil, err
 	}
 	return b, s.PromiseErasure(b, req.Now)
 }
 
 // splitBlobs tells the blobs that go from those that other pages need.
-func (out *Forgotten) splitBlobs(state store.Store, blobs []string) error {
+func (k *Keeper) splitBlobs(out *retention.Forgotten, gone map[string]bool, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
 	if len(blobs) > 0 {
-		gone := map[string]bool{}
-		for _, p := range out.Pages {
-			gone[p.folder+"/"+p.ID] = true
-		}
 		var err error
-		if needed, err = erasure.Needed(state, gone); err != nil {
+		if needed, err = erasure.Needed(k.State, gone); err != nil {
 			return err
 		}
 	}
@@ -214,9 +155,9 @@ func (out *Forgotten) splitBlobs(state store.Store, blobs []string) error {
 }
 
 // finishForget removes what was promised. Opening a session to be written does it.
-func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
+func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range folders {
-		s, unlock, err := k.visit(ctx, f, true)
+		s, unlock, err := k.Sessions.Visit(ctx, f, true)
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
 		}
@@ -236,7 +177,7 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 		out = append(out, "page "+id+" has the same content")
 	}
 	sc := erasure.NewScrubber(s.Reader(), pages)
-	for _, id := range sortedKeys(s.Memories.Entries) {
+	for _, id := range slices.Sorted(maps.Keys(s.Memories.Entries)) {
 		if b := s.Memories.Entries[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
 		}
@@ -250,14 +191,61 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	return out
 }
 
-// goneContent is the answer for what was forgotten or went by retention.
-func goneContent(id string, g erasure.Grave, what string) *Content {
-	detail := what
-	if !g.Time.IsZero() {
-		detail += " on " + g.Time.UTC().Format("2006-01-02")
+// forgetPast forgets the conversations of a session, or says which would be. It
+// comes before all else of the session goes, since from here on nobody finds them.
+func (k *Keeper) forgetPast(ctx context.Context, req *retention.ForgetRequest, out *retention.Forgotten) error {
+	m := k.Memory
+	out.Transcripts = []sessions.Forgotten{}
+	if m == nil || !req.Session || !m.Past.Exists() && !k.Past {
+		return nil
 	}
-	if r := strings.TrimSpace(g.Reason); r != "" {
-		detail += ": " + r
+	found, err := m.Past.Matching(req.SessionKey)
+	if err == nil && req.Apply {
+		var name string
+		if name, err = folder.Of(k.State, req.SessionKey); err != nil {
+			return err
+		}
+		own := sessions.Folder(m.Agent(req.SessionKey), name)
+		found, err = m.Past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: k.Masker.Text(req.Reason), Now: req.Now})
 	}
-	return &Content{ID: id, Reason: ReasonForgotten, Detail: detail}
+	out.Transcripts = append(out.Transcripts, found...)
+	return err
+}
+
+// forgetSaid forgets what pages say in the documents of past sessions.
+func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pagevm.Page) error {
+	m := k.Memory
+	if m == nil || !m.Past.Exists() {
+		return nil
+	}
+	var turns []sessions.Turn
+	r := s.Reader()
+	for _, p := range pages {
+		if p.Type != pagevm.Conversation {
+			continue
+		}
+		text, err := r.Content(p)
+		if err != nil {
+			continue // it is gone already
+		}
+		if t := archive.TurnOf(p, text); t.Text != "" {
+			turns = append(turns, t)
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	return m.Past.ForgetTurns(ctx, turns)
+}
+
+// dropPast takes what was forgotten out of the index now. Where that can't be done
+// now, searches leave it out until it is.
+func (k *Keeper) dropPast(ctx context.Context, out *retention.Forgotten) {
+	m := k.Memory
+	if m == nil || !m.Past.Exists() {
+		return
+	}
+	if err := m.Drop(ctx); err != nil {
+		out.Elsewhere = append(out.Elsewhere, "the index, where nobody finds it any more: the next reindex removes it ("+err.Error()+")")
+	}
 }

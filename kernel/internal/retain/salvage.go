@@ -1,70 +1,36 @@
-package kernel
+package retain
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
-
-// SalvageRequest names a session of which something is damaged.
-type SalvageRequest struct {
-	SessionKey string
-	// Project is what all sessions share, in place of a session.
-	Project bool
-	// Apply puts aside what is damaged, and goes on with what is sound. Without it
-	// nothing is written.
-	Apply bool
-}
-
-// Salvaged says what is sound of a session, and what is lost.
-type Salvaged struct {
-	Session string `json:"session"`
-	Applied bool   `json:"applied"`
-	// Sound: nothing is damaged, and nothing was done.
-	Sound bool `json:"sound"`
-	// Records, Pages and Turns are what is sound of the journal.
-	Records int `json:"records"`
-	Pages   int `json:"pages"`
-	Turns   int `json:"turns"`
-	// Lost are the stretches of the journal that can't be read, Unfit what is whole and
-	// can't stand without them.
-	Lost  []journal.Lost `json:"lost"`
-	Unfit []string       `json:"unfit"`
-	// Files are the other files that are damaged.
-	Files []DamagedFile `json:"files"`
-	// Aside are the paths to which damaged files were moved: nothing reads them, and
-	// nothing removes them.
-	Aside []string `json:"aside"`
-}
-
-// DamagedFile is a file that can't be used.
-type DamagedFile struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
 
 // Salvage says what is sound of a session whose files are damaged, and what is lost.
 // With Apply the journal goes on with what is sound of it: all damaged files are put
 // aside, prompts are made anew at the price of a cache miss, and what the host hands in
 // again is ingested again. A session that is not there is an error that wraps
-// [ErrNoSession].
-func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, error) {
-	key, name := keyOr(req.SessionKey), ""
+// [folder.ErrNone].
+func (k *Keeper) Salvage(ctx context.Context, req retention.SalvageRequest) (*retention.Salvaged, error) {
+	key, name := req.SessionKey, ""
 	if req.Project {
 		key, name = folder.Project, folder.Project
-	} else if found, ok := folder.Find(k.state, key); ok {
+	} else if found, ok := folder.Find(k.State, key); ok {
 		name = found // check and status name sessions by their folders that they can't read
 	} else {
-		return nil, fmt.Errorf("salvage: %w", noSession(k.state, key))
+		return nil, fmt.Errorf("salvage: %w", k.NoSession(key))
 	}
-	s, unlock, err := k.sessions.Hold(ctx, key, name, req.Apply)
+	s, unlock, err := k.Sessions.Hold(ctx, key, name, req.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("salvage session %s: %w", key, err)
 	}
@@ -76,8 +42,8 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 	return out, nil
 }
 
-func salvageSession(s *session.Session, apply bool) (*Salvaged, error) {
-	out := &Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
+func salvageSession(s *session.Session, apply bool) (*retention.Salvaged, error) {
+	out := &retention.Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []retention.DamagedFile{}, Aside: []string{}}
 	j, err := journal.Recover(s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err
@@ -97,17 +63,17 @@ func salvageSession(s *session.Session, apply bool) (*Salvaged, error) {
 		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
-		out.Files = append(out.Files, DamagedFile{d.File, d.Err.Error()})
+		out.Files = append(out.Files, retention.DamagedFile{Path: d.File, Reason: d.Err.Error()})
 	}
 	headless := folder.Headless(s.Files)
 	if headless != nil {
-		out.Files = append(out.Files, DamagedFile{s.Files.Where(folder.HeadFile), headless.Error()})
+		out.Files = append(out.Files, retention.DamagedFile{Path: s.Files.Where(folder.HeadFile), Reason: headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, DamagedFile{s.Files.Where(d.Name), d.Err.Error()})
+		out.Files = append(out.Files, retention.DamagedFile{Path: s.Files.Where(d.Name), Reason: d.Err.Error()})
 	}
 	for _, d := range blobs {
-		out.Files = append(out.Files, DamagedFile{d.File, "its content is not what its name says"})
+		out.Files = append(out.Files, retention.DamagedFile{Path: d.File, Reason: "its content is not what its name says"})
 	}
 	if out.Sound = j.Sound() && len(out.Files) == 0; out.Sound || !apply {
 		return out, nil
@@ -156,7 +122,7 @@ func salvageSession(s *session.Session, apply bool) (*Salvaged, error) {
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func countSalvaged(s *session.Session, j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
+func countSalvaged(s *session.Session, j *journal.Salvage, out *retention.Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.Invalidate()
 	err = s.ReadSalvaged(j)
 	out.Pages, out.Turns = len(s.Pages), s.Account.Committed
@@ -166,7 +132,7 @@ func countSalvaged(s *session.Session, j *journal.Salvage, out *Salvaged) (blobs
 			held[h] = true
 		}
 	}
-	for _, h := range sortedKeys(held) {
+	for _, h := range slices.Sorted(maps.Keys(held)) {
 		if d := (*store.DamageError)(nil); errors.As(s.Blobs.Verify(h), &d) {
 			blobs = append(blobs, d)
 		}

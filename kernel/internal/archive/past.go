@@ -1,0 +1,122 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// Journals are those of the sessions in a state directory, as past sessions.
+type Journals struct{ State store.Store }
+
+// List lists the sessions.
+func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
+	in := m.State.In(folder.Sessions)
+	root := in.Where("")
+	entries, err := in.List("")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		failed(root, fmt.Errorf("list sessions: %w", err))
+	}
+	for _, e := range entries {
+		path := in.In(e.Name).Where(folder.JournalFile)
+		fi, err := in.In(e.Name).Stat(folder.JournalFile)
+		if err != nil {
+			continue // nothing was said in it yet
+		}
+		key, err := folder.KeyIn(m.State, e.Name)
+		if err == nil && key == e.Name {
+			_, err = folder.KeyOf(key)
+		}
+		if err != nil {
+			failed(path, err)
+			continue
+		}
+		c := sessions.Conversation{Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read}
+		if !yield(c) || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// read reads what people and models said from a session's journal. Positions
+// count its records.
+func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessions.Position, turn func(sessions.Turn) error) (sessions.Position, error) {
+	j, err := journal.OpenJournalIn(m.State.In(folder.Sessions).In(c.Name), folder.JournalFile, &journal.Options{ReadOnly: true})
+	if err != nil {
+		return from, err
+	}
+	defer j.Close()
+	at, seen := sessions.Position{Dialect: "journal"}, map[string]bool{}
+	for rec, err := range j.Records() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return from, err
+		}
+		at.Line++
+		if rec.Op != ingest.Op {
+			continue
+		}
+		var b ingest.Body
+		if err := json.Unmarshal(rec.Body, &b); err != nil {
+			return from, fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
+		}
+		for _, p := range b.Pages {
+			t, ok := m.said(p, b.Content, seen)
+			if t.Line = at.Line; !ok || at.Line <= from.Line {
+				continue
+			}
+			if err := turn(t); err != nil {
+				return from, err
+			}
+		}
+	}
+	at.Offset = j.Size()
+	return at, nil
+}
+
+// said is what a page of a conversation says, the first time that it comes.
+func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
+	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
+		return sessions.Turn{}, false
+	}
+	stored, ok := content[p.ID]
+	if rep := ingest.FullRep(p); !ok && rep != nil {
+		stored, ok = rep.Text, true
+	}
+	if !ok && p.Blob != "" {
+		b, err := store.BlobsIn(m.State.In(folder.Blobs)).Get(p.Blob)
+		stored, ok = string(b), err == nil // gone by retention otherwise
+	}
+	seen[p.ID] = ok
+	t := TurnOf(p, stored)
+	return t, ok && t.Text != ""
+}
+
+// TurnOf is the text of a page's parts, without calls and media.
+func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
+	var said []string
+	dec := json.NewDecoder(strings.NewReader(stored))
+	for dec.More() {
+		var part struct{ Type, Text string }
+		if err := dec.Decode(&part); err != nil {
+			said = []string{stored}
+			break
+		}
+		if strings.HasSuffix(part.Type, "text") && strings.TrimSpace(part.Text) != "" {
+			said = append(said, strings.TrimSpace(part.Text))
+		}
+	}
+	return sessions.Turn{Role: p.Role, Time: p.Created, Text: strings.Join(said, "\n")}
+}

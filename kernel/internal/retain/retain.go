@@ -1,0 +1,175 @@
+package retain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/retention"
+)
+
+func empty(r *retention.RetainedSession) bool {
+	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
+}
+
+// Retain removes what is older than it has to be kept, and blobs that nothing
+// holds. It never breaks a pointer that stands in a prompt or in memory: what a
+// standing projection shows or names, and what a committed update of any page
+// cites, stays. Like forgetting it is promised in the journal first.
+func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
+	if req.Now.IsZero() {
+		req.Now = k.Now()
+	}
+	out := &retention.Retained{Applied: req.Apply, Ended: []retention.EndedSession{}, Cited: []string{}, Unreadable: []health.Finding{}, Sessions: []retention.RetainedSession{}}
+	cited := map[string]bool{}
+	shared, err := k.Shared(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
+	}
+	erasure.Cite(cited, shared)
+	held, noBlobs := erasure.Needed(k.State, nil)
+	gone := map[string]bool{}
+	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
+	folders, err := folder.All(k.State)
+	if err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
+	var read []string
+	for _, f := range folders {
+		if gone[f] {
+			continue // it would have ended
+		}
+		row, err := k.retainSession(ctx, f, &req, cited, gone)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("retain: %w", ctx.Err())
+		}
+		if err != nil {
+			out.Unreadable = append(out.Unreadable, folder.Unreadable(f, err))
+			continue
+		}
+		read = append(read, f)
+		if !empty(row) || row.Pointed > 0 {
+			out.Sessions = append(out.Sessions, *row)
+		}
+	}
+	if noBlobs == nil && len(out.Unreadable) == 0 {
+		if err := k.countBlobs(out, held, gone); err != nil {
+			return nil, fmt.Errorf("retain: %w", err)
+		}
+	} else if len(out.Unreadable) == 0 {
+		out.Unreadable = append(out.Unreadable, health.Wrong("", noBlobs.Error(), "'memkernel check' says which session it is"))
+	}
+	if req.Backups > 0 {
+		if out.Backups, out.BackupBytes, err = k.Upkeep.RetainBackups(ctx, req.Now.Add(-req.Backups), req.Now, req.Apply); err != nil {
+			return nil, fmt.Errorf("retain: backups: %w", err)
+		}
+	}
+	if !req.Apply {
+		return out, ctx.Err()
+	}
+	return out, k.retainBlobs(ctx, read, len(out.Unreadable) == 0)
+}
+
+// retainSession finds what goes of a session and, if it is to be done, writes the
+// promise, and drops usage and traces at once: nothing depends on them.
+func (k *Keeper) retainSession(ctx context.Context, name string, req *retention.RetainRequest, cited, gone map[string]bool) (*retention.RetainedSession, error) {
+	s, unlock, err := k.Sessions.Visit(ctx, name, req.Apply)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	row := &retention.RetainedSession{Session: s.Key}
+	b := expired(s, req, row, cited)
+	for _, t := range b.Pages {
+		gone[name+"/"+t.ID] = true
+	}
+	if req.Usage > 0 {
+		if row.UsageRows, err = erasure.ExpireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
+			return nil, err
+		}
+	}
+	if req.Traces > 0 {
+		if row.TraceBytes, err = erasure.ExpireTrace(s.Files, req.Now.Add(-req.Traces), req.Apply); err != nil {
+			return nil, err
+		}
+	}
+	if !req.Apply || len(b.Pages) == 0 {
+		return row, nil
+	}
+	return row, s.PromiseErasure(b, req.Now)
+}
+
+// expired are the pages whose blobs may go.
+func expired(s *session.Session, req *retention.RetainRequest, row *retention.RetainedSession, cited map[string]bool) *erasure.Promise {
+	if req.Blobs <= 0 {
+		return &erasure.Promise{}
+	}
+	before := req.Now.Add(-req.Blobs)
+	row.Idle = lastStart(s.Branches.All).Before(before)
+	pointed := map[string]bool{}
+	if s.Journal != nil {
+		erasure.Cite(pointed, s.Journal.Store().Pages(s.Name))
+	}
+	if !row.Idle {
+		erasure.Show(pointed, maps.Values(s.Branches.All))
+	}
+	b, kept := s.Erasable().Expired(before, pointed, cited)
+	row.Pages, row.Pointed = len(b.Pages), kept
+	b.Prompts = row.Idle && len(s.Branches.All) > 0 && len(b.Pages) > 0
+	return b
+}
+
+// lastStart is when one of some conversations was planned last.
+func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
+	for _, l := range lines {
+		if t := l.Ledger.LastStart; t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// countBlobs counts the blobs that go with pages, and those that nothing holds.
+func (k *Keeper) countBlobs(out *retention.Retained, held, gone map[string]bool) error {
+	needed, err := erasure.Needed(k.State, gone)
+	if err != nil {
+		return err
+	}
+	return erasure.Unneeded(k.Blobs, needed, func(info store.BlobInfo) error {
+		out.Blobs++
+		out.BlobBytes += info.Bytes
+		if !held[info.Hash] {
+			out.Orphans++
+			out.OrphanBytes += info.Bytes
+		}
+		return nil
+	})
+}
+
+// retainBlobs keeps the promises, and removes what no page holds, if that can be told.
+func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) error {
+	if err := k.finishForget(ctx, folders); err != nil && told {
+		return err // else what can't be read may hold it: it goes once that can be told
+	}
+	if err := folder.FinishEnded(ctx, k.State); err != nil {
+		return fmt.Errorf("retain: %w", err)
+	}
+	if _, err := k.State.Stat(folder.Blobs); errors.Is(err, fs.ErrNotExist) || !told {
+		return nil
+	}
+	if err := erasure.RemoveOrphans(ctx, k.State, k.Blobs); err != nil {
+		return fmt.Errorf("retain: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/memkernel/memkernel/kernel/internal/retain"
+	"github.com/memkernel/memkernel/kernel/retention"
+)
+
+// Forget removes pages, spans, blobs or a whole session from all that is kept, and
+// keeps tombstones: Get answers FORGOTTEN, and the same message does not come back
+// when the host sends it again, in whose place a prompt then says so. The next plan
+// of the session begins its projection anew, at the price of a cache miss. What the
+// host keeps itself, and the workspace's files, are not touched.
+func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
+	req.SessionKey = keyOr(req.SessionKey)
+	return k.retainer().Forget(ctx, req)
+}
+
+// Retain removes what is older than it has to be kept, and blobs that nothing
+// holds. It never breaks a pointer that stands in a prompt or in memory: what a
+// standing projection shows or names, and what a committed update of any page
+// cites, stays. Like forgetting it is promised in the journal first.
+func (k *Kernel) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
+	return k.retainer().Retain(ctx, req)
+}
+
+// Salvage says what is sound of a session whose files are damaged, and what is lost.
+// With Apply the journal goes on with what is sound of it: all damaged files are put
+// aside, prompts are made anew at the price of a cache miss, and what the host hands in
+// again is ingested again. A session that is not there is an error that wraps
+// [ErrNoSession].
+func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*retention.Salvaged, error) {
+	req.SessionKey = keyOr(req.SessionKey)
+	return k.retainer().Salvage(ctx, req)
+}
+
+func (k *Kernel) retainer() *retain.Keeper {
+	return &retain.Keeper{State: k.state, Blobs: k.blobs, Sessions: k.sessions, Upkeep: k.upkeep, Masker: k.masker, Now: k.now,
+		Memory: k.memory.room(), Past: k.memory != nil && k.memory.opts.Sessions.Enabled,
+		Shared: k.projectPages, NoSession: func(key string) error { return noSession(k.state, key) }}
+}

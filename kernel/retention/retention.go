@@ -1,0 +1,168 @@
+// Package retention has the requests and answers of a kernel for taking things out of what
+// it keeps: what a user wants forgotten, what is older than it has to be kept, what is
+// damaged. It only describes: it removes nothing itself.
+package retention
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// ForgetRequest says what is to be forgotten.
+type ForgetRequest struct {
+	SessionKey string
+	// IDs are pages and spans of the session, and hashes of blobs. A blob is
+	// forgotten with every page that holds it, in all sessions.
+	IDs []string
+	// Session forgets all of the session; IDs must be empty then.
+	Session bool
+	// Reason is kept with the tombstones, secrets masked.
+	Reason string
+	// Apply does it. Without it the answer says what would be done, and nothing is
+	// written.
+	Apply bool
+	Now   time.Time
+}
+
+// Forgotten says what was forgotten, or would be.
+type Forgotten struct {
+	Applied bool            `json:"applied"`
+	Pages   []ForgottenPage `json:"pages"`
+	// Blobs are removed, Kept are blobs of these pages that others need too.
+	Blobs []string `json:"blobs"`
+	Kept  []string `json:"kept_blobs"`
+	// Backups are those of memory's files that quote the pages, by hash: they go, and what
+	// was pruned then can't be undone.
+	Backups []string `json:"backups"`
+	// Bytes is what the pages held.
+	Bytes int64 `json:"bytes"`
+	// Already are ids that were forgotten before.
+	Already []string `json:"already"`
+	// Elsewhere names what says the same in other words or other places, and stays:
+	// pages of equal content, what hosts wrote, entries of memory files.
+	Elsewhere []string `json:"elsewhere"`
+	// Transcripts are documents of the session that were made to be searched. The
+	// transcripts that they were made of stay where they are, and are not read again.
+	Transcripts []sessions.Forgotten `json:"transcripts"`
+}
+
+// ForgottenPage is a page that was forgotten.
+type ForgottenPage struct {
+	// Session is the key of its session.
+	Session string      `json:"session"`
+	ID      string      `json:"id"`
+	Type    pagevm.Type `json:"type"`
+	Tool    string      `json:"tool"`
+	Path    string      `json:"path"`
+	Bytes   int64       `json:"bytes"`
+	Created time.Time   `json:"created,omitzero"`
+}
+
+// RetainRequest says how long things are kept; 0 is for ever.
+type RetainRequest struct {
+	// Blobs is the age from which large contents and media may go. A page stays,
+	// with its shorter forms; Get answers FORGOTTEN for its content, which comes
+	// back when the host sends the message again.
+	Blobs time.Duration
+	// Usage is the age from which calls are dropped from usage.jsonl, Traces the
+	// one from which a trace that was put aside goes.
+	Usage, Traces time.Duration
+	// Sessions is the age from which a session that was not used goes as a whole. One
+	// that this or another process works with stays, and one that memory names pages of.
+	Sessions time.Duration
+	// Backups is the age of a run over memory's files from which its backups go. Those that
+	// an undo of the newest pruning needs stay.
+	Backups time.Duration
+	// Apply does it. Without it the answer says what would be done, and nothing is
+	// written.
+	Apply bool
+	// Now is the moment that ages are counted to; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// Retained says what was removed, or would be.
+type Retained struct {
+	Applied bool `json:"applied"`
+	// Ended are sessions that go as a whole. Cited are those that are as old and stay,
+	// by key: memory names pages of them.
+	Ended    []EndedSession    `json:"ended"`
+	Cited    []string          `json:"cited"`
+	Sessions []RetainedSession `json:"sessions"`
+	// Unreadable are sessions that can't be read. Nothing of them goes, and no blob,
+	// since they may hold it.
+	Unreadable []health.Finding `json:"unreadable"`
+	// Blobs and BlobBytes are removed, orphans among them: blobs that no page of any
+	// session holds, as a kill between two writes leaves them.
+	Blobs       int   `json:"blobs"`
+	BlobBytes   int64 `json:"blob_bytes"`
+	Orphans     int   `json:"orphans"`
+	OrphanBytes int64 `json:"orphan_bytes"`
+	// Backups and BackupBytes are those of memory's files that are removed.
+	Backups     int   `json:"backups"`
+	BackupBytes int64 `json:"backup_bytes"`
+}
+
+// EndedSession is a session that is removed.
+type EndedSession struct {
+	// Session is its key, Last when it was used last.
+	Session string    `json:"session"`
+	Last    time.Time `json:"last"`
+	// Bytes is what its folder holds, without blobs.
+	Bytes int64 `json:"bytes"`
+}
+
+// RetainedSession is what goes of one session.
+type RetainedSession struct {
+	// Session is its key.
+	Session string `json:"session"`
+	// Pages lose their content. Pointed are pages as old that keep it, because a
+	// prompt or memory points to them.
+	Pages   int `json:"pages"`
+	Pointed int `json:"pointed"`
+	// Idle: nobody has planned the session for so long that it has no prompt left.
+	Idle bool `json:"idle"`
+	// UsageRows leave usage.jsonl, TraceBytes is the trace that goes.
+	UsageRows  int   `json:"usage_rows"`
+	TraceBytes int64 `json:"trace_bytes"`
+}
+
+// SalvageRequest names a session of which something is damaged.
+type SalvageRequest struct {
+	SessionKey string
+	// Project is what all sessions share, in place of a session.
+	Project bool
+	// Apply puts aside what is damaged, and goes on with what is sound. Without it
+	// nothing is written.
+	Apply bool
+}
+
+// Salvaged says what is sound of a session, and what is lost.
+type Salvaged struct {
+	Session string `json:"session"`
+	Applied bool   `json:"applied"`
+	// Sound: nothing is damaged, and nothing was done.
+	Sound bool `json:"sound"`
+	// Records, Pages and Turns are what is sound of the journal.
+	Records int `json:"records"`
+	Pages   int `json:"pages"`
+	Turns   int `json:"turns"`
+	// Lost are the stretches of the journal that can't be read, Unfit what is whole and
+	// can't stand without them.
+	Lost  []journal.Lost `json:"lost"`
+	Unfit []string       `json:"unfit"`
+	// Files are the other files that are damaged.
+	Files []DamagedFile `json:"files"`
+	// Aside are the paths to which damaged files were moved: nothing reads them, and
+	// nothing removes them.
+	Aside []string `json:"aside"`
+}
+
+// DamagedFile is a file that can't be used.
+type DamagedFile struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
