@@ -65,6 +65,7 @@ var (
 	htmlLink  = regexp.MustCompile(`(?:href|src|srcset)\s*=\s*["']([^"'\s]*)`)
 	htmlID    = regexp.MustCompile(`(?:id|name)\s*=\s*["']([^"']+)["']`)
 	heading   = regexp.MustCompile(`^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$`)
+	underline = regexp.MustCompile(`^ {0,3}(=+|-+)\s*$`)
 	comment   = regexp.MustCompile(`(?s)<!--(.*?)-->`)
 )
 
@@ -80,7 +81,8 @@ func parsePage(name, text string) *page {
 			prose.WriteString(lines[i] + "\n")
 			continue
 		}
-		b := block{line: i + 1, info: strings.TrimSpace(m[3]), before: strings.Join(lines[begin:i], "\n")}
+		b := block{line: i + 1, info: strings.Fields(m[3] + " .")[0], before: strings.Join(lines[begin:i], "\n")}
+		b.info = strings.TrimSuffix(b.info, ".")
 		prose.WriteString("\n")
 		for i++; i < len(lines); i++ {
 			prose.WriteString("\n")
@@ -133,10 +135,14 @@ func (p *page) prose(text string) {
 	line := 1
 	for _, paragraph := range strings.SplitAfter(text, "\n\n") {
 		at := func(offset int) int { return line + strings.Count(paragraph[:offset], "\n") }
+		above := ""
 		for l := range strings.SplitSeq(paragraph, "\n") {
 			if m := heading.FindStringSubmatch(l); m != nil {
 				p.anchors = append(p.anchors, anchor(m[1], seen))
+			} else if above != "" && underline.MatchString(l) {
+				p.anchors = append(p.anchors, anchor(above, seen))
 			}
+			above = strings.TrimSpace(l)
 		}
 		for _, m := range codeSpan.FindAllStringSubmatchIndex(paragraph, -1) {
 			if m[3]-m[2] == m[7]-m[6] {
@@ -391,9 +397,9 @@ func lookUp(root *cobra.Command, words []string) error {
 
 // TestPagesFindsFaults: the checks of this file find what is wrong with a page.
 func TestPagesFindsFaults(t *testing.T) {
-	text := "# A `b` c: d\n\n## Twice\n\n## Twice\n\n[ok](#a-b-c-d) [ok](#twice-1) ![ok](pic.svg) [ok](../other.md#there) [web](https://x.example/#y)\n" +
+	text := "# A `b` c: d\n\n## Twice\n\n## Twice\n\n[ok](#a-b-c-d) [ok](#under-lined) [ok](#twice-1) ![ok](pic.svg) [ok](../other.md#there) [web](https://x.example/#y)\n" +
 		"[bad](#twice-2) [bad](none.md) [bad](../other.md#none)\n[bad](../../../out.md) `[code](none)` <img src=\"none.svg\"> [bad]()\n\n" +
-		"```\n[not a link](none)\n```\n\n[ref]: none2.md\n"
+		"```\n[not a link](none)\n```\n\n[ref]: none2.md\n\nUnder lined\n-----------\n"
 	root := t.TempDir()
 	for name, s := range map[string]string{"other.md": "# There\n", "sub/pic.svg": "", "sub/page.md": text} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {

@@ -28,6 +28,8 @@ const (
 	picPause            = 5.0 // what a pause takes of the width, if there are few
 	picLeastPause       = 1.5
 	picColumns          = 200 // the most columns that are drawn, each of one call or several
+	picCuts             = 80  // the most cuts that are marked in a plot: more can't be told apart
+	picOver             = 3.0 // the most that a plot shows of a prompt, in windows
 	picLabel            = 42.0
 	picText, picCaption = 18, 16
 )
@@ -81,6 +83,7 @@ type drawing struct {
 	x     []float64
 	width float64
 	pause float64
+	marks bool // cuts are marked
 }
 
 // Picture draws a session under one to three policies as an SVG of one of the
@@ -107,8 +110,9 @@ func Picture(w io.Writer, results []*replay.Result, theme string) error {
 	return err
 }
 
-// pictureColumns takes calls together where there are more than can be told apart. Heights are means, so
-// that an area stays what was sent; a cut and a pause among them are kept.
+// pictureColumns takes calls together where there are more than can be told apart.
+// Heights are means, so that an area stays what was sent; a cut and a pause among them
+// are kept.
 func pictureColumns(calls []replay.Call) []pictureColumn {
 	n := min(len(calls), picColumns)
 	out := make([]pictureColumn, n)
@@ -153,6 +157,14 @@ func (p *drawing) place() {
 		x += p.width
 	}
 	p.x = append(p.x, picRight)
+	p.marks = true
+	for _, columns := range p.columns {
+		cuts := 0
+		for _, c := range columns {
+			cuts += count(c.cut)
+		}
+		p.marks = p.marks && cuts <= picCuts
+	}
 }
 
 func count(yes bool) int {
@@ -275,7 +287,7 @@ func (p *drawing) key() {
 	entry(sum.read > 0, "read from cache", box(p.theme.read))
 	entry(sum.write > 0, "written to cache", box(p.theme.write))
 	entry(sum.uncached > 0, "uncached", box(p.theme.uncached))
-	entry(sum.cut, "cut", `<path d="M1-11h12l-6 10z"/>`)
+	entry(sum.cut && p.marks, "cut", `<path d="M1-11h12l-6 10z"/>`)
 	entry(sum.pause && p.pause > 0, "pause", fmt.Sprintf(`<path d="M4-14h6v18H4z" fill="%s"/>`, p.theme.pause))
 }
 
@@ -295,8 +307,8 @@ func (p *drawing) pauses(top, bottom float64) {
 	}
 }
 
-// scale is how many tokens the plots reach up to, and the window, 0 if it would leave the prompts too
-// little of the height.
+// scale is how many tokens the plots reach up to, and the window, 0 if it would leave the
+// prompts too little of the height.
 func (p *drawing) scale() (top, window float64) {
 	for i, r := range p.results {
 		for _, c := range p.columns[i] {
@@ -304,8 +316,11 @@ func (p *drawing) scale() (top, window float64) {
 		}
 		window = max(window, float64(r.ContextWindow))
 	}
-	if window > 3*top {
+	switch {
+	case window > 3*top:
 		return max(1, 1.15*top), 0
+	case window > 0:
+		top = min(top, picOver*window)
 	}
 	return max(1, 1.08*max(top, window)), window
 }
@@ -314,14 +329,16 @@ func (p *drawing) scale() (top, window float64) {
 // before it what was in the cache or went there, before that what was read.
 func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	bottom := y + picPanel
-	height := func(v float64) float64 { return bottom - picPanel*v/top }
+	height := func(v float64) float64 { return bottom - picPanel*min(v/top, 1) }
 	p.area(columns, height, p.theme.uncached, func(c pictureColumn) (float64, bool) { return c.top(), c.uncached > 0 })
 	p.area(columns, height, p.theme.write, func(c pictureColumn) (float64, bool) { return c.read + c.write, c.write > 0 })
 	p.area(columns, height, p.theme.read, func(c pictureColumn) (float64, bool) { return c.read, c.read > 0 })
 	fmt.Fprintf(p, `<path d="M%s %sH%s" stroke="%s"/>`+"\n", num(picLeft), num(bottom), num(picRight), p.theme.muted)
 	var cuts strings.Builder
+	most := 0.0
 	for i, c := range columns {
-		if c.cut {
+		most = max(most, c.top())
+		if c.cut && p.marks {
 			high := c.top()
 			if i > 0 {
 				high = max(high, columns[i-1].top())
@@ -331,6 +348,9 @@ func (p *drawing) panel(columns []pictureColumn, y, top float64) {
 	}
 	if cuts.Len() > 0 {
 		fmt.Fprintf(p, `<path stroke="%s" d="%s"/>`+"\n", p.theme.back, cuts.String())
+	}
+	if most > top {
+		p.text(picLabels, y+12, p.caption(), "to "+compact(int(most))+" ↑")
 	}
 }
 
@@ -421,14 +441,15 @@ func (p *drawing) bills(y float64) {
 		l.y = max(min(l.y, limit), y+6+float64(i)*picLabel)
 		limit = l.y - picLabel
 		fmt.Fprintf(p, `<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(picLabels+4), num(l.y), l.colour)
-		p.text(picLabels+14, l.y+6, fmt.Sprintf(`font-weight="700" font-size="%s"`, fitting(picText, l.amount)), l.amount)
-		p.text(picLabels+14, l.y+24, fmt.Sprintf(`fill="%s" font-size="%s"`, p.theme.muted, fitting(picCaption, l.name)), l.name)
+		p.text(picLabels+14, l.y+6, fmt.Sprintf(`font-weight="700" font-size="%s"`, fitting(picText, 0.7, l.amount)), l.amount)
+		p.text(picLabels+14, l.y+24, fmt.Sprintf(`fill="%s" font-size="%s"`, p.theme.muted, fitting(picCaption, 0.6, l.name)), l.name)
 	}
 }
 
-// fitting is the size of letters, or the smaller one that a label's line has room for.
-func fitting(size float64, s string) string {
-	return num(min(size, (picWidth-picLabels-18)/(0.6*float64(max(1, Width(s))))))
+// fitting is the size of letters that are so wide, in their size, or the smaller one that
+// a label's line has room for.
+func fitting(size, wide float64, s string) string {
+	return num(min(size, (picWidth-picLabels-18)/(wide*float64(max(1, Width(s))))))
 }
 
 // caption is how less important text looks.

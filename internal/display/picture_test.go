@@ -63,6 +63,7 @@ func TestPictureOfAnySession(t *testing.T) {
 		"50,000 calls":  two("m", 50_000, 90, 700, 5),
 		"dear":          two("m", 50_000, 90, 700, 5e6),
 		"three":         three,
+		"far over":      append(two("m", 3_000, 90, 700, 5), drawn(replay.Fullest, "m", 3_000, 90, 0, 5)),
 		"one":           {drawn("memkernel-20k", "m", 40, 9, 20, 5)},
 		"nothing sent":  {{Policy: replay.Turns, Model: "", Calls: make([]replay.Call, 3)}},
 	}
@@ -161,6 +162,9 @@ func readPicture(t *testing.T, svg []byte) pictureRead {
 				}
 				b := box{text: s, x0: number64(t, attribute(open, "x")), y1: number64(t, attribute(open, "y"))}
 				wide := 0.6 * size * float64(Width(s))
+				if attribute(open, "font-weight") != "" {
+					wide *= 0.7 / 0.6
+				}
 				if attribute(open, "text-anchor") == "end" {
 					b.x0 -= wide
 				}
