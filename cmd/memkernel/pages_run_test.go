@@ -549,6 +549,14 @@ func TestPagesRunFindsFaults(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) { got = append(got, newSandbox(t).runBlock(t, p, b)...) })
 	}
+	for text, reason := range map[string]string{"<!-- not run -->\n```\nmemkernel x\n```": "", "<!-- not run: -->\n\n```sh\nx\n```": "", "a <!-- b --> c\n\n<!-- not run: is\nno use -->\n```sh\nx\n```": "is\nno use"} {
+		if b := parsePage("", text).blocks[0]; !b.notRun || b.notRunReason != reason || len(b.commands()) != 1 {
+			t.Errorf("%q: %+v", text, b)
+		}
+	}
+	if b := parsePage("", "<!-- not run: of another -->\nText.\n\n```sh\nx\n").blocks[0]; b.notRun || b.text != "x\n\n" {
+		t.Errorf("a comment that is not right before a block counts, or an open block is lost: %+v", b)
+	}
 	good := parsePage("good.md", "```sh\ngit clone https://x.example/a && cd a && make build\ncd ~/notes\nmemkernel reindex && memkernel search tuesday | grep -c . >/dev/null # words\n"+
 		"memkernel proxy --upstream https://x.example &\nexport OPENAI_BASE_URL=http://127.0.0.1:8377/v1\ncodex \"fix it\"\nnpx -y memkernel@latest version\nmemkernel plan \\\n  --transcript FILE \\\n  --json\n```\n\n"+
 		"```sh\ncat >config.yaml <<EOF\nplan:\n  context_window: 64k\nEOF\nmemkernel config --config config.yaml\n```\n\nIt exits with 2.\n\n```\n$ memkernel plan --no-such\nmemkernel: error\n```\n\n"+
