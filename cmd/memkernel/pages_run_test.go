@@ -163,8 +163,11 @@ type sandbox struct {
 type server struct {
 	cancel context.CancelFunc
 	done   chan int
-	out    *lockedBuffer
+	// what it says on standard output, and on standard error
+	out, err lockedBuffer
 }
+
+func (v *server) said() string { return v.out.String() + v.err.String() }
 
 type lockedBuffer struct {
 	sync.Mutex
@@ -177,6 +180,7 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+// String is what was written until now.
 func (l *lockedBuffer) String() string {
 	l.Lock()
 	defer l.Unlock()
@@ -369,25 +373,33 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	if len(args) > 0 && args[0] == "proxy" {
 		args = s.proxyArgs(args)
 	}
-	v := &server{cancel: cancel, done: make(chan int, 1), out: &lockedBuffer{}}
-	u := &cli.UI{In: strings.NewReader(""), Out: v.out, Err: v.out}
+	v := &server{cancel: cancel, done: make(chan int, 1)}
+	u := &cli.UI{In: strings.NewReader(""), Out: &v.out, Err: &v.err}
 	serves := len(args) > 0 && slices.Contains(serving, args[0]) && !slices.Contains(args, "--stdio") || slices.Contains(args, "--watch")
 	if !serves {
 		defer cancel()
 		code := run(ctx, u, args)
-		return code, v.out.String(), nil
+		return code, v.said(), nil
 	}
 	go func() { v.done <- run(ctx, u, args) }()
 	s.servers = append(s.servers, v)
-	for v.out.String() == "" {
+	for !strings.Contains(v.out.String(), "\n") {
 		select {
 		case code := <-v.done:
 			s.servers = s.servers[:len(s.servers)-1]
-			return code, v.out.String(), errors.New("it ended in place of serving")
+			return code, v.said(), errors.New("it ended in place of serving")
 		case <-ctx.Done():
 			return 0, "", errors.New("it never said that it serves")
 		case <-time.After(2 * time.Millisecond):
 		}
+	}
+	if args[0] == "serve" {
+		socket, _, _ := strings.Cut(v.out.String(), "\n")
+		c, err := net.Dial("unix", socket)
+		if err != nil {
+			return 0, "", err
+		}
+		return 0, "", c.Close()
 	}
 	if args[0] == "proxy" {
 		return 0, "", health(regexp.MustCompile(`http://\S+`).FindString(v.out.String()))
@@ -455,7 +467,7 @@ func (s *sandbox) stop(p *page, b block) (bad []string) {
 	for _, v := range s.servers {
 		v.cancel()
 		if code := <-v.done; code != fail.ExitOK {
-			bad = append(bad, p.at(b.line, "a server ends with exit code %d: %s", code, v.out))
+			bad = append(bad, p.at(b.line, "a server ends with exit code %d: %s", code, v.said()))
 		}
 	}
 	s.servers, s.addresses = nil, map[string]string{}
@@ -560,8 +572,9 @@ func TestPagesRunFindsFaults(t *testing.T) {
 	good := parsePage("good.md", "```sh\ngit clone https://x.example/a && cd a && make build\ncd ~/notes\nmemkernel reindex && memkernel search tuesday | grep -c . >/dev/null # words\n"+
 		"memkernel proxy --upstream https://x.example &\nexport OPENAI_BASE_URL=http://127.0.0.1:8377/v1\ncodex \"fix it\"\nnpx -y memkernel@latest version\nmemkernel plan \\\n  --transcript FILE \\\n  --json\n```\n\n"+
 		"```sh\ncat >config.yaml <<EOF\nplan:\n  context_window: 64k\nEOF\nmemkernel config --config config.yaml\n```\n\nIt exits with 2.\n\n```\n$ memkernel plan --no-such\nmemkernel: error\n```\n\n"+
-		"```\n0 3 * * *  memkernel audit --workspace ~/notes > ~/audit.txt || mail -s audit me < ~/audit.txt\n```\n\n```\nclaude mcp add memkernel -- memkernel mcp --private --host claude\n```\n")
-	if len(good.blocks) != 5 {
+		"```\n0 3 * * *  memkernel audit --workspace ~/notes > ~/audit.txt || mail -s audit me < ~/audit.txt\n```\n\n```\nclaude mcp add memkernel -- memkernel mcp --private --host claude\n```\n\n"+
+		"```sh\nmemkernel serve --workspace ~/notes &\nmemkernel status --workspace ~/notes\nmemkernel reindex --watch --workspace ~/notes\n```\n")
+	if len(good.blocks) != 6 {
 		t.Fatalf("%d blocks", len(good.blocks))
 	}
 	s := newSandbox(t)
