@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -149,6 +149,13 @@ demo: build ## index the bundled workspace, plan the bundled session over it, ex
 replay: build ## replay the bundled sample under three policies
 	$(BIN) replay --transcript $(SAMPLE) --context-window 128k --fixed-tokens 25000 \
 	  --resolver memory_get
+
+# PICTURE is what doc/session-light.svg and doc/session-dark.svg show.
+PICTURE := --context-window 128k --fixed-tokens 25000 --resolver memory_get
+
+picture: build ## draw the bundled sample into doc/session-light.svg and doc/session-dark.svg
+	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-light.svg
+	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-dark.svg --theme dark
 
 # The rules for secrets are gitleaks', at the version that internal/tools/maskgen names.
 GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/tools/maskgen/main.go)

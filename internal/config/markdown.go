@@ -14,6 +14,7 @@ exist. Flags win over the file, and the file over the defaults.
 
 ` + "```" + `
 memkernel config                                     # every setting, and where it came from
+mkdir -p .memkernel
 memkernel config --sample > .memkernel/config.yaml   # a file to start from
 ` + "```" + `
 

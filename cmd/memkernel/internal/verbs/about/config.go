@@ -15,7 +15,7 @@ func Config(a *cli.App) *cobra.Command {
 		Long: `config prints the settings as they hold, as a configuration file would have them:
 the defaults, over them the file, over it the flags. doc/config.md says what each
 of them means.`,
-		Example: `  memkernel config --sample > .memkernel/config.yaml`,
+		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml`,
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runConfig(a, sample) },
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/replay"
@@ -32,6 +34,8 @@ type replayFlags struct {
 	view       cli.Choice
 	limit      int
 	trace      string
+	picture    string
+	theme      cli.Choice
 }
 
 // Replay is the verb replay.
@@ -65,6 +69,10 @@ reason; what was said in them stands in later prompts.
 Transcripts do not hold tools and system prompt. Their size is taken from the first
 call's recorded usage; --room gives the window as room above it.
 
+--picture writes an SVG as well: the prompt of every call by what its tokens cost,
+and the bill as it grows, under at most three policies (append-late and memkernel,
+if --policy names none).
+
 With --trace it decides again what a trace says was decided, and shows the first
 decision that comes out otherwise (exit code 3). A trace is what stands in a
 session's folder as trace.jsonl, or what bench paging --trace writes. Decisions of
@@ -72,11 +80,15 @@ another version are counted apart: they may well differ.`,
 		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
   memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
   memkernel replay -t session.jsonl --policy memkernel --json
+  memkernel replay -t session.jsonl --picture session.svg --theme dark
   memkernel replay --trace .memkernel/sessions/default/trace.jsonl`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
 				return replayTrace(a, r.trace)
+			}
+			if r.picture != "" && !cmd.Flags().Changed("policy") {
+				r.policies = []string{replay.AppendLate, replay.Memkernel}
 			}
 			return runReplay(cmd.Context(), a, r)
 		},
@@ -93,11 +105,16 @@ another version are counted apart: they may well differ.`,
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "decide again what a trace `file` says, instead of replaying a session")
+	f.StringVar(&r.picture, "picture", "", "draw the session into this `file`, as SVG")
+	r.theme = cli.Choice{Value: display.PictureThemes()[0], Of: display.PictureThemes()}
+	f.Var(&r.theme, "theme", "colours of the picture")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
+	cmd.MarkFlagsMutuallyExclusive("trace", "picture")
 	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
 	cli.ViewFlag(cmd, &r.view, "full")
 	a.PricesFlag(cmd)
 	cli.CompleteWords(cmd, "policy", append(replay.Policies(), "all"))
+	cli.CompleteWords(cmd, "theme", display.PictureThemes())
 	return cmd
 }
 
@@ -145,6 +162,11 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		doc.Results = append(doc.Results, result)
 	}
 	replay.Align(doc.Results)
+	if r.picture != "" {
+		if err := writePicture(r.picture, doc.Results, r.theme.Value); err != nil {
+			return err
+		}
+	}
 	switch {
 	case a.JSON && len(doc.Results) == 1:
 		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})
@@ -152,6 +174,18 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return a.WriteJSON(doc)
 	}
 	return display.Replay(a.Out, doc.Recorded, doc.Results, a.Style())
+}
+
+// writePicture draws into a file, whole or not at all.
+func writePicture(path string, results []*replay.Result, theme string) error {
+	var svg bytes.Buffer
+	if err := display.Picture(&svg, results, theme); err != nil {
+		return fmt.Errorf("picture %s: %w", path, err)
+	}
+	if err := atomicfile.WriteFile(path, svg.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("picture: %w", err)
+	}
+	return nil
 }
 
 func (r *replayFlags) check() error {
@@ -165,6 +199,15 @@ func (r *replayFlags) check() error {
 		if _, _, err := replay.ParsePolicy(p); err != nil {
 			return fail.Usagef("--policy: %s", err)
 		}
+	}
+	if r.picture != "" && len(r.policies) > display.PictureMost {
+		return fail.UsageWith(fmt.Sprintf("--picture shows %d policies at most, not %d", display.PictureMost, len(r.policies)), "name them with --policy")
+	}
+	if r.picture == "-" {
+		return fail.Usagef("--picture names a file: standard output has the table")
+	}
+	if r.picture == "" && r.theme.Value != r.theme.Of[0] {
+		return fail.Usagef("--theme goes with --picture FILE")
 	}
 	if r.ttl < 0 || r.limit < 0 {
 		return fail.Usagef("--ttl and --limit are not negative")

@@ -1,0 +1,336 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+)
+
+// TestPagesData: JSON and YAML of the pages can be read, and YAML that sets what a
+// configuration sets is a configuration.
+func TestPagesData(t *testing.T) {
+	n := 0
+	for _, p := range readPages(t, allPages...) {
+		for _, b := range p.blocks {
+			switch b.info {
+			case "json", "jsonl", "yaml", "yml":
+				n++
+				if err := readData(t, b); err != nil {
+					t.Error(p.at(b.line, "%v", err))
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("only %d blocks were read", n)
+	}
+	for _, faulty := range []block{{info: "json", text: `{"a":}`}, {info: "yaml", text: "a: b: c"}, {info: "yaml", text: "embedding:\n  privider: local\n"}} {
+		if readData(t, faulty) == nil {
+			t.Errorf("%s passes", faulty.text)
+		}
+	}
+}
+
+// readData reads a block of JSON or YAML.
+func readData(t *testing.T, b block) error {
+	if strings.HasPrefix(b.info, "json") {
+		d := json.NewDecoder(strings.NewReader(b.text))
+		for {
+			var v any
+			if err := d.Decode(&v); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	var v map[string]any
+	if err := yaml.Unmarshal([]byte(b.text), &v); err != nil {
+		return err
+	}
+	code, sample, _ := invoke(t, "config", "--sample")
+	if code != fail.ExitOK {
+		return fmt.Errorf("config --sample ends with %d", code)
+	}
+	for section := range v {
+		if !strings.Contains(sample, "\n"+section+":") && !strings.Contains(sample, "\n# "+section+":") && !strings.Contains(sample, "\n#"+section+":") {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+			return err
+		}
+		if code, _, stderr := invoke(t, "config", "--config", file); code != fail.ExitOK {
+			return errors.New(stderr)
+		}
+		return nil
+	}
+	return nil
+}
+
+// TestPagesScripts: examples in JavaScript and Python are of that language, where there is
+// something to say so.
+func TestPagesScripts(t *testing.T) {
+	for language, infos := range map[string][]string{"node": {"js", "javascript", "mjs"}, "python3": {"python", "py"}, "tsc": {"ts", "typescript"}} {
+		t.Run(language, func(t *testing.T) {
+			var found []string
+			at := map[string]string{}
+			dir := t.TempDir()
+			for _, p := range readPages(t, allPages...) {
+				for _, b := range p.blocks {
+					if slices.Contains(infos, b.info) {
+						name := filepath.Join(dir, fmt.Sprintf("block%d.%s", len(found), map[string]string{"node": "mjs", "python3": "py", "tsc": "ts"}[language]))
+						if err := os.WriteFile(name, []byte(b.text), 0o600); err != nil {
+							t.Fatal(err)
+						}
+						found, at[name] = append(found, name), p.at(b.line, "")
+					}
+				}
+			}
+			if len(found) == 0 && language != "tsc" {
+				t.Error("no example was found")
+			}
+			program, err := exec.LookPath(language)
+			if err != nil {
+				t.Skipf("%s is not installed: %d examples are not checked", language, len(found))
+			}
+			faulty := filepath.Join(dir, "faulty"+filepath.Ext(append(found, "x.ts")[0]))
+			if err := os.WriteFile(faulty, []byte("const = (;\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			at[faulty] = "a faulty one"
+			for _, name := range append(found, faulty) {
+				out, err := exec.Command(program, syntaxOnly(language, name)...).CombinedOutput()
+				if (err == nil) != (name != faulty) {
+					t.Errorf("%s%v: %s", at[name], err, out)
+				}
+			}
+		})
+	}
+}
+
+// syntaxOnly are the arguments by which a language reads a file and doesn't run it.
+func syntaxOnly(language, file string) []string {
+	switch language {
+	case "node":
+		return []string{"--check", file}
+	case "python3":
+		return []string{"-S", "-c", "import sys; compile(open(sys.argv[1], encoding='utf-8').read(), sys.argv[1], 'exec')", file}
+	}
+	return []string{"--noEmit", "--noResolve", "--skipLibCheck", "--target", "esnext", "--module", "esnext", file}
+}
+
+// goNames are what examples in Go take for given: parameters of the function that they are
+// put in, by name. Message is a type of theirs.
+var goNames = map[string]string{
+	"ctx":          "ctx context.Context",
+	"workspaceDir": "workspaceDir string",
+	"workspace":    "workspace string",
+	"key":          "key string",
+	"messages":     "messages []memkernel.Message",
+	"response":     "response []byte",
+	"k":            "k *kernel.Kernel",
+	"err":          "err error",
+	"call":         "call struct { Name string; Input json.RawMessage }",
+	"store":        "store interface { History(string) []Message }",
+}
+
+// goImports are the packages that examples may name.
+var goImports = map[string]string{
+	"context": "context", "json": "encoding/json", "fmt": "fmt", "os": "os", "log": "log", "time": "time", "errors": "errors", "http": "net/http",
+	"memkernel": modulePath, "kernel": modulePath + "/kernel", "transcript": modulePath + "/transcript", "pagevm": modulePath + "/pagevm", "tools": modulePath + "/serve/tools", "journal": modulePath + "/pagevm/journal", "picoclaw": modulePath + "/integrations/picoclaw",
+}
+
+const modulePath = "github.com/memkernel/memkernel"
+
+// TestPagesGo: the examples of a page in Go compile, one after the other.
+func TestPagesGo(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not installed: the examples are not compiled")
+	}
+	files := map[string]string{}
+	for _, p := range readPages(t, allPages...) {
+		var blocks []string
+		for _, b := range p.blocks {
+			if b.info == "go" && !b.notRun {
+				blocks = append(blocks, fmt.Sprintf("//line %s:%d\n%s", filepath.Join(repositoryAbs, p.path), b.line+1, b.text))
+			}
+		}
+		if len(blocks) == 0 {
+			continue
+		}
+		name := strings.NewReplacer("/", "_", ".", "_").Replace(p.path)
+		source, err := goFile(blocks)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		files[name] = source
+	}
+	if len(files) < 2 {
+		t.Errorf("only %d pages have examples in Go", len(files))
+	}
+	for name, statement := range map[string]string{"type": "k, err := kernel.Open(ctx, workspaceDir, 7)", "name": "nobody.Knows()", "unset": "x = 7"} {
+		source, err := goFile([]string{statement + "\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["faulty_"+name] = source
+	}
+	out := compileGo(t, files)
+	for part := range strings.SplitSeq("\n"+out, "\n# ") {
+		if name := path.Base(strings.Fields(part + " none")[0]); strings.HasPrefix(name, "faulty_") {
+			delete(files, name)
+		} else if name != "none" {
+			t.Error(part)
+		}
+	}
+	for name := range files {
+		if strings.HasPrefix(name, "faulty_") {
+			t.Errorf("%s compiles", name)
+		}
+	}
+}
+
+// goFile puts examples into a file, each in a scope within the one before it, with what
+// they take for given.
+func goFile(blocks []string) (string, error) {
+	made, free, packages := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var body strings.Builder
+	for _, text := range blocks {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package pages\nfunc _() {\n"+text+"}\n", parser.SkipObjectResolution)
+		if err != nil {
+			return "", err
+		}
+		goNamesOf(f, made, free, packages)
+		body.WriteString("{\n" + text)
+		for _, statement := range f.Decls[0].(*ast.FuncDecl).Body.List {
+			for _, name := range declared(statement) {
+				body.WriteString("_ = " + name + "\n")
+			}
+		}
+	}
+	body.WriteString(strings.Repeat("}\n", len(blocks)))
+	var parameters, imports []string
+	for name := range free {
+		parameters = append(parameters, goNames[name])
+		for of := range goImports {
+			if strings.Contains(goNames[name], of+".") {
+				packages[of] = true
+			}
+		}
+	}
+	for name := range packages {
+		if _, given := goNames[name]; given || made[name] {
+			continue
+		}
+		if at := goImports[name]; at != "" {
+			imports = append(imports, fmt.Sprintf("%s %q", name, at))
+		}
+	}
+	slices.Sort(parameters)
+	slices.Sort(imports)
+	return fmt.Sprintf("package pages\n\nimport (\n%s\n)\n\ntype Message struct{ Role, Content string }\n\nfunc _(%s) {\n%s}\n",
+		strings.Join(imports, "\n"), strings.Join(parameters, ", "), body.String()), nil
+}
+
+// declared are the names that a statement makes.
+func declared(s ast.Stmt) (names []string) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		for _, e := range s.Lhs {
+			if id, ok := e.(*ast.Ident); ok && s.Tok == token.DEFINE && id.Name != "_" {
+				names = append(names, id.Name)
+			}
+		}
+	case *ast.DeclStmt:
+		if d := s.Decl.(*ast.GenDecl); d.Tok == token.VAR {
+			for _, spec := range d.Specs {
+				for _, id := range spec.(*ast.ValueSpec).Names {
+					names = append(names, id.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// goNamesOf sorts what an example names: what was made by it or one before it, what is
+// given, and what may be packages.
+func goNamesOf(f *ast.File, made, free, packages map[string]bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, e := range n.Rhs {
+				ast.Inspect(e, func(n ast.Node) bool {
+					if id, ok := n.(*ast.Ident); ok && goNames[id.Name] != "" && !made[id.Name] {
+						free[id.Name] = true
+					}
+					return true
+				})
+			}
+			for _, name := range declared(n) {
+				made[name] = made[name] || !free[name]
+			}
+		case *ast.DeclStmt:
+			for _, name := range declared(n) {
+				made[name] = made[name] || !free[name]
+			}
+		case *ast.SelectorExpr:
+			if id, ok := n.X.(*ast.Ident); ok && !made[id.Name] {
+				packages[id.Name] = true
+			}
+		case *ast.Ident:
+			if goNames[n.Name] != "" && !made[n.Name] {
+				free[n.Name] = true
+			}
+		}
+		return true
+	})
+}
+
+// compileGo compiles files as a package of this module each, without writing into it, and
+// returns what the compiler says.
+func compileGo(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	overlay := map[string]map[string]string{"Replace": {}}
+	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json")}
+	for name, source := range files {
+		real := filepath.Join(dir, name+".go")
+		if err := os.WriteFile(real, []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		overlay["Replace"][filepath.Join(repositoryAbs, "internal", "pages", name, "pages.go")] = real
+		args = append(args, "./internal/pages/"+name)
+	}
+	raw, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = repositoryAbs
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) == 0 {
+		t.Fatal(err)
+	}
+	return string(out)
+}
