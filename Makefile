@@ -71,7 +71,7 @@ check-all: check test-race lint ## check, the race detector, staticcheck, builds
 lint: ## staticcheck over all modules
 	@$(call each,run,$(STATICCHECK) ./...)
 
-bench: ## the figures of the README, as ratios within one run
+bench: ## the figures of doc/figures.md, as ratios within one run
 	@$(call each,test,-run '^$$' -bench . -benchmem ./...)
 
 bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and memory

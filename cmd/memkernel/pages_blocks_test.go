@@ -147,6 +147,7 @@ var goNames = map[string]string{
 	"k":            "k *kernel.Kernel",
 	"err":          "err error",
 	"call":         "call struct { Name string; Input json.RawMessage }",
+	"callTheModel": "callTheModel func([]memkernel.Message) struct { Message memkernel.Message; Usage *memkernel.Usage }",
 	"store":        "store interface { History(string) []Message }",
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// embedded is the README's example, in its words, with what stands between.
+// embedded is the example of doc/agents.md, in its words, with what stands between.
 func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Message, response []byte) (*kernel.UsageStats, error) {
 	k, err := kernel.Open(ctx, workspaceDir, nil)
 	if err != nil {
@@ -51,8 +51,8 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 	return k.Usage(ctx, kernel.UsageOptions{})
 }
 
-// TestReadmeExample runs it on the answers of all providers.
-func TestReadmeExample(t *testing.T) {
+// TestPageExample runs it on the answers of all providers.
+func TestPageExample(t *testing.T) {
 	for _, usage := range []string{
 		`{"input_tokens":300,"cache_creation_input_tokens":0,"cache_read_input_tokens":700,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":9,"service_tier":"standard"}`,
 		`{"prompt_tokens":1000,"completion_tokens":9,"total_tokens":1009,"prompt_tokens_details":{"cached_tokens":700},"completion_tokens_details":{"reasoning_tokens":0}}`,
@@ -66,22 +66,22 @@ func TestReadmeExample(t *testing.T) {
 			t.Errorf("%s: %+v, %v", usage, st, err)
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../doc/agents.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := os.ReadFile("readme_test.go")
+	ours, err := os.ReadFile("pages_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(readme), "```go\n")
+	_, block, _ := strings.Cut(string(page), "```go\n")
 	block, _, _ = strings.Cut(block, "```")
 	rest := string(ours)
 	for _, line := range strings.Split(block, "\n") {
 		line = strings.TrimSpace(line)
 		_, after, ok := strings.Cut(rest, "\t"+line+"\n")
 		if line != "" && !ok {
-			t.Errorf("what runs here lacks the README's line, or has it elsewhere: %s", line)
+			t.Errorf("what runs here lacks the page's line, or has it elsewhere: %s", line)
 		} else if ok {
 			rest = after
 		}

@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	readme    = "../../README.md"
-	demoBegin = "<!-- demo: the first lines of what `make demo` prints; a test keeps them true -->\n```\n"
-	demoEnd   = "```\n<!-- /demo -->"
+	planPage   = "../../doc/plan.md"
+	memoryPage = "../../doc/memory.md"
+	demoBegin  = "<!-- demo: the first lines of what `make demo` prints; a test keeps them true -->\n```\n"
+	demoEnd    = "```\n<!-- /demo -->"
 )
 
 // demoArgs is the second command of make demo; the first indexes the workspace.
 var demoArgs = []string{"plan", "--workspace", "../../testdata/workspace", "--transcript", sample, "--view", "full",
 	"--context-window", "128k", "--fixed-tokens", "25000", "--resolver", "memory_get", "--explain"}
 
-// TestReadmePicture holds the README's picture against what the command prints;
+// TestDemoIsShown holds the page's demo block against what the command prints;
 // -update rewrites it.
-func TestReadmePicture(t *testing.T) {
+func TestDemoIsShown(t *testing.T) {
 	state := t.TempDir()
 	if code, _, stderr := invoke(t, "reindex", "--workspace", demoArgs[2], "--state-dir", state); code != fail.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -34,22 +35,22 @@ func TestReadmePicture(t *testing.T) {
 	if !ok {
 		t.Fatal("the explanation lists no pages")
 	}
-	raw, err := os.ReadFile(readme)
+	raw, err := os.ReadFile(planPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	head, rest, begins := strings.Cut(string(raw), demoBegin)
 	got, tail, ends := strings.Cut(rest, demoEnd)
 	if !begins || !ends {
-		t.Fatal("README.md has no demo block")
+		t.Fatal("doc/plan.md has no demo block")
 	}
 	if got == want {
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md shows another picture than the command draws; go test ./cmd/memkernel -run Readme -update rewrites it\n%s", want)
+		t.Fatalf("doc/plan.md shows other lines than the command prints; go test ./cmd/memkernel -run DemoIsShown -update rewrites it\n%s", want)
 	}
-	if err := os.WriteFile(readme, []byte(head+demoBegin+want+demoEnd+tail), 0o644); err != nil {
+	if err := os.WriteFile(planPage, []byte(head+demoBegin+want+demoEnd+tail), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,15 +70,15 @@ func TestMakefileDemo(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesEveryCheck: the table of audit's checks in the README is whole.
-func TestReadmeNamesEveryCheck(t *testing.T) {
-	raw, err := os.ReadFile(readme)
+// TestEveryCheckIsNamed: the table of audit's checks is whole.
+func TestEveryCheckIsNamed(t *testing.T) {
+	raw, err := os.ReadFile(memoryPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range consolidation.AllChecks() {
 		if !strings.Contains(string(raw), "`"+string(id)+"`") {
-			t.Errorf("README.md says nothing of the check %s", id)
+			t.Errorf("doc/memory.md has nothing of the check %s", id)
 		}
 	}
 }
