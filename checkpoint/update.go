@@ -51,10 +51,15 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 	if len(u.s.Thread.Seen) == maxSeen {
 		msgs = unseen(u.s.Thread.LastKey, msgs)
 	}
+	met := false
 	for i := range msgs {
 		if u.m = u.fresh(&msgs[i]); u.m != nil {
 			u.message()
+			met = true
 		}
+	}
+	if met && len(u.s.OpenItems.Carried) == 0 {
+		u.openItems()
 	}
 	return u.s
 }
@@ -111,7 +116,9 @@ func (u *updater) message() {
 	u.constraints()
 	u.speak()
 	u.parts(before)
-	u.openItems()
+	if len(u.s.OpenItems.Carried) > 0 {
+		u.openItems()
+	}
 	t.Reader = trimmed(t.Reader)
 }
 

@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 )
@@ -101,10 +103,16 @@ func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	return m
 }
 
-// str returns a JSON string's value, "" for other values.
+// str returns a JSON string's value, "" for other values. raw is valid JSON.
 func str(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
 	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s
