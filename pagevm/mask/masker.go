@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Secrets counts what was masked, by rule. Nil is none.
@@ -276,5 +277,8 @@ func (m *Masker) Lines(s string) string {
 // Text makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
 func (m *Masker) Text(s string) string {
 	s, _ = m.Find(s)
+	if utf8.ValidString(s) {
+		return s // far sooner known than ToValidUTF8 finds it
+	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }

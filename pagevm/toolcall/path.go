@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -133,16 +134,18 @@ func cleanPath(p, dir string) string {
 	return path.Clean(p)
 }
 
-// args decodes the top level of a call's JSON arguments; nil if it is no JSON
-// object.
-func args(input string) map[string]json.RawMessage {
+// args returns the raw members of a call's JSON arguments; nil if it is no JSON object.
+func args(input string) map[string]string {
 	t := strings.TrimLeft(input, " \t\r\n")
-	if t == "" || t[0] != '{' {
+	if t == "" || t[0] != '{' || !json.Valid([]byte(t)) {
 		return nil
 	}
-	var m map[string]json.RawMessage
-	if json.Unmarshal([]byte(t), &m) != nil {
-		return nil
+	m := map[string]string{}
+	for k, raw := range lex.Members(t) {
+		if strings.IndexByte(k, '\\') >= 0 || !utf8.ValidString(k) {
+			k, _ = lex.Unquote(`"` + k + `"`)
+		}
+		m[k] = strings.TrimRight(raw, " \t\r\n")
 	}
 	return m
 }
@@ -223,16 +226,25 @@ var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_
 
 // writeCanonical writes any JSON value with sorted keys, its numbers as they
 // were written.
-func writeCanonical(b *bytes.Buffer, raw json.RawMessage, trim bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
+func writeCanonical(b *bytes.Buffer, raw string, trim bool) {
 	var v any
-	if d.Decode(&v) != nil {
-		b.Write(raw)
+	switch raw[0] {
+	case '"':
+		s, _ := lex.Unquote(raw)
+		if trim {
+			s = strings.TrimSpace(s)
+		}
+		v = s
+	case '{', '[':
+		d := json.NewDecoder(strings.NewReader(raw))
+		d.UseNumber()
+		if d.Decode(&v) != nil {
+			b.WriteString(raw)
+			return
+		}
+	default: // a number, true, false or null
+		b.WriteString(raw)
 		return
-	}
-	if s, ok := v.(string); ok && trim {
-		v = strings.TrimSpace(s)
 	}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

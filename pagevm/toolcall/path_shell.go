@@ -56,7 +56,7 @@ func shellCommand(input string) (cmd, dir string) {
 			return s, dir
 		}
 		var argv []string
-		if len(m[k]) > 0 && json.Unmarshal(m[k], &argv) == nil && len(argv) > 0 {
+		if len(m[k]) > 0 && json.Unmarshal([]byte(m[k]), &argv) == nil && len(argv) > 0 {
 			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
 				return argv[2], dir
 			}
