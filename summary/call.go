@@ -59,7 +59,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	clean := *tc // paths and names come from it too
 	clean.Input = u.mask.of(tc.Input)
 	tc = &clean
-	u.s.Ask = Ask{} // the turn goes on: what was said was no last word
+	u.unasked() // the turn goes on: what was said was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
 	in := fields(tc)
 	if line := commandLine(in); line != "" {
