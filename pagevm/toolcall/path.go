@@ -69,7 +69,9 @@ func classifyCall(tool, input string) (Kind, []string) {
 	t := baseTool(tool)
 	switch {
 	case shellTools[t]:
-		return shellCall(input)
+		cmd, dir := shellCommand(input)
+		cmds, _ := parseShell(cmd)
+		return shellCall(cmd, dir, cmds)
 	case editTools[t]:
 		if ps := patchPaths(input); len(ps) > 0 {
 			return CallEdit, ps
