@@ -111,9 +111,18 @@ func IsEdit(tool, input string) bool {
 var pathKeys = [...]string{"file_path", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 
 func argPaths(input string) []string {
-	for _, k := range pathKeys {
-		if v := stringArg(input, k); v != "" {
-			return []string{cleanPath(v, stringArg(input, "workdir"))}
+	var named [len(pathKeys)]string
+	dir := ""
+	for k, raw := range lex.Members(input) {
+		if i := slices.Index(pathKeys[:], k); i >= 0 {
+			named[i] = lex.RawString(raw)
+		} else if k == "workdir" {
+			dir = lex.RawString(raw)
+		}
+	}
+	for _, v := range named {
+		if v != "" {
+			return []string{cleanPath(v, dir)}
 		}
 	}
 	return nil
