@@ -13,7 +13,7 @@ func Names(text string) []Name {
 	for size < len(text)/8 {
 		size <<= 1
 	}
-	s := scan{text: text, table: make([]int32, size), known: make([]token, 0, len(text)/24+8)}
+	s := scan{text: text, table: make([]int32, size), toks: make([]int32, 0, 32), known: make([]token, 0, len(text)/24+8)}
 	for a := 0; a < len(text); {
 		n := strings.IndexByte(text[a:], '\n')
 		if n < 0 {
