@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -47,14 +48,24 @@ func Update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, ms
 // UpdateMasked is Update with the caller's own idea of what is a secret: mask is
 // given whole texts, and what it returns is all that is looked at.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
-	u := updater{s: s.clone(), mask: func(text string) string { return strings.ToValidUTF8(mask(text), "\uFFFD") }}
+	u := updater{s: s.clone(), mask: func(text string) string {
+		if text = mask(text); utf8.ValidString(text) {
+			return text
+		}
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}}
 	if len(u.s.Thread.Seen) == maxSeen {
 		msgs = unseen(u.s.Thread.LastKey, msgs)
 	}
+	met := false
 	for i := range msgs {
 		if u.m = u.fresh(&msgs[i]); u.m != nil {
 			u.message()
+			met = true
 		}
+	}
+	if met && len(u.s.OpenItems.Carried) == 0 {
+		u.openItems()
 	}
 	return u.s
 }
@@ -111,7 +122,9 @@ func (u *updater) message() {
 	u.constraints()
 	u.speak()
 	u.parts(before)
-	u.openItems()
+	if len(u.s.OpenItems.Carried) > 0 {
+		u.openItems()
+	}
 	t.Reader = trimmed(t.Reader)
 }
 

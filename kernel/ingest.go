@@ -38,7 +38,7 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 // newMaker makes pages for a session. What it makes is on disk before it is used.
 func newMaker(ctx context.Context, k *Kernel, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, k.counts)
-	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker, Count: count, Represent: &k.represent,
+	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: &k.represent,
 		Branch: branch, Large: math.MaxInt, Durable: true}
 	if k.represent.Compressor != nil {
 		g.Compress = (&shortener{ctx: ctx, opt: &k.represent}).compress

@@ -1,9 +1,9 @@
 package pagevm
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"slices"
 )
 
@@ -445,11 +445,13 @@ func commonItems(p, q *Projection) int {
 // which cut points and turns show how far they reach.
 func Chain(seen []Seen) string {
 	h := sha256.New()
+	w := bufio.NewWriterSize(h, 1<<10)
 	for _, s := range seen {
-		io.WriteString(h, s.Key)
-		io.WriteString(h, "\x00")
-		io.WriteString(h, s.Hash)
-		io.WriteString(h, "\n")
+		w.WriteString(s.Key)
+		w.WriteByte(0)
+		w.WriteString(s.Hash)
+		w.WriteByte('\n')
 	}
+	w.Flush()
 	return hex.EncodeToString(h.Sum(nil))
 }

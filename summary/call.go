@@ -1,9 +1,11 @@
 package summary
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 )
@@ -57,7 +59,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	clean := *tc // paths and names come from it too
 	clean.Input = u.mask.of(tc.Input)
 	tc = &clean
-	u.s.Ask = Ask{} // the turn goes on: what was said was no last word
+	u.unasked() // the turn goes on: what was said was no last word
 	c := Call{ID: tc.ID, Name: oneLine(tc.Name, nameRunes), Why: u.s.Said}
 	in := fields(tc)
 	if line := commandLine(in); line != "" {
@@ -101,10 +103,16 @@ func fields(tc *memkernel.ToolCall) map[string]json.RawMessage {
 	return m
 }
 
-// str returns a JSON string's value, "" for other values.
+// str returns a JSON string's value, "" for other values. raw is valid JSON.
 func str(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1])
+	}
 	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &s) != nil {
 		return ""
 	}
 	return s

@@ -34,7 +34,7 @@ func (a Ask) goesOn(before Ask) Ask {
 // said last: it picks or rejects some of the offered options, or it is a short reply,
 // not itself a question, to a question, or one that begins as an answer to a long text.
 func (u *updater) decide(reply string) {
-	a := u.s.Ask
+	a := u.asked()
 	if a.Text == "" || u.chose(a.offer(), reply, "") {
 		return
 	}

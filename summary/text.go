@@ -43,6 +43,9 @@ const header = "[SESSION_SUMMARY v1]"
 // go, broken UTF-8 becomes U+FFFD. It stops reading once max runes are out.
 func oneLine(s string, max int) string {
 	var b strings.Builder
+	if max > 0 {
+		b.Grow(min(len(s), max+len("…")))
+	}
 	n, space := 0, false
 	for i := 0; i < len(s); {
 		if s[i] == 0x1b {

@@ -21,6 +21,9 @@ type updater struct {
 	s    State
 	mask masker
 	m    *memkernel.Message
+	// late reads what the last text leaves to the person, nil if that is in s: most texts
+	// are followed by a call, and then it is nothing.
+	late func() Ask
 }
 
 // UpdateMasked returns s brought up to date with msgs, which are the messages that
@@ -43,6 +46,7 @@ func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) S
 			u.message()
 		}
 	}
+	u.asked()
 	return u.s
 }
 
@@ -125,12 +129,14 @@ func (u *updater) entry(letter, kind, text string) Entry {
 // holds nothing else wants what the one before did.
 func (u *updater) request(text string) {
 	u.s.Turn++
+	if text != "" {
+		u.decide(text)
+	}
+	u.unasked()
+	u.s.Said = ""
 	if text == "" {
-		u.s.Ask, u.s.Said = Ask{}, ""
 		return
 	}
-	u.decide(text)
-	u.s.Ask, u.s.Said = Ask{}, ""
 	e := u.entry("r", "", gist(text, requestRunes))
 	u.s.Request = e
 	if u.s.Goal.Text == "" || !substantial(u.s.Goal.Text) && substantial(e.Text) {
@@ -149,14 +155,28 @@ func (u *updater) say(text string) {
 	long := utf8.RuneCountInString(head(text, 4*longTurn)) >= longTurn
 	text = u.mask.ending(text, sayWindow)
 	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
-	u.s.Ask = ask(text).goesOn(u.s.Ask)
-	u.s.Ask.Long = long
-	u.s.Ask.Key = u.m.Key
-	if !u.m.Time.IsZero() {
-		u.s.Ask.Time = u.m.Time.UTC().Round(0)
+	before, m := u.asked(), u.m
+	u.late = func() Ask {
+		a := ask(text).goesOn(before)
+		a.Long, a.Key = long, m.Key
+		if !m.Time.IsZero() {
+			a.Time = m.Time.UTC().Round(0)
+		}
+		return a
 	}
 	u.state(text)
 }
+
+// asked returns what the assistant said last leaves to the person.
+func (u *updater) asked() Ask {
+	if u.late != nil {
+		u.s.Ask, u.late = u.late(), nil
+	}
+	return u.s.Ask
+}
+
+// unasked forgets what was left to the person.
+func (u *updater) unasked() { u.s.Ask, u.late = Ask{}, nil }
 
 // putDecision records one, replacing the last if same reports that it is an older
 // state of the same decision. A host that takes messages back has the others read

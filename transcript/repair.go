@@ -34,6 +34,7 @@ func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
 	if past != nil && past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
 		h.role = memkernel.RoleTool
 	}
+	h.turns, h.made = make([]*turn, 0, len(msgs)), make([]turn, 0, len(msgs))
 	for i, m := range msgs {
 		h.take(i, m)
 	}
@@ -55,6 +56,7 @@ type repairer struct {
 	past    *Past // of the messages before, nil if there are none
 	reaches bool  // a result answers an open call of the past
 	turns   []*turn
+	made    []turn            // the turns themselves, at most one of a message
 	owner   map[string]*turn  // open or answered call to its turn, by repaired id
 	used    map[string]int    // how often a call id was met
 	now     map[string]string // host's call id to the repaired id it means now
@@ -85,7 +87,8 @@ func (h *repairer) take(i int, m memkernel.Message) {
 }
 
 func (h *repairer) add(m memkernel.Message) *turn {
-	t := &turn{said: m, position: len(h.turns), asks: m.Role == memkernel.RoleAssistant}
+	h.made = append(h.made, turn{said: m, position: len(h.turns), asks: m.Role == memkernel.RoleAssistant})
+	t := &h.made[len(h.made)-1]
 	t.home = t
 	h.turns = append(h.turns, t)
 	return t
@@ -102,10 +105,14 @@ func isStray(role memkernel.Role, p *memkernel.Part) bool {
 
 // dropStray takes out blocks in the wrong message, then those without content.
 func (h *repairer) dropStray(i int, m memkernel.Message) memkernel.Message {
-	stray := func(p memkernel.Part) bool { return isStray(m.Role, &p) }
-	if !slices.ContainsFunc(m.Parts, stray) {
+	role, found := m.Role, false
+	for k := range m.Parts {
+		found = found || isStray(role, &m.Parts[k])
+	}
+	if !found {
 		return h.dropEmpty(i, m)
 	}
+	stray := func(p memkernel.Part) bool { return isStray(role, &p) }
 	var gone []memkernel.Part
 	for _, p := range m.Parts {
 		if stray(p) {

@@ -263,12 +263,12 @@ func labelOf(line string) (item, bool) {
 	}
 	bold := strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**") && strings.Count(t, "**") == 2
 	t = unmarked(t)
-	tokens := scan(cutBytes(t, 200))
-	kind, n, ok := labelTokens(t, tokens, &it)
+	tokens := reader{text: cutBytes(t, 200), lx: lexical()}
+	kind, n, ok := tokens.label(&it)
 	if !ok {
 		return it, false
 	}
-	end := tokens[n-1].end
+	end := tokens.out[n-1].end
 	body := strings.TrimLeft(t[end:], " \t")
 	sep := false
 	for body != "" {
@@ -305,26 +305,26 @@ func labelOf(line string) (item, bool) {
 	return it, true
 }
 
-// labelTokens finds the label among the first tokens of a line, and how many belong to
+// label finds the label among the first tokens of a line, and how many belong to
 // it: a word for what is offered and a figure, a letter or a number in words; a figure
 // or a letter.
-func labelTokens(t string, tokens []token, it *item) (kind string, n int, ok bool) {
-	for n < len(tokens) && (tokens[n].kind == comma || tokens[n].kind == hash) && n < 2 {
+func (t *reader) label(it *item) (kind string, n int, ok bool) {
+	for t.has(n) && (t.out[n].kind == comma || t.out[n].kind == hash) && n < 2 {
 		n++
 	}
-	if n == len(tokens) {
+	if !t.has(n) {
 		return "", 0, false
 	}
 	word := ""
-	if tokens[n].is(isOption) && tokens[n].letter() == 0 {
-		word = tokens[n].text
-		for n++; n < len(tokens) && (tokens[n].kind == hash || tokens[n].kind == stop && tokens[n].text == "." || tokens[n].is(isOption) && tokens[n].letter() == 0); n++ {
+	if t.out[n].is(isOption) && t.out[n].letter() == 0 {
+		word = t.out[n].text
+		for n++; t.has(n) && (t.out[n].kind == hash || t.out[n].kind == stop && t.out[n].text == "." || t.out[n].is(isOption) && t.out[n].letter() == 0); n++ {
 		}
-		if n == len(tokens) {
+		if !t.has(n) {
 			return "", 0, false
 		}
 	}
-	l := tokens[n]
+	l := t.out[n]
 	switch {
 	case l.kind == number && l.value > 0 && l.value < 30:
 		it.place, it.label, kind = l.value, itoa(l.value), "figure"
@@ -339,7 +339,7 @@ func labelTokens(t string, tokens []token, it *item) (kind string, n int, ok boo
 			it.place = l.ordinal
 		}
 		it.label, kind = itoa(it.place), "figure"
-	case l.is(isOrdinal) && n+1 < len(tokens) && tokens[n+1].is(isOption):
+	case l.is(isOrdinal) && t.has(n+1) && t.out[n+1].is(isOption):
 		it.place, it.label, kind = l.ordinal, itoa(l.ordinal), "figure"
 	default:
 		return "", 0, false
@@ -347,11 +347,11 @@ func labelTokens(t string, tokens []token, it *item) (kind string, n int, ok boo
 	n++
 	if word == "" { // "1. lehetőség: …", "1안: …"
 		m := n
-		for m < len(tokens) && tokens[m].kind == stop && tokens[m].text == "." {
+		for t.has(m) && t.out[m].kind == stop && t.out[m].text == "." {
 			m++
 		}
-		if m < len(tokens) && tokens[m].is(isOption) && (m+1 == len(tokens) || tokens[m+1].kind == comma) {
-			word, n = tokens[m].text, m+1
+		if t.has(m) && t.out[m].is(isOption) && (!t.has(m+1) || t.out[m+1].kind == comma) {
+			word, n = t.out[m].text, m+1
 		}
 	}
 	if word != "" {

@@ -176,36 +176,61 @@ var suffixes = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "
 // scan takes a text apart. Figures of all scripts are the same, and so are letters of
 // full and half width.
 func scan(text string) []token {
-	lx := lexical()
-	var out []token
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == '\n':
-			out = append(out, token{kind: stop, text: "\n", at: i, end: i + n})
-			i += n
-		case digit(r) >= 0:
-			t := scanNumber(text, i)
-			out, i = append(out, t), t.end
-		case wide(r):
-			t := lx.scanWide(text, i)
-			if l := len(out) - 1; t.class == 0 && l >= 0 && out[l].kind == word && out[l].class == 0 && out[l].end == i && t.letter() == 0 {
-				out[l].text, out[l].end = out[l].text+t.text, t.end
-			} else {
-				out = append(out, t)
-			}
-			i = t.end
-		case isWordRune(r):
-			t := lx.scanWord(text, i)
-			out, i = append(out, t), t.end
-		default:
-			if k, ok := markOf(r, text[i+n:]); ok {
-				out = append(out, token{kind: k, text: string(r), at: i, end: i + n})
-			}
-			i += n
-		}
+	r := reader{text: text, lx: lexical(), out: make([]token, 0, 1+len(text)/6)}
+	for r.more() {
 	}
-	return out
+	return r.out
+}
+
+// reader takes a text apart as far as it is read.
+type reader struct {
+	text string
+	lx   *lexicon
+	out  []token
+	i    int // where it goes on
+}
+
+// has reports whether the text has more than n tokens, and reads as far as it takes to know
+// the token n.
+func (t *reader) has(n int) bool {
+	for len(t.out) < n+2 && t.more() { // the last one may yet grow
+	}
+	return len(t.out) > n
+}
+
+// more reads on, false at the text's end.
+func (t *reader) more() bool {
+	if t.i == len(t.text) {
+		return false
+	}
+	i, out := t.i, t.out
+	r, n := utf8.DecodeRuneInString(t.text[i:])
+	switch {
+	case r == '\n':
+		out = append(out, token{kind: stop, text: "\n", at: i, end: i + n})
+		i += n
+	case digit(r) >= 0:
+		t := scanNumber(t.text, i)
+		out, i = append(out, t), t.end
+	case wide(r):
+		t := t.lx.scanWide(t.text, i)
+		if l := len(out) - 1; t.class == 0 && l >= 0 && out[l].kind == word && out[l].class == 0 && out[l].end == i && t.letter() == 0 {
+			out[l].text, out[l].end = out[l].text+t.text, t.end
+		} else {
+			out = append(out, t)
+		}
+		i = t.end
+	case isWordRune(r):
+		t := t.lx.scanWord(t.text, i)
+		out, i = append(out, t), t.end
+	default:
+		if k, ok := markOf(r, t.text[i+n:]); ok {
+			out = append(out, token{kind: k, text: t.text[i : i+n], at: i, end: i + n})
+		}
+		i += n
+	}
+	t.i, t.out = i, out
+	return true
 }
 
 // markOf returns what a mark means, if anything.
@@ -342,14 +367,15 @@ func (lx *lexicon) scanWide(text string, at int) token {
 func (lx *lexicon) scanWord(text string, at int) token {
 	end, apostrophe := wordEnd(text, at)
 	first := normal(text[at:end])
-	if apostrophe > 0 && lx.longest[first] == 0 && lx.longest[folded(first)] == 0 {
+	most := max(lx.longest[first], lx.longest[folded(first)])
+	if apostrophe > 0 && most == 0 {
 		end = apostrophe
 		first = normal(text[at:end])
+		most = max(lx.longest[first], lx.longest[folded(first)])
 	}
 	up, _ := utf8.DecodeRuneInString(text[at:])
 	t := token{text: first, at: at, end: end, upper: unicode.IsUpper(up)}
 	phrase, n, stop := first, 1, end
-	most := max(lx.longest[first], lx.longest[folded(first)])
 	for {
 		if m, ok := lx.find(phrase); ok {
 			t.meaning, t.text, t.end = m, phrase, stop
@@ -374,7 +400,7 @@ func (lx *lexicon) scanWord(text string, at int) token {
 // find returns what a phrase means, without its accents if nothing with them.
 func (lx *lexicon) find(phrase string) (meaning, bool) {
 	m, ok := lx.spaced[phrase]
-	if !ok {
+	if !ok && !ascii(phrase) {
 		m, ok = lx.spaced[folded(phrase)]
 	}
 	return m, ok
@@ -406,14 +432,7 @@ func wordEnd(text string, at int) (end, apostrophe int) {
 // normal returns a text in small letters and one spelling: straight apostrophes, letters of
 // half width, Arabic without its marks.
 func normal(s string) string {
-	ascii := true
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			ascii = false
-			break
-		}
-	}
-	if ascii {
+	if ascii(s) {
 		return strings.ToLower(s)
 	}
 	s = strings.ReplaceAll(s, "İ", "i")
@@ -448,7 +467,21 @@ var plainLetters = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ä", "a
 	"ß", "ss", "ť", "t", "ț", "t", "ú", "u", "ù", "u", "û", "u", "ü", "u", "ů", "u", "ű", "u", "ý", "y", "ž", "z", "ź", "z", "ż", "z", "ά", "α", "έ", "ε", "ή", "η", "ί", "ι", "ό", "ο", "ύ", "υ", "ώ", "ω")
 
 // folded returns a normal text without its accents.
-func folded(s string) string { return plainLetters.Replace(s) }
+func folded(s string) string {
+	if ascii(s) {
+		return s
+	}
+	return plainLetters.Replace(s)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // itoa returns the label of a place.
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -426,7 +426,9 @@ func listed(left string) []string {
 }
 
 func sidesOf(s string) []Option {
-	s = aside.ReplaceAllString(s, "")
+	if strings.ContainsAny(s, "(（") {
+		s = aside.ReplaceAllString(s, "")
+	}
 	tokens := scan(s)
 	lead, from, or := -1, 0, -1
 	for i, t := range tokens {

@@ -107,7 +107,11 @@ type lineReader struct {
 }
 
 func newLineReader(file string, r io.Reader, off int64, line int) *lineReader {
-	return &lineReader{file: file, r: bufio.NewReaderSize(r, 64<<10), off: off, line: line}
+	size := int64(64 << 10)
+	if s, ok := r.(*io.SectionReader); ok {
+		size = min(size, s.Size()+1) // mostly a few lines, or none, are new
+	}
+	return &lineReader{file: file, r: bufio.NewReaderSize(r, int(size)), off: off, line: line}
 }
 
 // summed has the reader hold every line against the sum of those before it.

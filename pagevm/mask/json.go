@@ -68,8 +68,11 @@ func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
 // maskString masks a string with its quotes; ok is false if nothing is found that
 // would not be found in it as it is.
 func (m *Masker) maskString(quoted string, found *Secrets, depth int) (out []byte, ok bool) {
-	var text string
-	if strings.IndexByte(quoted, '\\') < 0 || json.Unmarshal([]byte(quoted), &text) != nil {
+	if strings.IndexByte(quoted, '\\') < 0 {
+		return nil, false
+	}
+	text, ok := lex.Unquote(quoted)
+	if !ok {
 		return nil, false
 	}
 	masked, n := m.find(text, depth)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 )
 
 // Secrets counts what was masked, by rule. Nil is none.
@@ -50,6 +52,33 @@ type Masker struct {
 	allow    []*regexp.Regexp
 	disabled map[string]bool
 	lines    bool // a mark has as many line breaks as what it replaces
+	known    *known
+}
+
+// known is what was found in texts, by the text.
+type known struct {
+	mu    sync.Mutex
+	texts map[string]finding
+}
+
+type finding struct {
+	masked string
+	found  Secrets
+}
+
+// knownFrom is the length in bytes from which a text is worth remembering.
+const knownFrom = 128
+
+// Remembering returns a masker that finds the same and looks at the same text once, for
+// work that comes upon texts several times. It holds on to all of them and is to go with
+// that work.
+func (m *Masker) Remembering() *Masker {
+	out := Masker{}
+	if m != nil {
+		out = *m
+	}
+	out.known = &known{texts: map[string]finding{}}
+	return &out
 }
 
 // NewMasker makes a masker. An expression that does not compile, and a rule that
@@ -109,7 +138,21 @@ func (m *Masker) Mask(s string) (string, int) {
 
 // Find is Mask that also returns which rules found what. Of a text that begins as JSON, and
 // of lines that are objects, the strings are looked at decoded, too.
-func (m *Masker) Find(s string) (string, Secrets) { return m.find(s, maskDepth) }
+func (m *Masker) Find(s string) (string, Secrets) {
+	if m == nil || m.known == nil || len(s) < knownFrom {
+		return m.find(s, maskDepth)
+	}
+	m.known.mu.Lock()
+	f, ok := m.known.texts[s]
+	m.known.mu.Unlock()
+	if !ok {
+		f.masked, f.found = m.find(s, maskDepth)
+		m.known.mu.Lock()
+		m.known.texts[s] = f
+		m.known.mu.Unlock()
+	}
+	return f.masked, f.found
+}
 
 func (m *Masker) find(s string, depth int) (string, Secrets) {
 	var found Secrets
@@ -226,7 +269,7 @@ func (m *Masker) Lines(s string) string {
 	keep := Masker{lines: true}
 	if m != nil {
 		keep = *m
-		keep.lines = true
+		keep.lines, keep.known = true, nil
 	}
 	return keep.Text(s)
 }
@@ -234,5 +277,8 @@ func (m *Masker) Lines(s string) string {
 // Text makes a text fit to be kept in JSON: no secrets, nothing but UTF-8.
 func (m *Masker) Text(s string) string {
 	s, _ = m.Find(s)
+	if utf8.ValidString(s) {
+		return s // far sooner known than ToValidUTF8 finds it
+	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }

@@ -2,11 +2,13 @@ package mask
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -268,4 +270,33 @@ func asciiUpper(w string) string {
 		}
 		return r
 	}, w)
+}
+
+// What a masker remembers is what it would find, also where lines are to be kept and
+// where several ask at once.
+func TestRemembering(t *testing.T) {
+	long := strings.Repeat("nothing to see here. ", 20)
+	texts := []string{"", "short password=Zk3-9qLmW8x", long, long + "password=Zk3-9qLmW8xT2", `{"a":"` + long + `\npassword=Zk3-9qLmW8xT2\n"}`}
+	odd, err := NewMasker(Options{Allow: []string{"Zk3-9qLmW8xT2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*Masker{nil, odd} {
+		r := m.Remembering()
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for _, s := range texts {
+					want, found := m.Find(s)
+					if got, n := r.Find(s); got != want || !maps.Equal(n, found) {
+						t.Errorf("%.40q…: %q, %v, want %q, %v", s, got, n, want, found)
+					}
+					if got, want := r.Lines(s), m.Lines(s); got != want {
+						t.Errorf("%.40q… by lines: %q, want %q", s, got, want)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
 }

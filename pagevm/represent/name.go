@@ -1,5 +1,7 @@
 package represent
 
+import "strings"
+
 // Name stands for a path, file name, identifier or hash that a text shows: what a
 // later turn may refer to. Two names that collide in 64 bits count as one.
 type Name uint64
@@ -11,9 +13,17 @@ func Names(text string) []Name {
 	for size < len(text)/8 {
 		size <<= 1
 	}
-	s := scan{text: text, table: make([]int32, size)}
-	s.tokens(0, len(text))
-	var out []Name
+	s := scan{text: text, table: make([]int32, size), toks: make([]int32, 0, 32), known: make([]token, 0, len(text)/24+8)}
+	for a := 0; a < len(text); {
+		n := strings.IndexByte(text[a:], '\n')
+		if n < 0 {
+			n = len(text) - a
+		}
+		s.toks = s.toks[:0]
+		s.tokens(a, a+n)
+		a += n + 1
+	}
+	out := make([]Name, 0, len(s.known)/2)
 	for i := range s.known {
 		if k := &s.known[i]; k.worth >= worthIdent || k.worth == worthHex {
 			out = append(out, Name(k.hash))

@@ -17,6 +17,8 @@ func TestNames(t *testing.T) {
 		{"newLedger newLedger", "(newLedger)", 1},
 		{"at 4223dea3d028b57b", "4223dea3d028b57b", 1},
 		{"see ledger.go and page_table", "page_table, ledger.go", 2},
+		{"page_\ntable ledger.\ngo \n\npage_table", "page_table", 1},
+		{"page_table\r\nledger.go\n", "page_table ledger.go", 2},
 	}
 	for _, tc := range cases {
 		a, b := map[Name]bool{}, map[Name]bool{}

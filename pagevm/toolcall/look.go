@@ -33,13 +33,14 @@ const Files = "files"
 // "files" of what edits show in. It is empty where nothing that an agent does shows
 // more than the result.
 func Looks(tool, input string) (l Look, of []string) {
-	kind, _ := Classify(tool, input)
 	base := baseTool(tool)
+	if shellTools[base] {
+		return looksShell(input)
+	}
+	kind, _ := classifyCall(tool, input)
 	switch {
 	case kind == CallEdit:
 		return LookAct, []string{Files}
-	case shellTools[base]:
-		return looksShell(input)
 	case kind == CallRead, searchTools[base]:
 		return LookContent, nil
 	}
@@ -119,10 +120,13 @@ var (
 	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell goes by the commands of a line: the one that shows least decides.
+// looksShell goes by the commands of a line: an edit decides, else the one that shows least.
 func looksShell(input string) (l Look, of []string) {
-	line, _ := shellCommand(input)
+	line, dir := shellCommand(input)
 	cmds, whole := parseShell(line)
+	if kind, _ := shellCall(line, dir, cmds); kind == CallEdit {
+		return LookAct, []string{Files}
+	}
 	whole = whole && !strings.Contains(line, "$(") && !strings.Contains(line, "`")
 	l = LookMoving
 	for i := range cmds {
@@ -245,7 +249,10 @@ func headed(head string) bool {
 
 // isEmptyResult reports whether text is what the agents in use write for an empty result.
 func isEmptyResult(text string) bool {
-	switch strings.ToLower(strings.Trim(text, " \t\r\n().")) {
+	if text = strings.Trim(text, " \t\r\n()."); len(text) > 200 {
+		return false // longer than any of them in any case of its letters
+	}
+	switch strings.ToLower(text) {
 	case "", "no output", "no matches", "no matches found", "no files found", "no results", "no results found", "bash completed with no output":
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -68,7 +69,9 @@ func classifyCall(tool, input string) (Kind, []string) {
 	t := baseTool(tool)
 	switch {
 	case shellTools[t]:
-		return shellCall(input)
+		cmd, dir := shellCommand(input)
+		cmds, _ := parseShell(cmd)
+		return shellCall(cmd, dir, cmds)
 	case editTools[t]:
 		if ps := patchPaths(input); len(ps) > 0 {
 			return CallEdit, ps
@@ -108,9 +111,18 @@ func IsEdit(tool, input string) bool {
 var pathKeys = [...]string{"file_path", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 
 func argPaths(input string) []string {
-	for _, k := range pathKeys {
-		if v := stringArg(input, k); v != "" {
-			return []string{cleanPath(v, stringArg(input, "workdir"))}
+	var named [len(pathKeys)]string
+	dir := ""
+	for k, raw := range lex.Members(input) {
+		if i := slices.Index(pathKeys[:], k); i >= 0 {
+			named[i] = lex.RawString(raw)
+		} else if k == "workdir" {
+			dir = lex.RawString(raw)
+		}
+	}
+	for _, v := range named {
+		if v != "" {
+			return []string{cleanPath(v, dir)}
 		}
 	}
 	return nil
@@ -133,16 +145,18 @@ func cleanPath(p, dir string) string {
 	return path.Clean(p)
 }
 
-// args decodes the top level of a call's JSON arguments; nil if it is no JSON
-// object.
-func args(input string) map[string]json.RawMessage {
+// args returns the raw members of a call's JSON arguments; nil if it is no JSON object.
+func args(input string) map[string]string {
 	t := strings.TrimLeft(input, " \t\r\n")
-	if t == "" || t[0] != '{' {
+	if t == "" || t[0] != '{' || !json.Valid([]byte(t)) {
 		return nil
 	}
-	var m map[string]json.RawMessage
-	if json.Unmarshal([]byte(t), &m) != nil {
-		return nil
+	m := map[string]string{}
+	for k, raw := range lex.Members(t) {
+		if strings.IndexByte(k, '\\') >= 0 || !utf8.ValidString(k) {
+			k, _ = lex.Unquote(`"` + k + `"`)
+		}
+		m[k] = strings.TrimRight(raw, " \t\r\n")
 	}
 	return m
 }
@@ -223,16 +237,25 @@ var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_
 
 // writeCanonical writes any JSON value with sorted keys, its numbers as they
 // were written.
-func writeCanonical(b *bytes.Buffer, raw json.RawMessage, trim bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
+func writeCanonical(b *bytes.Buffer, raw string, trim bool) {
 	var v any
-	if d.Decode(&v) != nil {
-		b.Write(raw)
+	switch raw[0] {
+	case '"':
+		s, _ := lex.Unquote(raw)
+		if trim {
+			s = strings.TrimSpace(s)
+		}
+		v = s
+	case '{', '[':
+		d := json.NewDecoder(strings.NewReader(raw))
+		d.UseNumber()
+		if d.Decode(&v) != nil {
+			b.WriteString(raw)
+			return
+		}
+	default: // a number, true, false or null
+		b.WriteString(raw)
 		return
-	}
-	if s, ok := v.(string); ok && trim {
-		v = strings.TrimSpace(s)
 	}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

@@ -11,15 +11,14 @@ import (
 // shell: "cat f", "sed -n '1,80p' f", "head -50 f", "nl -ba f | sed ...",
 // "cd dir && cat f", "cat > f <<EOF", "sed -i ... f", "rm f", and a patch fed
 // to apply_patch. Anything else is CallOther.
-func shellCall(input string) (Kind, []string) {
-	cmd, dir := shellCommand(input)
+func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
 	if strings.Contains(cmd, "*** Begin Patch") {
 		if ps := patchPaths(cmd); len(ps) > 0 {
 			return CallEdit, ps
 		}
 	}
 	var read []string
-	for _, simple := range splitCommands(cmd) {
+	for _, simple := range cmds {
 		w := simple.words
 		if len(w) == 0 {
 			continue
@@ -56,7 +55,7 @@ func shellCommand(input string) (cmd, dir string) {
 			return s, dir
 		}
 		var argv []string
-		if len(m[k]) > 0 && json.Unmarshal(m[k], &argv) == nil && len(argv) > 0 {
+		if len(m[k]) > 0 && json.Unmarshal([]byte(m[k]), &argv) == nil && len(argv) > 0 {
 			if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
 				return argv[2], dir
 			}
@@ -133,18 +132,13 @@ func operands(words []string) (ops []string) {
 	return ops
 }
 
-// splitCommands parts a command line at ; && || | and line breaks, unquotes
-// the words, and takes redirections out. It stops at what it doesn't
-// understand (substitutions, here documents): what came before still counts.
-func splitCommands(line string) []simpleCommand {
-	cmds, _ := parseShell(line)
-	return cmds
-}
-
 // shellBytes is how much of a command line is parsed: what is larger carries data.
 const shellBytes = 64 << 10
 
-// parseShell is splitCommands; whole reports whether it understood the line to its end.
+// parseShell parts a command line at ; && || | and line breaks, unquotes the words, and
+// takes redirections out. It stops at what it doesn't understand (substitutions, here
+// documents): what came before still counts. whole reports whether it understood the line
+// to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	x := shellLexer{line: line[:min(len(line), shellBytes)]}
 	whole = true

@@ -1,6 +1,11 @@
 package toolcall
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,4 +87,44 @@ func TestCanonicalCall(t *testing.T) {
 	if got, want := Canonical("Read", `{"b":"<&>","a":null}`), `Read {"a":null,"b":"<&>"}`; got != want {
 		t.Errorf("got %s", got)
 	}
+}
+
+// FuzzCanonical compares the form of arguments with what encoding/json makes of them.
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{`{"b":1.50,"a":" x\n"}`, `{"a":1 ,"\u0061":[1E5, {"z":-0,"y":null}] }`, `{"a":"\ud83d\ude00\ud83d","b":"<&>\u2028"}`, ` {"":true}`, `{}`, `{"a":}`, `{"a":1}x`,
+		"{\"\xff\":\"\xff\"}", `{"a":nul}`, `[1]`, `{"command":"ls ","timeout":3}`, `{"a":{"b":"]}"},"c":","}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		var m map[string]json.RawMessage
+		in := strings.TrimLeft(input, " \t\r\n")
+		if !strings.HasPrefix(in, "{") || json.Unmarshal([]byte(in), &m) != nil {
+			return
+		}
+		var want bytes.Buffer
+		want.WriteString("Tool {")
+		for i, k := range slices.Sorted(maps.Keys(m)) {
+			if i > 0 {
+				want.WriteByte(',')
+			}
+			name, _ := json.Marshal(k)
+			want.Write(append(name, ':'))
+			d := json.NewDecoder(bytes.NewReader(m[k]))
+			d.UseNumber()
+			var v any
+			if err := d.Decode(&v); err != nil {
+				t.Fatal(err)
+			}
+			e := json.NewEncoder(&want)
+			e.SetEscapeHTML(false)
+			if err := e.Encode(v); err != nil {
+				t.Fatal(err)
+			}
+			want.Truncate(want.Len() - 1)
+		}
+		want.WriteByte('}')
+		if got := Canonical("Tool", input); got != want.String() {
+			t.Errorf("%q is %q, want %q", input, got, want.String())
+		}
+	})
 }

@@ -3,6 +3,7 @@
 package ids
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -37,6 +38,18 @@ func Branched(branch, id string) string {
 
 // Hash is the hash of a text, in hex.
 func Hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
+	if len(s) > 32<<10 { // in pieces, without a copy of it
+		h := sha256.New()
+		w := bufio.NewWriter(h)
+		w.WriteString(s)
+		w.Flush()
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	return HashBytes([]byte(s))
+}
+
+// HashBytes is the hash of bytes, in hex.
+func HashBytes(b []byte) string {
+	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }

@@ -1,11 +1,10 @@
 package ingest
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"hash"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -17,20 +16,29 @@ import (
 // HashMessage is the hash of what a host message says, the same whether the host
 // moved its cache markers or re-encoded a known block.
 func HashMessage(m *memkernel.Message) string {
-	h := sha256.New()
-	field(h, string(m.Role))
-	for i := range m.Parts {
-		hashPart(h, &m.Parts[i])
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hashed(func(h *bufio.Writer) {
+		field(h, string(m.Role))
+		for i := range m.Parts {
+			hashPart(h, &m.Parts[i])
+		}
+	})
 }
 
-func field(h hash.Hash, s string) {
-	io.WriteString(h, s)
-	h.Write([]byte{0})
+// hashed is the hash of what is written, in hex.
+func hashed(write func(h *bufio.Writer)) string {
+	sum := sha256.New()
+	h := bufio.NewWriterSize(sum, 512)
+	write(h)
+	h.Flush()
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func hashPart(h hash.Hash, p *memkernel.Part) {
+func field(h *bufio.Writer, s string) {
+	h.WriteString(s)
+	h.WriteByte(0)
+}
+
+func hashPart(h *bufio.Writer, p *memkernel.Part) {
 	field(h, string(p.Kind))
 	field(h, p.Text)
 	field(h, p.Signature)
@@ -207,9 +215,7 @@ func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 
 // hashResult is the content hash of one tool result part.
 func hashResult(p *memkernel.Part) string {
-	h := sha256.New()
-	hashPart(h, p)
-	return hex.EncodeToString(h.Sum(nil))
+	return hashed(func(h *bufio.Writer) { hashPart(h, p) })
 }
 
 // decodeBase64 gives the bytes of a payload, or the payload itself if it is not

@@ -81,9 +81,11 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 // makeCut submits the cut, and once more with a lower target if what was granted
 // does not get below the goal. What was granted last stands.
 func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
+	captured := captureAhead(d)
 	advanceSummary(d)
 	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
 	target, worth, texts := d.Cut.TargetTokens, score(d, seen), d.Texts
+	captured()
 	stands := d.attempt
 	stands.Spans = d.Prev.Spans
 	for range 3 {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"sync"
+
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -39,6 +41,34 @@ func stateNow(d *deciding, ws *WorkState) checkpoint.State {
 	return *d.Captured
 }
 
+// captureAhead begins to make the working state for a restore text while a cut is decided:
+// it takes as long as that. What it returns waits for it.
+func captureAhead(d *deciding) (wait func()) {
+	if d.restoreRoom() <= 0 || d.Captured != nil {
+		return func() {}
+	}
+	ws, err := d.session.WorkState()
+	if err != nil {
+		return func() {} // whoever needs it tells of it
+	}
+	var st checkpoint.State
+	var made sync.WaitGroup
+	made.Go(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
+	return func() {
+		made.Wait()
+		ws.Tell(&st)
+		d.Captured = &st
+	}
+}
+
+// restoreRoom is how long a restore text may be, 0 where none is made.
+func (d *deciding) restoreRoom() int {
+	if d.prior.Life.Off || d.req.Branch != "" {
+		return 0
+	}
+	return RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
+}
+
 // worked reads the session's working state, nil where it can't be read.
 func worked(d *deciding) *WorkState {
 	ws, err := d.session.WorkState()
@@ -66,8 +96,8 @@ var besideSummary = []checkpoint.Section{checkpoint.SectionWorking, checkpoint.S
 
 // restoreBlock is the text from which the model goes on, for the carry block.
 func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []pagevm.Block {
-	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
-	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
+	room := d.restoreRoom()
+	if room <= 0 {
 		return nil
 	}
 	ws := worked(d)
@@ -83,8 +113,8 @@ func restoreBlock(d *deciding, occasion checkpoint.Occasion, beside bool) []page
 // resumed is the restore text of a conversation that begins while an earlier one of
 // the session left a checkpoint.
 func resumed(d *deciding) []pagevm.Block {
-	room := RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
-	if d.prior.Life.Off || room <= 0 || d.req.Branch != "" {
+	room := d.restoreRoom()
+	if room <= 0 {
 		return nil
 	}
 	ws := worked(d)

@@ -65,14 +65,14 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]jour
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: ingest.Op, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, journal.Record{Op: ingest.Op, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
 	}
 	if len(cut.Texts) > 0 {
 		body, err := json.Marshal(cut)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, journal.Record{Op: branch.OpCut, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, journal.Record{Op: branch.OpCut, ID: ids.HashBytes(body)[:24], Time: now, Body: body})
 	}
 	return recs, nil
 }

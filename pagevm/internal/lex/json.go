@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // RawString decodes a JSON string, "" if raw is none.
@@ -13,11 +15,73 @@ func RawString[T string | json.RawMessage](raw T) string {
 	} else if body := string(raw[1 : n-1]); strings.IndexByte(body, '\\') < 0 {
 		return body
 	}
-	var s string
-	if json.Unmarshal([]byte(raw), &s) != nil {
-		return ""
-	}
+	s, _ := Unquote(string(raw))
 	return s
+}
+
+// Unquote decodes a JSON string with its quotes as encoding/json does, false if it is none.
+func Unquote(quoted string) (string, bool) {
+	n := len(quoted)
+	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
+		return "", false
+	}
+	s := quoted[1 : n-1]
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, w := utf8.DecodeRuneInString(s[i:])
+			out = utf8.AppendRune(out, r)
+			i += w
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' && i+1 == len(s) {
+			return "", false
+		}
+		if i++; c != '\\' {
+			out = append(out, c)
+			continue
+		}
+		c = s[i]
+		if i++; c == 'u' {
+			r := hexRune(s[i:])
+			if r < 0 {
+				return "", false
+			}
+			if i += 4; utf16.IsSurrogate(r) && strings.HasPrefix(s[i:], `\u`) {
+				if both := utf16.DecodeRune(r, hexRune(s[i+2:])); both != utf8.RuneError {
+					r, i = both, i+6
+				}
+			}
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		at := strings.IndexByte(`"\/bfnrt`, c)
+		if at < 0 {
+			return "", false
+		}
+		out = append(out, "\"\\/\b\f\n\r\t"[at])
+	}
+	return string(out), true
+}
+
+// hexRune returns the character whose four hexadecimal digits s begins with, -1 if they
+// are none.
+func hexRune(s string) (r rune) {
+	if len(s) < 4 {
+		return -1
+	}
+	for i := range 4 {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return r
 }
 
 // SoleString returns the value of a JSON object whose only member beside a
