@@ -220,14 +220,7 @@ func (s *session) invalidate() {
 
 // ignoreState keeps a state directory out of the workspace's git. It is a
 // courtesy: where it can't be written nothing else depends on it.
-func ignoreState(state store.Store) error {
-	const name = ".gitignore"
-	_, err := state.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = state.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
-	}
-	return err
-}
+func ignoreState(state store.Store) error { return store.KeepOutOfGit(state) }
 
 // lock takes the session's lock among processes, waiting as long as ctx lets it.
 func (s *session) lock(ctx context.Context) (release func(), err error) {
