@@ -114,6 +114,12 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 			continue
 		}
 		for _, f := range files(in.Site) {
+			if !all && f.hooks != nil && in.userWide(h) != "" {
+				f.parts, f.hooks = f.parts[1:], nil // they would run twice
+			}
+			if len(f.parts) == 0 {
+				continue
+			}
 			f.host = h
 			c := Change{Host: h.name, Path: f.path, Action: Keep, Adds: []string{}, ByHand: []string{}}
 			for _, p := range f.parts {

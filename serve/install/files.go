@@ -102,7 +102,24 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// hookFile is the file of a host's hooks.
+// userWide is the file with a host's hooks for all of the user's projects, "" if it has
+// none.
+func (s *Site) userWide(h *host) string {
+	if h.hooks == "" || s.Home == "" {
+		return ""
+	}
+	hs := hook.Settings{Host: h.hooks, Path: hook.SettingsPath(h.hooks, s.Home)}
+	data, err := settings.Read(hs.Path)
+	if err != nil || data == nil || hs.Path == hook.SettingsPath(h.hooks, s.Workspace) {
+		return ""
+	}
+	if has, err := hs.Has(data); err != nil || !has {
+		return "" // one that can't be read is the host's to complain about
+	}
+	return hs.Path
+}
+
+// hookFile is the file of a host's hooks, which are its first part.
 func (s *Site) hookFile(h hook.Host) file {
 	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
 	return file{path: hs.Path, json: true, hooks: hs, parts: []part{{

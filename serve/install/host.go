@@ -80,6 +80,9 @@ type Host struct {
 	// Sessions is how many of its recorded sessions are of this workspace, nil where they
 	// can't be told apart.
 	Sessions *int `json:"sessions"`
+	// UserWide is the file with its hooks for all of the user's projects, "" if there are
+	// none: they are not put into the project's then.
+	UserWide string `json:"user_wide"`
 	// ByHand are commands that a person has to run to complete it.
 	ByHand []string `json:"by_hand"`
 	// Next is what the user does then.
@@ -97,7 +100,7 @@ func (s *Site) Find(names []string) ([]Host, error) {
 	out := []Host{}
 	for i := range hosts {
 		h := &hosts[i]
-		found := Host{Name: h.name, Title: h.title, FoundBy: s.traces(h), ByHand: []string{}, Next: h.next}
+		found := Host{Name: h.name, Title: h.title, FoundBy: s.traces(h), UserWide: s.userWide(h), ByHand: []string{}, Next: h.next}
 		if len(names) == 0 && len(found.FoundBy) == 0 || len(names) > 0 && !slices.Contains(names, h.name) {
 			continue
 		}

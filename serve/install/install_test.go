@@ -19,6 +19,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/hook"
 )
 
 // site is an installer on a machine where only the named programs are.
@@ -581,6 +582,38 @@ func TestRecordIsNotBelieved(t *testing.T) {
 	}
 	if _, err := in.Put([]string{"codex"}, true); err == nil || !strings.Contains(err.Error(), recordName) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestUserWide: hooks that stand in the user's settings for all projects are not put into
+// the project's too, and are not taken out with these.
+func TestUserWide(t *testing.T) {
+	in := site(t, t.TempDir())
+	before := tree(t, in.Workspace)
+	for _, h := range []hook.Host{hook.Claude, hook.Gemini} {
+		c, err := hook.Settings{Host: h, Path: hook.SettingsPath(h, in.Home), Program: "/opt/memkernel"}.Install()
+		if err == nil {
+			err = c.Apply()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := tree(t, in.Home)
+	got := ""
+	for _, c := range put(t, in, "claude", "codex", "gemini") {
+		got += in.Short(c.Path) + " " + strings.Join(c.Adds, ",") + "\n"
+	}
+	if want := ".mcp.json tools\n.codex/hooks.json hooks\n.codex/config.toml tools\n.gemini/settings.json tools\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	found, err := in.Find([]string{"claude", "codex"})
+	if err != nil || found[0].UserWide != hook.SettingsPath(hook.Claude, in.Home) || found[1].UserWide != "" {
+		t.Errorf("%v, %+v", err, found)
+	}
+	whole(t, takeOut(t, in))
+	if d := cmp.Diff(home, tree(t, in.Home)) + cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -118,13 +118,14 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "")); err != nil || o.dryRun {
 		return initEnd(a, doc, err)
 	}
+	planned := doc.Files
 	if err := put(ctx, in, doc); err != nil {
 		return err
 	}
 	doc.Applied = true
 	indexAndTry(ctx, a, doc)
 	if !a.JSON {
-		showInitDone(a, in, doc)
+		showInitDone(a, doc, planned)
 	}
 	return initEnd(a, doc, nil)
 }

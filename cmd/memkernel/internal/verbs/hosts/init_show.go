@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
@@ -42,14 +43,28 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 		fmt.Fprintln(a.Out, "These files get entries of ours; all else in them stays as it is. Hooks bring")
 		fmt.Fprintln(a.Out, "memory before each answer, and keep what a session came to in SESSION-STATE.md and")
 		fmt.Fprintln(a.Out, "memory/; with tools the model searches by itself.")
-	} else if len(doc.Files) > 0 {
+	} else if hasIt(doc) {
 		fmt.Fprintln(a.Out, "Nothing has to change:")
 	}
 	showFiles(a.Out, in, doc.Files)
+	for _, h := range doc.Hosts {
+		if h.UserWide != "" {
+			showRow(a.Out, actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects")
+		}
+	}
 	if changes(doc.Files) > 0 {
 		showRow(a.Out, "new", in.Short(in.State.Where("")), "the index, and what uninstall needs")
 	}
-	fmt.Fprintln(a.Out)
+	showLeftAlone(a.Out, doc.Files, nil, "add this")
+	if len(doc.Files) > 0 {
+		fmt.Fprintln(a.Out)
+	}
+}
+
+// hasIt tells whether some host has what it needs.
+func hasIt(doc *initJSON) bool {
+	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
+		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" })
 }
 
 func notesLine(m *install.Markdown) string {
@@ -94,10 +109,11 @@ func showRow(w io.Writer, action, path, what string) {
 	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-22s %s", action, path, what), " "))
 }
 
-// showLeftAlone says which files were left alone, why, and what a person can do.
-func showLeftAlone(w io.Writer, files []install.Change, do string) {
+// showLeftAlone says which files were left alone, why, and what a person can do; those of
+// before are told already.
+func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
 	for _, c := range files {
-		if c.Error == "" {
+		if c.Error == "" || slices.ContainsFunc(before, func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }) {
 			continue
 		}
 		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
@@ -111,16 +127,19 @@ func showLeftAlone(w io.Writer, files []install.Change, do string) {
 }
 
 // showInitDone says what was done, what a search finds now, and how to go on and back.
-func showInitDone(a *cli.App, in *install.Installer, doc *initJSON) {
+func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	done := 0
 	for _, c := range doc.Files {
 		if c.Done {
 			done++
 		}
 	}
-	what := "Nothing was changed: all of it was there already."
-	if done > 0 {
+	what := "Nothing was changed."
+	switch {
+	case done > 0:
 		what = "Done: " + display.Plural(done, "file") + " changed."
+	case hasIt(doc) && leftAlone(doc.Files) == nil:
+		what = "Nothing was changed: all of it was there already."
 	}
 	switch x := doc.Indexed; {
 	case x.Error != "":
@@ -130,7 +149,7 @@ func showInitDone(a *cli.App, in *install.Installer, doc *initJSON) {
 	default:
 		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
 	}
-	showLeftAlone(a.Out, doc.Files, "add this")
+	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if t := doc.Search; t != nil {
 		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet), 50))
 	}

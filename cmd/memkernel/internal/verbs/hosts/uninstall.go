@@ -64,7 +64,8 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, err := in.Find(o.hosts); err != nil {
+	found, err := in.Find(o.hosts)
+	if err != nil {
 		return fail.Usagef("%s", err)
 	}
 	if o.state && len(o.hosts) > 0 {
@@ -93,10 +94,15 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 			showUninstallDone(a, in, doc)
 		}
 	} else if !a.JSON {
-		showLeftAlone(a.Out, doc.Files, "take this out")
+		showLeftAlone(a.Out, doc.Files, nil, "take this out")
 	}
 	if a.JSON {
-		err = cmp.Or(a.WriteJSON(doc), err)
+		return cmp.Or(a.WriteJSON(doc), err, leftAlone(doc.Files))
+	}
+	for _, h := range found {
+		if h.UserWide != "" {
+			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
+		}
 	}
 	return cmp.Or(err, leftAlone(doc.Files))
 }
@@ -147,9 +153,9 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 	if len(doc.Files) > 0 {
 		fmt.Fprintf(a.Out, "Done: %s changed. Your Markdown is as it was.\n", display.Plural(done, "file"))
 	}
-	showLeftAlone(a.Out, doc.Files, "take this out")
+	showLeftAlone(a.Out, doc.Files, nil, "take this out")
 	if doc.State != nil {
-		fmt.Fprintf(a.Out, "Done: %s is removed.\n", in.Short(in.State.Where("")))
+		fmt.Fprintf(a.Out, "%s is removed.\n", in.Short(in.State.Where("")))
 	} else if store.Exists(in.State, "") {
 		fmt.Fprintf(a.Out, "What sessions wrote into your notes stays, and so does %s; --state removes that.\n", in.Short(in.State.Where("")))
 	}
