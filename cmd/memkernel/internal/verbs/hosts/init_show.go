@@ -18,8 +18,8 @@ var actions = map[install.Action]string{install.Create: "new", install.Modify: "
 
 // showInitPlan says what was found, and what would change.
 func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
-	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they get")
-	fmt.Fprintln(a.Out, "what its notes say on the question.")
+	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
+	fmt.Fprintln(a.Out, "get what its notes say on the question.")
 	fmt.Fprintln(a.Out)
 	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
 	label := "agents"
@@ -40,9 +40,9 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 	fmt.Fprintf(a.Out, "notes     %s\n", notesLine(doc.Markdown))
 	fmt.Fprintln(a.Out)
 	if changes(doc.Files) > 0 {
-		fmt.Fprintln(a.Out, "These files get entries of ours; all else in them stays as it is. Hooks bring")
-		fmt.Fprintln(a.Out, "memory before each answer, and keep what a session came to in SESSION-STATE.md and")
-		fmt.Fprintln(a.Out, "memory/; with tools the model searches by itself.")
+		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
+		fmt.Fprintln(a.Out, "bring memory before each answer, and write what a session came to into")
+		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself.")
 	} else if hasIt(doc) {
 		fmt.Fprintln(a.Out, "Nothing has to change:")
 	}
@@ -151,7 +151,7 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if t := doc.Search; t != nil {
-		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet), 50))
+		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet, t.Query), max(20, display.Columns-4-display.Width(t.Citation))))
 	}
 	if done > 0 || len(doc.Files) == 0 {
 		showNext(a.Out, doc.Hosts)
@@ -183,14 +183,15 @@ func showNext(w io.Writer, hosts []install.Host) {
 	}
 }
 
-// firstLine is the first line of a snippet that says something, without its marks.
-func firstLine(s string) string {
+// firstLine is the first line of a snippet that says more than the question did, without
+// its marks; the question if there is none.
+func firstLine(s, question string) string {
 	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" {
+		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {
 			return line
 		}
 	}
-	return ""
+	return question
 }
 
 // command is a call of this program for the same folder.

@@ -157,7 +157,7 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 	if doc.State != nil {
 		fmt.Fprintf(a.Out, "%s is removed.\n", in.Short(in.State.Where("")))
 	} else if store.Exists(in.State, "") {
-		fmt.Fprintf(a.Out, "What sessions wrote into your notes stays, and so does %s; --state removes that.\n", in.Short(in.State.Where("")))
+		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", in.Short(in.State.Where("")))
 	}
 	if done > 0 {
 		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")
