@@ -139,7 +139,7 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 // why is an error as one sentence that names the file.
 func (in *Installer) why(err error, path string) string {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Sprintf("%s can't be read or written: make the file and its folder yours, then run this again", path)
+		return fmt.Sprintf("%s can't be read or written: make the file and its folder yours", path)
 	}
 	if text := err.Error(); strings.Contains(text, filepath.Base(path)) {
 		return text
