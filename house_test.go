@@ -44,7 +44,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
 	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "kernel/retention", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
-	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "serve/tools"},
+	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/settings", "internal/store", "kernel", "markdownstore", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/proxy", "serve/tools"},
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "pagevm/paging", "retrieval/foreign", "transcript"},
@@ -82,6 +82,7 @@ var arrows = map[string][]string{
 	"internal/lazyregexp":              {},
 	"internal/safename":                {},
 	"internal/scriptedhost":            {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "pagevm/journal", "transcript"},
+	"internal/settings":                {"internal/atomicfile"},
 	"internal/store":                   {"internal/atomicfile", "internal/store/internal/statedir"},
 	"internal/store/internal/statedir": {"internal/atomicfile"},
 	"internal/store/memstore":          {"internal/store"},
@@ -130,11 +131,12 @@ var arrows = map[string][]string{
 	"replay/economics": {"internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 
-	"serve":       {".", "cachelayout", "index", "internal/atomicfile", "internal/document", "internal/store", "kernel", "kernel/retention", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
-	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/store", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
-	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "serve/tools"},
-	"serve/proxy": {".", "budget", "kernel", "transcript"},
-	"serve/tools": {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
+	"serve":         {".", "cachelayout", "index", "internal/atomicfile", "internal/document", "internal/store", "kernel", "kernel/retention", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
+	"serve/hook":    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/settings", "internal/store", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/install": {"internal/atomicfile", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
+	"serve/mcp":     {"index/watch", "kernel", "markdownstore", "serve/tools"},
+	"serve/proxy":   {".", "budget", "kernel", "transcript"},
+	"serve/tools":   {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
@@ -182,6 +184,8 @@ var thirdParty = map[string][]string{
 	"internal/tools/gen":     {"github.com/pkoukk/tiktoken-go-loader"},
 	"internal/tools/maskgen": {"github.com/BurntSushi/toml"},
 	"internal/tools/size":    {"golang.org/x/mod/modfile"},
+	"internal/settings":      {"github.com/BurntSushi/toml", "github.com/tailscale/hujson"},
+	"serve/install":          {"github.com/tailscale/hujson"},
 }
 
 // goDirs calls f for every folder with Go files, with the files that are not

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -137,7 +137,7 @@ func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport,
 	if o.From.Place == o.To.Place {
 		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
 	}
-	session.IgnoreState(k.state)
+	store.KeepOutOfGit(k.state)
 	r, err := k.memory.Migrate(ctx, &mem.MigrateOptions{From: o.From.room(), To: o.To.room(), Wait: o.Wait, Progress: roomProgress(o.Progress)})
 	if err != nil {
 		err = fmt.Errorf("migrate: %w", err)

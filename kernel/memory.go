@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -147,7 +146,7 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 	}
 	m, err := mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
 		Prepare: func() error {
-			if err := session.IgnoreState(state); err != nil && !store.Exists(state, "") {
+			if err := store.KeepOutOfGit(state); err != nil && !store.Exists(state, "") {
 				return err
 			}
 			return nil

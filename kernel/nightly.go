@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -94,7 +94,7 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 		out.Skipped = busy
 		return out, err
 	}
-	session.IgnoreState(k.state)
+	store.KeepOutOfGit(k.state)
 	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return k.nightAudit(ctx, &req, out) }}, {Name: StepCurate, Run: func() error { return k.nightCurate(ctx, &req, out) }},
 		{Name: StepPrune, Run: func() error { return k.nightPrune(ctx, &req, out) }}}
 	if req.QuietTime {

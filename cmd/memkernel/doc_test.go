@@ -119,6 +119,24 @@ func typeOf(v any) string {
 	return "object"
 }
 
+// projectWithAgents is a project with a note in a home where some agents were.
+func projectWithAgents(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for _, name := range []string{".codex", ".pi", "project/memory"} {
+		if err := os.MkdirAll(filepath.Join(home, filepath.FromSlash(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	project := filepath.Join(home, "project")
+	if err := os.WriteFile(filepath.Join(project, "memory", "deploys.md"), []byte("# How the harbour deploys\n\nKim does it.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
 // retention is a configuration that keeps things for a day.
 func retention(t *testing.T) string {
 	t.Helper()
@@ -145,7 +163,12 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
 	remembers := func(args ...string) []string { return append(args, memory...) }
 	upkeep, before := overgrown(t)
+	project := projectWithAgents(t)
 	calls := [][]string{
+		{"init", "--workspace", project, "--dry-run"},
+		{"init", "--workspace", project, "--yes"},
+		{"uninstall", "--workspace", project, "--dry-run", "--state"},
+		{"uninstall", "--workspace", project, "--yes"},
 		{"plan", "-t", sample},
 		{"plan", "-t", sample, "--view", "full", "--fixed-tokens", "25k", "--resolver", "page"},
 		{"plan", "-t", short, "--commit"},

@@ -22,8 +22,6 @@ const repository = "../.."
 // namesToCome are verbs, and topics of help, that pages may name before the program has
 // them. Delete a line once it has.
 var namesToCome = []string{
-	"init",
-	"uninstall",
 	"help terms",
 }
 

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,6 +61,8 @@ func TestScripts(t *testing.T) {
 			"cut":      cutFile,
 			"waitfor":  waitFor,
 			"envsubst": envsubst,
+			"checksum": checksum,
+			"recorded": recorded,
 		},
 	})
 }
@@ -105,6 +111,51 @@ func envsubst(ts *testscript.TestScript, neg bool, args []string) {
 		return strings.ReplaceAll(ts.Getenv(name), `\`, `\\`)
 	})
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// checksum writes the names, modes and hashes of all that is in folders, state folders
+// apart, to a file.
+func checksum(ts *testscript.TestScript, neg bool, args []string) {
+	var out strings.Builder
+	for _, dir := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.Name() == ".memkernel" {
+				return fs.SkipDir
+			}
+			st, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(&out, st.Mode(), " ", path)
+			if st.Mode().IsRegular() {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(&out, " %x", sha256.Sum256(data))
+			}
+			fmt.Fprintln(&out)
+			return nil
+		}))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(out.String()), 0o600))
+}
+
+// recorded puts two sessions of a project where Claude Code keeps them in a home.
+func recorded(ts *testscript.TestScript, neg bool, args []string) {
+	project, err := filepath.EvalSymlinks(ts.MkAbs(args[1]))
+	ts.Check(err)
+	name := regexp.MustCompile("[^a-zA-Z0-9]").ReplaceAllString(project, "-")
+	dir := filepath.Join(ts.MkAbs(args[0]), ".claude", "projects", name)
+	ts.Check(os.MkdirAll(dir, 0o755))
+	data, err := os.ReadFile(ts.Getenv("SHORT"))
+	ts.Check(err)
+	for _, name := range []string{"one.jsonl", "two.jsonl"} {
+		ts.Check(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
 }
 
 // narrow fails if a line of a file is over 80 columns.

@@ -23,6 +23,10 @@ type row struct {
 
 // verbs are all there are, by family. Help, completion and man pages are made from them.
 var verbs = []row{
+	// To have it, and to be without it again.
+	{"init", "give the coding agents on this machine the memory of this folder", hosts.Init},
+	{"uninstall", "take memkernel out of this folder's settings again", hosts.Uninstall},
+
 	// What a model call gets to see.
 	{"plan --transcript FILE", "plan one model call of a session, and explain it", plan.Plan},
 

@@ -56,12 +56,27 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return err
 }
 
+// WriteFileIf is WriteFile that asks check when the new content is durable, right before
+// it takes the name: if that fails the old content is kept, and its error returned.
+func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
+	_, err := writeFile(path, data, perm, check)
+	return err
+}
+
 // WriteFileStats is WriteFile that also returns what the syncs cost.
 func WriteFileStats(path string, data []byte, perm fs.FileMode) (Stats, error) {
+	return writeFile(path, data, perm, func() error { return nil })
+}
+
+func writeFile(path string, data []byte, perm fs.FileMode, check func() error) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
 	tmp, err := writeTemp(filepath.Dir(path), data, perm, &st)
 	if err != nil {
 		return st, fmt.Errorf("write file %s: %w", path, err)
+	}
+	if err := check(); err != nil {
+		os.Remove(tmp)
+		return st, err
 	}
 	if err := rename(tmp, path); err != nil {
 		os.Remove(tmp)

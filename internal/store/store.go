@@ -245,3 +245,13 @@ func PutAside(s Store, name string) (string, error) {
 	}
 	return aside, s.Move(Unsynced, name, aside)
 }
+
+// KeepOutOfGit has git pass over what is in a store.
+func KeepOutOfGit(s Store) error {
+	const name = ".gitignore"
+	_, err := s.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = s.Put(Synced, Doc{Name: name, Data: []byte("*\n")})
+	}
+	return err
+}

@@ -3,7 +3,7 @@ module github.com/memkernel/memkernel/internal/tools
 go 1.26.8
 
 require (
-	github.com/BurntSushi/toml v0.3.1
+	github.com/BurntSushi/toml v1.5.0
 	github.com/memkernel/memkernel v0.0.0
 	github.com/pkoukk/tiktoken-go-loader v0.0.2
 )

@@ -23,8 +23,9 @@ const (
 type host struct {
 	name  Host
 	title string // what it calls itself
-	// settings is the file of its hooks, in the folder of its name.
+	// settings is the file of its hooks, in the folder of its name; comments may stand in it.
 	settings string
+	comments bool
 	// project is the variable that names the project's folder, "" if there is none.
 	project string
 	moments map[string]moment
@@ -52,7 +53,7 @@ var hosts = []host{
 		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
 		dialect: transcript.Codex,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
-	{name: Gemini, title: "Gemini CLI", settings: "settings.json", project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
+	{name: Gemini, title: "Gemini CLI", settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
 

@@ -162,19 +162,9 @@ func Newest(stateDir string, h Host) string {
 // lockSession keeps events of one session apart, also those of several processes:
 // hosts run them side by side.
 func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
-	ignore(stateDir)
+	_ = store.KeepOutOfGit(store.Files(stateDir)) // where it can't be written nothing else depends on it
 	if unlock, err = store.Wait(ctx, folder(stateDir), safeName(key)+".lock", store.Alone); err != nil {
 		return nil, fmt.Errorf("wait for another hook of session %s: %w", key, err)
 	}
 	return unlock, nil
-}
-
-// ignore keeps the state directory out of the workspace's git. It is a courtesy:
-// where it can't be written nothing else depends on it.
-func ignore(stateDir string) {
-	const name = ".gitignore"
-	dir := store.Files(stateDir)
-	if _, err := dir.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		_, _ = dir.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
-	}
 }

@@ -1,16 +1,12 @@
 package hook
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
+	"cmp"
 	"os"
 	"path/filepath"
-	"reflect"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/settings"
 )
 
 // Settings is a host's settings file, and the program that its hooks are to run.
@@ -38,23 +34,6 @@ type Change struct {
 	keep, dropsBackup bool
 }
 
-// SettingsError describes why a settings file was left alone, and where.
-type SettingsError struct {
-	Path string
-	// Line is 1-based, 0 if it is no matter of a line.
-	Line int
-	Err  error
-}
-
-func (e *SettingsError) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
-	}
-	return fmt.Sprintf("%s: %v", e.Path, e.Err)
-}
-
-func (e *SettingsError) Unwrap() error { return e.Err }
-
 // backupSuffix is behind the name of what was there before.
 const backupSuffix = ".before-memkernel"
 
@@ -64,17 +43,14 @@ func (s Settings) Install() (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseSettings(c.Path, c.Before)
+	had, err := s.Has(c.Before)
 	if err != nil {
 		return nil, err
 	}
-	c.keep = !d.has(s.Host) && c.Before != nil
-	c.dropsBackup = !d.has(s.Host) && c.Before == nil
-	if err := d.install(s.Host, s.command()); err != nil {
-		return nil, err
-	}
-	c.After = d.bytes()
-	return c, nil
+	c.keep = !had && c.Before != nil
+	c.dropsBackup = !had && c.Before == nil
+	c.After, err = s.Add(c.Before)
+	return c, err
 }
 
 // Uninstall takes the hooks out. A file that differs from what was there before by
@@ -84,51 +60,90 @@ func (s Settings) Uninstall() (*Change, error) {
 	if err != nil || c.Before == nil {
 		return c, err
 	}
-	d, err := parseSettings(c.Path, c.Before)
+	had, err := s.Has(c.Before)
+	if err != nil {
+		return nil, err
+	}
+	if !had {
+		c.After = c.Before
+		return c, nil
+	}
+	if c.After, err = s.TakeOut(c.Before); err != nil {
+		return nil, err
+	}
+	c.dropsBackup = true
+	return c, nil
+}
+
+// Has reports whether any hook of the host's is in a settings file's content.
+func (s Settings) Has(data []byte) (bool, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
+	return err == nil && d.has(s.Host), err
+}
+
+// Add returns a settings file's content with the hooks, up to date.
+func (s Settings) Add(data []byte) ([]byte, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.install(s.Host, s.command()); err != nil {
+		return nil, err
+	}
+	return d.Bytes(), nil
+}
+
+// TakeOut returns a settings file's content without the hooks: what was kept when they
+// were put in, where nothing else sets it apart; nil if they were all that it held.
+func (s Settings) TakeOut(data []byte) ([]byte, error) {
+	d, err := parseSettings(s.Host, s.Path, data)
 	if err != nil {
 		return nil, err
 	}
 	if !d.has(s.Host) {
-		c.After = c.Before
-		return c, nil
+		return data, nil
 	}
 	if err := d.uninstall(s.Host, false); err != nil {
 		return nil, err
 	}
-	c.After, c.dropsBackup = d.bytes(), true
-	old, err := os.ReadFile(c.backup)
+	after := d.Bytes()
+	old, err := s.kept()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if sameJSON(c.After, []byte("{}")) {
-			c.After = nil
-		}
 	case err != nil:
 		return nil, err
-	case sameJSON(without(s.Host, c.After), without(s.Host, old)):
-		c.After = old
+	case old == nil && settings.SameJSON(after, []byte("{}")):
+		return nil, nil
+	case old != nil && settings.SameJSON(without(s.Host, after), without(s.Host, old)):
+		return old, nil
 	}
-	return c, nil
+	return after, nil
+}
+
+// kept returns what stood in the file before an Install, nil if that is not kept.
+func (s Settings) kept() ([]byte, error) {
+	path, err := settings.Follow(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	return settings.Read(path + backupSuffix)
+}
+
+// DropKept removes what an Install kept, once the hooks are out.
+func (s Settings) DropKept() error {
+	path, err := settings.Follow(s.Path)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Remove(path + backupSuffix)
 }
 
 // without returns a file less the hooks and what is empty without them.
 func without(h Host, data []byte) []byte {
-	d, err := parseSettings("", data)
+	d, err := parseSettings(h, "", data)
 	if err != nil || d.uninstall(h, true) != nil {
 		return nil
 	}
-	return d.bytes()
-}
-
-// sameJSON reports whether two documents have the same content.
-func sameJSON(a, b []byte) bool {
-	read := func(data []byte) (v any, err error) {
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.UseNumber()
-		return v, dec.Decode(&v)
-	}
-	x, errX := read(a)
-	y, errY := read(b)
-	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+	return d.Bytes()
 }
 
 // command returns what the host runs.
@@ -138,38 +153,18 @@ func (s Settings) command() string { return s.Program + suffix(s.Host) }
 // again.
 func suffix(h Host) string { return " hook --host " + string(h) }
 
-// maxSettings is the largest settings file that is edited, in bytes.
-const maxSettings = 16 << 20 // 16 MiB
-
 func (s Settings) read() (*Change, error) {
-	c := &Change{Path: s.Path}
-	if real, err := filepath.EvalSymlinks(s.Path); err == nil {
-		c.Path = real // the link stays, the file behind it is replaced
-	}
-	c.backup = c.Path + backupSuffix
-	st, err := os.Stat(c.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	switch {
-	case err != nil:
+	path, err := settings.Follow(s.Path)
+	if err != nil {
 		return nil, err
-	case !st.Mode().IsRegular() || st.Size() > maxSettings:
-		return nil, &SettingsError{Path: c.Path, Err: fmt.Errorf("it is no file, or larger than %d bytes", maxSettings)}
 	}
-	if c.Before, err = os.ReadFile(c.Path); c.Before == nil {
-		c.Before = []byte{}
-	}
+	c := &Change{Path: path, backup: path + backupSuffix}
+	c.Before, err = settings.Read(path)
 	return c, err
 }
 
 // Changed reports whether there is anything to write.
-func (c *Change) Changed() bool {
-	return (c.Before == nil) != (c.After == nil) || !bytes.Equal(c.Before, c.After)
-}
-
-// ErrChanged is returned where a file was written to between the look and the write.
-var ErrChanged = errors.New("the file was changed meanwhile: run it again")
+func (c *Change) Changed() bool { return !settings.Same(c.Before, c.After) }
 
 // Apply writes the change: first what was there before, then the file, each whole
 // or not at all.
@@ -177,32 +172,24 @@ func (c *Change) Apply() error {
 	if !c.Changed() {
 		return nil
 	}
-	perm := fs.FileMode(0o600)
-	if st, err := os.Stat(c.Path); err == nil {
-		perm = st.Mode().Perm()
-	}
-	now, err := os.ReadFile(c.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if !bytes.Equal(now, c.Before) {
-		return &SettingsError{Path: c.Path, Err: ErrChanged}
-	}
-	if err := atomicfile.MkdirAll(filepath.Dir(c.Path), 0o755); err != nil {
-		return err
+	if now, err := settings.Read(c.Path); err != nil || !settings.Same(now, c.Before) {
+		return cmp.Or(err, error(&settings.Error{Path: c.Path, Err: settings.ErrChanged}))
 	}
 	if c.keep {
-		if err := atomicfile.WriteFile(c.backup, c.Before, perm); err != nil {
+		st, err := os.Stat(c.Path)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteFile(c.backup, c.Before, st.Mode().Perm()); err != nil {
 			return err
 		}
 	}
-	if c.After == nil {
-		err = atomicfile.Remove(c.Path)
-	} else {
-		err = atomicfile.WriteFile(c.Path, c.After, perm)
-	}
+	err := settings.Write(c.Path, c.Before, c.After)
 	if err == nil && c.dropsBackup {
 		err = atomicfile.Remove(c.backup)
+	}
+	if err == nil && c.After == nil {
+		_ = os.Remove(filepath.Dir(c.Path)) // if the host keeps nothing else there
 	}
 	return err
 }

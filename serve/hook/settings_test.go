@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/settings"
 )
 
 // foreign are settings that people have.
@@ -189,7 +190,7 @@ func TestRefused(t *testing.T) {
 	} {
 		s := settingsIn(t, Claude, text)
 		_, err := s.Install()
-		var e *SettingsError
+		var e *settings.Error
 		if !errors.As(err, &e) || e.Line != line || e.Path == "" {
 			t.Errorf("%q: %v, want line %d", text, err, line)
 		}
@@ -209,7 +210,7 @@ func TestChangedBetween(t *testing.T) {
 	if err := os.WriteFile(s.Path, []byte(`{"a":1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply(); !errors.Is(err, ErrChanged) {
+	if err := c.Apply(); !errors.Is(err, settings.ErrChanged) {
 		t.Errorf("%v", err)
 	}
 }

@@ -182,7 +182,7 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 
 func (s *Session) openJournal() error {
 	if s.Journal == nil || s.Journal.Len() == 0 {
-		IgnoreState(s.o.State)
+		_ = store.KeepOutOfGit(s.o.State)
 	}
 	if err := s.owner.Sign(s.Files, s.Key); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -124,17 +123,6 @@ func (s *Session) Invalidate() {
 	s.held.Store(false)
 	s.readOnly = true
 	s.init()
-}
-
-// IgnoreState keeps a state directory out of the workspace's git. It is a
-// courtesy: where it can't be written nothing else depends on it.
-func IgnoreState(state store.Store) error {
-	const name = ".gitignore"
-	_, err := state.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = state.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
-	}
-	return err
 }
 
 // Refresh reads what this or another process has written since the last look.

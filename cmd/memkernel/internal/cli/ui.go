@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +82,33 @@ func (u *UI) Progress(format string, args ...any) {
 
 // ProgressDone wipes the line of progress.
 func (u *UI) ProgressDone() { u.Progress("") }
+
+// Interactive tells whether a person can be asked: input and standard error are a
+// terminal.
+func (u *UI) Interactive() bool {
+	f, ok := u.In.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && isTerminal(u.Err)
+}
+
+// Ask asks for a yes or no. An empty line is yes, the end of the input no.
+func (u *UI) Ask(question string) bool {
+	in := bufio.NewReader(u.In)
+	for {
+		fmt.Fprintf(u.Err, "%s [Y/n] ", question)
+		line, err := in.ReadString('\n')
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true
+		case "n", "no":
+			return false
+		case "":
+			return err == nil
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
 
 // Style decides about colour and width of standard output, in this one place.
 func (u *UI) Style() display.Style {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -100,17 +101,29 @@ func settingsPath(a *cli.App, h hook.Host, user bool) (string, error) {
 // program is memkernel as a shell finds it: in the user's settings by its place, in
 // a project's, which others may share, by its name if that leads here.
 func (o *hookInstallFlags) program() (string, error) {
-	path := o.command
-	if path == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fail.Hint(fmt.Errorf("find this program: %w", err), "name it with --command")
-		}
-		if path = self; !o.user && onPath("memkernel", self) {
-			path = "memkernel"
-		}
+	if o.command != "" {
+		return shellWord(o.command), nil
 	}
-	return shellWord(path), nil
+	name, self, err := thisProgram()
+	if err != nil {
+		return "", fail.Hint(err, "name it with --command")
+	}
+	if o.user {
+		name = self
+	}
+	return shellWord(name), nil
+}
+
+// thisProgram is memkernel by the name that leads here, or else by its place, and its
+// place.
+func thisProgram() (name, self string, err error) {
+	if self, err = os.Executable(); err != nil {
+		return "", "", fmt.Errorf("find this program: %w", err)
+	}
+	if onPath("memkernel", self) {
+		return "memkernel", self, nil
+	}
+	return self, self, nil
 }
 
 // onPath tells whether a name leads a shell to a program.
@@ -139,8 +152,8 @@ func shellWord(path string) string {
 
 // settingsError adds the way out.
 func settingsError(err error) error {
-	var e *hook.SettingsError
-	if errors.As(err, &e) && !errors.Is(err, hook.ErrChanged) {
+	var e *settings.Error
+	if errors.As(err, &e) && !errors.Is(err, settings.ErrChanged) {
 		return fail.Hint(fmt.Errorf("edit settings: %w", err), "mend the file, or move it away, and add to it by hand what --print shows without it")
 	}
 	return fmt.Errorf("edit settings: %w", err)

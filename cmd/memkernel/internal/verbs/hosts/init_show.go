@@ -1,0 +1,203 @@
+package hosts
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/serve/install"
+)
+
+// actions are what becomes of a file, in a word.
+var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
+	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
+
+// showInitPlan says what was found, and what would change.
+func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
+	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
+	fmt.Fprintln(a.Out, "get what its notes say on the question.")
+	fmt.Fprintln(a.Out)
+	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
+	label := "agents"
+	for _, h := range doc.Hosts {
+		trace := strings.Join(h.FoundBy, ", ")
+		if trace == "" {
+			trace = "no trace of it on this machine"
+		}
+		if h.Sessions != nil && *h.Sessions > 0 {
+			trace += "; " + display.Plural(*h.Sessions, "past session") + " here"
+		}
+		fmt.Fprintf(a.Out, "%-9s %s (%s)\n", label, h.Title, trace)
+		label = ""
+	}
+	if len(doc.Hosts) == 0 {
+		fmt.Fprintf(a.Out, "%-9s none found; --host names one: %s\n", label, strings.Join(install.Names(), ", "))
+	}
+	fmt.Fprintf(a.Out, "notes     %s\n", notesLine(doc.Markdown))
+	fmt.Fprintln(a.Out)
+	if changes(doc.Files) > 0 {
+		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
+		fmt.Fprintln(a.Out, "bring memory before each answer, and write what a session came to into")
+		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself.")
+	} else if hasIt(doc) {
+		fmt.Fprintln(a.Out, "Nothing has to change:")
+	}
+	showFiles(a.Out, in, doc.Files)
+	for _, h := range doc.Hosts {
+		if h.UserWide != "" {
+			showRow(a.Out, actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects")
+		}
+	}
+	if changes(doc.Files) > 0 {
+		showRow(a.Out, "new", in.Short(in.State.Where("")), "the index, and what uninstall needs")
+	}
+	showLeftAlone(a.Out, doc.Files, nil, "add this")
+	if len(doc.Files) > 0 {
+		fmt.Fprintln(a.Out)
+	}
+}
+
+// hasIt tells whether some host has what it needs.
+func hasIt(doc *initJSON) bool {
+	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
+		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" })
+}
+
+func notesLine(m *install.Markdown) string {
+	more := ""
+	if m.More {
+		more = fmt.Sprintf(" among the first %s names", display.Thousands(m.Looked))
+	}
+	if m.Total() == 0 {
+		return "no Markdown yet" + more
+	}
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{m.Memory, "in memory"}, {m.Instructions, "read by agents themselves"}, {m.Other, "other"}} {
+		if k.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%s %s", display.Thousands(k.n), k.what))
+		}
+	}
+	return fmt.Sprintf("%s%s: %s", display.Plural(m.Total(), "Markdown file"), more, strings.Join(kinds, ", "))
+}
+
+// showFiles prints a row for each file, and for each that is left alone why, and what to
+// add to it by hand.
+func showFiles(w io.Writer, in *install.Installer, files []install.Change) {
+	for _, c := range files {
+		if c.Error != "" {
+			continue
+		}
+		what := strings.Join(c.Adds, ", ")
+		if c.Action == install.Restore || c.Action == install.Delete {
+			what = ""
+		}
+		if c.Target != "" {
+			what += " (a link to " + in.Short(c.Target) + ")"
+		}
+		showRow(w, actions[c.Action], in.Short(c.Path), what)
+	}
+}
+
+func showRow(w io.Writer, action, path, what string) {
+	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-22s %s", action, path, what), " "))
+}
+
+// showLeftAlone says which files were left alone, why, and what a person can do; those of
+// before are told already.
+func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
+	for _, c := range files {
+		if c.Error == "" || slices.ContainsFunc(before, func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }) {
+			continue
+		}
+		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
+		if len(c.ByHand) > 0 {
+			fmt.Fprintf(w, "  Mend it and run this again, or %s by hand:\n", do)
+		}
+		for _, line := range c.ByHand {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+}
+
+// showInitDone says what was done, what a search finds now, and how to go on and back.
+func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
+	done := 0
+	for _, c := range doc.Files {
+		if c.Done {
+			done++
+		}
+	}
+	what := "Nothing was changed."
+	switch {
+	case done > 0:
+		what = "Done: " + display.Plural(done, "file") + " changed."
+	case hasIt(doc) && leftAlone(doc.Files) == nil:
+		what = "Nothing was changed: all of it was there already."
+	}
+	switch x := doc.Indexed; {
+	case x.Error != "":
+		fmt.Fprintf(a.Out, "%s There is no index: %s\n", what, x.Error)
+	case x.Files == 0:
+		fmt.Fprintf(a.Out, "%s There are no notes to search yet: write one,\nsuch as %s, or let your agent.\n", what, filepath.Join("memory", "first.md"))
+	default:
+		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
+	}
+	showLeftAlone(a.Out, doc.Files, planned, "add this")
+	if t := doc.Search; t != nil {
+		fmt.Fprintf(a.Out, "Tried:  %s\n  %s  %s\n", command(a, "search "+shellWord(t.Query)), t.Citation, display.Clip(firstLine(t.Snippet, t.Query), max(20, display.Columns-4-display.Width(t.Citation))))
+	}
+	if done > 0 || len(doc.Files) == 0 {
+		showNext(a.Out, doc.Hosts)
+	}
+	fmt.Fprintf(a.Out, "Back:   %s\n", command(a, "uninstall"))
+}
+
+// showNext says what is left to a person: commands, and what each host asks.
+func showNext(w io.Writer, hosts []install.Host) {
+	said := map[string]bool{}
+	for _, h := range hosts {
+		if len(h.ByHand) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "By hand, for %s:\n", h.Title)
+		for _, line := range h.ByHand {
+			if !said[line] {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
+			said[line] = true
+		}
+	}
+	label := "Next:  "
+	for _, h := range hosts {
+		if h.Next != "" {
+			fmt.Fprintf(w, "%s %s\n", label, h.Next)
+			label = "       "
+		}
+	}
+}
+
+// firstLine is the first line of a snippet that says more than the question did, without
+// its marks; the question if there is none.
+func firstLine(s, question string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#>-* ")); line != "" && line != question {
+			return line
+		}
+	}
+	return question
+}
+
+// command is a call of this program for the same folder.
+func command(a *cli.App, verb string) string {
+	if a.Workspace == "." {
+		return "memkernel " + verb
+	}
+	return "memkernel " + verb + " --workspace " + shellWord(a.Workspace)
+}

@@ -1,0 +1,165 @@
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/install"
+)
+
+// uninstallFlags are the flags of uninstall.
+type uninstallFlags struct {
+	initFlags
+	state bool
+}
+
+// Uninstall is the verb uninstall.
+func Uninstall(a *cli.App) *cobra.Command {
+	o := &uninstallFlags{}
+	cmd := &cobra.Command{
+		Long: `uninstall takes memkernel out of the settings of the coding agents that are used
+in this folder. A file that was not touched since init becomes what it was, byte
+for byte; from one that was, memkernel's own entries leave. Files and folders that
+held nothing else go.
+
+Your Markdown is never touched. The state folder stays, so that init takes up where
+it was, unless --state is given: then the index, the journals of sessions and the
+backups go too. config.yaml stays, since you wrote it.`,
+		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
+	}
+	o.add(cmd, "take it out of this host only, by `name`")
+	cmd.Flags().BoolVar(&o.state, "state", false, "remove what is kept in the state folder too: index, sessions, backups")
+	return cmd
+}
+
+// uninstallJSON is the document of uninstall.
+type uninstallJSON struct {
+	Schema    string           `json:"schema"`
+	Workspace string           `json:"workspace"`
+	StateDir  string           `json:"state_dir"`
+	Applied   bool             `json:"applied"`
+	Files     []install.Change `json:"files"`
+	State     *stateGoes       `json:"state"`
+}
+
+// stateGoes is what is removed of the state folder, and what stays in it.
+type stateGoes struct {
+	Removes []string `json:"removes"`
+	Keeps   []string `json:"keeps"`
+}
+
+func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
+	in, err := installer(a)
+	if err != nil {
+		return err
+	}
+	found, err := in.Find(o.hosts)
+	if err != nil {
+		return fail.Usagef("%s", err)
+	}
+	if o.state && len(o.hosts) > 0 {
+		return fail.Usagef("--state removes what all hosts share: leave out --host")
+	}
+	doc := &uninstallJSON{Schema: "memkernel/uninstall/v1", Workspace: in.Workspace, StateDir: a.StateDir}
+	if doc.Files, err = in.TakeOut(o.hosts, false); err != nil {
+		return recordError(err)
+	}
+	if o.state {
+		own, others, err := in.StateFiles()
+		if err != nil {
+			return err
+		}
+		doc.State = &stateGoes{document.List(own), document.List(others)}
+	}
+	anything := len(doc.Files) > 0 || doc.State != nil && len(doc.State.Removes) > 0
+	if !a.JSON {
+		showUninstallPlan(a, in, doc, anything)
+	}
+	err = o.consent(a, anything)
+	if err == nil && !o.dryRun {
+		doc.Applied = true
+		err = takeOut(ctx, in, o, doc)
+		if err == nil && !a.JSON && anything {
+			showUninstallDone(a, in, doc)
+		}
+	} else if !a.JSON {
+		showLeftAlone(a.Out, doc.Files, nil, "take this out")
+	}
+	if a.JSON {
+		return cmp.Or(a.WriteJSON(doc), err, leftAlone(doc.Files))
+	}
+	for _, h := range found {
+		if h.UserWide != "" {
+			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
+		}
+	}
+	return cmp.Or(err, leftAlone(doc.Files))
+}
+
+// takeOut changes the files, and removes the state if that is wanted. A folder that has
+// no state gets none.
+func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc *uninstallJSON) (err error) {
+	release := func() {}
+	if store.Exists(in.State, "") {
+		if release, err = in.Lock(ctx); err != nil {
+			return lockError(in, err)
+		}
+	}
+	defer release()
+	if doc.Files, err = in.TakeOut(o.hosts, true); err != nil {
+		return recordError(err)
+	}
+	if doc.State != nil && len(doc.State.Removes) > 0 {
+		return in.RemoveState()
+	}
+	return nil
+}
+
+func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, anything bool) {
+	if !anything {
+		fmt.Fprintf(a.Out, "There is nothing of memkernel's in the settings of %s.\n", in.Workspace)
+		return
+	}
+	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
+	showFiles(a.Out, in, doc.Files)
+	if s := doc.State; s != nil && len(s.Removes) > 0 {
+		what := "index, journals of sessions, backups"
+		if len(s.Keeps) > 0 {
+			what += "; stays: " + strings.Join(s.Keeps, ", ")
+		}
+		showRow(a.Out, "delete", in.Short(in.State.Where("")), what)
+	}
+	fmt.Fprintln(a.Out)
+}
+
+func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
+	done := 0
+	for _, c := range doc.Files {
+		if c.Done {
+			done++
+		}
+	}
+	if len(doc.Files) > 0 {
+		fmt.Fprintf(a.Out, "Done: %s changed. Your Markdown is as it was.\n", display.Plural(done, "file"))
+	}
+	showLeftAlone(a.Out, doc.Files, nil, "take this out")
+	if doc.State != nil {
+		fmt.Fprintf(a.Out, "%s is removed.\n", in.Short(in.State.Where("")))
+	} else if store.Exists(in.State, "") {
+		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", in.Short(in.State.Where("")))
+	}
+	if done > 0 {
+		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")
+	}
+}

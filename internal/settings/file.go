@@ -1,0 +1,122 @@
+// Package settings edits settings files of other programs: JSON, with or without
+// comments, and TOML. It changes what it is asked to and keeps every other byte; a file
+// that it can't read is refused by file and line, and never written. Files are reached
+// through the links that people keep their settings behind, and are replaced whole, if
+// nobody wrote to them meanwhile. It knows no program and no setting.
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+)
+
+// Error describes why a settings file was left alone, and where.
+type Error struct {
+	Path string
+	// Line is 1-based, 0 if it is no matter of a line.
+	Line int
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrChanged is returned where a file was written to between the look and the write.
+var ErrChanged = errors.New("the file was changed meanwhile: run it again")
+
+// maxSize is the largest settings file that is edited, in bytes.
+const maxSize = 16 << 20 // 16 MiB
+
+// maxLinks is how many links are followed from one to the next.
+const maxLinks = 40
+
+// Follow returns the file that a path leads to: links stay, what is behind them is
+// replaced. The last one need not lead to a file yet.
+func Follow(path string) (string, error) {
+	at := path
+	for range maxLinks {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return real, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", &Error{Path: path, Err: err}
+		}
+		to, err := os.Readlink(at)
+		if err != nil { // it is not there, and no link
+			dir := filepath.Dir(at)
+			if dir == at {
+				return at, nil
+			}
+			dir, err = Follow(dir)
+			return filepath.Join(dir, filepath.Base(at)), err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
+	return "", &Error{Path: path, Err: errors.New("its links lead in a circle")}
+}
+
+// Read reads a file; one that is not there is nil.
+func Read(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular() || st.Size() > maxSize:
+		return nil, &Error{Path: path, Err: fmt.Errorf("it is no file, or larger than %d bytes", maxSize)}
+	}
+	data, err := os.ReadFile(path)
+	if data == nil && err == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// Write gives a file that holds before the content after, durably and in one step; nil
+// is no file. The mode of a file that is there stays. One that holds something else by
+// the time that the new content is ready to take its name is left alone: [ErrChanged].
+func Write(path string, before, after []byte) error {
+	if Same(before, after) {
+		return nil
+	}
+	unchanged := func() error {
+		now, err := Read(path)
+		if err == nil && !Same(now, before) {
+			err = &Error{Path: path, Err: ErrChanged}
+		}
+		return err
+	}
+	if after == nil {
+		if err := unchanged(); err != nil {
+			return err
+		}
+		return atomicfile.Remove(path)
+	}
+	perm := fs.FileMode(0o600)
+	if st, err := os.Stat(path); err == nil {
+		perm = st.Mode().Perm()
+	}
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.WriteFileIf(path, after, perm, unchanged)
+}
+
+// Same reports whether two contents are equal; no file is not an empty one.
+func Same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

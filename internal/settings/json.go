@@ -1,0 +1,297 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// JSON is a file as a tree that keeps every byte between its values.
+type JSON struct {
+	path string
+	bom  []byte
+	root hujson.Value
+	// indent is what a level is indented by, "" for a file on one line; eol ends a line.
+	indent, eol string
+}
+
+// byteOrderMark is what some editors put before a text.
+var byteOrderMark = []byte("\ufeff")
+
+// ParseJSON reads a file. One that is missing or blank is an empty object; one that is
+// no object is refused with its line. Comments and commas behind the last value are
+// refused too unless comments is set, as by programs that don't read them.
+func ParseJSON(path string, data []byte, comments bool) (*JSON, error) {
+	d := &JSON{path: path, indent: "  ", eol: "\n"}
+	if bytes.HasPrefix(data, byteOrderMark) {
+		d.bom, data = data[:len(byteOrderMark):len(byteOrderMark)], data[len(byteOrderMark):]
+	}
+	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		data = []byte("{}" + d.eol)
+	}
+	if !comments {
+		var v map[string]json.RawMessage
+		if err := json.Unmarshal(data, &v); err != nil {
+			return nil, &Error{Path: path, Line: lineOf(data, err), Err: fmt.Errorf("it is no JSON object that can be edited: %w", err)}
+		}
+	}
+	var err error
+	if d.root, err = hujson.Parse(data); err != nil {
+		e := &Error{Path: path, Err: fmt.Errorf("it is no JSON object that can be edited: %w", err)}
+		var column int
+		if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &column); n == 2 {
+			_, why, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+			e.Err = fmt.Errorf("it is no JSON object that can be edited: %s", why)
+		}
+		return nil, e
+	}
+	root, ok := d.root.Value.(*hujson.Object)
+	if !ok {
+		return nil, &Error{Path: path, Line: 1, Err: errors.New("it holds no object")}
+	}
+	if len(root.Members) > 0 {
+		d.indent = indentOf(root.Members[0].Name.BeforeExtra)
+	}
+	return d, nil
+}
+
+// lineOf returns the line of a mistake, 0 if it has none.
+func lineOf(data []byte, err error) int {
+	offset := int64(-1)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset < 0 {
+		return 0
+	}
+	return bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) + 1
+}
+
+// indentOf returns the white space behind the last line end, "" if there is none.
+func indentOf(extra hujson.Extra) string {
+	if i := bytes.LastIndexByte(extra, '\n'); i >= 0 {
+		return string(extra[i+1:])
+	}
+	return ""
+}
+
+// Bytes returns the file.
+func (d *JSON) Bytes() []byte { return append(slices.Clip(d.bom), d.root.Pack()...) }
+
+// Top returns the outermost object.
+func (d *JSON) Top() *hujson.Object { return d.root.Value.(*hujson.Object) }
+
+// Errorf makes an error that names the file.
+func (d *JSON) Errorf(format string, a ...any) error {
+	return &Error{Path: d.path, Err: fmt.Errorf(format, a...)}
+}
+
+// Member finds a member by name, nil if it isn't there; twice is an error, since
+// programs disagree on which counts.
+func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, error) {
+	var found *hujson.ObjectMember
+	for i := range o.Members {
+		if lit, ok := o.Members[i].Name.Value.(hujson.Literal); ok && lit.String() == name {
+			if found != nil {
+				return nil, d.Errorf("%s stands twice", name)
+			}
+			found = &o.Members[i]
+		}
+	}
+	return found, nil
+}
+
+// Object returns a member that is an object; nil if it isn't there.
+func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
+	m, err := d.Member(o, name)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if v, ok := m.Value.Value.(*hujson.Object); ok {
+		return v, nil
+	}
+	return nil, d.Errorf("%s is no object", name)
+}
+
+// List returns a member that is a list; nil if it isn't there.
+func (d *JSON) List(o *hujson.Object, name string) (*hujson.Array, error) {
+	m, err := d.Member(o, name)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if v, ok := m.Value.Value.(*hujson.Array); ok {
+		return v, nil
+	}
+	return nil, d.Errorf("%s is no list", name)
+}
+
+// Names returns the names of an object's members, in their order.
+func Names(o *hujson.Object) (out []string) {
+	for i := range o.Members {
+		if lit, ok := o.Members[i].Name.Value.(hujson.Literal); ok {
+			out = append(out, lit.String())
+		}
+	}
+	return out
+}
+
+// Decode reads a part of a file, comments or not, into what to points at.
+func Decode(v hujson.Value, to any) error {
+	plain := v.Clone()
+	plain.Standardize()
+	return json.Unmarshal(plain.Pack(), to)
+}
+
+// SameJSON reports whether two documents have the same content, comments apart.
+func SameJSON(a, b []byte) bool {
+	read := func(data []byte) (out any, err error) {
+		plain, err := hujson.Standardize(slices.Clone(bytes.TrimPrefix(data, byteOrderMark)))
+		if err != nil {
+			return nil, err
+		}
+		dec := json.NewDecoder(bytes.NewReader(plain))
+		dec.UseNumber()
+		return out, dec.Decode(&out)
+	}
+	x, errX := read(a)
+	y, errY := read(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// Render makes a tree of a value, indented as what is at a depth is.
+func (d *JSON) Render(v any, depth int) (hujson.Value, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return hujson.Value{}, err
+	}
+	text := bytes.TrimSpace(b.Bytes())
+	if d.indent != "" {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, text, strings.Repeat(d.indent, depth), d.indent); err != nil {
+			return hujson.Value{}, err
+		}
+		text = bytes.ReplaceAll(pretty.Bytes(), []byte("\n"), []byte(d.eol))
+	}
+	return hujson.Parse(text)
+}
+
+// line returns a line end and the indentation of a depth; nothing in a file on one line.
+func (d *JSON) line(depth int) hujson.Extra {
+	if d.indent == "" {
+		return nil
+	}
+	return hujson.Extra(d.eol + strings.Repeat(d.indent, depth))
+}
+
+// Add puts a member behind the others of an object whose members are at a depth.
+func (d *JSON) Add(o *hujson.Object, name string, v hujson.Value, depth int) {
+	if d.indent != "" {
+		v.BeforeExtra = hujson.Extra(" ")
+	}
+	before := d.behind(&o.AfterExtra, depth)
+	o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{BeforeExtra: before, Value: hujson.String(name)}, Value: v})
+}
+
+// Push puts a value behind the others of a list whose elements are at a depth.
+func (d *JSON) Push(a *hujson.Array, v any, depth int) error {
+	value, err := d.Render(v, depth)
+	if err != nil {
+		return err
+	}
+	value.BeforeExtra = d.behind(&a.AfterExtra, depth)
+	a.Elements = append(a.Elements, value)
+	return nil
+}
+
+// behind returns what stands before a new last value at a depth: the comments that were
+// behind the last one stay with that. It puts the bracket on a line of its own where it
+// is not yet.
+func (d *JSON) behind(after *hujson.Extra, depth int) hujson.Extra {
+	kept := comments(*after)
+	line := d.line(depth)
+	if line == nil && bytes.Contains(kept, []byte("//")) {
+		line = hujson.Extra(d.eol) // else the comment would take in what follows
+	}
+	if rest := (*after)[len(kept):]; len(kept) > 0 || !bytes.ContainsRune(rest, '\n') {
+		if *after = rest; !bytes.ContainsRune(rest, '\n') {
+			*after = d.line(depth - 1)
+		}
+	}
+	return append(slices.Clip(kept), line...)
+}
+
+// comments returns white space and comments up to the end of the last comment, without
+// the line end behind it.
+func comments(extra hujson.Extra) hujson.Extra {
+	end := 0
+	for i := 0; i+1 < len(extra); i++ {
+		var stop []byte
+		switch string(extra[i : i+2]) {
+		case "//":
+			stop = []byte("\n")
+		case "/*":
+			stop = []byte("*/")
+		default:
+			continue
+		}
+		n := bytes.Index(extra[i+2:], stop)
+		if n < 0 {
+			return extra
+		}
+		if i += 2 + n; stop[0] == '*' {
+			i += 2
+		} else if extra[i-1] == '\r' {
+			i--
+		}
+		end, i = i, i-1
+	}
+	return extra[:end]
+}
+
+// Drop takes members out by name. Comments before one stay.
+func Drop(o *hujson.Object, name string) {
+	for i := len(o.Members) - 1; i >= 0; i-- {
+		lit, ok := o.Members[i].Name.Value.(hujson.Literal)
+		if !ok || lit.String() != name {
+			continue
+		}
+		next := &o.AfterExtra
+		if i+1 < len(o.Members) {
+			next = &o.Members[i+1].Name.BeforeExtra
+		}
+		keep(o.Members[i].Name.BeforeExtra, next)
+		o.Members = slices.Delete(o.Members, i, i+1)
+	}
+}
+
+// Remove takes an element out. Comments before it stay.
+func Remove(a *hujson.Array, i int) {
+	next := &a.AfterExtra
+	if i+1 < len(a.Elements) {
+		next = &a.Elements[i+1].BeforeExtra
+	}
+	keep(a.Elements[i].BeforeExtra, next)
+	a.Elements = slices.Delete(a.Elements, i, i+1)
+}
+
+func keep(before hujson.Extra, next *hujson.Extra) {
+	if kept := comments(before); len(kept) > 0 {
+		*next = append(slices.Clip(kept), *next...)
+	}
+}

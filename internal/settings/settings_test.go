@@ -1,0 +1,122 @@
+package settings
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/suite"
+)
+
+func init() { suite.Quick(0) }
+
+// TestFollow: links lead on, also where nothing is at the end yet, and circles end.
+func TestFollow(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"a": "b", "b": filepath.Join("real", "new"), "folder": filepath.Join(dir, "real"), "x": "y", "y": "x"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "real"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"a": "real/new", "folder/f": "real/f", "folder/deep/f": "real/deep/f", "plain": "plain", "x": ""} {
+		got, err := Follow(filepath.Join(dir, filepath.FromSlash(path)))
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s leads to %s", path, got)
+			}
+		} else if got != filepath.Join(dir, filepath.FromSlash(want)) {
+			t.Errorf("%s leads to %s, %v", path, got, err)
+		}
+	}
+}
+
+// TestWrite: nothing is made of no file, an empty one is one, and what is no file is
+// refused.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d", "f")
+	for _, to := range [][]byte{[]byte("x"), {}, []byte("y"), nil, {}, nil} {
+		was, err := Read(path)
+		if err == nil {
+			err = Write(path, was, to)
+		}
+		if now, _ := Read(path); err != nil || !Same(now, to) {
+			t.Fatalf("%v: %v instead of %v", err, now, to)
+		}
+	}
+	if err := Write(path, []byte("z"), []byte("x")); !errors.Is(err, ErrChanged) {
+		t.Errorf("%v", err)
+	}
+	if err := Write(path, []byte("z"), nil); !errors.Is(err, ErrChanged) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Read(dir); err == nil {
+		t.Error("a folder was read")
+	}
+}
+
+// TestTOMLTexts: whatever a path has in it, a table that is put in reads back as it was
+// meant, can be changed, and leaves no trace.
+func TestTOMLTexts(t *testing.T) {
+	for _, text := range []string{"memkernel", `C:\Program Files\mem kernel.exe`, `it's "quoted"`, "tab\tand \x01 and \x7f", "日本語/пример", `both ' and \`, "line\nend", ""} {
+		for _, before := range []string{"", "a = 1", "[p]\nx = 1\n[q]\n", "[p.n2]\n"} {
+			d, err := ParseTOML("f", []byte(before))
+			if err == nil {
+				err = d.Add("p", "n", Pair{"command", text}, Pair{"args", []string{text, "b"}})
+			}
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			again, err := ParseTOML("f", d.Bytes())
+			if err != nil || again.Table("p", "n")["command"] != text || again.Table("p", "n")["args"].([]any)[0] != text {
+				t.Fatalf("%q: %v\n%s", text, err, d.Bytes())
+			}
+			if err := again.Set("p", "n", Pair{"args", []string{"c", text}}); err != nil || again.Table("p", "n")["args"].([]any)[1] != text {
+				t.Errorf("%q: %v\n%s", text, err, again.Bytes())
+			}
+			if err := again.Drop("p", "n"); err != nil || strings.TrimSpace(string(again.Bytes())) != strings.TrimSpace(before) {
+				t.Errorf("%q: %v\n%s", text, err, again.Bytes())
+			}
+		}
+	}
+}
+
+// FuzzJSON: a member that is put in and taken out leaves a file that says what it said,
+// with every comment.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{"{}", "", "{ // a\n}", "/*a*/{\"b\":[1,],/*c*/}//d", "{\"a\":1//x\n,\"b\":2}", "\ufeff{\r\n\t\"a\" : {}\r\n}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := ParseJSON("f", []byte(text), true)
+		if err != nil {
+			return
+		}
+		before := string(d.Bytes())
+		if m, err := d.Member(d.Top(), "ours"); m != nil || err != nil {
+			return
+		}
+		v, err := d.Render(map[string]any{"x": []int{1}}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Add(d.Top(), "ours", v, 1)
+		again, err := ParseJSON("f", d.Bytes(), true)
+		if err != nil {
+			t.Fatalf("%v: %q became %q", err, text, d.Bytes())
+		}
+		Drop(again.Top(), "ours")
+		after := again.Bytes()
+		if !SameJSON(after, []byte(before)) || strings.Count(string(after), "/") < strings.Count(before, "/") {
+			t.Errorf("%q became %q", before, after)
+		}
+	})
+}

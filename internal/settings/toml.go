@@ -1,0 +1,237 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// TOML is a file as its text, with what it says. Every edit is read again and held
+// against what it was meant to come to, so that text that only looks like a table, as in
+// a string of several lines, is never taken for one.
+type TOML struct {
+	path string
+	text string
+	tree map[string]any
+}
+
+// ParseTOML reads a file. One that is missing or blank has nothing in it; one that is no
+// TOML is refused with its line.
+func ParseTOML(path string, data []byte) (*TOML, error) {
+	d := &TOML{path: path, text: string(data)}
+	var err error
+	if d.tree, err = readTOML(d.text); err != nil {
+		e := &Error{Path: path, Err: fmt.Errorf("it is no TOML that can be edited: %w", err)}
+		var at toml.ParseError
+		if errors.As(err, &at) {
+			e.Line, e.Err = at.Position.Line, fmt.Errorf("it is no TOML that can be edited: %s", at.Message)
+		}
+		return nil, e
+	}
+	return d, nil
+}
+
+func readTOML(text string) (tree map[string]any, err error) {
+	tree = map[string]any{}
+	_, err = toml.Decode(strings.TrimPrefix(text, string(byteOrderMark)), &tree)
+	return tree, err
+}
+
+// Bytes returns the file.
+func (d *TOML) Bytes() []byte { return []byte(d.text) }
+
+// Table returns the table NAME in the table PARENT, nil if there is none.
+func (d *TOML) Table(parent, name string) map[string]any {
+	p, _ := d.tree[parent].(map[string]any)
+	t, _ := p[name].(map[string]any)
+	return t
+}
+
+// Pair is a key of a table and its value: a string or a list of strings.
+type Pair struct {
+	Key   string
+	Value any
+}
+
+// String returns it as a line of TOML.
+func (p Pair) String() string {
+	switch v := p.Value.(type) {
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = tomlString(s)
+		}
+		return p.Key + " = [" + strings.Join(quoted, ", ") + "]"
+	default:
+		return p.Key + " = " + tomlString(fmt.Sprint(v))
+	}
+}
+
+// tomlString quotes a text. What Go escapes otherwise than TOML is written out.
+func tomlString(s string) string {
+	if !strings.ContainsAny(s, "'\n\r") && strings.Contains(s, `\`) && s == strings.ToValidUTF8(s, "") {
+		return "'" + s + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Add puts a table PARENT.NAME behind everything else.
+func (d *TOML) Add(parent, name string, pairs ...Pair) error {
+	eol := d.eol()
+	text := d.text
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += eol
+	}
+	if strings.TrimSpace(text) != "" {
+		text += eol
+	}
+	text += "[" + parent + "." + name + "]" + eol
+	values := map[string]any{}
+	for _, p := range pairs {
+		text += p.String() + eol
+		values[p.Key] = treeValue(p.Value)
+	}
+	want := copyTree(d.tree)
+	p, ok := want[parent].(map[string]any)
+	if !ok {
+		p = map[string]any{}
+		want[parent] = p
+	}
+	p[name] = values
+	// A table that is written as a value can't be added to, and not every parser says so.
+	if d.assigned(parent) || !d.take(text, want) {
+		return &Error{Path: d.path, Err: fmt.Errorf("a table %s.%s can't be put behind what there is", parent, name)}
+	}
+	return nil
+}
+
+// assigned tells whether a line gives a name a value.
+func (d *TOML) assigned(name string) bool {
+	for line := range strings.Lines(d.text) {
+		if key, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(key), `"'`) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Set gives a key of the table PARENT.NAME, which has it, another value.
+func (d *TOML) Set(parent, name string, to Pair) error {
+	want := copyTree(d.tree)
+	want[parent].(map[string]any)[name].(map[string]any)[to.Key] = treeValue(to.Value)
+	lines := strings.SplitAfter(d.text, "\n")
+	for i, line := range lines {
+		key, _, ok := strings.Cut(line, "=")
+		if k := strings.Trim(strings.TrimSpace(key), `"'`); !ok || k != to.Key {
+			continue
+		}
+		end := line[len(strings.TrimRight(line, "\r\n")):]
+		lead := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		for j := i + 1; j <= len(lines); j++ {
+			if d.take(strings.Join(lines[:i], "")+lead+to.String()+end+strings.Join(lines[j:], ""), want) {
+				return nil
+			}
+		}
+	}
+	return &Error{Path: d.path, Err: fmt.Errorf("%s of %s.%s is written in a way that can't be edited", to.Key, parent, name)}
+}
+
+// Drop takes the table PARENT.NAME out, with the tables in it.
+func (d *TOML) Drop(parent, name string) error {
+	want := copyTree(d.tree)
+	p := want[parent].(map[string]any)
+	if delete(p, name); len(p) == 0 {
+		delete(want, parent)
+	}
+	lines := strings.SplitAfter(d.text, "\n")
+	for i := range lines {
+		if !isHeader(lines[i]) || !strings.Contains(lines[i], name) {
+			continue
+		}
+		for j := i + 1; j <= len(lines); j++ {
+			if j < len(lines) && !isHeader(lines[j]) {
+				continue
+			}
+			from, to := i, j
+			for to > from+1 && (strings.TrimSpace(lines[to-1]) == "" || strings.HasPrefix(strings.TrimSpace(lines[to-1]), "#")) {
+				to-- // what stands before the next table is that one's
+			}
+			if from > 0 && strings.TrimSpace(lines[from-1]) == "" {
+				from--
+			}
+			if d.take(strings.Join(lines[:from], "")+strings.Join(lines[to:], ""), want) {
+				return nil
+			}
+		}
+	}
+	return &Error{Path: d.path, Err: fmt.Errorf("%s.%s is written in a way that can't be edited", parent, name)}
+}
+
+func isHeader(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "[") }
+
+// take makes text the file if it says what it should; a parent that is empty may be left.
+func (d *TOML) take(text string, want map[string]any) bool {
+	tree, err := readTOML(text)
+	if err != nil {
+		return false
+	}
+	for k, v := range tree {
+		if t, ok := v.(map[string]any); ok && len(t) == 0 && want[k] == nil {
+			delete(tree, k)
+		}
+	}
+	if !reflect.DeepEqual(tree, want) {
+		return false
+	}
+	d.text, d.tree = text, tree
+	return true
+}
+
+func (d *TOML) eol() string {
+	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// treeValue is a value as the parser gives it.
+func treeValue(v any) any {
+	list, ok := v.([]string)
+	if !ok {
+		return v
+	}
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// copyTree copies tables; their values are shared.
+func copyTree(t map[string]any) map[string]any {
+	out := make(map[string]any, len(t))
+	for k, v := range t {
+		if sub, ok := v.(map[string]any); ok {
+			v = copyTree(sub)
+		}
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,353 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/settings"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Action is what becomes of a file.
+type Action string
+
+// The actions.
+const (
+	Create  Action = "create"   // it is made
+	Modify  Action = "modify"   // entries are added, or brought up to date
+	Keep    Action = "keep"     // nothing has to change
+	Restore Action = "restore"  // it becomes what it was before
+	TakeOut Action = "take_out" // it was touched since: our entries leave
+	Delete  Action = "delete"   // it held nothing but our entries
+)
+
+// Change is a file, and what becomes of it.
+type Change struct {
+	Host string `json:"host"`
+	Path string `json:"path"`
+	// Target is the file behind a link, "" if there is no link.
+	Target string   `json:"target"`
+	Action Action   `json:"action"`
+	Adds   []string `json:"adds"`
+	// Done: it is written.
+	Done bool `json:"done"`
+	// Error is why the file was left alone, "" if it was not; ByHand is what a person can
+	// put into it then.
+	Error  string   `json:"error"`
+	ByHand []string `json:"by_hand"`
+}
+
+// Installer changes the files of hosts for one workspace.
+type Installer struct {
+	*Site
+	// State is the workspace's state directory.
+	State store.Store
+}
+
+// tries is how often a file that its host writes to at the same moment is read anew.
+const tries = 8
+
+// LockWait is how long another process at the same work is waited for.
+const LockWait = 10 * time.Second
+
+// Lock keeps other processes from the same work, waiting for one that is at it.
+func (in *Installer) Lock(ctx context.Context) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	if release, err = store.Wait(ctx, in.State, lockName, store.Alone); errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("another init or uninstall of this folder is at work: %w", err)
+	}
+	return release, err
+}
+
+// Put puts memkernel into the files of these hosts; without write it only says what it
+// would do. What can't be done of one file is told with it, and the others go on. The
+// caller holds the lock.
+func (in *Installer) Put(names []string, write bool) ([]Change, error) {
+	r, err := readRecord(in.State)
+	if err != nil {
+		return nil, err
+	}
+	if write {
+		if err := store.KeepOutOfGit(in.State); err != nil {
+			return nil, err
+		}
+	}
+	return in.each(names, false, func(f *file, c *Change) error { return in.put(f, c, r, write) }), nil
+}
+
+// TakeOut takes memkernel out of the files of these hosts, of all without a name; without
+// write it only says what it would do. The caller holds the lock, or there is no state.
+func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
+	r, err := readRecord(in.State)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		names = Names()
+	}
+	out := in.each(names, true, func(f *file, c *Change) error { return in.takeOut(f, c, r, write) })
+	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
+}
+
+// each goes over the files of hosts, all that ever may have been changed or those that are.
+func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) error) []Change {
+	out := []Change{}
+	for i := range hosts {
+		h := &hosts[i]
+		files := h.files
+		if all && h.all != nil {
+			files = h.all
+		}
+		if !slices.Contains(names, h.name) || files == nil {
+			continue
+		}
+		for _, f := range files(in.Site) {
+			if !all && f.hooks != nil && in.userWide(h) != "" {
+				f.parts, f.hooks = f.parts[1:], nil // they would run twice
+			}
+			if len(f.parts) == 0 {
+				continue
+			}
+			f.host = h
+			c := Change{Host: h.name, Path: f.path, Action: Keep, Adds: []string{}, ByHand: []string{}}
+			for _, p := range f.parts {
+				if p.what != "" {
+					c.Adds = append(c.Adds, p.what)
+				}
+			}
+			if err := do(&f, &c); err != nil {
+				c.Error, c.ByHand = in.why(err, f.path), f.byHand()
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// why is an error as one sentence that names the file.
+func (in *Installer) why(err error, path string) string {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Sprintf("%s can't be read or written: make the file and its folder yours", path)
+	}
+	if text := err.Error(); strings.Contains(text, filepath.Base(path)) {
+		return text
+	}
+	return fmt.Sprintf("%s: %v", path, err)
+}
+
+// byHand is what a file would have if there were nothing else in it.
+func (f *file) byHand() []string {
+	data, err := f.add(nil)
+	if err != nil {
+		return []string{}
+	}
+	if !f.json {
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, data) != nil {
+		return []string{}
+	}
+	return []string{line.String()}
+}
+
+func (f *file) add(data []byte) (after []byte, err error) {
+	for _, p := range f.parts {
+		if data, err = p.add(data); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// takeOut returns a content without our entries, nil if they were all that it held. e is
+// what is recorded of the file, nil if nothing is.
+func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
+	after := data
+	for _, p := range slices.Backward(f.parts) {
+		if after == nil {
+			break
+		}
+		var err error
+		if after, err = p.takeOut(after); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case settings.Same(after, data):
+	case e != nil && !e.Absent && after == nil:
+		after = []byte("{}\n") // there was a file, if one that said nothing
+	case (e == nil || e.Absent) && f.empty(after):
+		after = nil
+	}
+	return after, nil
+}
+
+func (f *file) empty(data []byte) bool {
+	return len(bytes.TrimSpace(data)) == 0 || f.json && settings.SameJSON(data, []byte("{}")) && !bytes.ContainsRune(data, '/')
+}
+
+// look finds the file behind a path and what is in it. With tidy, what killed processes
+// left half written beside it goes.
+func look(f *file, c *Change, tidy bool) (path string, data []byte, err error) {
+	if path, err = settings.Follow(f.path); err != nil {
+		return "", nil, err
+	}
+	if tidy {
+		_, _ = atomicfile.CleanTemps(filepath.Dir(path)) // what can't be removed is in nobody's way
+	}
+	if st, err := os.Lstat(f.path); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		c.Target = path
+	}
+	data, err = settings.Read(path)
+	return path, data, err
+}
+
+func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
+	for n := 1; ; n++ {
+		path, data, err := look(f, c, write)
+		if err != nil {
+			return err
+		}
+		after, err := f.add(data)
+		if err != nil {
+			return err
+		}
+		if c.Action = Modify; data == nil {
+			c.Action = Create
+		}
+		if settings.Same(after, data) {
+			c.Action = Keep
+			return nil
+		}
+		if !write {
+			return nil
+		}
+		err = in.writeNew(f, r, path, data, after)
+		if c.Done = err == nil; c.Done || n == tries || !errors.Is(err, settings.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// writeNew records what a file holds, and gives it its new content.
+func (in *Installer) writeNew(f *file, r *record, path string, data, after []byte) error {
+	var was *recorded
+	if e := r.of(path); e != nil {
+		copied := *e
+		was = &copied
+	}
+	before, err := f.original(data, was)
+	if err != nil {
+		return err
+	}
+	e := recorded{Host: f.host.name, Path: path, Absent: before == nil, Before: before, After: store.Sum(after)}
+	r.set(e)
+	r.made(missing(filepath.Dir(path)))
+	if err := r.write(in.State); err != nil {
+		return err
+	}
+	if err = settings.Write(path, data, after); err == nil {
+		return nil
+	}
+	// The file is as it was, and so is the record.
+	if was != nil {
+		r.set(*was)
+	} else {
+		r.drop(path)
+	}
+	r.unmake(path)
+	return errors.Join(err, r.write(in.State))
+}
+
+// original is what a file is to become when memkernel leaves it: what was there before,
+// or, if it was touched since, what it holds now without our entries.
+func (f *file) original(data []byte, was *recorded) ([]byte, error) {
+	if was != nil && (was.untouched(data) || was.notYet(data)) {
+		return was.before(), nil
+	}
+	if data == nil {
+		return nil, nil
+	}
+	return f.takeOut(data, was)
+}
+
+func (in *Installer) takeOut(f *file, c *Change, r *record, write bool) error {
+	for n := 1; ; n++ {
+		path, data, err := look(f, c, write)
+		if err != nil {
+			return err
+		}
+		e := r.of(path)
+		after := data
+		switch {
+		case data == nil, e != nil && e.notYet(data):
+			c.Action = Keep
+		case e != nil && e.untouched(data):
+			c.Action, after = Restore, e.before()
+		default:
+			c.Action = TakeOut
+			if after, err = f.takeOut(data, e); err != nil {
+				return err
+			}
+		}
+		if settings.Same(after, data) {
+			c.Action = Keep
+		} else if after == nil {
+			c.Action = Delete
+		}
+		if !write {
+			return nil
+		}
+		err = in.writeOld(f, r, path, data, after)
+		if c.Done = err == nil && c.Action != Keep; err == nil || n == tries || !errors.Is(err, settings.ErrChanged) {
+			return err
+		}
+	}
+}
+
+// writeOld gives a file its old content, and forgets it.
+func (in *Installer) writeOld(f *file, r *record, path string, data, after []byte) error {
+	if err := settings.Write(path, data, after); err != nil {
+		return err
+	}
+	if f.hooks != nil && !settings.Same(data, after) {
+		if err := f.hooks.DropKept(); err != nil {
+			return err
+		}
+	}
+	if r.of(path) != nil {
+		r.drop(path)
+		r.unmake(path)
+		return r.write(in.State)
+	}
+	if dir := filepath.Dir(path); data != nil && after == nil && dir != filepath.Clean(in.Workspace) {
+		_ = os.Remove(dir) // if nothing else is in it
+	}
+	return nil
+}
+
+// missing are the folders that have to be made for dir to be there.
+func missing(dir string) []string {
+	out := []string{}
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		out = append(out, dir)
+		dir = filepath.Dir(dir)
+	}
+	return out
+}

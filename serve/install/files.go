@@ -1,0 +1,376 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/memkernel/memkernel/internal/settings"
+	"github.com/memkernel/memkernel/serve/hook"
+)
+
+// file is a settings file of one host, and what is put in.
+type file struct {
+	host  *host
+	path  string
+	parts []part
+	// json: the file is JSON; else it is TOML.
+	json bool
+	// hooks are those that one of the parts puts in, nil if none does.
+	hooks *hook.Settings
+}
+
+// part is one thing that is put into a file. Both functions leave a content that needs
+// nothing as it is.
+type part struct {
+	what         string
+	add, takeOut func(data []byte) ([]byte, error)
+}
+
+// serverName is what hosts call memkernel among their servers.
+const serverName = "memkernel"
+
+// arguments are what a host starts the server with: it runs on its user's machine, for
+// its user alone.
+func arguments(hostName string) []string {
+	args := []string{"mcp", "--private"}
+	if hostName != "" {
+		args = append(args, "--host", hostName)
+	}
+	return args
+}
+
+// server is an entry as most hosts have it.
+type server struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+func claudeFiles(s *Site) []file {
+	return []file{s.hookFile(hook.Claude), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), s.server("mcpServers", hook.Claude, false))}
+}
+
+func geminiFiles(s *Site) []file {
+	f := s.hookFile(hook.Gemini)
+	f.parts = append(f.parts, s.server("mcpServers", hook.Gemini, true)(f.path))
+	return []file{f}
+}
+
+func codexFiles(s *Site) []file {
+	path := filepath.Join(s.Workspace, ".codex", "config.toml")
+	return []file{s.hookFile(hook.Codex), {path: path, parts: []part{s.tomlServer(path, "mcp_servers", arguments("codex"))}}}
+}
+
+// opencodeNames are the files that OpenCode reads of a project, by what it reads last.
+var opencodeNames = []string{"opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json"}
+
+// opencodeFiles is the file that the project has, or a new one.
+func opencodeFiles(s *Site) []file {
+	if all := opencodeAll(s); len(all) > 0 {
+		return all[:1]
+	}
+	return []file{s.opencodeFile(filepath.Join(s.Workspace, "opencode.json"))}
+}
+
+func opencodeAll(s *Site) (out []file) {
+	for _, name := range opencodeNames {
+		if at := filepath.Join(s.Workspace, filepath.FromSlash(name)); exists(at) {
+			out = append(out, s.opencodeFile(at))
+		}
+	}
+	return out
+}
+
+func (s *Site) opencodeFile(path string) file {
+	entry := struct {
+		Type    string   `json:"type"`
+		Command []string `json:"command"`
+		Enabled bool     `json:"enabled"`
+	}{"local", append([]string{s.Program}, arguments("")...), true}
+	f := s.jsonFile(path, s.jsonServer("mcp", entry, true))
+	f.parts = append(f.parts, s.plugin(path))
+	return f
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// userWide is the file with a host's hooks for all of the user's projects, "" if it has
+// none.
+func (s *Site) userWide(h *host) string {
+	if h.hooks == "" || s.Home == "" {
+		return ""
+	}
+	hs := hook.Settings{Host: h.hooks, Path: hook.SettingsPath(h.hooks, s.Home)}
+	data, err := settings.Read(hs.Path)
+	if err != nil || data == nil || hs.Path == hook.SettingsPath(h.hooks, s.Workspace) {
+		return ""
+	}
+	if has, err := hs.Has(data); err != nil || !has {
+		return "" // one that can't be read is the host's to complain about
+	}
+	return hs.Path
+}
+
+// hookFile is the file of a host's hooks, which are its first part.
+func (s *Site) hookFile(h hook.Host) file {
+	hs := &hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
+	return file{path: hs.Path, json: true, hooks: hs, parts: []part{{
+		what: "hooks", add: hs.Add, takeOut: hs.TakeOut}}}
+}
+
+func (s *Site) jsonFile(path string, p func(path string) part) file {
+	return file{path: path, json: true, parts: []part{p(path)}}
+}
+
+// server is the entry of a host that has servers by command and arguments.
+func (s *Site) server(key string, h hook.Host, comments bool) func(path string) part {
+	return s.jsonServer(key, server{s.Program, arguments(string(h))}, comments)
+}
+
+// jsonServer puts an entry into an object of servers. An entry that is there and works
+// stays as it is: its arguments are somebody's choice.
+func (s *Site) jsonServer(key string, entry any, comments bool) func(path string) part {
+	return func(path string) part {
+		edit := func(data []byte, do func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error) ([]byte, error) {
+			d, err := settings.ParseJSON(path, data, comments)
+			if err != nil {
+				return nil, err
+			}
+			servers, err := d.Object(d.Top(), key)
+			if err != nil {
+				return nil, err
+			}
+			var at *hujson.ObjectMember
+			if servers != nil {
+				if at, err = d.Member(servers, serverName); err != nil {
+					return nil, err
+				}
+			}
+			changed := string(d.Bytes())
+			if err := do(d, servers, at); err != nil {
+				return nil, err
+			}
+			if out := d.Bytes(); string(out) != changed {
+				return out, nil
+			}
+			return data, nil
+		}
+		add := func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error {
+			if at != nil {
+				return s.bringUpToDate(d, at)
+			}
+			if servers == nil {
+				servers = &hujson.Object{}
+				d.Add(d.Top(), key, hujson.Value{Value: servers}, 1)
+			}
+			v, err := d.Render(entry, 2)
+			if err != nil {
+				return err
+			}
+			d.Add(servers, serverName, v, 2)
+			return nil
+		}
+		takeOut := func(d *settings.JSON, servers *hujson.Object, at *hujson.ObjectMember) error {
+			if at == nil || !ours(words(at.Value)) {
+				return nil
+			}
+			if settings.Drop(servers, serverName); len(servers.Members) == 0 {
+				settings.Drop(d.Top(), key)
+			}
+			return nil
+		}
+		return part{what: "tools",
+			add:     func(data []byte) ([]byte, error) { return edit(data, add) },
+			takeOut: func(data []byte) ([]byte, error) { return edit(data, takeOut) }}
+	}
+}
+
+// words are the command line of an entry, however it is written; nil if it has none.
+func words(v hujson.Value) []string {
+	var entry struct {
+		Command any      `json:"command"`
+		Args    []string `json:"args"`
+	}
+	if settings.Decode(v, &entry) != nil {
+		return nil
+	}
+	return commandLine(entry.Command, entry.Args)
+}
+
+func commandLine(command any, args []string) (out []string) {
+	switch c := command.(type) {
+	case string:
+		out = []string{c}
+	case []any:
+		for _, w := range c {
+			out = append(out, fmt.Sprint(w))
+		}
+	}
+	return append(out, args...)
+}
+
+// ours tells whether a command line starts memkernel's server.
+func ours(words []string) bool { return len(words) > 1 && words[1] == "mcp" }
+
+// errForeign is what is said where another program has the name.
+var errForeign = errors.New("a server that is called memkernel is there, and it is another program")
+
+// bringUpToDate gives an entry whose program is gone the one that is there.
+func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
+	line := words(at.Value)
+	if !ours(line) {
+		return d.Errorf("%w", errForeign)
+	}
+	if _, err := s.LookPath(line[0]); err == nil {
+		return nil
+	}
+	o, ok := at.Value.Value.(*hujson.Object)
+	if !ok {
+		return nil
+	}
+	m, err := d.Member(o, "command")
+	if err != nil {
+		return err
+	}
+	to := &m.Value
+	if list, ok := to.Value.(*hujson.Array); ok {
+		to = &list.Elements[0]
+	}
+	to.Value = hujson.String(s.Program)
+	return nil
+}
+
+// tomlServer puts a table into a table of servers.
+func (s *Site) tomlServer(path, key string, args []string) part {
+	read := func(data []byte) (*settings.TOML, []string, error) {
+		d, err := settings.ParseTOML(path, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		t := d.Table(key, serverName)
+		if t == nil {
+			return d, nil, nil
+		}
+		var rest []string
+		list, _ := t["args"].([]any)
+		for _, w := range list {
+			rest = append(rest, fmt.Sprint(w))
+		}
+		line := commandLine(t["command"], rest)
+		return d, append([]string{}, line...), nil
+	}
+	return part{what: "tools",
+		add: func(data []byte) ([]byte, error) {
+			d, line, err := read(data)
+			switch {
+			case err != nil:
+				return nil, err
+			case line == nil:
+				err = d.Add(key, serverName, settings.Pair{Key: "command", Value: s.Program}, settings.Pair{Key: "args", Value: args})
+				return d.Bytes(), err
+			case !ours(line):
+				return nil, &settings.Error{Path: path, Err: errForeign}
+			}
+			if _, err := s.LookPath(line[0]); err == nil {
+				return data, nil
+			}
+			err = d.Set(key, serverName, settings.Pair{Key: "command", Value: s.Program})
+			return d.Bytes(), err
+		},
+		takeOut: func(data []byte) ([]byte, error) {
+			d, line, err := read(data)
+			if err != nil || !ours(line) {
+				return data, err
+			}
+			err = d.Drop(key, serverName)
+			return d.Bytes(), err
+		}}
+}
+
+// plugin puts the extension into OpenCode's list, where the machine has its source.
+func (s *Site) plugin(path string) part {
+	const place = "integrations/opencode/index.js"
+	where := (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(filepath.Join(s.Checkout, place)), "/")}).String()
+	edit := func(data []byte, put bool) ([]byte, error) {
+		if s.Checkout == "" && put {
+			return data, nil
+		}
+		d, err := settings.ParseJSON(path, data, true)
+		if err != nil {
+			return nil, err
+		}
+		list, err := d.List(d.Top(), "plugin")
+		if err != nil {
+			return nil, err
+		}
+		found := -1
+		if list != nil {
+			for i := range list.Elements {
+				var at string
+				if settings.Decode(list.Elements[i], &at) == nil && strings.HasPrefix(at, "file:") && strings.HasSuffix(at, "/"+place) {
+					found = i
+				}
+			}
+		}
+		switch {
+		case put && found >= 0, !put && found < 0:
+			return data, nil
+		case put:
+			if list == nil {
+				list = &hujson.Array{}
+				d.Add(d.Top(), "plugin", hujson.Value{Value: list}, 1)
+			}
+			err = d.Push(list, where, 2)
+		default:
+			if settings.Remove(list, found); len(list.Elements) == 0 {
+				settings.Drop(d.Top(), "plugin")
+			}
+		}
+		return d.Bytes(), err
+	}
+	p := part{add: func(data []byte) ([]byte, error) { return edit(data, true) }, takeOut: func(data []byte) ([]byte, error) { return edit(data, false) }}
+	if s.Checkout != "" {
+		p.what = "plugin"
+	}
+	return p
+}
+
+// source is where a person finds an extension: in the checkout, or in one to be made.
+func (s *Site) source(name string) (path string, before []string) {
+	if s.Checkout != "" {
+		return filepath.Join(s.Checkout, "integrations", name), nil
+	}
+	return "./memkernel/integrations/" + name, []string{"git clone https://github.com/memkernel/memkernel"}
+}
+
+func opencodeByHand(s *Site) []string {
+	if s.Checkout != "" {
+		return nil // its file is edited
+	}
+	_, before := s.source("opencode")
+	return append(before, "mkdir -p ~/.config/opencode/plugin",
+		`echo "export { Memkernel } from '$PWD/memkernel/integrations/opencode/index.js'" > ~/.config/opencode/plugin/memkernel.js`)
+}
+
+func openclawByHand(s *Site) []string {
+	at, before := s.source("openclaw")
+	path := at
+	if before != nil {
+		path = "$PWD/" + strings.TrimPrefix(at, "./")
+	}
+	return append(before, `openclaw config set plugins.load.paths "[\"`+path+`\"]" --strict-json --merge`,
+		"openclaw config patch --file "+at+"/config.json5")
+}
+
+func piByHand(s *Site) []string {
+	at, before := s.source("pi")
+	return append(before, "pi install "+at)
+}

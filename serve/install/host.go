@@ -1,0 +1,161 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/serve/hook"
+)
+
+// host is all that the package has to know of one.
+type host struct {
+	name, title string
+	// home are folders that it keeps in the user's home; the environment variable homeEnv
+	// names another one, if it is set.
+	home    []string
+	homeEnv string
+	// binary is its program.
+	binary string
+	// project are files and folders of a project that is used with it.
+	project []string
+	// hooks is its name among those that run hooks, "" if it runs none.
+	hooks hook.Host
+	// files are those of its settings that change; all are those that ever may have, where
+	// these are more.
+	files, all func(s *Site) []file
+	// byHand are the commands that a person has to run, nil if there are none.
+	byHand func(s *Site) []string
+	// next is what the user has to do before it works, "" for what all need.
+	next string
+	// sessions counts recorded sessions of the workspace; nil if they can't be told apart.
+	sessions func(s *Site, homes []string) int
+}
+
+// hosts has them all, in the order in which they are named.
+var hosts = []host{
+	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
+		hooks: hook.Claude, files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
+	{name: "codex", title: "Codex", home: []string{".codex"}, homeEnv: "CODEX_HOME", binary: "codex", project: []string{".codex"},
+		hooks: hook.Codex, files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
+	{name: "gemini", title: "Gemini CLI", home: []string{".gemini"}, binary: "gemini", project: []string{".gemini", "GEMINI.md"},
+		hooks: hook.Gemini, files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
+	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", byHand: openclawByHand},
+	{name: "opencode", title: "OpenCode", home: []string{".config/opencode", ".local/share/opencode"}, binary: "opencode", project: []string{".opencode", "opencode.json", "opencode.jsonc"},
+		files: opencodeFiles, all: opencodeAll, byHand: opencodeByHand, next: "start opencode here"},
+	{name: "pi", title: "Pi", home: []string{".pi"}, binary: "pi", project: []string{".pi"}, byHand: piByHand, sessions: piSessions},
+}
+
+// Names returns the names of all hosts.
+func Names() (out []string) {
+	for i := range hosts {
+		out = append(out, hosts[i].name)
+	}
+	return out
+}
+
+// Site is a workspace on a machine.
+type Site struct {
+	// Workspace and Home are absolute; Home may be "".
+	Workspace, Home string
+	// Program is memkernel as a host finds it, Shell the same quoted for a shell.
+	Program, Shell string
+	// Checkout is a folder with memkernel's own source, where the extensions of some hosts
+	// are, "" if there is none on the machine.
+	Checkout string
+	// Getenv and LookPath are the environment's.
+	Getenv   func(string) string
+	LookPath func(string) (string, error)
+}
+
+// Host is a host that was found, or asked for.
+type Host struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// FoundBy are the traces of it: folders in the home, its program, files of the project;
+	// empty if it was only asked for.
+	FoundBy []string `json:"found_by"`
+	// Sessions is how many of its recorded sessions are of this workspace, nil where they
+	// can't be told apart.
+	Sessions *int `json:"sessions"`
+	// UserWide is the file with its hooks for all of the user's projects, "" if there are
+	// none: they are not put into the project's then.
+	UserWide string `json:"user_wide"`
+	// ByHand are commands that a person has to run to complete it.
+	ByHand []string `json:"by_hand"`
+	// Next is what the user does then.
+	Next string `json:"next"`
+}
+
+// Find returns the hosts of these names, or, without any, those that left a trace on the
+// machine.
+func (s *Site) Find(names []string) ([]Host, error) {
+	for _, n := range names {
+		if !slices.Contains(Names(), n) {
+			return nil, fmt.Errorf("unknown host %q: give one of %s", n, strings.Join(Names(), ", "))
+		}
+	}
+	out := []Host{}
+	for i := range hosts {
+		h := &hosts[i]
+		found := Host{Name: h.name, Title: h.title, FoundBy: s.traces(h), UserWide: s.userWide(h), ByHand: []string{}, Next: h.next}
+		if len(names) == 0 && len(found.FoundBy) == 0 || len(names) > 0 && !slices.Contains(names, h.name) {
+			continue
+		}
+		if h.byHand != nil {
+			found.ByHand = append(found.ByHand, h.byHand(s)...)
+		}
+		if h.sessions != nil && s.Home != "" {
+			n := h.sessions(s, s.homes(h))
+			found.Sessions = &n
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// traces are what shows that a host is used here.
+func (s *Site) traces(h *host) []string {
+	out := []string{}
+	for _, dir := range s.homes(h) {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			out = append(out, s.Short(dir))
+		}
+	}
+	if _, err := s.LookPath(h.binary); err == nil {
+		out = append(out, h.binary+" on the PATH")
+	}
+	for _, name := range h.project {
+		if _, err := os.Stat(filepath.Join(s.Workspace, name)); err == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// homes are the folders in which a host keeps what is the user's.
+func (s *Site) homes(h *host) (out []string) {
+	if dir := s.Getenv(h.homeEnv); h.homeEnv != "" && dir != "" {
+		return []string{dir}
+	}
+	if s.Home == "" {
+		return nil
+	}
+	for _, name := range h.home {
+		out = append(out, filepath.Join(s.Home, filepath.FromSlash(name)))
+	}
+	return out
+}
+
+// Short is a path as people read it: from the workspace, or from the home.
+func (s *Site) Short(path string) string {
+	if rel, err := filepath.Rel(s.Workspace, path); err == nil && filepath.IsLocal(rel) && rel != "." {
+		return rel
+	}
+	if rel, err := filepath.Rel(s.Home, path); s.Home != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
+		return filepath.Join("~", rel)
+	}
+	return path
+}

@@ -1,0 +1,135 @@
+package install
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/memkernel/memkernel/internal/settings"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+const (
+	recordName = "install.json"
+	lockName   = "install.lock"
+)
+
+// record is what stood in the files that were changed, before they were. It has
+// somebody's settings in it, and is for its user alone, as all of the state is.
+type record struct {
+	Version int        `json:"version"`
+	Files   []recorded `json:"files"`
+	// Made are the folders that were made for them.
+	Made []string `json:"made"`
+}
+
+// recorded is one file.
+type recorded struct {
+	Host string `json:"host"`
+	// Path is the file, with links followed.
+	Path string `json:"path"`
+	// Absent: there was no file; else Before is what was in it.
+	Absent bool   `json:"absent"`
+	Before []byte `json:"before"`
+	// After is the hash of what was written.
+	After string `json:"after"`
+}
+
+// before is what was there, nil if there was no file.
+func (r *recorded) before() []byte {
+	switch {
+	case r.Absent:
+		return nil
+	case r.Before == nil:
+		return []byte{}
+	}
+	return r.Before
+}
+
+// untouched reports whether a file still holds what was written.
+func (r *recorded) untouched(data []byte) bool { return data != nil && store.Sum(data) == r.After }
+
+// notYet reports whether a file still holds what was there before: the process that had
+// recorded it was killed.
+func (r *recorded) notYet(data []byte) bool { return settings.Same(data, r.before()) }
+
+func readRecord(s store.Store) (*record, error) {
+	r := &record{Version: 1}
+	data, err := s.Get(recordName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err == nil && r.Version > 1 {
+		err = errors.New("a newer memkernel wrote it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.Where(recordName), err)
+	}
+	return r, nil
+}
+
+// write makes the record last; an empty one goes.
+func (r *record) write(s store.Store) error {
+	var err error
+	if len(r.Files) == 0 {
+		_, err = s.Remove(store.Synced, recordName)
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", " ")
+	if err == nil {
+		_, err = s.Put(store.Synced, store.Doc{Name: recordName, Data: data})
+	}
+	return err
+}
+
+// of returns what is recorded of a file, nil if nothing is.
+func (r *record) of(path string) *recorded {
+	for i := range r.Files {
+		if r.Files[i].Path == path {
+			return &r.Files[i]
+		}
+	}
+	return nil
+}
+
+func (r *record) set(e recorded) {
+	if old := r.of(e.Path); old != nil {
+		*old = e
+		return
+	}
+	r.Files = append(r.Files, e)
+}
+
+// made notes folders that are to be made.
+func (r *record) made(dirs []string) {
+	for _, dir := range dirs {
+		if !slices.Contains(r.Made, dir) {
+			r.Made = append(r.Made, dir)
+		}
+	}
+}
+
+// unmake removes the folders above a file that were made for it or its like and have
+// nothing in them any more. What a record names that is not above the file is no matter
+// of its.
+func (r *record) unmake(path string) {
+	for dir := filepath.Dir(path); slices.Contains(r.Made, dir) && gone(os.Remove(dir)); dir = filepath.Dir(dir) {
+		r.Made = slices.DeleteFunc(r.Made, func(d string) bool { return d == dir })
+	}
+	if len(r.Files) == 0 {
+		r.Made = nil // the others are somebody's by now
+	}
+}
+
+func gone(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) }
+
+func (r *record) drop(path string) {
+	r.Files = slices.DeleteFunc(r.Files, func(e recorded) bool { return e.Path == path })
+}

@@ -1,0 +1,68 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// stateNames are what names in a state directory begin with, but for the configuration.
+var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "embedding-", "hook", "index.", "install.", "project", "serve", "sessions", "summary", "sync.json", "workspace"}
+
+// StateFiles lists the names in the state directory: those that are memkernel's own, and
+// those that stay, as the configuration does.
+func (in *Installer) StateFiles() (own, others []string, err error) {
+	entries, err := in.State.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	for _, e := range entries {
+		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) {
+			own = append(own, e.Name)
+		} else {
+			others = append(others, e.Name)
+		}
+	}
+	return own, others, err
+}
+
+// daemonLock is the lock that a running 'memkernel serve' holds.
+const daemonLock = "serve.lock"
+
+// RemoveState removes what is memkernel's own in the state directory, and the directory if
+// nothing else is there. What the files of hosts were before goes with it, so they come
+// first.
+func (in *Installer) RemoveState() error {
+	release, err := in.State.Lock(daemonLock, store.Alone)
+	var held *store.LockedError
+	if errors.As(err, &held) {
+		return errors.New("a daemon serves this folder: end the hosts that use it, or 'memkernel serve', first")
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, err := readRecord(in.State)
+	if err != nil {
+		return err
+	}
+	if len(r.Files) > 0 {
+		return fmt.Errorf("%s is needed to put back %s: take memkernel out of it first", in.State.Where(recordName), r.Files[0].Path)
+	}
+	own, others, err := in.StateFiles()
+	if err != nil {
+		return err
+	}
+	if _, err := in.State.Remove(store.Synced, own...); err != nil || len(others) > 0 {
+		return err
+	}
+	if err := os.Remove(in.State.Where("")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
