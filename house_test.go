@@ -39,11 +39,11 @@ var arrows = map[string][]string{
 
 	"budget": {},
 
-	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "internal/display"},
-	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/statedir", "judge/predict", "kernel", "transcript"},
+	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "internal/display", "internal/nearest"},
+	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/nearest", "internal/statedir", "judge/predict", "kernel", "transcript"},
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
 	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
-	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
+	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document", "internal/nearest"},
 	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "serve/tools"},
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/atomicfile":     {},
 	"internal/canary":         {},
 	"internal/choice":         {"transcript"},
-	"internal/config":         {},
+	"internal/config":         {"internal/nearest"},
 	"internal/crashtest":      {"internal/atomicfile", "internal/suite"},
 	"internal/display":        {"cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "kernel/health", "pagevm", "pagevm/paging", "replay", "retrieval", "transcript"},
 	"internal/document":       {"cachelayout", "index", "kernel", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
@@ -80,6 +80,7 @@ var arrows = map[string][]string{
 	"internal/escapes":        {},
 	"internal/fakemodel":      {},
 	"internal/lazyregexp":     {},
+	"internal/nearest":        {},
 	"internal/safename":       {},
 	"internal/scriptedhost":   {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "pagevm/journal", "transcript"},
 	"internal/statedir":       {"internal/atomicfile"},
@@ -97,7 +98,7 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/nearest", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {},
 	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "pagevm/journal", "retrieval"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
@@ -172,7 +173,7 @@ var thirdParty = map[string][]string{
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
 	"internal/display":    {"github.com/schollz/progressbar/v3"},
 
-	"cmd/memkernel":                    {"github.com/spf13/cobra"},
+	"cmd/memkernel":                    {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/memkernel/internal/cli":       {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	"cmd/memkernel/internal/verbs/...": {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 

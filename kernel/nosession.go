@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/nearest"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
@@ -31,10 +32,13 @@ func (e *NoSessionError) Error() string {
 	return fmt.Sprintf("there is no session %q", shortKey(e.Key))
 }
 
-// shortKey is a key as an error says it.
+// shownRunes is how much of a key an error has.
+const shownRunes = 128
+
+// shortKey is a key as an error has it.
 func shortKey(key string) string {
-	if r := []rune(key); len(r) > alikeRunes {
-		return string(r[:alikeRunes]) + "…"
+	if r := []rune(key); len(r) > shownRunes {
+		return string(r[:shownRunes]) + "…"
 	}
 	return key
 }
@@ -102,32 +106,12 @@ func (k *Kernel) known(key string) error {
 // keeps tells whether anything of a session is in memory.
 func (s *session) keeps() bool { return len(s.lines)+len(s.heard)+len(s.pages) > 0 }
 
-// alikeRunes bounds how much of a key is compared and shown, in runes.
-const alikeRunes = 128
-
 // distance is how many letters make two keys differ, none where one is in the other.
 // Case makes no difference.
 func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	x, y = x[:min(len(x), alikeRunes)], y[:min(len(y), alikeRunes)]
-	if len(x) > 0 && strings.Contains(string(y), string(x)) || len(y) > 0 && strings.Contains(string(x), string(y)) {
+	x, y := strings.ToLower(a), strings.ToLower(b)
+	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {
 		return 0
 	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		before := row[0]
-		row[0] = i + 1
-		for j, s := range y {
-			change := before
-			if r != s {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
+	return nearest.Distance(x, y)
 }

@@ -56,7 +56,7 @@ the name of one that is built in:
 Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
 		Example: `  memkernel bench paging
   memkernel bench paging --workload churn --policy retrieval,clawvm
-  memkernel bench paging --workload mine.json --budget 300 --policy clawvm --json
+  memkernel bench paging --workload mine.json --budget 300 --policy clawvm
   memkernel bench paging --workload churn --policy clawvm --trace churn.jsonl
   memkernel bench paging --replay churn.jsonl`,
 		Args: cli.NoArgs,

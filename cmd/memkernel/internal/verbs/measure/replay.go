@@ -42,11 +42,11 @@ func Replay(a *cli.App) *cobra.Command {
 prints what they would have cost and how much of what the agent referred to they
 showed. Nothing is sent anywhere and the project's state is not touched.
 
-  memkernel        this program: append, cut in batches and when the cache is cold
+  memkernel        this program: append; cut in batches or with a cold cache
   append-late      append until full, then a summary and the newest messages
   turns            the newest 10 user turns
   sliding          the newest 64k tokens of messages
-  cache-ttl        append-late, and old tool results shortened when the cache expired
+  cache-ttl        append-late; old tool results shortened by a cold cache
   clear-tool-uses  append-late, and all but 3 tool results cleared from 100k on
   fullest          everything ever said, however large
   oracle           the cheapest cuts that show as many references as memkernel,
