@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
 	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
-	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
+	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "internal/visible", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "summary"},
