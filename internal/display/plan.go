@@ -129,6 +129,7 @@ func (s *sheet) text(label, sentence string, as Ink) {
 func (s *sheet) header() {
 	plan := s.out.Plan
 	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, Columns-16))
+	s.words()
 	source := "no transcript"
 	if d := s.out.Dialect; d != "" {
 		source = fmt.Sprintf("%s, %s view", d, s.out.View)

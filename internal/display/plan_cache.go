@@ -62,7 +62,7 @@ func (s *sheet) bill() {
 	s.line("  ", left("total", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
 	s.line("  ", left("without cache", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
-		whole := int(s.out.Plan.Budgets.Utilization*float64(s.out.Plan.Budgets.ContextWindow) + 0.5)
+		whole := uncut(s.out.Plan)
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
 	}
 	s.text("clock", l.Clock, "")

@@ -192,13 +192,6 @@ func pageFacts(r *paging.PageRow) string {
 
 // pagesLine counts pages by what became of them.
 func pagesLine(plan *kernel.ContextPlan) string {
-	full, less := 0, 0
-	for _, r := range plan.Debug.Included {
-		if r.Level == pagevm.Full {
-			full++
-		} else {
-			less++
-		}
-	}
-	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
+	full, less, gone := pageCounts(plan)
+	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(gone))
 }
