@@ -63,16 +63,9 @@ func (e *NoSessionError) Hint(all string) string {
 // noSession is the error for a key.
 func noSession(state store.Store, key string) error {
 	e := &NoSessionError{Key: key}
-	folders, err := folder.All(state)
-	if err != nil {
+	var err error
+	if e.Near, err = sessionKeys(state); err != nil {
 		return err
-	}
-	for _, f := range folders {
-		of, err := folder.KeyIn(state, f)
-		if err != nil {
-			of = f // check and status name it so, too
-		}
-		e.Near = append(e.Near, of)
 	}
 	e.Count = len(e.Near)
 	away := map[string]int{}
@@ -82,6 +75,23 @@ func noSession(state store.Store, key string) error {
 	slices.SortStableFunc(e.Near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	e.Near = slices.Clip(e.Near[:min(len(e.Near), NearSessions)])
 	return e
+}
+
+// SessionKeys are the keys of the sessions that a state directory has, in the order of
+// their folders. It opens none of them; one that doesn't say whose it is goes by the name
+// of its folder.
+func SessionKeys(stateDir string) ([]string, error) { return sessionKeys(store.Files(stateDir)) }
+
+func sessionKeys(state store.Store) (keys []string, err error) {
+	folders, err := folder.All(state)
+	for _, f := range folders {
+		key, err := folder.KeyIn(state, f)
+		if err != nil {
+			key = f // check and status name it so, too
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
 }
 
 // known refuses a session of which nothing is kept, on disk or, where that can't be
