@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +69,8 @@ type ObserveJSON struct {
 	TornLine int `json:"torn_line,omitempty"`
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
+	// Wrote are the files for people that were made or changed.
+	Wrote []WroteJSON `json:"wrote"`
 }
 
 func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
@@ -96,9 +100,18 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		doc.TornLine = session.Torn.Line
 	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path)}
+	files := func() map[string]string {
+		dir := a.StateDir // where no checkpoint is
+		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
+			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
+		}
+		return readable(a.Workspace, dir)
+	}
+	before := files()
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}
+	doc.Wrote = wrote(a.Workspace, before, files())
 	return showObserved(a, &doc)
 }
 
@@ -170,6 +183,7 @@ func showObserved(a *cli.App, d *ObserveJSON) error {
 	} else {
 		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
 			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
+		io.WriteString(a.Out, wroteText(d.Wrote))
 		if d.Open {
 			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 		}
