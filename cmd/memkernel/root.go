@@ -40,6 +40,9 @@ func newRoot(a *cli.App) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return rootRun(cmd, args) },
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if !configured(cmd) {
+				return nil
+			}
 			return a.Prepare(cmd)
 		},
 	}
@@ -66,7 +69,51 @@ func newRoot(a *cli.App) *cobra.Command {
 		c.Short = "print a completion script for bash, zsh, fish or powershell"
 	}
 	root.Long = opening(root)
+	complete(a, root)
 	return root
+}
+
+// complete lets shells complete what flags and verbs take: by the name of a flag what is
+// the same in every verb, and arguments.
+func complete(a *cli.App, cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, own := cmd.GetFlagCompletionFunc(f.Name); own {
+			return
+		}
+		switch f.Name {
+		case "session":
+			cli.Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.SessionKeys)))
+		case "model":
+			cli.Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.ModelNames)))
+		case "workspace", "state-dir":
+			cli.Must(cmd.MarkPersistentFlagDirname(f.Name))
+		}
+	})
+	if cmd.HasParent() && !cmd.Parent().HasParent() {
+		switch cmd.Name() {
+		case "get":
+			cmd.ValidArgsFunction = a.Complete(a.MemoryPaths)
+		case "prices":
+			cmd.ValidArgsFunction = a.Complete(a.ModelNames)
+		case "config":
+			cmd.ValidArgsFunction = a.Complete(a.SettingNames)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		complete(a, c)
+	}
+}
+
+// configured tells whether a verb needs the configuration: help must work where that is
+// broken, and completions read it for the verb that they complete.
+func configured(cmd *cobra.Command) bool {
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		switch c.Name() {
+		case "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+			return false
+		}
+	}
+	return true
 }
 
 // opening is what one reads first: what the program does, and what to do with it.

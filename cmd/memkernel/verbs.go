@@ -36,7 +36,7 @@ var groups = []group{
 	{"start", "Start here", []row{
 		{"status", "print what is stored, where, and how big it is", state.Status, words("info ls list sessions state")},
 		{"doctor", "find what is wrong, and print how to mend it", state.Doctor, words("diagnose health fix repair")},
-		{"config", "print every setting and where its value came from", about.Config, words("settings set options env")},
+		{"config [KEY...]", "print every setting and where its value came from", about.Config, words("settings set options env")},
 	}},
 	{"memory", "Memory (what the workspace's Markdown says)", []row{
 		{"search QUERY…", "search memory, and cite what is found", memory.Search, words("find query grep ask recall lookup")},

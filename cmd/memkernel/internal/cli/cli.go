@@ -38,7 +38,7 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
 	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
-	Must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+	CompleteWords(root, "color", []string{"auto", "always", "never"})
 }
 
 // Must guards calls that can only fail by a mistake in this package, which every

@@ -50,11 +50,6 @@ func TranscriptFile(path string) *TranscriptFlags {
 	return &TranscriptFlags{Path: path, dialect: Choice{Value: "auto"}}
 }
 
-// CompleteWords lets the shell complete the words of a flag.
-func CompleteWords(cmd *cobra.Command, flag string, words []string) {
-	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
-}
-
 // OpenFile opens a file, or standard input for "-".
 func (a *App) OpenFile(path string) (io.ReadCloser, error) {
 	if path == "-" {
