@@ -171,7 +171,7 @@ var thirdParty = map[string][]string{
 	"index/internal/drv":  {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},
 	"markdownstore":       {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":         {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
-	"internal/display":    {"github.com/schollz/progressbar/v3"},
+	"internal/display":    {"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3"},
 
 	"cmd/memkernel":                    {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/memkernel/internal/cli":       {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},

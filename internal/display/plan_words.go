@@ -11,7 +11,7 @@ import (
 // words are the plan in three sentences: what was done, what it saves, and what to look at.
 func (s *sheet) words() {
 	for _, sentence := range []string{done(s.out), saves(s.out), lookAt(s.out.Plan)} {
-		for _, l := range Wrap(sentence, Columns-2) {
+		for _, l := range Wrap(sentence, s.columns()-2) {
 			s.line("  ", l)
 		}
 	}

@@ -27,6 +27,9 @@ func UnknownVerb(cmd *cobra.Command, word string) error {
 	if len(near) == 0 {
 		near = nearest.Words(word, names)
 	}
+	if len(near) == 0 && len(names) < 6 {
+		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), "verbs are "+strings.Join(names, ", "))
+	}
 	if len(near) == 0 {
 		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
 	}

@@ -26,7 +26,7 @@ import (
 //     --quiet, which silences hints that follow a success as well.
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set; --color decides otherwise. Nothing is said by colour alone.
-//   - Text fits 80 columns.
+//   - Text fits 80 columns, and up to 140 where the terminal has them.
 //   - What others wrote can't speak to the terminal: text is printed through a screen
 //     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
 //   - The exit code is one of those of package fail.
@@ -95,12 +95,12 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
-// width is how many columns text may take: the terminal's, and never more than
-// the rules allow.
+// width is how many columns text may take: the terminal's within bounds, and those of the
+// rules where it goes elsewhere.
 func (u *UI) width() int {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, display.MinWidth), display.Columns)
+			return min(max(w, display.MinWidth), display.MaxColumns)
 		}
 	}
 	return display.Columns
