@@ -38,6 +38,8 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
 	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
+	f.StringVar(&a.progress, "progress", "auto", "show how far a slow verb is: `when` is auto, always or never")
+	CompleteWords(root, "progress", []string{"auto", "always", "never"})
 	CompleteWords(root, "color", []string{"auto", "always", "never"})
 }
 
@@ -51,10 +53,10 @@ func Must(err error) {
 
 // Prepare reads the configuration and checks the shared flags, before any verb.
 func (a *App) Prepare(cmd *cobra.Command) error {
-	switch a.color {
-	case "auto", "always", "never":
-	default:
-		return fail.Usagef("--color %q is none of auto, always, never", a.color)
+	for flag, when := range map[string]string{"color": a.color, "progress": a.progress} {
+		if when != "auto" && when != "always" && when != "never" {
+			return fail.Usagef("--%s %q is none of auto, always, never", flag, when)
+		}
 	}
 	if a.StateDir == "" {
 		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)

@@ -171,7 +171,10 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	if doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
+	a.Work("paging")
+	doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
+	a.ProgressDone()
+	if err != nil {
 		return err
 	}
 	switch {

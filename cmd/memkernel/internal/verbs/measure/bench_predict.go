@@ -99,8 +99,8 @@ func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 	}
 	opt := predict.Options{Fixed: b.fixed, TTL: b.ttl, Book: book}
 	doc := benchPredictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
-	for _, path := range b.transcripts {
-		a.Progress("predicting %s", path)
+	for i, path := range b.transcripts {
+		a.Step("predicting", i, len(b.transcripts), "session")
 		s, err := predictSession(a, path, opt)
 		a.ProgressDone()
 		if err != nil {

@@ -113,13 +113,18 @@ func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
 	}
 	doc := evalJSON{Schema: "memkernel/eval/v1"}
 	doc.With = document.List(append(e.with[:len(e.with):len(e.with)], first.off...))
-	for _, b := range benches {
+	for i, b := range benches {
+		a.Step("asking", i, len(benches), "set")
 		doc.Sets = append(doc.Sets, b.Name)
 		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
 			return err
 		}
 	}
-	if err := e.tune(ctx, &doc, benches, first); err != nil {
+	a.ProgressDone()
+	a.Work("tuning")
+	err = e.tune(ctx, &doc, benches, first)
+	a.ProgressDone()
+	if err != nil {
 		return err
 	}
 	doc.Report = relevance.Sum(first.answers)

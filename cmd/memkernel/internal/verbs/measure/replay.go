@@ -136,7 +136,6 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	}
 	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.Value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
 	for _, policy := range r.policies {
-		a.Progress("replaying under %s", policy)
 		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
 		a.ProgressDone()
 		if err != nil {
@@ -183,6 +182,7 @@ func replayOne(ctx context.Context, a *cli.App, s *transcript.Session, policy st
 	opt := replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
 		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
 	}
 	for _, b := range before {
 		if policy == replay.Oracle && b.Policy == replay.Memkernel {

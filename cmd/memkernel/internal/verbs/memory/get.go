@@ -183,7 +183,9 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 	var in []string
 	other := &kernel.Content{ID: id, Reason: kernel.ReasonNoMatch, Detail: nowhere}
 	ambiguous := false
-	for _, key := range keys {
+	defer a.ProgressDone()
+	for i, key := range keys {
+		a.Step("looking", i, len(keys), "session")
 		c, err := k.Get(ctx, key, id)
 		switch {
 		case ctx.Err() != nil:

@@ -135,7 +135,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a.Progress("turn %d of %d", i+1, len(ends))
+		a.Step("observing", i, len(ends), "turn")
 		commit := k.ObserveTurn
 		if end == 0 {
 			commit = k.Ingest // nothing has ended

@@ -50,7 +50,9 @@ func runSalvage(ctx context.Context, a *cli.App, req kernel.SalvageRequest) erro
 		return err
 	}
 	defer k.Close()
+	a.Work("reading what is damaged")
 	out, err := k.Salvage(ctx, req)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,9 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	defer k.Close()
+	a.Work("auditing")
 	r, err := k.Audit(ctx, o)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}
