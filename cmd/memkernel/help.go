@@ -80,10 +80,11 @@ func help(a *cli.App, cmd *cobra.Command) {
 		b.WriteString(paragraph(p, width) + "\n\n")
 	}
 	b.WriteString("Usage:\n")
+	if !cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " ") { // it takes something itself
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s VERB [flags]\n", cmd.CommandPath())
-	} else {
-		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
 	if cmd.Example != "" {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)

@@ -111,9 +111,9 @@ func changeText(c cachelayout.Change) string {
 	case cachelayout.ChangeNone:
 		return "none: the request is the same as the one before"
 	case cachelayout.ChangeAppend:
-		return fmt.Sprintf("none: it extends the request before, of which %s tokens stand", Thousands(c.KeptTokens))
+		return fmt.Sprintf("none: it extends the request before, of which %s tokens are kept", Thousands(c.KeptTokens))
 	}
-	return fmt.Sprintf("%s; %s tokens stand, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
+	return fmt.Sprintf("%s; %s tokens are kept, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
 }
 
 // cut is what the cut planner thought, and what came of it.

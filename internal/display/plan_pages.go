@@ -140,7 +140,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("stands in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("is in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
 	for i := range t.Pages {
 		r := &t.Pages[i]
 		pin, last := "", "-"

@@ -135,7 +135,7 @@ func unplannedNote(r *replay.Result) string {
 	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
 	for _, u := range r.Unplanned {
 		if u.Detail != "" {
-			return s + " The first says: " + Printable(u.Detail) + "."
+			return s + " The first: " + Printable(u.Detail) + "."
 		}
 	}
 	return s

@@ -117,7 +117,7 @@ func modelsText(b *strings.Builder, models []kernel.Cooldown, p Style) {
 
 func indexText(b *strings.Builder, ix *kernel.IndexStatus) {
 	if ix.State != kernel.IndexOK {
-		fmt.Fprintf(b, "  index: %s; 'memkernel doctor' says more\n", ix.State)
+		fmt.Fprintf(b, "  index: %s; run 'memkernel doctor'\n", ix.State)
 		return
 	}
 	fmt.Fprintf(b, "  index: %s, %s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"))

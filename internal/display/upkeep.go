@@ -64,7 +64,7 @@ func Pruned(w io.Writer, out *kernel.Pruned, p Style) error {
 		m := &out.Moves[i]
 		to := m.To
 		if to == "" {
-			to = "nowhere: it stands elsewhere, too"
+			to = "nowhere: it is elsewhere, too"
 		}
 		fmt.Fprintf(w, "%s -> %s %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(m.From), m.Line)), Printable(to), p.Paint(Gray, "("+string(m.Why)+")"))
 		fmt.Fprintf(w, "    %s\n", Printable(clipped(m.Text, shownMove)))

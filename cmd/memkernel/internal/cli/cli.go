@@ -91,7 +91,7 @@ func (a *App) Book() (*cachelayout.Book, error) {
 
 // PricesFlag adds --prices to a verb.
 func (a *App) PricesFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file` that stands over the embedded book")
+	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
 }
 
 // ReadConfig reads the configuration file, and brings it and the flags of the

@@ -102,7 +102,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 	}
 	switch n := given("workload", "policy", "budget", "fixed-tokens", "transcript", "turns", "trace"); {
 	case b.replay != "" && n != "":
-		return fail.Usagef("--replay re-runs what a trace says: --%s does not go with it", n)
+		return fail.Usagef("--replay runs what is in a trace: --%s does not go with it", n)
 	}
 	if n := given("policy", "budget", "fixed-tokens", "trace"); b.workload == "" && n != "" {
 		return fail.Usagef("--%s goes with --workload", n)

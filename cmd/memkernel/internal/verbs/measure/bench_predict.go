@@ -41,7 +41,7 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
-	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill says)")
+	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill implies)")
 	f.DurationVar(&b.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
 	a.PricesFlag(cmd)
 	return cmd

@@ -92,7 +92,7 @@ another version are counted apart: they may well differ.`,
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
-	f.StringVar(&r.trace, "trace", "", "decide again what a trace `file` says, instead of replaying a session")
+	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
 	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
 	cli.ViewFlag(cmd, &r.view, "full")

@@ -82,9 +82,12 @@ type retainFlags struct {
 func Retain(a *cli.App) *cobra.Command {
 	f := &retainFlags{}
 	cmd := &cobra.Command{
-		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
-are older than the settings under retention say, and blobs that nothing holds. What a prompt or
-memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
+		Long: `retain removes what is older than the settings under retention allow: whole sessions,
+large contents, media, usage, traces and backups; and blobs that nothing uses. What a
+prompt or memory points to stays. For the content of a session that was removed, get
+answers FORGOTTEN.
+
+It shows what it would do, and does it with --apply.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
 	}

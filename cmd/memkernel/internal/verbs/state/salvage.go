@@ -90,7 +90,7 @@ func showSalvaged(a *cli.App, s *kernel.Salvaged) {
 	case s.Sound:
 		line("nothing is damaged")
 	case s.Applied:
-		a.Tip("observe the session's transcript again, so that what is lost and still stands there is kept")
+		a.Tip("observe the session's transcript again, so that what is lost and is still there is kept")
 	default:
 		a.Tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
 	}

@@ -176,11 +176,10 @@ type guardFlags struct {
 func Guard(a *cli.App) *cobra.Command {
 	f := &guardFlags{}
 	cmd := &cobra.Command{
-		Long: `guard looks which lines MEMORY.md has lost: those that stand neither in a file that
-owns such facts, nor in memory/ or its archive, nor were taken out by prune, which
-has them in a backup. It compares with what the last nightly run left, or with
---before. If more than upkeep.loss_share of the lines are gone it lists them, and the
-exit code is 3. As a hook before commits:
+		Long: `guard compares MEMORY.md with what the last nightly run left, or with --before, and
+finds the lines that are lost. A line is not lost if it moved to another file of memory
+or its archive, or if prune took it out, which keeps a backup. If more than
+upkeep.loss_share of the lines are lost it lists them, and the exit code is 3. As a hook before commits:
 
   git show HEAD:MEMORY.md | memkernel guard --before -`,
 		Example: `  memkernel guard
