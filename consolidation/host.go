@@ -38,6 +38,14 @@ func hosts() []Host {
 	}
 }
 
+// HostNames are the hosts whose limits are known.
+func HostNames() (names []string) {
+	for _, h := range hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
 // HostByName finds a host.
 func HostByName(name string) (Host, bool) {
 	all := hosts()

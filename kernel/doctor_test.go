@@ -295,7 +295,7 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 			t.Errorf("%s is %+v, want kind %s", file, kinds[file], kind)
 		}
 	}
-	if a := kinds["AGENTS.md"]; a.Level.String() != "structured" || a.FullTokens < 10*a.Tokens {
-		t.Errorf("AGENTS.md is %+v, want structured and its size in full", a)
+	if a := kinds["AGENTS.md"]; a.Level.String() != "compressed" || a.Tokens < 700 || a.Tokens > 1000 || a.FullTokens < 4500 {
+		t.Errorf("AGENTS.md is %+v, want what there is room for and its size in full", a)
 	}
 }

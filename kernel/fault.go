@@ -80,6 +80,9 @@ const (
 	// FaultWorkspaceSize: the workspace's files take more than their share even at their
 	// floors.
 	FaultWorkspaceSize = FaultCode(plan.FaultWorkspaceSize)
+	// FaultWorkspaceCut: less than half of a file of the workspace is shown, since the room
+	// for these files holds no more; the detail says which setting it is.
+	FaultWorkspaceCut = FaultCode(plan.FaultWorkspaceCut)
 	// FaultNotesUnread: a model's notes on the session can't be read.
 	FaultNotesUnread = FaultCode(plan.FaultNotesUnread)
 	// FaultProject: what the sessions of the workspace share can't be read, so none of

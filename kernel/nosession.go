@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/nearest"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
@@ -30,10 +31,13 @@ func (e *NoSessionError) Error() string {
 	return fmt.Sprintf("there is no session %q", shortKey(e.Key))
 }
 
-// shortKey is a key as an error says it.
+// shownRunes is how much of a key an error has.
+const shownRunes = 128
+
+// shortKey is a key as an error has it.
 func shortKey(key string) string {
-	if r := []rune(key); len(r) > alikeRunes {
-		return string(r[:alikeRunes]) + "…"
+	if r := []rune(key); len(r) > shownRunes {
+		return string(r[:shownRunes]) + "…"
 	}
 	return key
 }
@@ -58,16 +62,9 @@ func (e *NoSessionError) Hint(all string) string {
 // noSession is the error for a key.
 func noSession(state store.Store, key string) error {
 	e := &NoSessionError{Key: key}
-	folders, err := folder.All(state)
-	if err != nil {
+	var err error
+	if e.Near, err = sessionKeys(state); err != nil {
 		return err
-	}
-	for _, f := range folders {
-		of, err := folder.KeyIn(state, f)
-		if err != nil {
-			of = f // check and status name it so, too
-		}
-		e.Near = append(e.Near, of)
 	}
 	e.Count = len(e.Near)
 	away := map[string]int{}
@@ -77,6 +74,23 @@ func noSession(state store.Store, key string) error {
 	slices.SortStableFunc(e.Near, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
 	e.Near = slices.Clip(e.Near[:min(len(e.Near), NearSessions)])
 	return e
+}
+
+// SessionKeys are the keys of the sessions that a state directory has, in the order of
+// their folders. It opens none of them; one that doesn't say whose it is goes by the name
+// of its folder.
+func SessionKeys(stateDir string) ([]string, error) { return sessionKeys(store.Files(stateDir)) }
+
+func sessionKeys(state store.Store) (keys []string, err error) {
+	folders, err := folder.All(state)
+	for _, f := range folders {
+		key, err := folder.KeyIn(state, f)
+		if err != nil {
+			key = f // check and status name it so, too
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
 }
 
 // known refuses a session of which nothing is kept, on disk or, where that can't be
@@ -93,32 +107,15 @@ func (k *Kernel) known(key string) error {
 	return noSession(k.state, key)
 }
 
-// alikeRunes bounds how much of a key is compared and shown, in runes.
+// alikeRunes bounds how much of a key an error shows, in runes.
 const alikeRunes = 128
 
 // distance is how many letters make two keys differ, none where one is in the other.
 // Case makes no difference.
 func distance(a, b string) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	x, y = x[:min(len(x), alikeRunes)], y[:min(len(y), alikeRunes)]
-	if len(x) > 0 && strings.Contains(string(y), string(x)) || len(y) > 0 && strings.Contains(string(x), string(y)) {
+	x, y := strings.ToLower(a), strings.ToLower(b)
+	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {
 		return 0
 	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		before := row[0]
-		row[0] = i + 1
-		for j, s := range y {
-			change := before
-			if r != s {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
+	return nearest.Distance(x, y)
 }

@@ -73,6 +73,8 @@ type Options struct {
 	Prices *cachelayout.Book
 	// Scratch is an empty folder for the kernel's state.
 	Scratch string
+	// Progress is told how many calls of how many are replayed; it may be nil.
+	Progress func(done, all int)
 	// Reopen closes and reopens the kernel between calls.
 	Reopen bool
 }
@@ -151,6 +153,9 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 	for n := range r.calls {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if r.opt.Progress != nil {
+			r.opt.Progress(n, len(r.calls))
 		}
 		pr, err := p.plan(ctx, n)
 		if why, one := refusal(err); err != nil && !one {

@@ -22,7 +22,6 @@ const repository = "../.."
 // namesToCome are verbs, and topics of help, that pages may name before the program has
 // them. Delete a line once it has.
 var namesToCome = []string{
-	"help terms",
 }
 
 // page is a Markdown file taken apart. Lines count from 1.
@@ -375,6 +374,8 @@ func lookUp(root *cobra.Command, words []string) error {
 			if name := w[1:2]; cmd.Flags().ShorthandLookup(name) == nil && cmd.InheritedFlags().ShorthandLookup(name) == nil && name != "h" {
 				return fmt.Errorf("%s has no flag -%s", cmd.CommandPath(), name)
 			}
+		case cmd.Name() == "help" && i == 1 && w == "terms":
+			return nil // its words are held by TestTerms
 		case cmd.Name() == "help" && i == 1:
 			if sub, _, err := root.Find([]string{w}); err != nil || sub == root {
 				return fmt.Errorf("help knows nothing of %q", w)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
@@ -14,66 +16,76 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/upkeep"
 )
 
-// row is a verb in the table: how the verb is called, what it does in a line, and what
-// makes its flags, its help and its run.
+// row is a verb in the table: how the verb is called, what it does in a line, what
+// makes its flags, its help and its run, and the words that others use for it.
 type row struct {
 	use, summary string
 	command      func(*cli.App) *cobra.Command
+	alike        []string
 }
 
-// verbs are all there are, by family. Help, completion and man pages are made from them.
-var verbs = []row{
-	// To have it, and to be without it again.
-	{"init", "give the coding agents on this machine the memory of this folder", hosts.Init},
-	{"uninstall", "take memkernel out of this folder's settings again", hosts.Uninstall},
-
-	// What a model call gets to see.
-	{"plan --transcript FILE", "plan one model call of a session, and explain it", plan.Plan},
-
-	// Sessions: what is taken in of them, their boundaries, what is forgotten.
-	{"observe --transcript FILE", "commit a whole transcript to a session's memory", session.Observe},
-	{"flush", "write what a session came to into the day's log", session.Flush},
-	{"compact", "make room in a session now, or before its host does", session.Compact},
-	{"reset", "commit what is known of a session and begin it anew", session.Reset},
-	{"checkpoint", "write a session's working state as a checkpoint", session.Checkpoint},
-	{"restore", "print the text from which a session goes on", session.Restore},
-	{"forget ID... | --all", "remove pages, blobs or a session from all that is kept", session.Forget},
-	{"retain", "remove what is older than the configuration keeps it", session.Retain},
-
-	// Memory: the index of the workspace, and what it answers.
-	{"reindex", "bring the index up to date with the workspace's Markdown", memory.Reindex},
-	{"search QUERY…", "search memory, and cite what is found", memory.Search},
-	{"get PATH[:FROM[:LINES]] | PAGE-ID", "print lines of a memory file, or what a pointer stands for", memory.Get},
-	{"migrate --to BACKEND", "move the index to another backend, vectors included", memory.Migrate},
-
-	// Upkeep of memory's files.
-	{"audit", "find what is wrong with memory: stale, too large, doubled, contradictory", upkeep.Audit},
-	{"curate", "bring what a day came to into MEMORY.md", upkeep.Curate},
-	{"prune", "take out of memory what no longer holds, and what there is no room for", upkeep.Prune},
-	{"nightly", "audit, curate and prune, in this order", upkeep.Nightly},
-	{"guard", "refuse a MEMORY.md that lost too much of itself", upkeep.Guard},
-
-	// The state folder: what is there, and whether it is whole.
-	{"status", "say what is stored where, and how big it is", state.Status},
-	{"stats", "say what was billed over time, and what was planned", state.Stats},
-	{"doctor", "say what is wrong, and how to mend it", state.Doctor},
-	{"check", "verify everything that the state folder holds", state.Check},
-	{"salvage --session KEY | --project", "take what is sound of a damaged session, and say what is lost", state.Salvage},
-
-	// Judging: what policies and search are worth.
-	{"replay --transcript FILE", "replay a session call by call under context policies, and compare", measure.Replay},
-	{"bench", "run a benchmark and stand its figures beside published ones", measure.Bench},
-	{"eval --set DIR...", "judge search on questions whose answers' places are known", measure.Eval},
-
-	// Doors for hosts.
-	{"serve", "serve hosts of any language by JSON-RPC, on a socket or on standard streams", hosts.Serve},
-	{"mcp", "offer memory to a client of the Model Context Protocol", hosts.MCP},
-	{"hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hosts.Hook},
-	{"proxy --upstream URL", "stand between a client and a model's API, and plan each request", hosts.Proxy},
-
-	// The program itself.
-	{"prices [MODEL...]", "list the price book, or convert a public catalogue", about.Prices},
-	{"config", "print every setting and where its value came from", about.Config},
-	{"version", "print the version", about.Version},
-	{"man [FOLDER]", "write the man pages", about.Man},
+// group is a part of the help: verbs that one looks for together.
+type group struct {
+	id, title string
+	verbs     []row
 }
+
+// groups are all verbs there are, in the order in which help lists them: what is needed
+// first or most often comes first. Help, completion and man pages are made from them.
+var groups = []group{
+	{"start", "Start here", []row{
+		{"init", "give the coding agents on this machine a memory of this folder", hosts.Init, words("install setup enable")},
+		{"uninstall", "take memkernel out of this folder's settings again", hosts.Uninstall, words("deinit disable")},
+		{"status", "print what is stored, where, and how big it is", state.Status, words("info ls list sessions state")},
+		{"doctor", "find what is wrong, and print how to mend it", state.Doctor, words("diagnose health fix repair")},
+		{"config [KEY...]", "print every setting and where its value came from", about.Config, words("settings set options env")},
+	}},
+	{"memory", "Memory (what the workspace's Markdown says)", []row{
+		{"search QUERY…", "search memory, and cite what is found", memory.Search, words("find query grep ask recall lookup")},
+		{"get PATH[:FROM[:LINES]] | PAGE-ID", "print lines of a memory file, or what a pointer is for", memory.Get, words("show cat read open view print")},
+		{"reindex", "bring the index up to date with the Markdown files", memory.Reindex, words("index update refresh sync ingest")},
+		{"migrate --to BACKEND", "move the index to another backend, vectors included", memory.Migrate, words("move copy convert export")},
+	}},
+	{"session", "Sessions (what was said, and going on from it)", []row{
+		{"observe --transcript FILE", "store every finished turn of a transcript", session.Observe, words("import add commit record load remember")},
+		{"checkpoint", "write where a session's work is, and print it", session.Checkpoint, words("save snapshot")},
+		{"restore", "print the text that lets a model go on with a session", session.Restore, words("resume continue")},
+		{"flush", "append what a session came to to the log of today", session.Flush, words("log write append")},
+		{"reset", "write down what a session came to, and begin it anew", session.Reset, words("new restart clear")},
+		{"forget ID... | --all", "remove pages, blobs or a session for good", session.Forget, words("delete remove rm erase drop purge")},
+	}},
+	{"context", "Context (what a model call contains, and costs)", []row{
+		{"plan --transcript FILE", "plan one model call of a session, and explain it", plan.Plan, words("explain prompt context build assemble")},
+		{"compact", "make room in a session now, or before its host does", session.Compact, words("compress shrink summarize summarise trim cut truncate")},
+		{"stats", "print what was billed, what was planned, and what cuts saved", state.Stats, words("usage cost costs bill billing report metrics")},
+		{"prices [MODEL...]", "list the price book, or convert a public catalogue", about.Prices, words("models pricing price")},
+	}},
+	{"upkeep", "Upkeep (memory and its files in order)", []row{
+		{"audit", "find stale, oversized, doubled or contradictory memory", upkeep.Audit, words("lint inspect review")},
+		{"curate", "bring what a day came to into MEMORY.md", upkeep.Curate, words("consolidate promote distill merge")},
+		{"prune", "take out of memory what is done, doubled or too much", upkeep.Prune, words("tidy undo revert")},
+		{"nightly", "audit, curate and prune, in this order", upkeep.Nightly, words("cron daily maintain")},
+		{"guard", "refuse a MEMORY.md that lost too much of itself", upkeep.Guard, words("protect")},
+		{"check", "verify every file of the state folder", state.Check, words("verify validate fsck test")},
+		{"salvage --session KEY | --project", "keep what is sound of a damaged session, and list what is lost", state.Salvage, words("recover rescue")},
+		{"retain", "remove what is older than the configuration keeps it", session.Retain, words("gc clean cleanup expire vacuum")},
+	}},
+	{"hosts", "Hosts (agents and clients)", []row{
+		{"hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hosts.Hook, words("hooks")},
+		{"mcp", "serve memory to a client of the Model Context Protocol", hosts.MCP, words("tools")},
+		{"serve", "serve hosts of any language by JSON-RPC", hosts.Serve, words("daemon server start run listen rpc")},
+		{"proxy --upstream URL", "plan each request on its way to a model's API", hosts.Proxy, words("gateway forward")},
+	}},
+	{"developers", "Developers (measuring, scripts)", []row{
+		{"replay --transcript FILE", "compare context policies over a recorded session", measure.Replay, words("simulate compare")},
+		{"eval --set DIR...", "measure search on questions with known answers", measure.Eval, words("evaluate score")},
+		{"bench", "run a benchmark, and print published figures beside it", measure.Bench, words("benchmark measure profile")},
+		{"version", "print the version", about.Version, words("about")},
+		{"man [FOLDER]", "write the man pages", about.Man, words("manual docs")},
+	}},
+}
+
+// words are split at spaces.
+func words(s string) []string { return strings.Fields(s) }
+
+func init() { cobra.EnableCommandSorting = false }

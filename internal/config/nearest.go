@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/nearest"
 )
 
 // suggest returns the hint for a key that a section doesn't have: the one that was
@@ -37,7 +39,7 @@ func (s section) words() []string {
 func (c *Config) nearest(s section, word string) string {
 	best, name := 2*(len(word)/3+1), ""
 	try := func(full string, far int) {
-		if d := 2*distance(strings.ToLower(word), short(full)) + far; d < best {
+		if d := 2*nearest.Distance(word, short(full)) + far; d < best {
 			best, name = d, full
 		}
 	}
@@ -63,29 +65,4 @@ func (s section) names() []string {
 		out = append(append(out, b.name), b.names()...)
 	}
 	return out
-}
-
-// distance counts the letters to add, drop or change to make b of a
-// (Levenshtein). Words longer than any key are far from all of them.
-func distance(a, b string) int {
-	if len(a) > 64 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0]++
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -43,7 +43,7 @@ func (b *Bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
 	}
 	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(name),
 		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),
-		progressbar.OptionShowBytes(p.Stage == kernel.StageIndex), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
+		progressbar.OptionShowBytes(p.Stage == kernel.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
 }
 
 // Done wipes the bar.

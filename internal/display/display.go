@@ -1,7 +1,7 @@
 // Package display draws what the kernel and the judges say for people: explanations of
 // plans, tables, plots, a page of HTML, bars. Its functions take plain data, a writer and
 // a style, write a drawing at once and give the writer's error. It never opens a kernel,
-// reads a file or decides what is shown. Text keeps to Columns columns, nothing is said by
+// reads a file or decides what is shown. Text keeps to the width of its style, nothing is said by
 // colour alone, and what others wrote passes a screen before a terminal.
 package display
 
@@ -10,14 +10,17 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/memkernel/memkernel/internal/visible"
 )
 
 const (
-	// Columns is the width that every line keeps to.
+	// Columns is the width that every line keeps to, but on a wider terminal.
 	Columns = 80
+	// MaxColumns is the most that a line takes: longer ones are hard to read.
+	MaxColumns = 140
 	// MinWidth is the least that a table can be drawn in.
 	MinWidth = 44
 )
@@ -26,9 +29,13 @@ const (
 type Style struct {
 	// Color tells whether text is coloured.
 	Color bool
-	// Width is how many columns a drawing that can be narrower may take.
+	// Width is how many columns a drawing may take; one that can't be narrower takes
+	// Columns at least.
 	Width int
 }
+
+// columns is the width of a drawing that can't be narrower than Columns.
+func (p Style) columns() int { return max(p.Width, Columns) }
 
 // Ink is an ANSI attribute.
 type Ink string
@@ -99,12 +106,23 @@ func dollars(v *float64) string {
 	return fmt.Sprintf("$%.4f", *v)
 }
 
-// Width is the number of columns that a text without colour takes.
-func Width(s string) int { return utf8.RuneCountInString(s) }
+// Width is the number of columns that a text without colour takes on a terminal: two for
+// what is wide (CJK, emoji, whatever they are joined of), none for marks on another letter.
+func Width(s string) int { return uniseg.StringWidth(s) }
 
 // left and right pad to a width; text that is too long is cut with a tilde.
-func left(s string, n int) string  { s = Clip(s, n); return s + strings.Repeat(" ", n-Width(s)) }
-func right(s string, n int) string { s = Clip(s, n); return strings.Repeat(" ", n-Width(s)) + s }
+func left(s string, n int) string  { return pad(Clip(s, n), "", " ", n) }
+func right(s string, n int) string { return pad(Clip(s, n), " ", "", n) }
+
+// pad adds to either end until a text is n columns wide. A letter may take a space next to
+// it into its own column, so that the width is looked at again.
+func pad(s, before, after string, n int) string {
+	s = strings.Repeat(before, max(n-Width(s), 0)) + s + strings.Repeat(after, max(n-Width(s), 0))
+	for Width(s) < n {
+		s = before + s + after
+	}
+	return s
+}
 
 // Clip shortens a text to n columns.
 func Clip(s string, n int) string {
@@ -115,8 +133,26 @@ func Clip(s string, n int) string {
 	if n < 2 {
 		return s[:0]
 	}
-	r := []rune(s)
-	return string(r[:n-1]) + "~"
+	head, _ := cut(s, n-1)
+	for head != "" && Width(head+"~") > n {
+		head, _ = cut(head, Width(head)-1)
+	}
+	return head + "~"
+}
+
+// cut parts a text behind the last letter, marks included, that ends within n columns.
+func cut(s string, n int) (head, rest string) {
+	end, width, state := 0, 0, -1
+	for left := s; left != ""; {
+		var cluster string
+		var w int
+		cluster, left, w, state = uniseg.FirstGraphemeClusterInString(left, state)
+		if width += w; width > n {
+			break
+		}
+		end += len(cluster)
+	}
+	return s[:end], s[end:]
 }
 
 // Printable is a text on one line as a screen shows it, so that its columns can be
@@ -133,11 +169,14 @@ func Wrap(s string, n int) []string {
 	line := ""
 	for _, word := range strings.Fields(Printable(s)) {
 		for Width(word) > n {
+			head, rest := cut(word, n)
+			if head == "" { // a letter that is wider than the line
+				break
+			}
 			if line != "" {
 				lines, line = append(lines, line), ""
 			}
-			r := []rune(word)
-			lines, word = append(lines, string(r[:n])), string(r[n:])
+			lines, word = append(lines, head), rest
 		}
 		switch {
 		case line == "":

@@ -125,3 +125,62 @@ func TestBars(t *testing.T) {
 	var none *Bars
 	none.Done()
 }
+
+// TestWidth: columns are a terminal's, for every script.
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{
+		"": 0, "plan": 4, "größe": 5, "gro\u0308ße": 5, "数据库": 6, "ｶﾅ": 2, "カナ": 4, "한글": 4,
+		"👨‍👩‍👧": 2, "🏳️‍🌈": 2, "👍🏽": 2, "🇩🇪": 2, "שלום": 4, "سجل": 3, "❤️": 2, "e\u0301\u0302": 1,
+	} {
+		if got := Width(s); got != want {
+			t.Errorf("%q is %d columns wide, want %d", s, got, want)
+		}
+	}
+}
+
+// TestClipKeepsLetters: what is cut is cut between letters, whatever they are made of.
+func TestClipKeepsLetters(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"数据库表", 5, "数据~"}, {"数据库表", 6, "数据~"}, {"数据库表", 8, "数据库表"},
+		{"👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧~"}, {"👨‍👩‍👧👨‍👩‍👧", 2, "~"}, {"gro\u0308ße", 4, "gro\u0308~"},
+		{"שלום עולם", 5, "שלום~"}, {"a數b", 3, "a~"}, {"abc", 1, ""},
+	} {
+		if got := Clip(tt.s, tt.n); got != tt.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+	for _, s := range []string{"数据库是重要的系统", "👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", "gro\u0308sse\u0301gro\u0308sse\u0301"} {
+		if got := strings.Join(Wrap(s, 5), ""); got != s {
+			t.Errorf("wrapped %q is %q", s, got)
+		}
+	}
+}
+
+// TestExplainTakesTheTerminal: every line keeps to the width, a wider one is used, and
+// where there is none it is 80.
+func TestExplainTakesTheTerminal(t *testing.T) {
+	out := plan100(func(p *kernel.ContextPlan) {
+		p.SessionKey = strings.Repeat("数据👨‍👩‍👧שלום", 30)
+		p.Model = strings.Repeat("gpt-数据", 30)
+		p.Faults = []kernel.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
+		p.Regions = []kernel.Region{{Name: "carry", Tokens: 60_000}}
+		p.Retrieval = kernel.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
+	})
+	for _, width := range []int{0, 44, 80, 100, 140} {
+		var b strings.Builder
+		if err := Explain(&b, out, Style{Width: width}, true); err != nil {
+			t.Fatal(err)
+		}
+		widest := 0
+		for l := range strings.Lines(b.String()) {
+			widest = max(widest, Width(strings.TrimSuffix(l, "\n")))
+		}
+		if want := max(width, Columns); widest != want {
+			t.Errorf("at %d columns the widest line has %d, want %d", width, widest, want)
+		}
+	}
+}

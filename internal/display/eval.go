@@ -74,7 +74,7 @@ func evalTable(b *strings.Builder, r relevance.Report) {
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
 	row := func(name string, c relevance.Category) {
 		m, i := c.Metrics, c.Intervals["recall_at_10"]
-		fmt.Fprintf(b, "  %-12s %5d", Clip(Printable(name), 12), m.Questions)
+		fmt.Fprintf(b, "  %s %5d", left(name, 12), m.Questions)
 		for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
 			m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"], m.FileHitAt1} {
 			fmt.Fprintf(b, " %5.1f", 100*v)
@@ -105,7 +105,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 	fmt.Fprintf(b, "  %-10s %6s %7s %7s %7s %7s", "", "weight", "R@10", "1k t", "nDCG", "file1")
 	categories := slices.Sorted(maps.Keys(as[0].Categories))
 	for _, c := range categories {
-		fmt.Fprintf(b, " %8s", Clip(Printable(c), 8))
+		b.WriteString(" " + right(c, 8))
 	}
 	b.WriteByte('\n')
 	for _, x := range as {
@@ -129,7 +129,7 @@ func ablationTable(b *strings.Builder, as []relevance.Ablation) {
 func foldTable(b *strings.Builder, folds []relevance.Fold) {
 	fmt.Fprintf(b, "  %-12s %20s %20s %20s\n", "", "others' R@10 1k nDCG", "in use", "BM25 alone")
 	for _, f := range folds {
-		fmt.Fprintf(b, "  %-12s", Clip(Printable(f.Set), 12))
+		fmt.Fprintf(b, "  %s", left(f.Set, 12))
 		for _, m := range []relevance.Metrics{f.Unseen, f.Given, f.Bare} {
 			fmt.Fprintf(b, "       %4.1f %4.1f %4.1f", 100*m.RecallAt10, 100*m.WithinTokens["1000"], 100*m.NDCGAt10)
 		}

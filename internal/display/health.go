@@ -16,14 +16,14 @@ var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, he
 // finding writes one finding behind its head, which takes indent columns, and below it the
 // hint, unless the next finding has the same.
 func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
-	for _, l := range Wrap(text, Columns-indent) {
+	for _, l := range Wrap(text, p.columns()-indent) {
 		b.WriteString(head + l + "\n")
 		head = strings.Repeat(" ", indent)
 	}
 	if next != nil && next.Hint == hint {
 		return
 	}
-	for _, l := range Wrap(hint, Columns-indent-2) {
+	for _, l := range Wrap(hint, p.columns()-indent-2) {
 		b.WriteString(strings.Repeat(" ", indent+2) + p.Paint(Gray, l) + "\n")
 	}
 }
@@ -82,7 +82,7 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 		}
 	}
 	for _, s := range skipped {
-		for _, l := range Wrap("not run: "+s, Columns) {
+		for _, l := range Wrap("not run: "+s, p.columns()) {
 			b.WriteString(p.Paint(Gray, l) + "\n")
 		}
 	}

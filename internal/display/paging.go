@@ -16,7 +16,7 @@ func Paging(w io.Writer, rs []*bench.Result, p Style) error {
 	for _, r := range rs {
 		if r.Workload != last {
 			last = r.Workload
-			fmt.Fprintf(&b, "%s\n", p.Paint(Bold, Clip(r.Workload, Columns)))
+			fmt.Fprintf(&b, "%s\n", p.Paint(Bold, Clip(r.Workload, p.columns())))
 			fmt.Fprintf(&b, "  %-15s %6s %8s %6s %6s %6s %7s %7s %8s\n", "policy", "budget", "explicit", "pinned", "alerts", "hits", "thrash", "gap", "p50 us")
 		}
 		fmt.Fprintf(&b, "  %-15s %6d %8d %6d %6d %6d %7.3f %7s %8.1f\n", r.Policy, r.Budget, r.ExplicitFaults, r.Faults[paging.PinnedInvariantMiss], r.Alerts, r.Hits, r.Thrash, gap(r), r.P50)

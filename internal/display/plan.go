@@ -104,8 +104,8 @@ func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, a
 
 // section begins a part of the sheet, with a remark at the right edge.
 func (s *sheet) section(title, remark string) {
-	remark = Clip(remark, Columns-Width(title)-2)
-	gap := Columns - Width(title) - Width(remark)
+	remark = Clip(remark, s.columns()-Width(title)-2)
+	gap := s.columns() - Width(title) - Width(remark)
 	s.line()
 	s.line(s.Paint(Bold, title), strings.Repeat(" ", max(gap, 1)), s.Paint(Gray, remark))
 }
@@ -113,7 +113,7 @@ func (s *sheet) section(title, remark string) {
 // text writes a sentence under a section, wrapped, behind a short label.
 func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
-	for i, l := range Wrap(sentence, Columns-indent) {
+	for i, l := range Wrap(sentence, s.columns()-indent) {
 		head := ""
 		if i == 0 {
 			head = label
@@ -128,7 +128,8 @@ func (s *sheet) text(label, sentence string, as Ink) {
 // header says what was planned.
 func (s *sheet) header() {
 	plan := s.out.Plan
-	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, Columns-16))
+	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, s.columns()-16))
+	s.words()
 	source := "no transcript"
 	if d := s.out.Dialect; d != "" {
 		source = fmt.Sprintf("%s, %s view", d, s.out.View)
@@ -187,7 +188,7 @@ func (s *sheet) budget() {
 	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
 	row := func(sign, name string, n int, remark string) {
-		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, Columns-33)))
+		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, s.columns()-33)))
 	}
 	row(" ", "window", b.ContextWindow, "")
 	row("-", "reserve", b.ReserveTokens, "kept for the answer")
@@ -237,7 +238,7 @@ func (s *sheet) faults() {
 		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
-		for i, l := range Wrap(detail, Columns-26) {
+		for i, l := range Wrap(detail, s.columns()-26) {
 			code := string(f.Code)
 			if i > 0 {
 				code = ""

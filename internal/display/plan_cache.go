@@ -62,7 +62,7 @@ func (s *sheet) bill() {
 	s.line("  ", left("total", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
 	s.line("  ", left("without cache", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
-		whole := int(s.out.Plan.Budgets.Utilization*float64(s.out.Plan.Budgets.ContextWindow) + 0.5)
+		whole := uncut(s.out.Plan)
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
 	}
 	s.text("clock", l.Clock, "")
@@ -111,9 +111,9 @@ func changeText(c cachelayout.Change) string {
 	case cachelayout.ChangeNone:
 		return "none: the request is the same as the one before"
 	case cachelayout.ChangeAppend:
-		return fmt.Sprintf("none: it extends the request before, of which %s tokens stand", Thousands(c.KeptTokens))
+		return fmt.Sprintf("none: it extends the request before, of which %s tokens are kept", Thousands(c.KeptTokens))
 	}
-	return fmt.Sprintf("%s; %s tokens stand, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
+	return fmt.Sprintf("%s; %s tokens are kept, %s are broken", c, Thousands(c.KeptTokens), Thousands(c.BrokenTokens))
 }
 
 // cut is what the cut planner thought, and what came of it.

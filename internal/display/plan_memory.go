@@ -99,7 +99,7 @@ func (s *sheet) leftRows(rows []kernel.Excluded) {
 		shown = rows[:maxRows]
 	}
 	for _, r := range shown {
-		s.line("  ", s.Paint(Gray, left("left out", 12)), left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, Columns-56)))
+		s.line("  ", s.Paint(Gray, left("left out", 12)), left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, s.columns()-56)))
 	}
 	s.more(len(rows), len(shown))
 }

@@ -86,7 +86,7 @@ func (s *sheet) pages() {
 	s.line("  ", s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, right("pages", 6)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
 	for _, g := range groups(all) {
 		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(Thousands(g.pages), 6), right(Thousands(g.before), 10), right(Thousands(g.after), 10))
-		for _, l := range Wrap(g.reason, Columns-16) {
+		for _, l := range Wrap(g.reason, s.columns()-16) {
 			s.line(strings.Repeat(" ", 14), s.Paint(Gray, l))
 		}
 	}
@@ -140,7 +140,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("stands in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("is in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
 	for i := range t.Pages {
 		r := &t.Pages[i]
 		pin, last := "", "-"
@@ -151,7 +151,7 @@ func (s *sheet) paging() {
 			last = strconv.Itoa(r.Last.Call)
 		}
 		s.line("  ", left(Clip(r.ID, 20), 21), left(string(r.Type), 13), s.level(r.Level.String(), 11), left(string(r.Place), 13), left(pin, 5), right(last, 5), "  ", string(r.Last.How))
-		for _, l := range Wrap(pageFacts(r), Columns-4) {
+		for _, l := range Wrap(pageFacts(r), s.columns()-4) {
 			s.line("    ", s.Paint(Gray, l))
 		}
 	}
@@ -192,13 +192,6 @@ func pageFacts(r *paging.PageRow) string {
 
 // pagesLine counts pages by what became of them.
 func pagesLine(plan *kernel.ContextPlan) string {
-	full, less := 0, 0
-	for _, r := range plan.Debug.Included {
-		if r.Level == pagevm.Full {
-			full++
-		} else {
-			less++
-		}
-	}
-	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(len(plan.Debug.Excluded)-len(leftOut(plan))))
+	full, less, gone := pageCounts(plan)
+	return fmt.Sprintf("%s in full, %s degraded, %s dropped", Thousands(full), Thousands(less), Thousands(gone))
 }

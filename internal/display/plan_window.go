@@ -50,7 +50,7 @@ func (s *sheet) window() {
 	plan := s.out.Plan
 	all := bands(plan)
 	s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")
-	const cells = Columns - 4
+	cells := s.columns() - 4
 	parts := []string{"  ["}
 	for i, n := range apportion(all, cells) {
 		parts = append(parts, s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n)))
@@ -63,7 +63,7 @@ func (s *sheet) window() {
 			s.linef("    %s%s%s", left("planned", 14), right(Thousands(plan.Budgets.PlannedInputTokens), 11), right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
 		}
 		mini := strings.Repeat(string(b.sign), int(float64(b.tokens)/float64(max(plan.Budgets.ContextWindow, 1))*34+0.5))
-		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", left(b.name, 14), right(Thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, Columns-44)))
+		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", left(b.name, 14), right(Thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, s.columns()-44)))
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *sheet) breakpoints() {
 		s.line("    ", s.Paint(Gray, left("region", 13)), s.Paint(Gray, right("message", 8)), s.Paint(Gray, right("tokens up to", 14)), s.Paint(Gray, right("lives", 7)), "   ", s.Paint(Gray, "why"))
 	}
 	for i, b := range l.Breakpoints {
-		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(Thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), Columns-49))
+		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(Thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), s.columns()-49))
 	}
 	for _, n := range l.Notes {
 		s.text("note", n, "")

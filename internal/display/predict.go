@@ -58,7 +58,7 @@ func Predict(w io.Writer, d *Predictions, p Style) error {
 	classTable(b, d.Classes, p)
 	for i := range d.Sessions {
 		s := &d.Sessions[i]
-		for _, l := range Wrap(notCompared(s), Columns-2) {
+		for _, l := range Wrap(notCompared(s), p.columns()-2) {
 			fmt.Fprintf(b, "  %s\n", p.Paint(Gray, l))
 		}
 	}
@@ -90,7 +90,7 @@ func classTable(b *strings.Builder, classes []predict.Class, p Style) {
 		}
 		fmt.Fprintf(b, "  %s%s%s%s%s%s%s\n", left(c.Class, 12), right(Thousands(c.Blocks), 9), right(Thousands(c.Bytes), 12), right(Thousands(c.Tokens), 12), right(each, 13), right(Thousands(c.Calls), 13), right(billed, 7))
 	}
-	for _, l := range Wrap("billed: median of billed over counted, over the calls that added little else", Columns-2) {
+	for _, l := range Wrap("billed: median of billed over counted, over the calls that added little else", p.columns()-2) {
 		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, l))
 	}
 }

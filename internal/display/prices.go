@@ -41,7 +41,7 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 	}
 	b.WriteString("\n" + p.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime") + "\n")
 	for i, s := range sources {
-		for n, l := range Wrap(s, Columns-6) {
+		for n, l := range Wrap(s, p.columns()-6) {
 			head := "     "
 			if n == 0 {
 				head = left(fmt.Sprintf("[%d]", i+1), 5)

@@ -14,7 +14,7 @@ import (
 func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), Columns-9) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-9) {
 			if i > 0 {
 				name = ""
 			}
@@ -84,7 +84,7 @@ func told(s kernel.Skipped) string {
 func Migrate(w io.Writer, d *document.Migrate, p Style) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), Columns-9) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-9) {
 			if i > 0 {
 				name = ""
 			}

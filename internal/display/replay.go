@@ -34,7 +34,7 @@ func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p S
 		}
 		b.WriteString("\n")
 		if part[0] == results[0] {
-			b.WriteString("  " + left("model", replayLabel) + " " + Clip(part[0].Model, Columns-replayLabel-3) + "\n")
+			b.WriteString("  " + left("model", replayLabel) + " " + Clip(part[0].Model, p.columns()-replayLabel-3) + "\n")
 		}
 		for _, row := range replayRows {
 			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
@@ -47,7 +47,7 @@ func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p S
 			b.WriteString("\n")
 		}
 	}
-	for _, l := range Wrap(replayNotes(recorded, results), Columns-2) {
+	for _, l := range Wrap(replayNotes(recorded, results), p.columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
 	return flush(w, &b)
@@ -135,7 +135,7 @@ func unplannedNote(r *replay.Result) string {
 	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
 	for _, u := range r.Unplanned {
 		if u.Detail != "" {
-			return s + " The first says: " + Printable(u.Detail) + "."
+			return s + " The first: " + Printable(u.Detail) + "."
 		}
 	}
 	return s

@@ -36,15 +36,15 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 		fmt.Fprintf(b, "  %s\n", p.Paint(yellow, "superseded by "+Printable(by)))
 	}
 	if len(h.Trail) > 0 {
-		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, Clip(strings.Join(h.Trail, " › "), Columns-2)))
+		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, Clip(strings.Join(h.Trail, " › "), p.columns()-2)))
 	}
 	if explain {
-		for _, l := range Wrap(scoreText(h), Columns-4) {
+		for _, l := range Wrap(scoreText(h), p.columns()-4) {
 			fmt.Fprintf(b, "  %s\n", p.Paint(cyan, l))
 		}
 	}
 	for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
-		for i, l := range Wrap(line, Columns-6) {
+		for i, l := range Wrap(line, p.columns()-6) {
 			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
 		}
 	}

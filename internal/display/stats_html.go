@@ -70,7 +70,7 @@ func pagePlots(b *strings.Builder, st *kernel.UsageStats) {
 	b.WriteString(barPlot("tokens", []series{{"cache read", "#2ca02c", floats(read)}, {"written", "#ff7f0e", floats(write)}, {"uncached", "#d62728", floats(plain)}}))
 	b.WriteString("<h2>Cost of input, added up, in dollars</h2>\n")
 	b.WriteString(linePlot("dollars", costSeries(st)))
-	b.WriteString("<p class=\"key\">Calls stand in the order of time. Calls without a price are in no cost.</p>\n")
+	b.WriteString("<p class=\"key\">Calls are in the order of time. Calls without a price are in no cost.</p>\n")
 }
 
 // costSeries adds up what was planned, billed, and would have been billed without

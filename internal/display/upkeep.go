@@ -14,7 +14,7 @@ import (
 func Curated(w io.Writer, out *kernel.Curated, p Style) error {
 	for i := range out.Entries {
 		e := &out.Entries[i]
-		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), Columns-4) {
+		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.columns()-4) {
 			lead := "    "
 			if n == 0 {
 				lead = "  + "
@@ -25,7 +25,7 @@ func Curated(w io.Writer, out *kernel.Curated, p Style) error {
 		if e.Replaces != "" {
 			from += fmt.Sprintf(", in the place of %q", e.Replaces)
 		}
-		for _, l := range Wrap(from, Columns-6) {
+		for _, l := range Wrap(from, p.columns()-6) {
 			fmt.Fprintf(w, "      %s\n", p.Paint(Gray, l))
 		}
 	}
@@ -64,7 +64,7 @@ func Pruned(w io.Writer, out *kernel.Pruned, p Style) error {
 		m := &out.Moves[i]
 		to := m.To
 		if to == "" {
-			to = "nowhere: it stands elsewhere, too"
+			to = "nowhere: it is elsewhere, too"
 		}
 		fmt.Fprintf(w, "%s -> %s %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(m.From), m.Line)), Printable(to), p.Paint(Gray, "("+string(m.Why)+")"))
 		fmt.Fprintf(w, "    %s\n", Printable(clipped(m.Text, shownMove)))
@@ -83,7 +83,7 @@ func Pruned(w io.Writer, out *kernel.Pruned, p Style) error {
 		fmt.Fprintf(w, "    %s\n", Printable(clipped(s.Text, shownMove)))
 	}
 	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
-		for _, l := range Wrap("note: "+over, Columns) {
+		for _, l := range Wrap("note: "+over, p.columns()) {
 			fmt.Fprintln(w, p.Paint(yellow, l))
 		}
 	}

@@ -28,10 +28,12 @@ func List[T any](s []T) []T {
 type Get struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	ID         string `json:"id"`
-	Reason     string `json:"reason"`
-	Detail     string `json:"detail"`
-	Bytes      int    `json:"bytes"`
+	// Sessions are those that have it, where none was named.
+	Sessions []string `json:"sessions,omitempty"`
+	ID       string   `json:"id"`
+	Reason   string   `json:"reason"`
+	Detail   string   `json:"detail"`
+	Bytes    int      `json:"bytes"`
 	// Encoding is utf-8, or base64 for content that is no text.
 	Encoding string   `json:"encoding"`
 	Text     string   `json:"text"`

@@ -147,3 +147,31 @@ func listItem(t string) string {
 	}
 	return ""
 }
+
+// FileExcerpts are excerpts of a workspace file for what is larger than its room. Of
+// standing instructions, what commands something and the sections on session startup and
+// red lines are kept before all else.
+func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
+	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
+	if instructions {
+		in.Own = rules(strings.ToValidUTF8(text, "\uFFFD"))
+	}
+	return NewExcerpts(in)
+}
+
+// rules are the places of what outline keeps word for word.
+func rules(text string) (out []Range) {
+	names, depth := startupNames(text), 0
+	for l := range eachLine(text) {
+		if l.heading > 0 && (depth == 0 || l.heading <= depth) {
+			depth = 0
+			if roleOf(l.text, names) != "" {
+				depth = l.heading
+			}
+		}
+		if depth > 0 || !l.code && l.heading == 0 && (imperative(l) || modal(l.text)) {
+			out = append(out, Range{Start: l.start, End: l.end})
+		}
+	}
+	return out
+}

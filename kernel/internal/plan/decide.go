@@ -83,6 +83,7 @@ type attempt struct {
 // carried is pins and workspace files in a carry block, by what it depends on.
 type carried struct {
 	blocks   []pagevm.Block
+	texts    map[string]string // of excerpts, by hash
 	leadGone bool
 	squeezed int
 }

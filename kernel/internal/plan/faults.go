@@ -14,6 +14,7 @@ const (
 	FaultSilentRecall       = string(paging.SilentRecall)
 	FaultWorkspaceFile      = "workspace_file"
 	FaultWorkspaceSize      = "workspace_over_budget"
+	FaultWorkspaceCut       = "workspace_cut"
 	FaultHostTruncated      = "host_truncated"
 	FaultNotesUnread        = "notes_unread"
 	FaultCheckpoint         = "checkpoint_damaged"

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -118,17 +119,20 @@ func (d *decision) newsOf(f *StateFile) File {
 // What the host's own prompt shows is left out.
 func workspaceBlocks(d *deciding) []pagevm.Block {
 	if c := d.carried; c == nil || c.leadGone != d.leadGone || c.squeezed != d.squeezed {
-		d.carried = &carried{carryWorkspace(d), d.leadGone, d.squeezed}
+		blocks, texts := carryWorkspace(d)
+		d.carried = &carried{blocks, texts, d.leadGone, d.squeezed}
 	}
+	maps.Copy(d.Texts, d.carried.texts)
 	b := d.carried.blocks
 	return b[:len(b):len(b)]
 }
 
 // carryWorkspace chooses a level for every pin and every file so that all keep
-// within the bound, pins first.
-func carryWorkspace(d *deciding) []pagevm.Block {
+// within the bound, pins first, and uses what is left of it for excerpts of what is cut.
+func carryWorkspace(d *deciding) ([]pagevm.Block, map[string]string) {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
+	var files []File
 	for i := range d.prior.Pinned {
 		p := d.pinPage(&d.prior.Pinned[i])
 		pages, fits = append(pages, p), append(fits, d.fitOf(p))
@@ -136,11 +140,11 @@ func carryWorkspace(d *deciding) []pagevm.Block {
 	for _, src := range d.sources() {
 		if src.Text = d.unshown(&src); src.Text != "" {
 			p := d.sourcePage(&src)
-			pages, fits = append(pages, p), append(fits, d.fitOf(p))
+			pages, fits, files = append(pages, p), append(fits, d.fitOf(p)), append(files, src)
 		}
 	}
 	if len(pages) == 0 {
-		return nil
+		return nil, nil
 	}
 	room := d.unscale(max(d.carryBound()-d.squeezed, 0))
 	levels, over := pagevm.FitLevels(fits, room)
@@ -148,7 +152,7 @@ func carryWorkspace(d *deciding) []pagevm.Block {
 		d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceSize,
 			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", d.Scale(over), d.Scale(room))})
 	}
-	return blocksAt(pages, fits, levels)
+	return d.spread(files, pages, fits, levels, room)
 }
 
 // carryBound is what pins and the workspace's files may take of a prompt.

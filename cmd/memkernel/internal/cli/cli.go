@@ -38,7 +38,9 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
 	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
-	Must(root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+	f.StringVar(&a.progress, "progress", "auto", "show how far a slow verb is: `when` is auto, always or never")
+	CompleteWords(root, "progress", []string{"auto", "always", "never"})
+	CompleteWords(root, "color", []string{"auto", "always", "never"})
 }
 
 // Must guards calls that can only fail by a mistake in this package, which every
@@ -51,10 +53,10 @@ func Must(err error) {
 
 // Prepare reads the configuration and checks the shared flags, before any verb.
 func (a *App) Prepare(cmd *cobra.Command) error {
-	switch a.color {
-	case "auto", "always", "never":
-	default:
-		return fail.Usagef("--color %q is none of auto, always, never", a.color)
+	for flag, when := range map[string]string{"color": a.color, "progress": a.progress} {
+		if when != "auto" && when != "always" && when != "never" {
+			return fail.Usagef("--%s %q is none of auto, always, never", flag, when)
+		}
 	}
 	if a.StateDir == "" {
 		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
@@ -89,7 +91,7 @@ func (a *App) Book() (*cachelayout.Book, error) {
 
 // PricesFlag adds --prices to a verb.
 func (a *App) PricesFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file` that stands over the embedded book")
+	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
 }
 
 // ReadConfig reads the configuration file, and brings it and the flags of the

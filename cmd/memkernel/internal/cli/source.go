@@ -50,11 +50,6 @@ func TranscriptFile(path string) *TranscriptFlags {
 	return &TranscriptFlags{Path: path, dialect: Choice{Value: "auto"}}
 }
 
-// CompleteWords lets the shell complete the words of a flag.
-func CompleteWords(cmd *cobra.Command, flag string, words []string) {
-	Must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
-}
-
 // OpenFile opens a file, or standard input for "-".
 func (a *App) OpenFile(path string) (io.ReadCloser, error) {
 	if path == "-" {
@@ -151,7 +146,7 @@ func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
 // ViewFlag is a flag for the view of a session.
 func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
 	*v = Choice{Value: def, Of: []string{"host", "full"}}
-	cmd.Flags().Var(v, "view", "what to look at: what the host would send, or everything ever said")
+	cmd.Flags().Var(v, "view", "which messages count: those that the host would send, or all there ever were")
 	CompleteWords(cmd, "view", v.Of)
 }
 
@@ -179,9 +174,9 @@ type SourceFlags struct{ file, channel, agent string }
 // Add adds them to a verb; file says more of --session-file.
 func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 	f := cmd.Flags()
-	f.StringVar(&s.file, "session-file", "", "the host's transcript as checkpoints name it, a `path`"+file)
-	f.StringVar(&s.channel, "channel", "", "by what the person writes, as checkpoints name it, such as telegram: a `name`")
-	f.StringVar(&s.agent, "agent", "", "who answers, as checkpoints name it: a `name`")
+	f.StringVar(&s.file, "session-file", "", "`path` of the host's transcript, kept in checkpoints"+file)
+	f.StringVar(&s.channel, "channel", "", "`name` of the channel that the person writes on, such as telegram, kept in checkpoints")
+	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
 }
 
 // FileOfTranscript is said of verbs that take the transcript for the session's file. A

@@ -23,11 +23,12 @@ import (
 //   - Everything else goes to standard error with a "memkernel:" prefix, without
 //     capitals at the start and periods at the end: an error, then what can be
 //     done about it as a hint.
-//   - Progress is shown only if standard error is a terminal, and never with
-//     --quiet, which silences hints that follow a success as well.
+//   - Progress is shown only if standard error is a terminal and a verb takes over a
+//     second, in one line that is wiped at the end, and never with --quiet, which
+//     silences hints that follow a success as well; --progress decides otherwise.
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set; --color decides otherwise. Nothing is said by colour alone.
-//   - Text fits 80 columns.
+//   - Text fits 80 columns, and up to 140 where the terminal has them.
 //   - What others wrote can't speak to the terminal: text is printed through a screen
 //     (internal/display). Data that a script reads is exact, and shown like text on a terminal.
 //   - The exit code is one of those of package fail.
@@ -41,7 +42,9 @@ type UI struct {
 	In       io.Reader
 	Out, Err io.Writer // text
 	Quiet    bool
-	color    string // auto, always or never
+	color    string // auto, always or never, as progress
+	progress string
+	meter    *display.Meter
 	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
 }
@@ -73,15 +76,41 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// Progress shows how far a slow verb is, on a terminal.
-func (u *UI) Progress(format string, args ...any) {
-	if !u.Quiet && isTerminal(u.Err) {
-		fmt.Fprintf(u.Err, display.Ours("\r\x1b[K")+format, args...)
-	}
-}
+// Step shows how many of all are done of what, in units, once the verb is slow.
+func (u *UI) Step(what string, done, all int, unit string) { u.line().Show(what, done, all, unit) }
+
+// Work shows that the verb is at what can't be counted, once it is slow.
+func (u *UI) Work(what string) { u.line().Work(what) }
 
 // ProgressDone wipes the line of progress.
-func (u *UI) ProgressDone() { u.Progress("") }
+func (u *UI) ProgressDone() { u.line().Done() }
+
+// slow is from when on progress is shown.
+const slow = time.Second
+
+// line is the line of progress, nil if none is shown.
+func (u *UI) line() *display.Meter {
+	if u.meter == nil && u.showsProgress() {
+		patience := slow
+		if u.progress == "always" {
+			patience = 0
+		}
+		u.meter = display.NewMeter(u.Err, patience, time.Now)
+	}
+	return u.meter
+}
+
+// showsProgress decides about progress: on a terminal that can go back in a line, but with
+// --quiet, or as --progress has it.
+func (u *UI) showsProgress() bool {
+	switch {
+	case u.Quiet || u.progress == "never":
+		return false
+	case u.progress == "always":
+		return true
+	}
+	return os.Getenv("TERM") != "dumb" && isTerminal(u.Err)
+}
 
 // Interactive tells whether a person can be asked: input and standard error are a
 // terminal.
@@ -123,12 +152,12 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
-// width is how many columns text may take: the terminal's, and never more than
-// the rules allow.
+// width is how many columns text may take: the terminal's within bounds, and those of the
+// rules where it goes elsewhere.
 func (u *UI) width() int {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, display.MinWidth), display.Columns)
+			return min(max(w, display.MinWidth), display.MaxColumns)
 		}
 	}
 	return display.Columns
@@ -143,6 +172,7 @@ func isTerminal(w io.Writer) bool {
 func (u *UI) Report(err error) int {
 	var usage *fail.UsageError
 	var some *fail.Findings
+	u.ProgressDone()
 	switch {
 	case err == nil:
 		return fail.ExitOK
@@ -175,7 +205,7 @@ func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 
 // Bars are there on a terminal that can go back in a line, and not with --quiet.
 func (u *UI) Bars() *display.Bars {
-	if u.Quiet || os.Getenv("TERM") == "dumb" || !isTerminal(u.Err) {
+	if !u.showsProgress() {
 		return nil
 	}
 	return display.NewBars(u.Err)

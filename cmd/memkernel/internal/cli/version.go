@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -34,4 +35,9 @@ func Build() Version {
 		}
 	}
 	return v
+}
+
+// Line is the version on one line.
+func (v Version) Line() string {
+	return fmt.Sprintf("memkernel %s %s %s", v.Version, v.Go, v.Platform)
 }

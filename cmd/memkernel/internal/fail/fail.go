@@ -82,7 +82,7 @@ func HintFor(err error) string {
 	case errors.As(err, &line):
 		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
 	case errors.As(err, &window):
-		return "say how large it is with --context-window, such as --context-window 200k, or add the model with --prices"
+		return "give its size with --context-window, such as --context-window 200k, or add the model with --prices"
 	case errors.As(err, &small):
 		return fmt.Sprintf("the window must hold the reserve (%d) and the fixed part (%d): use a larger --context-window, a smaller --reserve, or less in --system, --tools and --fixed-tokens", small.Reserve, small.Fixed)
 	case errors.Is(err, kernel.ErrAnswered), errors.Is(err, kernel.ErrNoMessages):

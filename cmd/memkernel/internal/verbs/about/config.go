@@ -1,11 +1,17 @@
 package about
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/nearest"
 )
 
 // Config is the verb config.
@@ -13,11 +19,11 @@ func Config(a *cli.App) *cobra.Command {
 	var sample bool
 	cmd := &cobra.Command{
 		Long: `config prints the settings as they hold, as a configuration file would have them:
-the defaults, over them the file, over it the flags. doc/config.md says what each
-of them means.`,
-		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml`,
-		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return runConfig(a, sample) },
+the defaults, over them the file, over it the flags. doc/config.md explains each. With
+names of settings or of sections, it prints these alone, and where each value came from.`,
+		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml
+  memkernel config workspace.max_tokens retrieval`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(a, sample, args) },
 	}
 	cmd.Flags().BoolVar(&sample, "sample", false, "a file to start from: all settings with their meaning, as comments")
 	return cmd
@@ -39,12 +45,22 @@ type settingJSON struct {
 	Place string `json:"place"`
 }
 
-func runConfig(a *cli.App, sample bool) error {
+func runConfig(a *cli.App, sample bool, names []string) error {
+	keys, err := settings(a, names)
 	switch {
+	case err != nil:
+		return err
 	case sample && a.JSON:
 		return fail.Usagef("--sample is a file of comments and has no --json")
+	case sample && len(names) > 0:
+		return fail.Usagef("--sample has all settings: leave out %q", names[0])
 	case a.JSON:
-		return a.WriteJSON(configDocument(a.Config, a.ConfigFile))
+		return a.WriteJSON(configDocument(a.Config, a.ConfigFile, keys))
+	case len(names) > 0:
+		for _, s := range configDocument(a.Config, a.ConfigFile, keys).Values {
+			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
+		}
+		return nil
 	}
 	text := a.Config.YAML()
 	if sample {
@@ -59,9 +75,34 @@ func runConfig(a *cli.App, sample bool) error {
 	return nil
 }
 
-func configDocument(c *config.Config, file string) configJSON {
+// settings are those of the names, each a setting's or a section's; all if there is none.
+func settings(a *cli.App, names []string) ([]config.Key, error) {
+	all := a.Config.Keys()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []config.Key
+	for _, name := range names {
+		n := len(out)
+		for _, k := range all {
+			if k.Name == name || strings.HasPrefix(k.Name, name+".") {
+				out = append(out, k)
+			}
+		}
+		if len(out) == n {
+			hint := "run 'memkernel config' for all of them"
+			if near := nearest.Words(name, a.SettingNames()); len(near) > 0 {
+				hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+			}
+			return nil, fail.UsageWith(fmt.Sprintf("there is no setting %q", name), hint)
+		}
+	}
+	return out, nil
+}
+
+func configDocument(c *config.Config, file string, keys []config.Key) configJSON {
 	doc := configJSON{Schema: "memkernel/config/v1", File: file}
-	for _, k := range c.Keys() {
+	for _, k := range keys {
 		s := settingJSON{Key: k.Name, Value: k.Value(), Unit: k.Unit(), Text: k.String(), From: "default"}
 		switch o := c.Origin(k.Name); {
 		case o.Flag != "":

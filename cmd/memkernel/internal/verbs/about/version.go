@@ -18,7 +18,7 @@ func Version(a *cli.App) *cobra.Command {
 			if a.JSON {
 				return a.WriteJSON(v)
 			}
-			_, err := fmt.Fprintf(a.Out, "memkernel %s %s %s\n", v.Version, v.Go, v.Platform)
+			_, err := fmt.Fprintln(a.Out, v.Line())
 			return err
 		},
 	}

@@ -36,10 +36,12 @@ holds on the user's words, the text to go on from after a compaction. Before a
 compaction, after a turn and at a session's end it commits what is new of the
 host's transcript.
 
-The end of a turn is committed by a process of its own, unless --wait is given, so
-that the host need not wait for it. It never fails its host. Whatever goes wrong, the answer is valid and empty,
-the exit code is 0, and a line in <state-dir>/hook.log says what it was. The
-workspace is the event's folder, or the nearest above it that has a .memkernel.
+A finished turn is committed by a process of its own, so that the host does not wait
+for it; with --wait it is committed before the answer.
+
+A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
+exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
+event's folder, or the nearest above it that has a .memkernel.
 
 'memkernel hook install' writes the hooks into a host's settings.`,
 		Example: "  memkernel hook --host claude < event.json\n  memkernel hook install --host claude",

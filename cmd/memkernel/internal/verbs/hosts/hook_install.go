@@ -46,7 +46,7 @@ file was changed since, only the hooks are taken out.
 	f.BoolVar(&o.project, "project", false, "the settings of the folder --workspace names (default)")
 	f.BoolVar(&o.user, "user", false, "the settings of all of the user's projects")
 	f.BoolVar(&o.uninstall, "uninstall", false, "take the hooks out")
-	f.BoolVar(&o.print, "print", false, "print the settings that would stand there, and write nothing")
+	f.BoolVar(&o.print, "print", false, "print the settings as they would be, and write nothing")
 	f.StringVar(&o.command, "command", "", "`path` of the program to run (default this one)")
 	return cmd
 }

@@ -104,7 +104,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if err := noHome(in); err != nil {
 		return err
 	}
-	doc.Markdown, err = in.Look(ctx, func(n int) { a.Progress("looking for Markdown: %d files and folders", n) })
+	doc.Markdown, err = in.Look(ctx, func(n int) { a.Work(fmt.Sprintf("looking for Markdown: %d files and folders", n)) })
 	a.ProgressDone()
 	if err != nil {
 		return fail.Hint(fmt.Errorf("look into %s: %w", in.Workspace, err), "name the project's folder with --workspace")

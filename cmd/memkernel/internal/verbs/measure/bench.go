@@ -5,7 +5,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
 // Bench is the verb bench.
@@ -16,7 +15,7 @@ func Bench(a *cli.App) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return fail.Usagef("unknown benchmark %q, use economics, paging or predict", args[0])
+			return cli.UnknownVerb(cmd, args[0])
 		},
 	}
 	cmd.AddCommand(newBenchEconomics(a), newBenchPaging(a), newBenchPredict(a))

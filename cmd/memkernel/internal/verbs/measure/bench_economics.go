@@ -79,7 +79,7 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 		opt.Sessions = append(opt.Sessions, economics.Session{Name: name, Session: s})
 	}
-	opt.Progress = func(done, all int) { a.Progress("replaying: %d of %d runs", done, all) }
+	opt.Progress = func(done, all int) { a.Step("replaying", done, all, "run") }
 	report, err := economics.Run(ctx, opt)
 	a.ProgressDone()
 	if err != nil {

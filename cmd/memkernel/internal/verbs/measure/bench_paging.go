@@ -56,7 +56,7 @@ the name of one that is built in:
 Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
 		Example: `  memkernel bench paging
   memkernel bench paging --workload churn --policy retrieval,clawvm
-  memkernel bench paging --workload mine.json --budget 300 --policy clawvm --json
+  memkernel bench paging --workload mine.json --budget 300 --policy clawvm
   memkernel bench paging --workload churn --policy clawvm --trace churn.jsonl
   memkernel bench paging --replay churn.jsonl`,
 		Args: cli.NoArgs,
@@ -102,7 +102,7 @@ func (b *benchPagingFlags) check(cmd *cobra.Command) error {
 	}
 	switch n := given("workload", "policy", "budget", "fixed-tokens", "transcript", "turns", "trace"); {
 	case b.replay != "" && n != "":
-		return fail.Usagef("--replay re-runs what a trace says: --%s does not go with it", n)
+		return fail.Usagef("--replay runs what is in a trace: --%s does not go with it", n)
 	}
 	if n := given("policy", "budget", "fixed-tokens", "trace"); b.workload == "" && n != "" {
 		return fail.Usagef("--%s goes with --workload", n)
@@ -171,7 +171,10 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	if doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true}); err != nil {
+	a.Work("paging")
+	doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
+	a.ProgressDone()
+	if err != nil {
 		return err
 	}
 	switch {

@@ -41,7 +41,7 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
-	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill says)")
+	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill implies)")
 	f.DurationVar(&b.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
 	a.PricesFlag(cmd)
 	return cmd
@@ -99,8 +99,8 @@ func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 	}
 	opt := predict.Options{Fixed: b.fixed, TTL: b.ttl, Book: book}
 	doc := benchPredictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
-	for _, path := range b.transcripts {
-		a.Progress("predicting %s", path)
+	for i, path := range b.transcripts {
+		a.Step("predicting", i, len(b.transcripts), "session")
 		s, err := predictSession(a, path, opt)
 		a.ProgressDone()
 		if err != nil {

@@ -82,7 +82,7 @@ its own section.`,
 	f.StringSliceVar(&e.compare, "compare", nil, "compare with these `settings` beside those of --with")
 	f.StringVar(&e.backend, "backend", "sqlite", "what keeps the temporary index: `sqlite` or postgres, as configured")
 	f.BoolVar(&e.ranks, "ranks", false, "print the rank of each line of evidence, and no figures")
-	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and say what differs")
+	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and print what differs")
 	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
 	f.BoolVar(&e.headings, "headings", false, "ask each heading for its own section, instead of qa.jsonl")
 	f.Var(&e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
@@ -113,13 +113,18 @@ func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
 	}
 	doc := evalJSON{Schema: "memkernel/eval/v1"}
 	doc.With = document.List(append(e.with[:len(e.with):len(e.with)], first.off...))
-	for _, b := range benches {
+	for i, b := range benches {
+		a.Step("asking", i, len(benches), "set")
 		doc.Sets = append(doc.Sets, b.Name)
 		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
 			return err
 		}
 	}
-	if err := e.tune(ctx, &doc, benches, first); err != nil {
+	a.ProgressDone()
+	a.Work("tuning")
+	err = e.tune(ctx, &doc, benches, first)
+	a.ProgressDone()
+	if err != nil {
 		return err
 	}
 	doc.Report = relevance.Sum(first.answers)

@@ -46,11 +46,11 @@ func Replay(a *cli.App) *cobra.Command {
 prints what they would have cost and how much of what the agent referred to they
 showed. Nothing is sent anywhere and the project's state is not touched.
 
-  memkernel        this program: append, cut in batches and when the cache is cold
+  memkernel        this program: append; cut in batches or with a cold cache
   append-late      append until full, then a summary and the newest messages
   turns            the newest 10 user turns
   sliding          the newest 64k tokens of messages
-  cache-ttl        append-late, and old tool results shortened when the cache expired
+  cache-ttl        append-late; old tool results shortened by a cold cache
   clear-tool-uses  append-late, and all but 3 tool results cleared from 100k on
   fullest          everything ever said, however large
   oracle           the cheapest cuts that show as many references as memkernel,
@@ -104,7 +104,7 @@ another version are counted apart: they may well differ.`,
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
-	f.StringVar(&r.trace, "trace", "", "decide again what a trace `file` says, instead of replaying a session")
+	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
 	f.StringVar(&r.picture, "picture", "", "draw the session into this `file`, as SVG")
 	r.theme = cli.Choice{Value: display.PictureThemes()[0], Of: display.PictureThemes()}
 	f.Var(&r.theme, "theme", "colours of the picture")
@@ -153,7 +153,6 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	}
 	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.Value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
 	for _, policy := range r.policies {
-		a.Progress("replaying under %s", policy)
 		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
 		a.ProgressDone()
 		if err != nil {
@@ -226,6 +225,7 @@ func replayOne(ctx context.Context, a *cli.App, s *transcript.Session, policy st
 	opt := replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
 		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
 	}
 	for _, b := range before {
 		if policy == replay.Oracle && b.Policy == replay.Memkernel {

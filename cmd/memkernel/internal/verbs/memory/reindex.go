@@ -44,7 +44,7 @@ another model, the vectors of the old one are used until the new are complete.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReindex(cmd.Context(), a, r) },
 	}
 	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
-	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync says")
+	cmd.Flags().BoolVar(&r.watch, "watch", false, "go on until interrupted, and follow the files as index.sync sets it")
 	cmd.Flags().BoolVar(&r.yes, "yes", false, "send texts to the provider of vectors, whatever they cost")
 	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd

@@ -62,8 +62,8 @@ hand, and --fixed-tokens 0 leaves it out.
 Nothing is written unless --commit is given.`,
 		Example: `  memkernel plan -t session.jsonl --explain
   memkernel plan -t session.jsonl --view full --context-window 128k --json
-  memkernel plan -t session.jsonl --prompt "go on" --format anthropic > body.json
-  qmd search deploy --json > found.json && memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
+  memkernel plan -t session.jsonl --prompt "go on" --format openai > body.json
+  memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
 	}

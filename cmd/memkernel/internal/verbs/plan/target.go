@@ -43,7 +43,7 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
 		Messages: t.messages, Prompt: p.prompt, Now: p.now.Time, Resolver: p.resolver, Deferred: true, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow.Refusal(), Source: p.source.Of("")}
 	if req.Model == "" {
-		return fail.Hint(fmt.Errorf("plan: the transcript names no model"), "say which one with --model, such as --model claude-sonnet-4-6")
+		return fail.Hint(fmt.Errorf("plan: the transcript names no model"), "name it with --model, such as --model claude-sonnet-4-6")
 	}
 	if req.Now.IsZero() {
 		req.Now = t.time
@@ -105,7 +105,7 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 		end--
 	}
 	if end == 0 {
-		return target{}, fail.Hint(fmt.Errorf("plan call %d: nothing stands before it", n), "choose a later call with --at, or plan the next with --prompt")
+		return target{}, fail.Hint(fmt.Errorf("plan call %d: nothing comes before it", n), "choose a later call with --at, or plan the next with --prompt")
 	}
 	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
 }

@@ -48,7 +48,7 @@ and the tools is taken from the first call with recorded usage, as plan takes it
 		Example: `  memkernel compact -t session.jsonl
   memkernel compact -t session.jsonl --target 40k --force
   memkernel compact -t session.jsonl --text > resume.txt
-  memkernel compact -t session.jsonl --overflow "prompt is too long: 214007 tokens > 200000 maximum"`,
+  memkernel compact -t session.jsonl --overflow refusal.txt`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompact(cmd.Context(), a, o) },
 	}

@@ -55,7 +55,9 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return err
 	}
 	defer k.Close()
+	a.Work("forgetting")
 	out, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}
@@ -81,9 +83,12 @@ type retainFlags struct {
 func Retain(a *cli.App) *cobra.Command {
 	f := &retainFlags{}
 	cmd := &cobra.Command{
-		Long: `retain removes whole sessions, large contents, media, usage, traces and backups that
-are older than the settings under retention say, and blobs that nothing holds. What a prompt or
-memory points to stays. get says FORGOTTEN of what a session held that was removed. It shows what it would do unless --apply is given.`,
+		Long: `retain removes what is older than the settings under retention allow: whole sessions,
+large contents, media, usage, traces and backups; and blobs that nothing uses. What a
+prompt or memory points to stays. For the content of a session that was removed, get
+answers FORGOTTEN.
+
+It shows what it would do, and does it with --apply.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runRetain(cmd.Context(), a, f) },
 	}
@@ -100,7 +105,9 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	defer k.Close()
 	req := a.Retention()
 	req.Apply, req.Now = f.apply, f.now.Time
+	a.Work("looking for what is kept too long")
 	out, err := k.Retain(ctx, req)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}

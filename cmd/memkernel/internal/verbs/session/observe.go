@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +32,18 @@ type observeFlags struct {
 func Observe(a *cli.App) *cobra.Command {
 	o := &observeFlags{}
 	cmd := &cobra.Command{
-		Long: `observe commits every turn of a transcript that has ended: its pages, its usage and
-the summary brought up to date. A turn that was committed before is recognised,
-so running it again after the session grew commits what is new. The last turn has ended
-where the user has spoken again, or the host has written so; --ended says it for a host
-that does not. A last line that its host is still writing is left out. If the configuration
-names a model (summary.model.provider), it makes notes of the session beside the
-mechanical summary. Where the work stands after the last turn is written to the
-workspace's SESSION-STATE.md, unless session_state.enabled is false or sessions are
-shared (workspace.private).`,
+		Long: `observe stores every finished turn of a transcript: its messages and tool results
+as pages, what it was billed, and a summary brought up to date. Run it again when the
+session has grown: turns that are stored already are recognised.
+
+A turn is finished when the user has spoken again or the host has marked its end. For a
+host that marks none, --ended finishes the last one. A last line that the host is still
+writing is left out.
+
+It prints which files it wrote: SESSION-STATE.md of the workspace, where the work is now
+(unless session_state.enabled or workspace.private is false), and, when the window
+fills up, a checkpoint, the day's log and the working buffer. If summary.model.provider
+names a model, that makes notes of the session as well.`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runObserve(cmd.Context(), a, o) },
@@ -47,7 +52,7 @@ shared (workspace.private).`,
 	o.source.Add(cmd, cli.FileOfTranscript)
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
-	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn has ended, whether the file says so or not")
+	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn is finished, even if the file has no mark of it")
 	cli.ViewFlag(cmd, &o.view, "full")
 	a.PricesFlag(cmd)
 	return cmd
@@ -67,6 +72,8 @@ type ObserveJSON struct {
 	TornLine int `json:"torn_line,omitempty"`
 	Ingested int `json:"ingested"`
 	Turns    int `json:"turns"`
+	// Wrote are the files for people that were made or changed.
+	Wrote []WroteJSON `json:"wrote"`
 }
 
 func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
@@ -96,9 +103,18 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		doc.TornLine = session.Torn.Line
 	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path)}
+	files := func() map[string]string {
+		dir := a.StateDir // where no checkpoint is
+		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
+			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
+		}
+		return readable(a.Workspace, dir)
+	}
+	before := files()
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, &doc); err != nil {
 		return err
 	}
+	doc.Wrote = wrote(a.Workspace, before, files())
 	return showObserved(a, &doc)
 }
 
@@ -122,7 +138,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a.Progress("turn %d of %d", i+1, len(ends))
+		a.Step("observing", i, len(ends), "turn")
 		commit := k.ObserveTurn
 		if end == 0 {
 			commit = k.Ingest // nothing has ended
@@ -170,6 +186,7 @@ func showObserved(a *cli.App, d *ObserveJSON) error {
 	} else {
 		fmt.Fprintf(a.Out, "session %s: %s committed, %d known before, %s ingested, %s in all\n", display.Clip(d.SessionKey, display.Columns),
 			display.Plural(d.Committed, "turn"), d.Duplicate, display.Plural(d.Ingested, "page"), display.Plural(d.Turns, "turn"))
+		io.WriteString(a.Out, wroteText(d.Wrote))
 		if d.Open {
 			a.Tip("the last turn may go on: what is whole of it is kept, and it is committed once the file says that it has ended; --ended says so")
 		}

@@ -31,7 +31,9 @@ func runCheck(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	defer k.Close()
+	a.Work("checking")
 	found, err := k.Check(ctx)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,9 @@ func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) e
 		return err
 	}
 	defer k.Close()
+	a.Work("reading what is damaged")
 	out, err := k.Salvage(ctx, req)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func showSalvaged(a *cli.App, s *retention.Salvaged) {
 	case s.Sound:
 		line("nothing is damaged")
 	case s.Applied:
-		a.Tip("observe the session's transcript again, so that what is lost and still stands there is kept")
+		a.Tip("observe the session's transcript again, so that what is lost and is still there is kept")
 	default:
 		a.Tip("nothing was changed; --apply puts the damaged files aside and goes on with what is sound")
 	}

@@ -44,7 +44,14 @@ audit of the configuration has the thresholds.`,
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
 	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`, nor those of audit.skip")
-	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: openclaw, codex or claude-code")
+	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
+	checks := []string{}
+	for _, c := range consolidation.AllChecks() {
+		checks = append(checks, string(c))
+	}
+	cli.CompleteWords(cmd, "only", checks)
+	cli.CompleteWords(cmd, "skip", checks)
+	cli.CompleteWords(cmd, "host", consolidation.HostNames())
 	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	fl.BoolVar(&f.all, "all", false, "every finding, not the first ten of each check")
 	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
@@ -67,7 +74,9 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	defer k.Close()
+	a.Work("auditing")
 	r, err := k.Audit(ctx, o)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}

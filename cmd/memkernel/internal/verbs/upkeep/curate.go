@@ -65,7 +65,9 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 		return err
 	}
 	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
+	a.Work("curating")
 	out, err := k.Curate(ctx, req)
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}
@@ -92,18 +94,20 @@ type pruneFlags struct {
 func Prune(a *cli.App) *cobra.Command {
 	f := &pruneFlags{}
 	cmd := &cobra.Command{
-		Long: `prune brings MEMORY.md down to its limit of lines: what is said twice, superseded or
-done leaves first, then what is worth least in sight moves to the file that owns it,
-USER.md, TOOLS.md, IDENTITY.md or one in memory/. Only what curate wrote, and stands
-as it was written, leaves by itself. What anybody else wrote stays, whatever the
-limit, unless --include or upkeep.include names it: a file, a heading with all below
-it, or an entry by the name that is suggested. A section that is nothing but a plain
-list gives single items; any other leaves whole. It brings the decisions and lessons
-of old logs that memory doesn't have into memory/, and takes the kernel's entries
-that a curation has read out of the working buffer. What is not a day old stays. It
-shows what would go where unless --apply is given. All that it touches is backed up
-first, and --undo takes the last run back. Section upkeep of the configuration has
-the thresholds.`,
+		Long: `prune brings MEMORY.md down to its limit of lines. What is said twice, superseded or
+done leaves first; then what is least useful in sight moves to the file for such
+facts: USER.md, TOOLS.md, IDENTITY.md or one in memory/. What is not a day old stays.
+
+Only entries that curate wrote, and that nobody has changed since, leave by themselves.
+What people wrote stays, whatever the limit, unless --include or upkeep.include names
+it: a file, a heading with all below it, or an entry by the name that is suggested. A
+section that is a plain list gives single items; any other leaves whole.
+
+It also brings decisions and lessons of old logs into memory/, and empties what of the
+working buffer a curation has read.
+
+It shows what would go where, and does it with --apply. Whatever it touches is backed up
+first, and --undo takes the last run back. The settings are under upkeep.`,
 		Example: `  memkernel prune
   memkernel prune --include "Old projects" --include memory/observations.md
   memkernel prune --apply
@@ -143,7 +147,9 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if f.undo {
 		return runUndo(ctx, a, k, f)
 	}
+	a.Work("pruning")
 	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+	a.ProgressDone()
 	if err != nil {
 		return err
 	}

@@ -100,8 +100,10 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		}
 		return g.commit(ctx, "before the nightly run")
 	}
+	a.Work("audit, curate and prune")
 	out, err := k.Nightly(ctx, kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
+	a.ProgressDone()
 	if errors.Is(err, kernel.ErrNightlyRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
@@ -174,11 +176,10 @@ type guardFlags struct {
 func Guard(a *cli.App) *cobra.Command {
 	f := &guardFlags{}
 	cmd := &cobra.Command{
-		Long: `guard looks which lines MEMORY.md has lost: those that stand neither in a file that
-owns such facts, nor in memory/ or its archive, nor were taken out by prune, which
-has them in a backup. It compares with what the last nightly run left, or with
---before. If more than upkeep.loss_share of the lines are gone it lists them, and the
-exit code is 3. As a hook before commits:
+		Long: `guard compares MEMORY.md with what the last nightly run left, or with --before, and
+finds the lines that are lost. A line is not lost if it moved to another file of memory
+or its archive, or if prune took it out, which keeps a backup. If more than
+upkeep.loss_share of the lines are lost it lists them, and the exit code is 3. As a hook before commits:
 
   git show HEAD:MEMORY.md | memkernel guard --before -`,
 		Example: `  memkernel guard

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/display"
+)
+
+// tree is the command tree, with streams that are read by nobody.
+func tree() *cobra.Command {
+	return newRoot(&cli.App{UI: &cli.UI{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}})
+}
+
+// everyVerb calls f for every command there is.
+func everyVerb(c *cobra.Command, f func(*cobra.Command)) {
+	f(c)
+	for _, sub := range c.Commands() {
+		everyVerb(sub, f)
+	}
+}
+
+// TestEveryVerbIsInOneGroup: help lists each once, under a title, and in 80 columns with
+// every flag.
+func TestEveryVerbIsInOneGroup(t *testing.T) {
+	_, text, _ := invoke(t, "help")
+	everyVerb(tree(), func(c *cobra.Command) {
+		if c.HasParent() && !c.Parent().HasParent() && !c.Hidden {
+			if c.GroupID == "" {
+				t.Errorf("%s is in no group", c.Name())
+			}
+			if n := strings.Count(text, "\n  "+c.Name()+" "); n != 1 {
+				t.Errorf("help lists %s %d times", c.Name(), n)
+			}
+		}
+		if c.Name() == "completion" || c.HasParent() && c.Parent().Name() == "completion" {
+			return // its text is cobra's
+		}
+		_, text, _ := invoke(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		for l := range strings.Lines(text) {
+			if l = strings.TrimSuffix(l, "\n"); display.Width(l) > display.Columns {
+				t.Errorf("%s --help: %d columns: %s", c.CommandPath(), display.Width(l), l)
+			}
+		}
+	})
+}
+
+// TestOpening: what comes first names verbs that exist.
+func TestOpening(t *testing.T) {
+	_, text, _ := invoke(t)
+	_, begin, ok := strings.Cut(text, "To begin, in the folder of your project:\n")
+	begin, _, _ = strings.Cut(begin, "\n\n")
+	steps := strings.Split(begin, "\n")
+	if !ok || len(steps) != 3 {
+		t.Fatalf("no three steps in %q", text)
+	}
+	for _, s := range steps {
+		if verb := strings.Fields(s)[1]; !exists(tree(), verb) {
+			t.Errorf("there is no verb %s", verb)
+		}
+	}
+}
+
+// TestVersionFlag prints what the verb prints.
+func TestVersionFlag(t *testing.T) {
+	_, verb, _ := invoke(t, "version")
+	if code, flag, stderr := invoke(t, "--version"); code != fail.ExitOK || flag != verb || stderr != "" {
+		t.Errorf("exit %d, %q, %q; version prints %q", code, flag, stderr, verb)
+	}
+}
+
+// TestMeant: a word that is no verb, and a flag that a verb doesn't have, are answered
+// with what was probably meant.
+func TestMeant(t *testing.T) {
+	for typed, want := range map[string]string{
+		"find": "did you mean search?", "query x": "did you mean search?", "GREP": "did you mean search?",
+		"index": "did you mean reindex?", "gc": "did you mean retain?", "clean": "did you mean retain?",
+		"show": "did you mean get?", "cat": "did you mean get?", "undo": "did you mean prune?",
+		"compress": "did you mean compact?", "remember": "did you mean observe?", "add": "did you mean observe?",
+		"serch": "did you mean search?", "paln": "did you mean plan?", "stat": "did you mean stats or status?",
+		"terms": "did you mean help?", "help serch": "did you mean search?", "bench pagin": "did you mean paging?",
+		"xyzzy":           "run 'memkernel --help' for all verbs",
+		"plan --sesion x": "did you mean --session?", "plan --explian": "did you mean --explain?",
+		"status --jsn": "did you mean --json?", "search x --max-result 3": "did you mean --max-results?",
+		"observe --transcipt x": "did you mean --transcript?", "plan --xyzzyxy": "run 'memkernel plan --help'",
+		"plan -y": "run 'memkernel plan --help'",
+	} {
+		code, stdout, stderr := invoke(t, strings.Fields(typed)...)
+		if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "hint: "+want) {
+			t.Errorf("%s: exit %d, %q, %q; want the hint %q", typed, code, stdout, stderr, want)
+		}
+	}
+}
+
+// TestAlike: a word stands for one verb, and for none that it is the name of.
+func TestAlike(t *testing.T) {
+	of := map[string]string{}
+	root := tree()
+	for _, c := range root.Commands() {
+		for _, s := range c.SuggestFor {
+			if of[s] != "" || exists(root, s) {
+				t.Errorf("%s is another word for %s, and for %s or a verb itself", s, c.Name(), of[s])
+			}
+			of[s] = c.Name()
+		}
+	}
+}
+
+// TestTerms: the document is what help prints, and every term is found by its name.
+func TestTerms(t *testing.T) {
+	const source, doc = "internal/verbs/about/terms.md", "../../doc/terms.md"
+	want, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(doc, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(doc); err != nil || string(got) != string(want) {
+		t.Errorf("doc/terms.md is not %s (%v); go test ./cmd/memkernel -run Terms -update rewrites it", source, err)
+	}
+	code, all, _ := invoke(t, "help", "terms")
+	if code != fail.ExitOK {
+		t.Fatalf("exit %d", code)
+	}
+	n := 0
+	for l := range strings.Lines(string(want)) {
+		name, text, ok := strings.Cut(strings.TrimPrefix(l, "- **"), "**: ")
+		if !ok {
+			continue
+		}
+		n++
+		if !strings.Contains(all, "  "+name+"\n") {
+			t.Errorf("help terms lacks %s", name)
+		}
+		_, one, _ := invoke(t, "help", "terms", name)
+		first := strings.Fields(strings.ReplaceAll(text, "`", "'"))
+		if !strings.Contains(strings.Join(strings.Fields(one), " "), strings.Join(first, " ")) {
+			t.Errorf("help terms %s prints %q", name, one)
+		}
+	}
+	if n < 40 {
+		t.Errorf("%d terms", n)
+	}
+	if code, _, stderr := invoke(t, "help", "terms", "xyzzy"); code != fail.ExitUsage || !strings.Contains(stderr, "help terms") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}
+
+// TestTermsNameWhatExists: verbs, flags and settings that the glossary names are there.
+func TestTermsNameWhatExists(t *testing.T) {
+	_, text, _ := invoke(t, "help", "terms")
+	root := tree()
+	flags := map[string]bool{}
+	everyVerb(root, func(c *cobra.Command) {
+		for _, f := range strings.Fields(c.Flags().FlagUsages() + c.PersistentFlags().FlagUsages()) {
+			flags[strings.Trim(f, ",")] = true
+		}
+	})
+	_, settings, _ := invoke(t, "config", "--json", "--workspace", t.TempDir())
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n';,()", r) }) {
+		w = strings.TrimRight(w, ".:")
+		switch {
+		case strings.HasPrefix(w, "--") && !flags[w]:
+			t.Errorf("no verb has %s", w)
+		case strings.Count(w, "_") > 0 && strings.Contains(w, ".") && !strings.Contains(settings, `"`+w+`"`):
+			t.Errorf("there is no setting %s", w)
+		}
+	}
+	for _, part := range strings.Split(text, "'") {
+		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !exists(root, words[0]) {
+			t.Errorf("there is no verb %s", words[0])
+		}
+	}
+}
+
+// TestCompletionScripts: each shell gets one that asks this program.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		code, text, stderr := invoke(t, "completion", shell)
+		if code != fail.ExitOK || !strings.Contains(text, "__complete") || stderr != "" {
+			t.Errorf("%s: exit %d, %d bytes, %q", shell, code, len(text), stderr)
+		}
+	}
+}

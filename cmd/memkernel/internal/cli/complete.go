@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// Beginning are the words that begin with what was typed, and that a shell can show.
+func Beginning(typed string, words []string) []cobra.Completion {
+	var out []cobra.Completion
+	for _, w := range words {
+		if strings.HasPrefix(w, typed) && visible.Name(w) && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// CompleteWords lets the shell complete the words of a flag; of one that takes a list, the
+// last one behind a comma.
+func CompleteWords(cmd *cobra.Command, flag string, words []string) {
+	list := cmd.Flag(flag).Value.Type() == "stringSlice"
+	Must(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		head := ""
+		if list {
+			head = typed[:strings.LastIndexByte(typed, ',')+1]
+		}
+		out := Beginning(typed[len(head):], words)
+		for i := range out {
+			out[i] = head + out[i]
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// Complete is a completion by words that depend on the configuration. What can't be read is
+// no word: a shell shows no errors.
+func (a *App) Complete(words func() []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if a.Prepare(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return Beginning(typed, words()), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// SessionKeys are the sessions of the state folder.
+func (a *App) SessionKeys() []string {
+	keys, _ := kernel.SessionKeys(a.StateDir)
+	slices.Sort(keys)
+	return keys
+}
+
+// ModelNames are the models of the price book.
+func (a *App) ModelNames() (out []string) {
+	book, err := a.Book()
+	if err != nil {
+		return nil
+	}
+	for _, m := range book.Models() {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// SettingNames are the keys of the configuration.
+func (a *App) SettingNames() (out []string) {
+	for _, k := range a.Config.Keys() {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// maxPaths is how many files are offered at most.
+const maxPaths = 1000
+
+// MemoryPaths are the files of memory.
+func (a *App) MemoryPaths() (out []string) {
+	st, err := a.OpenStore(a.Private())
+	if err != nil || st == nil {
+		return nil
+	}
+	defer st.Close()
+	for f, err := range st.Walk(context.Background()) {
+		if err == nil {
+			out = append(out, f.Path)
+		}
+		if len(out) == maxPaths {
+			break
+		}
+	}
+	return out
+}
