@@ -144,7 +144,7 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 	ask.LowWater, ask.Demand = k.lowWater, wish
 	var files plan.Workspace // nil if memory is off
 	if k.memory != nil {
-		files = workspaceReader{k.memory, req.Private, s.key}
+		files = workspaceReader{k.memory, req.Private, s.key, req.Loaded}
 	}
 	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
 	if err != nil {
@@ -259,6 +259,7 @@ type workspaceReader struct {
 	m       *memory
 	private bool
 	key     string
+	loaded  []string
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
@@ -283,5 +284,5 @@ func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstor
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	return r.m.Recall(ctx, r.private, r.key, q)
+	return r.m.Recall(ctx, r.private, r.key, r.loaded, q)
 }

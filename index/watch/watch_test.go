@@ -68,10 +68,10 @@ func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
 	ts := make(timers, 100)
-	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Second,
-		Skip:     func(name string) bool { return strings.HasPrefix(name, ".") },
-		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") },
-		after:    ts.after, open: func() (notifier, error) { return f, nil }})
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"},
+		Skip:     func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), ".") },
+		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}, Debounce: time.Second,
+		after: ts.after, open: func() (notifier, error) { return f, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +181,11 @@ func TestTooManyFolders(t *testing.T) {
 }
 
 func TestOpenFails(t *testing.T) {
-	if _, err := Open(Options{Root: filepath.Join(t.TempDir(), "gone")}); err == nil {
+	if _, err := Open(Options{Tree: Tree{Root: filepath.Join(t.TempDir(), "gone")}}); err == nil {
 		t.Error("a root that is not there is watched")
 	}
 	no := errors.New("no watches here")
-	if _, err := Open(Options{Root: t.TempDir(), open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
+	if _, err := Open(Options{Tree: Tree{Root: t.TempDir()}, open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
 		t.Errorf("%v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Millisecond})
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"}}, Debounce: time.Millisecond})
 	if err != nil {
 		t.Skipf("this system can't watch: %v", err)
 	}

@@ -24,9 +24,10 @@ func Get(a *cli.App) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
-search cites, as in memory/deploys.md#L3-L9. Memory is MEMORY.md, USER.md and
-memory/**/*.md, and sessions/** where past sessions are searched; everything else is
-denied. A file that is not there is no error.
+search cites, as in memory/deploys.md#L3-L9 or notes:sub/ops.md#L3, which is of the
+folder notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, what
+index.include names, and sessions/** where past sessions are searched; everything else
+is denied. A file that is not there is no error.
 
 With the id of a page, of a span that left the prompt, or of a blob it prints what
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
