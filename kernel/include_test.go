@@ -103,6 +103,18 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 	if _, err := k.Reindex(ctx, nil); err != nil || !slices.Contains(search(k, kernel.SearchRequest{}), "notes:new.md") {
 		t.Errorf("a new file is not found: %v", err)
 	}
+	within := o
+	within.Folders = []kernel.Folder{{Name: "papers", Path: filepath.Join(dir, "docs")}}
+	twice := open(within)
+	if _, err := twice.Reindex(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := search(twice, kernel.SearchRequest{}); !slices.Equal(got, []string{"notes:b.md", "papers:a.md"}) {
+		t.Errorf("a folder of the workspace is found as %q", got)
+	}
+	if _, err := k.Reindex(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
 	less := open(kernel.MemoryOptions{})
 	if r, err := less.Reindex(ctx, nil); err != nil || r.Removed != 5 {
 		t.Errorf("without the folder and the globs %d files are removed, %v", r.Removed, err)
@@ -140,5 +152,33 @@ func TestLoadedByTheHost(t *testing.T) {
 	}
 	if res, err := k.Search(ctx, kernel.SearchRequest{Query: "deploy window"}); err != nil || !slices.Contains(pathsOf(res), "CLAUDE.md") {
 		t.Errorf("a search: %v, %v", res, err)
+	}
+}
+
+// TestTooLargeIsTold: a memory file that is not indexed for its size, or for another in
+// its place, is named.
+func TestTooLargeIsTold(t *testing.T) {
+	ctx := context.Background()
+	dir := putAll(t, t.TempDir(), map[string]string{"MEMORY.md": "short\n", "memory.md": "shadowed\n", "memory/big.md": strings.Repeat("long ", 1000), "notes/big.md": strings.Repeat("long ", 1000), "AGENTS.md": strings.Repeat("long ", 1000)})
+	k, err := kernel.Open(ctx, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 2000, Include: []string{"notes"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	r, err := k.Reindex(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range r.Skipped {
+		got = append(got, s.Path)
+	}
+	slices.Sort(got)
+	want := []string{"memory.md", "memory/big.md", "notes/big.md"}
+	if _, err := os.Stat(filepath.Join(dir, "MEMORY.MD")); err == nil {
+		want = want[1:] // a file system that ignores case
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("skipped: %+v", r.Skipped)
 	}
 }

@@ -81,6 +81,9 @@ func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func
 			skip(skipped, f.Path, "its name begins as those of the folder "+x.Name+" do; rename it, or give that folder another name in index.folders")
 			return true
 		}
+		if _, own := markdownstore.Classify(f.Path); err == nil && !own && slices.ContainsFunc(c.extras, func(x *extra) bool { return x.holds(f.Path) }) {
+			return true // found by that folder's name
+		}
 		return yield(f, err)
 	})
 }
@@ -88,6 +91,7 @@ func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func
 // listMarkdown lists the memory files of a store, prefix before their paths.
 func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
 	for f, err := range st.Walk(ctx) {
+		c, _ := st.Classify(f.Path)
 		if f.Path != "" {
 			f.Path = prefix + f.Path
 		}
@@ -96,13 +100,13 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 		case errors.As(err, &denied):
 			skip(skipped, f.Path, denied.Error())
 			continue
-		case err == nil && !f.Indexed:
-			continue
 		case err == nil && f.Shadowed:
 			skip(skipped, f.Path, "MEMORY.md stands in its place")
 			continue
-		case err == nil && f.TooLarge:
+		case err == nil && f.TooLarge && c.Indexed:
 			skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
+			continue
+		case err == nil && !f.Indexed:
 			continue
 		}
 		if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -19,20 +20,31 @@ type Folder struct{ Name, Path string }
 type extra struct {
 	Folder
 	opts markdownstore.Options
+	// inside is its path in the workspace, with a slash behind it; "" if it is elsewhere.
+	inside string
 
 	mu              sync.Mutex // guards what follows
 	private, shared *markdownstore.Store
 }
 
 // newExtras are the folders as the workspace's settings have them.
-func newExtras(all []Folder, o markdownstore.Options) []*extra {
+func newExtras(all []Folder, workspace string, o markdownstore.Options) []*extra {
 	var out []*extra
 	o.Include, o.Settle, o.Own, o.Private = markdownstore.Everything(), nil, "", true
 	for _, f := range all {
-		out = append(out, &extra{Folder: f, opts: o})
+		x := &extra{Folder: f, opts: o}
+		if dir, err := filepath.Abs(f.Path); err == nil {
+			if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+				x.inside = filepath.ToSlash(rel) + "/"
+			}
+		}
+		out = append(out, x)
 	}
 	return out
 }
+
+// holds tells whether a file of the workspace is the folder's.
+func (x *extra) holds(path string) bool { return x.inside != "" && strings.HasPrefix(path, x.inside) }
 
 func (x *extra) prefix() string { return x.Name + ":" }
 

@@ -107,7 +107,7 @@ func Open(dir string, o Options) (*Memory, error) {
 	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
 	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
 		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
-	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
+	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
 	m.Sync = syncer.New(m.syncOptions())
 	return m, nil
