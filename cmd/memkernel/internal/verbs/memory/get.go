@@ -33,7 +33,8 @@ With the id of a page, of a span that left the prompt, or of a blob it prints wh
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
 these of it. Secrets that were masked when it was stored stay masked.
 
-What has a slash in it or ends in .md is a path; everything else is an id.`,
+What has a slash in it, or ends in .md, .markdown, .mdx or .txt, is a path; everything
+else is an id.`,
 		Example: `  memkernel get memory/2026-03-09.md:10:5
   memkernel get MEMORY.md#L3-L9
   memkernel get ev-0123456789abcdef --session build-42`,
