@@ -140,12 +140,24 @@ func (d *doctor) files() {
 	d.countRest()
 	hint := ""
 	if memory == 0 {
-		hint = "memory is MEMORY.md, USER.md and memory/**/*.md"
+		hint = "memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names"
 	}
 	d.tell(health.OK, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.k.workspace, files, memory), hint)
+	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
+		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
+	}
 	if err := writable(d.k.workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.k.workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}
+}
+
+// leftNames names files that are left out.
+func leftNames(l *markdownstore.LeftOut) string {
+	var names []string
+	for _, f := range l.First {
+		names = append(names, f.Path)
+	}
+	return strings.Join(names, ", ")
 }
 
 // file looks for what is odd about one file. An error is that it can't be read.

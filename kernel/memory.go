@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -76,6 +78,10 @@ type MemoryOptions struct {
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
+	// Folders are searched beside the workspace, and never written to. Store.Include says
+	// what of the workspace is, beside memory's own files: [markdownstore.Everything] is
+	// all of its Markdown.
+	Folders []Folder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
 	// Backend keeps the index elsewhere than in that file.
@@ -153,12 +159,16 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 		},
 		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
-		MediaPaths: o.MediaPaths, Sessions: o.Sessions.room(state), Sync: o.Sync.room()})
+		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Sync: o.Sync.room()})
 	if err != nil {
 		return nil, err
 	}
 	return &memory{Memory: m, opts: o}, nil
 }
+
+// Folder is a folder beside the workspace. Name stands before the paths of its files,
+// as in "notes:sub/ops.md".
+type Folder = mem.Folder
 
 // SearchRequest is a question to memory.
 type SearchRequest struct {
@@ -175,6 +185,12 @@ type SearchRequest struct {
 	Agent string
 	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
 	Source string
+	// Collection is the name of a folder of [MemoryOptions.Folders], or "workspace" for
+	// the workspace's own files: only these are searched. "" is for all.
+	Collection string
+	// Loaded are files that the host shows its model by itself, by their names, such as
+	// CLAUDE.md: they are left out, in whatever folder of the workspace they are.
+	Loaded []string
 	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
 	// the score that they need.
 	MaxResults int
@@ -193,11 +209,14 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if err := checkSource(req.Source); err != nil {
 		return nil, err
 	}
+	if err := k.memory.checkCollection(req.Collection); err != nil {
+		return nil, err
+	}
 	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.memory.opts.NoSpans && req.Source != SourceMemory {
+	if req.SessionKey != "" && !k.memory.opts.NoSpans && req.Source != SourceMemory && req.Collection == "" {
 		s, unlock, err := k.open(ctx, req.SessionKey, false)
 		if err != nil {
 			return nil, err
@@ -208,8 +227,19 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	res := k.memory.Search(ctx, k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source), q)
+	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
+	sc.Collection, sc.Loaded = req.Collection, req.Loaded
+	res := k.memory.Search(ctx, sc, q)
 	return &res, ctx.Err()
+}
+
+// checkCollection refuses names that nothing has.
+func (m *memory) checkCollection(name string) error {
+	all := m.Collections()
+	if name == "" || slices.ContainsFunc(all, func(c string) bool { return strings.EqualFold(c, name) }) {
+		return nil
+	}
+	return fmt.Errorf("search: there is no collection %q; they are %s", name, strings.Join(all, ", "))
 }
 
 // ReadRequest asks for lines of a memory file.
@@ -238,7 +268,7 @@ func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Cont
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)
 	}
-	c, err := k.memory.Store(req.Private).Read(req.Path, req.From, req.Lines)
+	c, err := k.memory.Read(req.Private, req.Path, req.From, req.Lines)
 	if err != nil {
 		return nil, err
 	}

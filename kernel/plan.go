@@ -51,6 +51,9 @@ type PlanRequest struct {
 	// Private: the session is one person's own, and MEMORY.md and USER.md are there
 	// for it. A door that doesn't say is shared.
 	Private bool
+	// Loaded are files that the host shows its model by itself, by their names, such as
+	// CLAUDE.md: they are not recalled, in whatever folder of the workspace they are.
+	Loaded []string
 	// ToolChoice, Thinking and Effort are the request settings that the
 	// provider's cache depends on, in the host's own spelling.
 	ToolChoice, Thinking, Effort string

@@ -134,7 +134,7 @@ func (k *Kernel) plan(ctx context.Context, s *session.Session, req PlanRequest, 
 	ask.LowWater, ask.Demand = k.lowWater, wish
 	var files plan.Workspace // nil if memory is off
 	if k.memory != nil {
-		files = workspaceReader{k.memory, req.Private, s.Key}
+		files = workspaceReader{k.memory, req.Private, s.Key, req.Loaded}
 	}
 	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
 	if err != nil {
@@ -249,6 +249,7 @@ type workspaceReader struct {
 	m       *memory
 	private bool
 	key     string
+	loaded  []string
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
@@ -273,5 +274,5 @@ func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstor
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	return r.m.Recall(ctx, r.private, r.key, q)
+	return r.m.Recall(ctx, r.private, r.key, r.loaded, q)
 }

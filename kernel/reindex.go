@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -53,6 +54,8 @@ type ReindexReport struct {
 	Skipped []Skipped
 	// Notes are oddities of files that were indexed all the same.
 	Notes []Skipped
+	// Left is the Markdown of the workspace that is no memory.
+	Left markdownstore.LeftOut
 	// Estimate is what had to be embedded, nil without an embedder.
 	Estimate *EmbedEstimate
 	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
@@ -85,8 +88,12 @@ func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexRep
 		opts = &ReindexOptions{}
 	}
 	r, err := k.memory.Reindex(ctx, &mem.ReindexOptions{Full: opts.Full, Wait: opts.Wait, Approved: opts.Approved, Progress: roomProgress(opts.Progress)})
-	return &ReindexReport{SyncReport: r.SyncReport, Rebuilt: r.Rebuilt, Aside: r.Aside, Skipped: skipped(r.Skipped), Notes: skipped(r.Notes),
-		Estimate: (*EmbedEstimate)(r.Estimate), Embedded: r.Embedded, EmbedErr: r.EmbedErr, Sessions: r.Sessions, Stats: r.Stats}, err
+	out := &ReindexReport{SyncReport: r.SyncReport, Rebuilt: r.Rebuilt, Aside: r.Aside, Skipped: skipped(r.Skipped), Notes: skipped(r.Notes),
+		Estimate: (*EmbedEstimate)(r.Estimate), Embedded: r.Embedded, EmbedErr: r.EmbedErr, Sessions: r.Sessions, Stats: r.Stats}
+	if r.Left != nil {
+		out.Left = *r.Left
+	}
+	return out, err
 }
 
 func skipped(in []mem.Skipped) []Skipped {

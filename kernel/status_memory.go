@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // MemoryStatus says how memory is set and what is indexed of it.
@@ -33,6 +34,10 @@ type MemoryStatus struct {
 	// sessions.
 	Sync     SyncStatus `json:"sync"`
 	Sessions PastStatus `json:"sessions"`
+	// Collections are the names of what is searched: the workspace, and folders beside it.
+	Collections []string `json:"collections"`
+	// LeftOut is the Markdown that was no memory when Reindex was last called.
+	LeftOut markdownstore.LeftOut `json:"left_out"`
 }
 
 // IndexState says in one word how an index file is.
@@ -134,7 +139,8 @@ func (k *Kernel) IndexPath() string {
 
 // memoryStatus reads how the memory of a workspace is; m is nil if it is off.
 func memoryStatus(ctx context.Context, workspace string, m *memory) MemoryStatus {
-	st := MemoryStatus{Workspace: workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}, Sessions: PastStatus{Sources: []string{}}}
+	st := MemoryStatus{Workspace: workspace, Bootstrap: []string{}, Index: IndexStatus{State: IndexOff}, Sessions: PastStatus{Sources: []string{}}, Collections: []string{},
+		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}
 	if m == nil {
 		return st
 	}
@@ -149,6 +155,10 @@ func memoryStatus(ctx context.Context, workspace string, m *memory) MemoryStatus
 	}
 	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
 	st.Index, st.Sync, st.Sessions = indexStatus(ctx, m), syncStatus(m), pastStatus(m)
+	st.Collections = m.Collections()
+	if left := m.LastLeft(); left.Files > 0 {
+		st.LeftOut = left
+	}
 	return st
 }
 

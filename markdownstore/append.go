@@ -42,8 +42,9 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 		return Appended{}, fmt.Errorf("append to %s: %w", path, err)
 	}
 	var a Appended
+	settled(&s.opts)
 	err := s.files.Write(ctx, func(w Writer) error {
-		pl, err := s.locate(path)
+		pl, err := s.written(path)
 		if err != nil {
 			return err
 		}

@@ -150,9 +150,6 @@ func isMarkdown(name string) bool {
 	return len(name) > 3 && strings.EqualFold(name[len(name)-3:], ".md")
 }
 
-// Skipped reports whether a folder or file of this name is never looked into.
-func Skipped(name string) bool { return skippedName(name) }
-
 // skippedName reports whether a name is one that is never looked into: hidden
 // ones (.git, the kernel's own state, temps) and node_modules.
 func skippedName(name string) bool {

@@ -32,6 +32,8 @@ const (
 	DenyNotFile DenyReason = "not_file"
 	// DenyClosed is a past day's log, to a replacement.
 	DenyClosed DenyReason = "closed"
+	// DenyNotWritten is a file that index.include makes memory, to a write.
+	DenyNotWritten DenyReason = "not_written"
 	// DenyInstructions is a file of standing instructions, to an append.
 	DenyInstructions DenyReason = "instructions"
 )
@@ -40,7 +42,8 @@ var denyTexts = map[DenyReason]string{
 	DenyOutside:      "only paths relative to the workspace are read, without ..",
 	DenyLink:         "the symbolic link does not lead to a memory file of the workspace",
 	DenyName:         "its name holds characters that can't be shown; rename it",
-	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md and memory/**/*.md",
+	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names",
+	DenyNotWritten:   "it is somebody's notes, which are read only; what is to be remembered goes to memory/",
 	DenyPrivate:      "it is private, and this session is shared",
 	DenyAgent:        "it is another agent's",
 	DenyNotFile:      "it is not a regular file",

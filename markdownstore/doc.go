@@ -20,6 +20,7 @@
 //	memory/**/*2026-03-01*.md      dated       a note of a day
 //	memory/observations.md         recent      ages by its modification time
 //	USER.md                        evergreen   private
+//	what Options.Include names     evergreen   read, never written to
 //
 // MEMORY.md and USER.md do not exist for a shared session, nor does
 // working-buffer.md, which quotes private ones: they are neither listed nor read

@@ -20,7 +20,7 @@ type place struct {
 }
 
 // clean checks the form of a path before anything on disk is looked at.
-func clean(p string, private bool) (string, Class, error) {
+func (s *Store) clean(p string) (string, Class, error) {
 	slashed := filepath.ToSlash(p)
 	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) {
 		return "", Class{}, deny(p, DenyOutside)
@@ -34,11 +34,11 @@ func clean(p string, private bool) (string, Class, error) {
 	if !visible.Name(slashed) {
 		return "", Class{}, deny(p, DenyName)
 	}
-	c, ok := Classify(slashed)
+	c, ok := s.Classify(slashed)
 	switch {
 	case !ok:
 		return "", Class{}, deny(p, DenyNotMemory)
-	case c.Private && !private:
+	case c.Private && !s.opts.Private:
 		return "", Class{}, deny(p, DenyPrivate)
 	}
 	return slashed, c, nil
@@ -48,9 +48,12 @@ func clean(p string, private bool) (string, Class, error) {
 // the place has no info. If only one of MEMORY.md and memory.md is there,
 // either name finds it.
 func (s *Store) locate(p string) (place, error) {
-	name, c, err := clean(p, s.opts.Private)
+	name, c, err := s.clean(p)
 	if err != nil {
 		return place{}, err
+	}
+	if s.Includes() && isNote(name) {
+		return note(s, name, c)
 	}
 	pl, err := s.follow(name, c)
 	if err == nil && pl.info == nil && c.Kind == KindMemory {
@@ -61,6 +64,38 @@ func (s *Store) locate(p string) (place, error) {
 		if alt, err := s.follow(other, c); err == nil && alt.info != nil {
 			return alt, nil
 		}
+	}
+	return pl, err
+}
+
+// note finds a file that is memory because it is included. No link is followed to it:
+// a listing doesn't either.
+func note(s *Store, p string, c Class) (place, error) {
+	if s.include.ignored(p, false) {
+		if own, ok := Classify(p); ok {
+			return s.follow(p, own) // a file of standing instructions
+		}
+		return place{}, deny(p, DenyNotMemory)
+	}
+	if fi, err := s.files.Lstat(p); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		if own, ok := Classify(p); ok {
+			return s.follow(p, own)
+		}
+		return place{}, deny(p, DenyLink)
+	}
+	return s.follow(p, c)
+}
+
+// written finds the file of a path that is to be written to: what is memory because it
+// is included only is not.
+func (s *Store) written(p string) (place, error) {
+	pl, err := s.locate(p)
+	if err == nil && isNote(pl.path) && pl.class.Memory {
+		own, ok := Classify(pl.path)
+		if !ok {
+			return place{}, deny(p, DenyNotWritten)
+		}
+		pl.class = own
 	}
 	return pl, err
 }

@@ -53,8 +53,9 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 	if why := binaryWhy(text); why != "" {
 		return "", fmt.Errorf("replace %s: the new text is not text: %s", path, why)
 	}
+	settled(&s.opts)
 	err = s.files.Write(ctx, func(w Writer) error {
-		pl, err := s.locate(path)
+		pl, err := s.written(path)
 		if err != nil {
 			return err
 		}

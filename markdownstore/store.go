@@ -30,6 +30,22 @@ type Options struct {
 	ChunkTokens, OverlapTokens int
 	Count                      func(string) int
 	CountName                  string
+	// Include are globs of what is memory beside MEMORY.md, USER.md and memory/, relative
+	// to the workspace; none for these alone. Exclude are globs of what of it is not.
+	// glob.Check says which are good; others match nothing.
+	Include, Exclude []string
+	// NoGitignore includes what .gitignore files leave out too.
+	NoGitignore bool
+	// MaxEntries is how many files and folders are looked at for Include; default
+	// DefaultMaxEntries.
+	MaxEntries int
+	// Settle, if not nil, makes the choice of Include last. It is called before the
+	// workspace is written to, since what is written may be the first of memory's own
+	// files; its error is the caller's who indexes.
+	Settle func() error
+	// Own is the folder of the workspace, relative to it, in which the program keeps its
+	// state; "" if that is elsewhere or .memkernel.
+	Own string
 	// LockFile is held while the workspace is written to; default
 	// .memkernel/markdown.lock below the workspace. Every process that writes must name
 	// the same file.
@@ -44,6 +60,8 @@ type Store struct {
 	files Files
 	dir   string
 	opts  Options
+	// include is what the globs of opts take in.
+	include included
 	// guard is called before MEMORY.md is replaced; nil allows every
 	// replacement.
 	guard func(path, before, after string) error
@@ -73,6 +91,7 @@ func New(files Files, opts *Options) *Store {
 		s.opts = *opts
 	}
 	s.opts.setDefaults()
+	s.include = newIncluded(files, &s.opts)
 	return s
 }
 
@@ -83,8 +102,19 @@ func (o *Options) setDefaults() {
 	if o.MaxFileBytes <= 0 {
 		o.MaxFileBytes = DefaultMaxFileBytes
 	}
+	if o.MaxEntries <= 0 {
+		o.MaxEntries = DefaultMaxEntries
+	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+}
+
+// settled makes the choice last before something is written. That it can't be an index
+// says.
+func settled(o *Options) {
+	if o.Settle != nil {
+		_ = o.Settle()
 	}
 }
 
@@ -122,7 +152,7 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Shared() *Store {
 	o := s.opts
 	o.Private = false
-	return &Store{files: s.files, dir: s.dir, opts: o}
+	return &Store{files: s.files, dir: s.dir, opts: o, include: s.include}
 }
 
 // Chunking returns the setting by which this store's documents are chunked.

@@ -20,10 +20,50 @@ import (
 // listing goes on; only the context's end ends it. A folder whose name can't be
 // shown is refused with all that is in it. A file that vanishes meanwhile is left out. Hidden folders, node_modules and other files are
 // passed over in silence; in a shared session so are the private ones.
+//
+// What Options.Include takes in is listed too, but for what .gitignore files leave out;
+// links to it are not followed. More than Options.MaxEntries files and folders are an
+// ErrTooMany without a path.
 func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
+	if !s.Includes() {
+		return s.known(ctx)
+	}
 	return func(yield func(File, error) bool) {
-		w := walker{files: s.files, opts: &s.opts, ctx: ctx, yield: yield, privates: privates(s.files)}
+		type listed struct {
+			File
+			err error
+		}
+		var all []listed
+		keep := func(f File, err error) bool {
+			all = append(all, listed{f, err})
+			return true
+		}
+		for f, err := range s.known(ctx) {
+			keep(f, err)
+		}
+		t := treeWalk{walker: newWalker(ctx, s, keep), include: &s.include}
+		t.folder("", nil, "")
+		slices.SortStableFunc(all, func(a, b listed) int { return strings.Compare(a.Path, b.Path) })
+		for _, l := range all {
+			if !yield(l.File, l.err) {
+				return
+			}
+		}
+	}
+}
+
+func newWalker(ctx context.Context, s *Store, yield func(File, error) bool) *walker {
+	return &walker{files: s.files, opts: &s.opts, ctx: ctx, yield: yield, privates: privates(s.files)}
+}
+
+// known lists the files that are memory, or stand in prompts, by their names.
+func (s *Store) known(ctx context.Context) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		w := newWalker(ctx, s, yield)
 		for _, name := range rootNames {
+			if c, _ := Classify(name); !c.Memory && s.include.takes(name) {
+				continue // among the notes
+			}
 			more := w.name(name)
 			if name == memoryLower && more {
 				more = w.folder(memoryDir)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,17 +21,25 @@ const DefaultDebounce = 1500 * time.Millisecond
 // keep coming.
 const maxDelay = 10
 
-// Options are what is watched.
-type Options struct {
+// Tree is a folder that is watched.
+type Tree struct {
 	// Root is watched itself; Deep are folders below it, by slashes, that are
-	// watched with all that is below them, now or once they are there.
+	// watched with all that is below them, now or once they are there. "." is Root.
 	Root string
 	Deep []string
-	// Skip leaves out folders, and what is below them, by name.
-	Skip func(name string) bool
+	// Skip leaves out folders of Deep, and what is below them, by their paths relative
+	// to Root.
+	Skip func(dir string) bool
 	// Relevant reports whether a change of this path, relative to Root and
 	// with slashes, matters. Folders of Deep always do.
 	Relevant func(path string) bool
+}
+
+// Options are what is watched.
+type Options struct {
+	Tree
+	// Also are watched too, if they are there when the watch begins.
+	Also []Tree
 	// Debounce is how long nothing must happen before a change is reported;
 	// default DefaultDebounce. After ten times as long it is reported in any
 	// case.
@@ -100,6 +109,9 @@ func Open(o Options) (*Watcher, error) {
 		cancel()
 		n.Close()
 		return nil, w.missing[o.Root]
+	}
+	for _, t := range o.Also {
+		w.add(t.Root)
 	}
 	w.addDeep()
 	go w.run(ctx)
@@ -180,14 +192,16 @@ func (w *Watcher) notify() {
 
 // event handles one event and reports whether it matters.
 func (w *Watcher) event(e fsnotify.Event) bool {
-	rel, err := filepath.Rel(w.opts.Root, e.Name)
-	if err != nil || e.Op == fsnotify.Chmod {
+	t, rel := w.treeOf(e.Name)
+	if t == nil || e.Op == fsnotify.Chmod {
 		return false
 	}
-	rel = filepath.ToSlash(rel)
-	if e.Has(fsnotify.Create) && w.within(rel) {
+	if e.Has(fsnotify.Create) && t.within(rel) {
 		if fi, err := os.Lstat(e.Name); err == nil && fi.IsDir() {
-			w.addBelow(e.Name)
+			if t.Skip != nil && t.Skip(rel) && !slices.Contains(t.Deep, rel) {
+				return false
+			}
+			w.addBelow(t, e.Name)
 			return true
 		}
 	}
@@ -198,13 +212,29 @@ func (w *Watcher) event(e fsnotify.Event) bool {
 		delete(w.folders, e.Name)
 	}
 	w.mu.Unlock()
-	return watched || w.opts.Relevant == nil || w.opts.Relevant(rel)
+	return watched || t.Relevant == nil || t.Relevant(rel)
+}
+
+// trees are all that is watched.
+func (w *Watcher) trees() []Tree { return append([]Tree{w.opts.Tree}, w.opts.Also...) }
+
+// treeOf finds the innermost tree that something is in, nil if none, and its path there.
+func (w *Watcher) treeOf(name string) (*Tree, string) {
+	var in *Tree
+	path := ""
+	for _, t := range w.trees() {
+		rel, err := filepath.Rel(t.Root, name)
+		if err == nil && filepath.IsLocal(rel) && (in == nil || len(t.Root) > len(in.Root)) {
+			in, path = &t, filepath.ToSlash(rel)
+		}
+	}
+	return in, path
 }
 
 // within reports whether a path is one of Deep or below.
-func (w *Watcher) within(rel string) bool {
-	for _, d := range w.opts.Deep {
-		if rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
+func (t *Tree) within(rel string) bool {
+	for _, d := range t.Deep {
+		if d == "." || rel == d || len(rel) > len(d) && rel[:len(d)] == d && rel[len(d)] == '/' {
 			return true
 		}
 	}
@@ -228,14 +258,16 @@ func (w *Watcher) lose(err error) {
 }
 
 func (w *Watcher) addDeep() {
-	for _, d := range w.opts.Deep {
-		w.addBelow(filepath.Join(w.opts.Root, filepath.FromSlash(d)))
+	for _, t := range w.trees() {
+		for _, d := range t.Deep {
+			w.addBelow(&t, filepath.Join(t.Root, filepath.FromSlash(d)))
+		}
 	}
 }
 
 // addBelow watches a folder and those below it. Symbolic links are not followed, as
 // no listing does.
-func (w *Watcher) addBelow(dir string) {
+func (w *Watcher) addBelow(t *Tree, dir string) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -245,12 +277,17 @@ func (w *Watcher) addBelow(dir string) {
 			return fs.SkipDir
 		case !d.IsDir():
 			return nil
-		case path != dir && w.opts.Skip != nil && w.opts.Skip(d.Name()):
+		case path != dir && t.skips(path):
 			return fs.SkipDir
 		}
 		w.add(path)
 		return nil
 	})
+}
+
+func (t *Tree) skips(path string) bool {
+	rel, err := filepath.Rel(t.Root, path)
+	return err == nil && t.Skip != nil && t.Skip(filepath.ToSlash(rel))
 }
 
 // add watches one folder.

@@ -68,10 +68,10 @@ func open(t *testing.T, root string, refuse func(string) error) (*Watcher, *fake
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
 	ts := make(timers, 100)
-	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Second,
-		Skip:     func(name string) bool { return strings.HasPrefix(name, ".") },
-		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") },
-		after:    ts.after, open: func() (notifier, error) { return f, nil }})
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"},
+		Skip:     func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), ".") },
+		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}, Debounce: time.Second,
+		after: ts.after, open: func() (notifier, error) { return f, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,11 +181,11 @@ func TestTooManyFolders(t *testing.T) {
 }
 
 func TestOpenFails(t *testing.T) {
-	if _, err := Open(Options{Root: filepath.Join(t.TempDir(), "gone")}); err == nil {
+	if _, err := Open(Options{Tree: Tree{Root: filepath.Join(t.TempDir(), "gone")}}); err == nil {
 		t.Error("a root that is not there is watched")
 	}
 	no := errors.New("no watches here")
-	if _, err := Open(Options{Root: t.TempDir(), open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
+	if _, err := Open(Options{Tree: Tree{Root: t.TempDir()}, open: func() (notifier, error) { return nil, no }}); !errors.Is(err, no) {
 		t.Errorf("%v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Options{Root: root, Deep: []string{"memory"}, Debounce: time.Millisecond})
+	w, err := Open(Options{Tree: Tree{Root: root, Deep: []string{"memory"}}, Debounce: time.Millisecond})
 	if err != nil {
 		t.Skipf("this system can't watch: %v", err)
 	}
@@ -227,4 +227,38 @@ func TestSystem(t *testing.T) {
 	seen("a rename over it")
 	mkdir(t, filepath.Join(root, "memory", "deep"))
 	seen("a new folder")
+}
+
+// A whole folder is watched but for what Skip leaves out, and so are others beside it.
+func TestWholeTrees(t *testing.T) {
+	root, beside := t.TempDir(), t.TempDir()
+	mkdir(t, filepath.Join(root, "a", "b"))
+	mkdir(t, filepath.Join(root, "node_modules", "x"))
+	mkdir(t, filepath.Join(beside, "c"))
+	f := &fake{e: make(chan fsnotify.Event), err: make(chan error)}
+	ts := make(timers, 100)
+	tree := func(dir string) Tree {
+		return Tree{Root: dir, Deep: []string{"."}, Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
+			Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}
+	}
+	w, err := Open(Options{Tree: tree(root), Also: []Tree{tree(beside)}, Debounce: time.Second, after: ts.after, open: func() (notifier, error) { return f, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if n, err := w.State(); n != 5 || err != nil {
+		t.Errorf("%d folders are watched, %v", n, err)
+	}
+	for name, want := range map[string]bool{filepath.Join(root, "a", "b", "x.md"): true, filepath.Join(beside, "c", "x.md"): true, filepath.Join(beside, "c", "x.go"): false,
+		filepath.Join(filepath.Dir(root), "x.md"): false} {
+		if got := w.event(fsnotify.Event{Name: name, Op: fsnotify.Write}); got != want {
+			t.Errorf("%s matters: %v", name, got)
+		}
+	}
+	for name, want := range map[string]bool{filepath.Join(root, "a", "new"): true, filepath.Join(root, "node_modules", "new"): false} {
+		mkdir(t, name)
+		if got := w.event(fsnotify.Event{Name: name, Op: fsnotify.Create}); got != want {
+			t.Errorf("the folder %s matters: %v", name, got)
+		}
+	}
 }

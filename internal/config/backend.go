@@ -2,9 +2,13 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/glob"
 )
 
 // DSN names a database, as a postgres:// address or as key=value pairs, without a
@@ -36,6 +40,44 @@ func (d *DSN) Set(s string) error {
 	}
 	*d = DSN(s)
 	return nil
+}
+
+// checkChoice holds what says which Markdown is memory to its forms.
+func (c *Config) checkChoice() error {
+	for key, globs := range map[string][]string{"index.include": c.Index.Include, "index.exclude": c.Index.Exclude} {
+		for _, g := range globs {
+			if err := glob.Check(g); err != nil {
+				return c.errorAt(err, "globs are relative to the workspace, such as notes/**/*.md; doc/config.md has the rules", key)
+			}
+		}
+	}
+	const key = "index.folders"
+	seen := map[string]bool{}
+	for _, f := range c.Index.Folders {
+		name, folder := FolderOf(f)
+		switch {
+		case folder == "" || strings.ContainsRune(f, 0):
+			return c.errorAt(fmt.Errorf("%q names no folder", f), "write a folder, or NAME=FOLDER", key)
+		case !folderName.MatchString(name):
+			return c.errorAt(fmt.Errorf("%q is no name of a folder", name), "write NAME=FOLDER, with a name of letters, digits, points, dashes and spaces that does not begin with a point", key)
+		case seen[strings.ToLower(name)]:
+			return c.errorAt(fmt.Errorf("two folders are called %q", name), "write NAME=FOLDER to give one another name", key)
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	return nil
+}
+
+// folderName is a name that stands before a path in a citation. One letter would be a
+// drive, two characters at least are none.
+var folderName = regexp.MustCompile(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
+
+// FolderOf takes an entry of index.folders apart. Without a name it is the folder's own.
+func FolderOf(entry string) (name, folder string) {
+	if name, folder, ok := strings.Cut(entry, "="); ok && !strings.ContainsAny(name, `/\`) {
+		return name, folder
+	}
+	return path.Base(path.Clean(strings.ReplaceAll(entry, `\`, "/"))), entry
 }
 
 // checkIndex holds the settings of a backend together.

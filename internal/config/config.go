@@ -128,6 +128,12 @@ type Embedding struct {
 
 // Index holds where the index is kept, and how.
 type Index struct {
+	// Include, Exclude and Folders say which Markdown is memory.
+	Include     []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. In a workspace without memory's own files, the first index writes all of its Markdown here, and nothing changes that later by itself."`
+	Exclude     []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
+	Folders     []string      `key:"folders" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. Those outside it count only from a file that --config names. A file in them is cited, and read, as NAME:sub/file.md."`
+	Gitignore   bool          `key:"gitignore" experimental:"yes" default:"true" doc:"Whether what .gitignore files leave out is left out of what index.include and index.folders take in: those of the workspace and of folders in it, and .git/info/exclude."`
+	MaxFiles    int           `key:"max_files" experimental:"yes" default:"250000" range:"100..100000000" doc:"Most files and folders of a workspace that are looked at for index.include; past them nothing more is indexed, and that is told."`
 	Backend     string        `key:"backend" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
 	BusyTimeout Duration      `key:"busy_timeout" experimental:"yes" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
 	Postgres    IndexPostgres `key:"postgres" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server. A server that is not on this machine, and dsn_env, count only from a file that --config names: the state folder's may have come with somebody's repository."`
@@ -278,6 +284,9 @@ func (c *Config) checkTogether() error {
 		return err
 	}
 	if err := c.checkIndex(); err != nil {
+		return err
+	}
+	if err := c.checkChoice(); err != nil {
 		return err
 	}
 	return c.checkFiles()

@@ -152,6 +152,21 @@ func (c *Config) Set(name, text, flag string) error {
 	return nil
 }
 
+// Take gives a setting the value, and the origin, that it has in another configuration.
+func (c *Config) Take(from *Config, name string) error {
+	k, ok := c.find(name)
+	o, also := from.find(name)
+	if !ok || !also {
+		return &Error{Err: fmt.Errorf("unknown key %q", name)}
+	}
+	k.value.Set(o.value)
+	if c.origin == nil {
+		c.origin = map[string]Origin{}
+	}
+	c.origin[name] = from.origin[name]
+	return nil
+}
+
 // Value returns the value as JSON has it: text, number, boolean or a list of text,
 // numbers in Unit.
 func (k Key) Value() any { return plain(k.value) }

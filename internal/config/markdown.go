@@ -28,6 +28,18 @@ memkernel config --sample > .memkernel/config.yaml   # a file to start from
 - Sizes: ` + "`32MiB`" + ` counts in powers of 1024, ` + "`32MB`" + ` in powers of 1000.
 - Time zones: an IANA name such as ` + "`Europe/Berlin`, or `local`" + ` for the machine's.
 - Files: a relative path is taken from the folder of the configuration file.
+- Globs are relative to the workspace, with forward slashes on every system, and do not
+  tell upper from lower case. ` + "`*`" + ` is any part of one name, ` + "`**`" + ` between slashes any number
+  of folders, ` + "`?`" + ` one character, ` + "`[a-z]`" + ` and ` + "`[^a-z]`" + ` one of some, ` + "`{a,b}`" + ` either; a backslash
+  takes the meaning from the next character. A glob that names a folder, as ` + "`notes`" + ` or
+  ` + "`notes/`" + `, means what is below it.
+  - Only Markdown (` + "`.md`, `.markdown`, `.mdx`" + `) is taken in, but for files whose endings the
+    last part of a glob names: ` + "`notes/*.txt`" + ` takes in text, ` + "`notes/**`" + ` does not.
+  - Names that begin with a dot, and ` + "`node_modules`, `bower_components`, `vendor`, `dist`,\n    `build`, `out`, `target`, `_site`, `__pycache__` and `venv`" + `, are entered only by a glob that
+    names them: ` + "`.cursor/rules/*.mdc`, `docs/build/**`. `.git`" + ` and the state folder never are.
+  - What a ` + "`.gitignore`" + ` leaves out stays out, of whatever folder of the workspace it is, and
+    so does what ` + "`.git/info/exclude`" + ` names. Those above the workspace are not read.
+  - Symbolic links to files and folders are not followed.
 `
 
 // Markdown is doc/config.md.

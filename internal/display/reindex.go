@@ -61,6 +61,10 @@ func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 	for _, n := range d.Notes {
 		row("note", "%s", told(n))
 	}
+	if d.LeftOut.Files > 0 {
+		row("left out", "%s", strings.TrimPrefix(d.LeftOut.Text, "left out: "))
+		row("", "%s", leftNames(&d.LeftOut))
+	}
 	return flush(w, &b)
 }
 
@@ -70,6 +74,19 @@ func priced(e *document.Estimate) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s, %s)", e.PriceSource, e.PriceAsOf)
+}
+
+// leftNames names files that were left out.
+func leftNames(l *document.LeftOut) string {
+	names := make([]string, len(l.First))
+	for i, f := range l.First {
+		names[i] = Printable(f.Path)
+	}
+	text := strings.Join(names, ", ")
+	if l.Files > len(l.First) {
+		text += ", …"
+	}
+	return text + "; index.include and index.exclude say what is memory"
 }
 
 // told is what is said of a file, behind its name unless that is in it.

@@ -142,6 +142,9 @@ func syncText(b *strings.Builder, m *kernel.MemoryStatus) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}
+	if left := m.LeftOut.String(); left != "" {
+		fmt.Fprintf(b, "  %s\n", left)
+	}
 	if s := &m.Sessions; s.Enabled {
 		fmt.Fprintf(b, "  past sessions: %s, %s, %d forgotten\n", Thousands(s.Sessions), Plural(s.Turns, "turn"), s.Forgotten)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Reindex is the document of reindex.
@@ -22,12 +23,29 @@ type Reindex struct {
 	// Skipped files were not indexed, Notes are oddities of those that were.
 	Skipped []kernel.Skipped `json:"skipped"`
 	Notes   []kernel.Skipped `json:"notes"`
+	// LeftOut is the Markdown of the workspace that is no memory.
+	LeftOut LeftOut `json:"left_out"`
 	// Bytes were read in Seconds.
 	Bytes           int64   `json:"bytes"`
 	Seconds         float64 `json:"seconds"`
 	MBPerSecond     float64 `json:"mb_per_second"`
 	ChunksPerSecond float64 `json:"chunks_per_second"`
 	IndexBytes      int64   `json:"index_bytes"`
+}
+
+// LeftOut is the Markdown that is no memory.
+type LeftOut struct {
+	Files   int                       `json:"files"`
+	More    bool                      `json:"more"`
+	Reasons []markdownstore.LeftCount `json:"reasons"`
+	First   []markdownstore.LeftFile  `json:"first"`
+	// Text says it in a line, "" if there is none.
+	Text string `json:"-"`
+}
+
+// OfLeftOut is what was left out.
+func OfLeftOut(l markdownstore.LeftOut) LeftOut {
+	return LeftOut{Files: l.Files, More: l.More, Reasons: List(l.Reasons), First: List(l.First), Text: l.String()}
 }
 
 // ReindexSessions counts past sessions.
@@ -106,7 +124,7 @@ func OfReindex(r *kernel.ReindexReport, path string) *Reindex {
 		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
 		Vectors:  ReindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
 		Sessions: ReindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
-		Skipped:  List(r.Skipped), Notes: List(r.Notes), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: OfLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	for _, f := range r.Failed {
 		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})

@@ -31,6 +31,7 @@ type project struct {
 	problems   bytes.Buffer
 	window     int
 	opened     int
+	include    []string
 	spoil      func(*Setup)
 }
 
@@ -76,7 +77,7 @@ func (p *project) kernel() *kernel.Kernel {
 
 func (p *project) open(ctx context.Context, workspace, stateDir string) (*Setup, error) {
 	p.opened++
-	k, err := kernel.Open(ctx, workspace, &kernel.Options{StateDir: stateDir, Now: func() time.Time { return now }, Memory: kernel.MemoryOptions{NoSpans: true}})
+	k, err := kernel.Open(ctx, workspace, &kernel.Options{StateDir: stateDir, Now: func() time.Time { return now }, Memory: kernel.MemoryOptions{NoSpans: true, Store: markdownstore.Options{Include: p.include}}})
 	if err != nil {
 		return nil, err
 	}

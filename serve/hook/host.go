@@ -41,6 +41,8 @@ type host struct {
 	late bool
 	// tip is what else the user has to do before a hook runs, "" for what all need.
 	tip string
+	// loads are the files of instructions that it shows its model by itself.
+	loads []string
 	// named: it counts milliseconds, and shows hooks by a name.
 	named bool
 }
@@ -48,12 +50,15 @@ type host struct {
 // hosts has them all, in the order in which they are named.
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
+		loads:   []string{"CLAUDE.md", "CLAUDE.local.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
 	{name: Codex, title: "Codex", settings: "hooks.json",
 		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
 		dialect: transcript.Codex,
+		loads:   []string{"AGENTS.md", "AGENTS.override.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
 	{name: Gemini, title: "Gemini CLI", settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
+		loads:   []string{"GEMINI.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }
 

@@ -2,24 +2,21 @@ package install
 
 import (
 	"context"
-	"io"
-	"os"
+	"errors"
 	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Markdown counts the Markdown files of a workspace by what they are for.
 type Markdown struct {
-	// Memory is what a search looks in: MEMORY.md, USER.md and the files in memory/.
-	Memory int `json:"memory"`
-	// Instructions are what hosts read by themselves, such as AGENTS.md and CLAUDE.md.
+	// Memory is what a search looks in, apart from Instructions: what hosts read by
+	// themselves, such as AGENTS.md and CLAUDE.md. Other is what is left out of both.
+	Memory       int `json:"memory"`
 	Instructions int `json:"instructions"`
 	Other        int `json:"other"`
-	// Looked is how many files and folders were looked at; More, that there are more.
+	// Looked is how many files were counted; More, that there are more.
 	Looked int  `json:"looked"`
 	More   bool `json:"more"`
 }
@@ -27,70 +24,37 @@ type Markdown struct {
 // Total is how many there are.
 func (m *Markdown) Total() int { return m.Memory + m.Instructions + m.Other }
 
-// maxLooked is how many files and folders are looked at.
-const maxLooked = 200_000
-
 // instructionNames are files that hosts read by themselves.
-var instructionNames = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md"}
+var instructionNames = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md",
+	".cursorrules", "copilot-instructions.md"}
 
-// Look counts the workspace's Markdown. Hidden folders, node_modules and vendor are not
-// looked into, links not followed. It calls progress now and then.
-func (s *Site) Look(ctx context.Context, progress func(looked int)) (*Markdown, error) {
-	return s.look(ctx, maxLooked, progress)
-}
-
-func (s *Site) look(ctx context.Context, limit int, progress func(looked int)) (*Markdown, error) {
+// Look counts a workspace's Markdown by what the store lists and what it leaves out. It
+// calls progress now and then.
+func Look(ctx context.Context, st *markdownstore.Store, progress func(looked int)) (*Markdown, error) {
 	m := &Markdown{}
-	folders := []string{""}
-	for len(folders) > 0 && !m.More {
-		dir := folders[0]
-		folders = folders[1:]
-		f, err := os.Open(filepath.Join(s.Workspace, filepath.FromSlash(dir)))
-		if err != nil {
-			if dir == "" {
-				return nil, err
-			}
-			continue // what can't be looked into holds nothing that can be read
+	for f, err := range st.Walk(ctx) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, markdownstore.ErrTooMany):
+			m.More = true
+		case err != nil:
+			continue // the index names what can't be read
+		case slices.Contains(instructionNames, path.Base(f.Path)):
+			m.Instructions++
+		case f.Indexed && !f.Shadowed && !f.TooLarge:
+			m.Memory++
+		default:
+			continue
 		}
-		for !m.More {
-			if err := ctx.Err(); err != nil {
-				f.Close()
-				return nil, err
-			}
-			entries, err := f.ReadDir(1000)
-			for _, e := range entries {
-				if m.More = m.Looked >= limit; m.More {
-					break
-				}
-				if m.Looked++; m.Looked%1000 == 0 {
-					progress(m.Looked)
-				}
-				p := path.Join(dir, e.Name())
-				switch {
-				case e.IsDir():
-					if !markdownstore.Skipped(e.Name()) && e.Name() != "vendor" {
-						folders = append(folders, p)
-					}
-				case e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".md"):
-					m.count(p)
-				}
-			}
-			if err != nil && err != io.EOF || len(entries) == 0 {
-				break
-			}
+		if m.Looked++; m.Looked%1000 == 0 {
+			progress(m.Looked)
 		}
-		f.Close()
 	}
-	return m, nil
-}
-
-func (m *Markdown) count(p string) {
-	switch c, ok := markdownstore.Classify(p); {
-	case ok && c.Memory:
-		m.Memory++
-	case slices.Contains(instructionNames, path.Base(p)):
-		m.Instructions++
-	default:
-		m.Other++
+	left, err := st.LeftOut(ctx)
+	if err != nil {
+		return nil, err
 	}
+	m.Other, m.Looked, m.More = left.Files, m.Looked+left.Files, m.More || left.More
+	return m, ctx.Err()
 }

@@ -86,10 +86,10 @@ func (f *follower) watch() {
 	if f.watcher != nil {
 		return
 	}
-	w, err := watch.Open(watch.Options{Root: f.s.opts.Store.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
+	w, err := watch.Open(watch.Options{Tree: watch.Tree{Root: f.s.opts.Store.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
 		c, ok := markdownstore.Classify(path)
 		return ok && c.Memory
-	}})
+	}}})
 	if err != nil {
 		if l := f.s.opts.Logger; l != nil {
 			l.Warn("files can't be watched", slog.Any("error", err))

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/embed"
@@ -21,12 +22,15 @@ import (
 // corpus is what is to be indexed: the memory files, the media that the embedder takes,
 // and documents of past sessions, if those are searched.
 type corpus struct {
-	store      *markdownstore.Store
-	masker     *mask.Masker
-	embedder   embed.Provider
-	mediaPaths []string
-	past       *sessions.Store
-	searched   bool
+	// store is the workspace, shared what of it a shared session sees; extras are folders
+	// beside it.
+	store, shared *markdownstore.Store
+	extras        []*extra
+	masker        *mask.Masker
+	embedder      embed.Provider
+	mediaPaths    []string
+	past          *sessions.Store
+	searched      bool
 }
 
 // Skipped is a file and what is to be said about it.
@@ -39,18 +43,17 @@ func skip(skipped func(Skipped), path, why string) {
 	}
 }
 
-// indexed tells whether a file of a path is indexed.
-func indexed(path string) bool {
-	c, ok := markdownstore.Classify(path)
-	return ok && c.Indexed
-}
-
 // files lists all by their stats. What is not to be indexed, though its name says so,
 // is told to skipped.
 func (c *corpus) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		if !c.markdown(ctx, skipped, yield) {
 			return
+		}
+		for _, x := range c.extras {
+			if !x.list(ctx, skipped, yield) {
+				return
+			}
 		}
 		for _, dir := range c.mediaPaths {
 			if !c.mediaUnder(ctx, path.Clean(dir), skipped, yield) {
@@ -70,19 +73,40 @@ func (c *corpus) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[ind
 
 // markdown lists the memory files. It is false if yield wants no more.
 func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
-	for f, err := range c.store.Walk(ctx) {
+	if len(c.extras) == 0 {
+		return listMarkdown(ctx, c.store, "", skipped, yield)
+	}
+	return listMarkdown(ctx, c.store, "", skipped, func(f index.FileStat, err error) bool {
+		if x, _ := c.folderOf(f.Path); x != nil {
+			skip(skipped, f.Path, "its name begins as those of the folder "+x.Name+" do; rename it, or give that folder another name in index.folders")
+			return true
+		}
+		if _, own := markdownstore.Classify(f.Path); err == nil && !own && slices.ContainsFunc(c.extras, func(x *extra) bool { return x.holds(f.Path) }) {
+			return true // found by that folder's name
+		}
+		return yield(f, err)
+	})
+}
+
+// listMarkdown lists the memory files of a store, prefix before their paths.
+func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+	for f, err := range st.Walk(ctx) {
+		c, _ := st.Classify(f.Path)
+		if f.Path != "" {
+			f.Path = prefix + f.Path
+		}
 		var denied *markdownstore.DeniedError
 		switch {
 		case errors.As(err, &denied):
 			skip(skipped, f.Path, denied.Error())
 			continue
-		case err == nil && !f.Indexed:
-			continue
 		case err == nil && f.Shadowed:
 			skip(skipped, f.Path, "MEMORY.md stands in its place")
 			continue
-		case err == nil && f.TooLarge:
+		case err == nil && f.TooLarge && c.Indexed:
 			skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
+			continue
+		case err == nil && !f.Indexed:
 			continue
 		}
 		if !yield(index.FileStat{Path: f.Path, Size: f.Size, ModTime: f.ModTime}, err) {
@@ -159,11 +183,16 @@ func (c *corpus) chunks(path string, r *Report) ([]index.Chunk, error) {
 		}
 		return []index.Chunk{{StartLine: 1, EndLine: 1, Text: line, Tokens: embed.EstimateTokens(line)}}, nil
 	}
-	l, err := c.store.ReadFile(path)
+	st, rest, err := c.storeOf(path, true)
+	if err != nil {
+		return nil, err
+	}
+	l, err := st.ReadFile(rest)
 	if err != nil {
 		return nil, err
 	}
 	d := markdownstore.Parse(path, c.masker.Lines(l.Text))
+	d.Class = l.Class
 	for _, n := range d.Notes {
 		note := Skipped{Path: path, Reason: n.Text}
 		if n.Line > 0 {
@@ -182,6 +211,33 @@ func (c *corpus) chunks(path string, r *Report) ([]index.Chunk, error) {
 			Tokens: k.Tokens, Text: k.Text, Keywords: words})
 	}
 	return out, nil
+}
+
+// instructions are the files that hosts load by themselves, of which one is often a link
+// to another.
+var instructions = []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+
+// without keeps out what a host shows by itself: files of some names, and what links of
+// these names in the workspace's root lead to.
+func (c *corpus) without(names []string, also func(string) bool) func(string) bool {
+	shown := slices.Clone(names)
+	if root, err := os.OpenRoot(c.store.Dir()); err == nil {
+		defer root.Close()
+		for _, name := range names {
+			own, err := root.Stat(name)
+			for _, other := range instructions {
+				if fi, oerr := root.Stat(other); err == nil && oerr == nil && os.SameFile(own, fi) {
+					shown = append(shown, other)
+				}
+			}
+		}
+	}
+	return func(p string) bool {
+		if x, _ := c.folderOf(p); x == nil && slices.Contains(shown, path.Base(p)) {
+			return false
+		}
+		return also == nil || also(p)
+	}
 }
 
 // pastChunks cuts a document of a past session, whose secrets are masked already.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -50,7 +51,9 @@ type Options struct {
 	Allow    func(Estimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
-	Sessions   SessionOptions
+	// Folders are searched beside the workspace.
+	Folders  []Folder
+	Sessions SessionOptions
 	// Sync says when the index is brought up to date by itself. What a run does, and
 	// what is watched but for the Debounce, is filled in here.
 	Sync syncer.Options
@@ -104,7 +107,7 @@ func Open(dir string, o Options) (*Memory, error) {
 	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
 	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
 		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
-	m.corpus = corpus{store: store, masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
+	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
 	m.Sync = syncer.New(m.syncOptions())
 	return m, nil
@@ -120,16 +123,38 @@ func (m *Memory) syncOptions() syncer.Options {
 	}
 	if o.Watch != nil {
 		w := *o.Watch
-		w.Root, w.Deep, w.Skip, w.Relevant = m.Private.Dir(), []string{"memory"}, markdownstore.Skipped, indexed
+		w.Tree = watched(m.Private)
+		for _, x := range m.corpus.extras {
+			if st, err := x.store(true); err == nil { // one that comes later is seen by the clock
+				w.Also = append(w.Also, watched(st))
+			}
+		}
 		o.Watch = &w
 	}
 	return o
 }
 
+// watched is what is watched of a store.
+func watched(st *markdownstore.Store) watch.Tree {
+	t := watch.Tree{Root: st.Dir(), Deep: []string{"memory"}, Skip: func(dir string) bool { return !st.Enters(dir) },
+		Relevant: func(path string) bool {
+			c, ok := st.Classify(path)
+			return ok && c.Indexed || st.Includes() && strings.HasSuffix(path, ".gitignore")
+		}}
+	if st.Includes() {
+		t.Deep = []string{"."}
+	}
+	return t
+}
+
 // Close ends the background's work, then gives the files back.
 func (m *Memory) Close() error {
 	m.Sync.Close()
-	return errors.Join(m.index.close(), m.Private.Close())
+	errs := []error{m.index.close(), m.Private.Close()}
+	for _, x := range m.corpus.extras {
+		errs = append(errs, x.close())
+	}
+	return errors.Join(errs...)
 }
 
 // Store is the workspace as a session sees it.

@@ -302,7 +302,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("left %q, were %q", got, before)
 	}
 	// A reader keeps the log where it is.
-	if res := m.Recall(context.Background(), true, "", retrieval.Query{Text: "heron"}); len(res.Hits) == 0 {
+	if res := m.Recall(context.Background(), true, "", nil, retrieval.Query{Text: "heron"}); len(res.Hits) == 0 {
 		t.Fatalf("%+v", res)
 	}
 	note(t, dir, "memory/birds.md", "The stork eats frogs.\n")

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -53,6 +54,10 @@ type Report struct {
 	// Skipped are files that look like memory and were not indexed, Notes oddities of
 	// files that were.
 	Skipped, Notes []Skipped
+	// Unsettled is why it could not be written down which Markdown is memory.
+	Unsettled error
+	// Left is the Markdown that is no memory, by the folder's name; nil if nobody asked.
+	Left *markdownstore.LeftOut
 	// Estimate is what had to be embedded, nil without an embedder.
 	Estimate *Estimate
 	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
@@ -87,6 +92,9 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	if err := m.o.Prepare(); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
+	if settle := m.o.Store.Settle; settle != nil {
+		r.Unsettled = settle()
+	}
 	if err := m.readPast(ctx, o, r); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
@@ -106,6 +114,12 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	}
 	if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
 		return r, err
+	}
+	if r.Unsettled != nil {
+		r.Notes = append(r.Notes, Skipped{Reason: r.Unsettled.Error()})
+	}
+	if !o.delta {
+		r.Left = m.surveyed(ctx)
 	}
 	if m.o.Embedder != nil {
 		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})

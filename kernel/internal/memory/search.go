@@ -32,6 +32,12 @@ type Scope struct {
 	Agent, Session string
 	// Source is one of the sources, "" for all.
 	Source string
+	// Collection is the workspace's files, or those of a folder beside it, by its name; ""
+	// for all.
+	Collection string
+	// Loaded are files that the host shows by itself, which need no finding: by their
+	// names, in whatever folder of the workspace, such as CLAUDE.md.
+	Loaded []string
 	// own is where documents of that session are, as package sessions names them.
 	own string
 }
@@ -49,8 +55,10 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 }
 
 // Recall searches for a session, in all that it may see.
-func (m *Memory) Recall(ctx context.Context, private bool, session string, q retrieval.Query) retrieval.Result {
-	return m.Search(ctx, m.Scope(private, "", session, ""), q)
+func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query) retrieval.Result {
+	sc := m.Scope(private, "", session, "")
+	sc.Loaded = loaded
+	return m.Search(ctx, sc, q)
 }
 
 // Search asks files and spans. It always has an answer; what is wrong with the
@@ -63,6 +71,9 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query) retrie
 	}
 	var r *reading
 	var err error
+	if len(sc.Loaded) > 0 {
+		q.Want = m.corpus.without(sc.Loaded, q.Want)
+	}
 	if q.Want, err = m.want(sc, q.Want); err == nil {
 		r, err = m.index.get(ctx)
 	}
@@ -79,6 +90,11 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query) retrie
 	res := r.retriever.Search(ctx, q)
 	if q.Stale {
 		res.Behind = &lag
+	}
+	if len(res.Hits) == 0 && res.Reason != retrieval.Disabled && sc.Source != SourceSessions {
+		if left := m.LastLeft(); left.Files > 0 {
+			res.Detail += "; " + left.String()
+		}
 	}
 	return sourced(res)
 }
@@ -120,7 +136,7 @@ func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) 
 
 // want keeps out what a session may not see, on top of what the caller wants.
 func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
-	if sc.Private && sc.Source == "" && !m.Past.Exists() {
+	if sc.Private && sc.Source == "" && sc.Collection == "" && !m.Past.Exists() {
 		return also, nil
 	}
 	past := sc.Private && m.o.Sessions.Enabled && sc.Source != SourceMemory
@@ -135,6 +151,9 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 		if also != nil && !also(path) {
 			return false
 		}
+		if sc.Collection != "" && (IsPast(path) || !m.corpus.inCollection(sc.Collection, path)) {
+			return false
+		}
 		if IsPast(path) {
 			return past && strings.HasPrefix(path, sessions.Under(sc.Agent)) && !hidden(path) && !sc.asks(path)
 		}
@@ -145,7 +164,7 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 		if mediaType(file) != "" {
 			return sc.Private
 		}
-		c, ok := markdownstore.Classify(file)
+		c, ok := m.corpus.classify(file)
 		return ok && (sc.Private || !c.Private)
 	}, nil
 }
@@ -181,7 +200,7 @@ func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if mediaType(path) != "" {
 		return time.Time{}, false // a file's date says nothing of when it was taken
 	}
-	c, _ := markdownstore.Classify(path)
+	c, _ := m.corpus.classify(path)
 	f := markdownstore.File{Path: path, ModTime: mod, Class: c}
 	return f.AgesFrom(m.location())
 }

@@ -97,7 +97,7 @@ func (a *App) PricesFlag(cmd *cobra.Command) {
 // ReadConfig reads the configuration file, and brings it and the flags of the
 // verb into line. A file that was named must exist.
 func (a *App) ReadConfig(cmd *cobra.Command) error {
-	const name = "config.yaml"
+	const name = setup.ConfigName
 	if a.ConfigPath == "" {
 		if _, err := store.Files(a.StateDir).Stat(name); store.Foreign(err) {
 			return fail.Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
@@ -111,6 +111,9 @@ func (a *App) ReadConfig(cmd *cobra.Command) error {
 	case errors.Is(err, fs.ErrNotExist) && a.ConfigPath == "":
 		a.Config = config.Default()
 	default:
+		return configError(err)
+	}
+	if err := a.OwnChoice(); err != nil {
 		return configError(err)
 	}
 	return a.joinFlags(cmd)

@@ -23,6 +23,8 @@ type Settings struct {
 	// is no file.
 	Config     *config.Config
 	ConfigFile string
+
+	choice
 }
 
 // Needs are what a verb wants of the kernel beside its files.
@@ -74,8 +76,9 @@ func (s *Settings) OpenStore(private bool) (*markdownstore.Store, error) {
 	if !s.Config.Workspace.Enabled {
 		return nil, nil
 	}
-	st, err := markdownstore.Open(s.Workspace, &markdownstore.Options{Timezone: s.Config.Workspace.Timezone.Location(),
-		MaxFileBytes: int64(s.Config.Workspace.MaxFileSize), Private: private, Now: time.Now})
+	o := s.storeOptions()
+	o.Private, o.Now = private, time.Now
+	st, err := markdownstore.Open(s.Workspace, &o)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
 	}

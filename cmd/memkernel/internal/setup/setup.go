@@ -15,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -25,9 +24,7 @@ import (
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
-		Off: !w.Enabled,
-		Store: markdownstore.Options{Timezone: w.Timezone.Location(), MaxFileBytes: int64(w.MaxFileSize),
-			ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap))},
+		Off: !w.Enabled, Store: storeSettings(c),
 		Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
 		RecallTokens: int(r.MaxTokens), RecallItems: r.MaxItems, RecallScore: r.MinScore, RecallShare: r.MinShare, NoSpans: !r.SessionSpans,
 		Ranking: Ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
@@ -94,7 +91,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			Buffer:        kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At, MaxBytes: int64(s.Config.WorkingBuffer.MaxSize)}},
 		Trace:  kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
 		Redact: mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
-	o.Memory.Embedder = p
+	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
 	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
 		o.Memory.LossShare = math.SmallestNonzeroFloat64
 	}
@@ -109,6 +106,9 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		return o, nil
 	}
 	var err error
+	if o.Memory.Folders, err = s.folders(); err != nil {
+		return nil, err
+	}
 	o.Memory.Backend, err = s.backend()
 	return o, err
 }

@@ -20,7 +20,7 @@ func TestMemoryOptions(t *testing.T) {
 	got := memoryOptions(config.Default())
 	want := kernel.MemoryOptions{
 		Store: markdownstore.Options{Timezone: time.Local, MaxFileBytes: markdownstore.DefaultMaxFileBytes,
-			ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
+			ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens, MaxEntries: markdownstore.DefaultMaxEntries},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
 		RecallTokens: kernel.DefaultRecallTokens, RecallItems: kernel.DefaultRecallItems, RecallShare: kernel.DefaultRecallShare, BusyTimeout: 5 * time.Second,
 		EmbedLimit: kernel.EmbedLimit{USD: 0.5, Tokens: 10_000_000},

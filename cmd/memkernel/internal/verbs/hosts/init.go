@@ -104,9 +104,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if err := noHome(in); err != nil {
 		return err
 	}
-	doc.Markdown, err = in.Look(ctx, func(n int) { a.Work(fmt.Sprintf("looking for Markdown: %d files and folders", n)) })
-	a.ProgressDone()
-	if err != nil {
+	if doc.Markdown, err = look(ctx, a); err != nil {
 		return fail.Hint(fmt.Errorf("look into %s: %w", in.Workspace, err), "name the project's folder with --workspace")
 	}
 	if doc.Files, err = in.Put(names(doc.Hosts), false); err != nil {
@@ -289,4 +287,15 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 	}
 	doc.Indexed.Files, doc.Indexed.Chunks = r.Files, r.Stats.Chunks
 	doc.Search = try(ctx, a, k)
+}
+
+// look counts what a search would look in, as it is configured.
+func look(ctx context.Context, a *cli.App) (*install.Markdown, error) {
+	st, err := a.OpenStore(a.Private())
+	if err != nil || st == nil {
+		return &install.Markdown{}, err
+	}
+	defer st.Close()
+	defer a.ProgressDone()
+	return install.Look(ctx, st, func(n int) { a.Work(fmt.Sprintf("looking for Markdown: %d files", n)) })
 }

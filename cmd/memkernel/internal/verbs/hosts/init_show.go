@@ -79,7 +79,7 @@ func notesLine(m *install.Markdown) string {
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{m.Memory, "in memory"}, {m.Instructions, "read by agents themselves"}, {m.Other, "other"}} {
+	}{{m.Memory, "searched"}, {m.Instructions, "read by agents themselves"}, {m.Other, "left out"}} {
 		if k.n > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s %s", display.Thousands(k.n), k.what))
 		}

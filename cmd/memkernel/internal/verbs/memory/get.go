@@ -25,9 +25,10 @@ func Get(a *cli.App) *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
 		Long: `get prints a memory file, or lines of it: LINES lines from line FROM on, or what
-search cites, as in memory/deploys.md#L3-L9. Memory is MEMORY.md, USER.md and
-memory/**/*.md, and sessions/** where past sessions are searched; everything else is
-denied. A file that is not there is no error.
+search cites, as in memory/deploys.md#L3-L9 or notes:sub/ops.md#L3, which is of the
+folder notes of index.folders. Memory is MEMORY.md, USER.md, memory/**/*.md, what
+index.include names, and sessions/** where past sessions are searched; everything else
+is denied. A file that is not there is no error.
 
 With the id of a page, of a span that left the prompt, or of a blob it prints what
 was stored, byte for byte; with lines behind it, as in ev-0123456789abcdef@L3-L9,
@@ -35,7 +36,8 @@ these of it. Secrets that were masked when it was stored stay masked. It looks i
 sessions unless --session names one; where several have the id with different content,
 they are listed.
 
-What has a slash in it or ends in .md is a path; everything else is an id.`,
+What has a slash in it, or ends in .md, .markdown, .mdx or .txt, is a path; everything
+else is an id.`,
 		Example: `  memkernel get memory/2026-03-09.md:10:5
   memkernel get MEMORY.md#L3-L9
   memkernel get ev-0123456789abcdef --session build-42`,

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,8 +19,9 @@ type place struct {
 // placeForm is a path with lines behind it: those that get takes, and a citation.
 var placeForm = regexp.MustCompile(`^(.+?)(?::(\d+)(?::(\d+))?|#L(\d+)(?:-L(\d+))?)$`)
 
-// parsePlace reads what get was given. What has a slash in it or ends in .md,
-// lines left aside, is a path; everything else is an id, which never has either.
+// parsePlace reads what get was given. What has a slash in it, ends as Markdown and text
+// do, or begins with a dot, lines left aside, is a path; everything else is an id, which
+// never is so.
 func parsePlace(s string) (pl place, isPath bool, err error) {
 	pl.path = s
 	m := placeForm.FindStringSubmatch(s)
@@ -37,7 +39,14 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 }
 
 func pathLike(s string) bool {
-	return strings.ContainsAny(s, `/\`) || len(s) >= 3 && strings.EqualFold(s[len(s)-3:], ".md")
+	if strings.ContainsAny(s, `/\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
+		return true
+	}
+	switch strings.ToLower(path.Ext(s)) {
+	case ".md", ".markdown", ".mdx", ".mdc", ".txt":
+		return true
+	}
+	return false
 }
 
 // cutBehindName finds what stands behind a file's name and is no line.

@@ -25,6 +25,7 @@ type searchFlags struct {
 	min     float64
 	session string
 	source  string
+	within  string
 	explain bool
 	now     cli.TimeValue
 }
@@ -39,7 +40,8 @@ arguments as you like; nothing in it is syntax. A word that begins with a dash g
 behind --.
 
 With retrieval.sessions.enabled it looks in what was said in other sessions too;
---source narrows it down.
+--source narrows it down, and so does --collection to one of the folders of
+index.folders.
 
 What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
 		Example: `  memkernel search when do we deploy
@@ -54,6 +56,7 @@ What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`
 	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
 	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
 	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
+	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	a.SharedFlag(f)
@@ -86,7 +89,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return err
 	}
 	defer k.Close()
-	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
+	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,172 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// ConfigName is the workspace's own configuration, in the state folder.
+const ConfigName = "config.yaml"
+
+// includeKey is the setting that says which Markdown is memory.
+const includeKey = "index.include"
+
+// storeOptions are the settings of the workspace's files.
+func (s *Settings) storeOptions() markdownstore.Options {
+	o := storeSettings(s.Config)
+	o.Own = s.ownFolder()
+	s.choose(&o)
+	return o
+}
+
+func storeSettings(c *config.Config) markdownstore.Options {
+	return markdownstore.Options{Timezone: c.Workspace.Timezone.Location(), MaxFileBytes: int64(c.Workspace.MaxFileSize),
+		ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap)),
+		Include: c.Index.Include, Exclude: c.Index.Exclude, NoGitignore: !c.Index.Gitignore, MaxEntries: c.Index.MaxFiles}
+}
+
+// ownFolder is the state folder by its path in the workspace, "" if it is elsewhere.
+func (s *Settings) ownFolder() string {
+	inside, err := within(s.Workspace, s.StateDir)
+	if err != nil || !inside {
+		return ""
+	}
+	root, err1 := followed(s.Workspace)
+	dir, err2 := followed(s.StateDir)
+	rel, err3 := filepath.Rel(root, dir)
+	if errors.Join(err1, err2, err3) != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// choose takes all Markdown in, where nobody said what is memory and nothing in the
+// workspace looks as if an agent kept its memory there. Before the first write to memory
+// or the index that is written to the workspace's own configuration: what is written then
+// would look so.
+func (s *Settings) choose(o *markdownstore.Options) {
+	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled {
+		return
+	}
+	st, err := markdownstore.Open(s.Workspace, nil)
+	if err != nil {
+		return // whoever opens it says why
+	}
+	defer st.Close()
+	if st.MemoryWorkspace() {
+		return
+	}
+	o.Include = markdownstore.Everything()
+	o.Settle = s.settle
+}
+
+// settle writes the choice down, once.
+func (s *Settings) settle() error {
+	s.choice.Lock()
+	defer s.choice.Unlock()
+	if s.settled {
+		return nil
+	}
+	err := writeInclude(store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName), config.List(markdownstore.Everything()))
+	if err != nil {
+		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, ConfigName), err)
+	}
+	s.settled = true
+	return nil
+}
+
+// choice guards what a process knows of having written its choice.
+type choice struct {
+	sync.Mutex
+	settled bool
+}
+
+const configLock = "config.lock"
+
+// lockWait is how long another process may take to write the same.
+const lockWait = 2 * time.Second
+
+// chosen stands above the setting in a file that is made for it.
+const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
+
+func writeInclude(dir store.Store, path, globs string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	release, err := store.Wait(ctx, dir, configLock, store.Alone)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("another process is writing it")
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	old, err := dir.Get(ConfigName)
+	mode := fs.FileMode(0o600)
+	switch {
+	case err == nil:
+		if fi, err := os.Stat(path); err == nil {
+			mode = fi.Mode().Perm()
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		old = []byte(chosen)
+	default:
+		return err
+	}
+	text, err := config.Add(old, path, includeKey, globs)
+	if err != nil || string(text) == string(old) {
+		return err
+	}
+	return atomicfile.WriteFile(path, text, mode)
+}
+
+// OwnChoice takes which Markdown is memory from the workspace's own configuration, where
+// a file that --config names does not say it: an index made it for this workspace.
+func (s *Settings) OwnChoice() error {
+	if s.ConfigPath == "" || s.Config.Origin(includeKey) != (config.Origin{}) {
+		return nil
+	}
+	if _, err := store.Files(s.StateDir).Stat(ConfigName); store.Foreign(err) {
+		return nil // none of the program's files
+	}
+	own, err := config.Load(filepath.Join(s.StateDir, ConfigName))
+	if err != nil {
+		return nil // it is not there, or the file that --config names is in its place
+	}
+	if from := own.Origin(includeKey); from != (config.Origin{}) {
+		return s.Config.Take(own, includeKey)
+	}
+	return nil
+}
+
+// folders are those of index.folders. One outside the workspace counts only from a file
+// that the user named.
+func (s *Settings) folders() ([]kernel.Folder, error) {
+	const key = "index.folders"
+	var out []kernel.Folder
+	for _, f := range s.Config.Index.Folders {
+		name, path := config.FolderOf(f)
+		path = s.inWorkspace(path)
+		if inside, err := within(s.Workspace, path); err != nil {
+			return nil, err
+		} else if !inside && s.ConfigPath == "" {
+			return nil, fail.Hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.Config.Origin(key), key, path),
+				"if you want that, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
+		}
+		out = append(out, kernel.Folder{Name: name, Path: path})
+	}
+	return out, nil
+}

@@ -1,0 +1,159 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Folder is a folder beside the workspace whose Markdown is searched, and never written
+// to. Name stands before the paths of its files, as in "notes:sub/ops.md".
+type Folder struct{ Name, Path string }
+
+// extra is such a folder. It is opened when it is wanted: it may be there later.
+type extra struct {
+	Folder
+	opts markdownstore.Options
+	// inside is its path in the workspace, with a slash behind it; "" if it is elsewhere.
+	inside string
+
+	mu              sync.Mutex // guards what follows
+	private, shared *markdownstore.Store
+}
+
+// newExtras are the folders as the workspace's settings have them.
+func newExtras(all []Folder, workspace string, o markdownstore.Options) []*extra {
+	var out []*extra
+	o.Include, o.Settle, o.Own, o.Private = markdownstore.Everything(), nil, "", true
+	for _, f := range all {
+		x := &extra{Folder: f, opts: o}
+		if dir, err := filepath.Abs(f.Path); err == nil {
+			if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+				x.inside = filepath.ToSlash(rel) + "/"
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// holds tells whether a file of the workspace is the folder's.
+func (x *extra) holds(path string) bool { return x.inside != "" && strings.HasPrefix(path, x.inside) }
+
+func (x *extra) prefix() string { return x.Name + ":" }
+
+// store opens the folder, as a session may see it.
+func (x *extra) store(private bool) (*markdownstore.Store, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.private == nil {
+		st, err := markdownstore.Open(x.Path, &x.opts)
+		if err != nil {
+			return nil, err
+		}
+		x.private, x.shared = st, st.Shared()
+	}
+	if private {
+		return x.private, nil
+	}
+	return x.shared, nil
+}
+
+func (x *extra) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.private == nil {
+		return nil
+	}
+	return x.private.Close()
+}
+
+// list lists the folder's files by their names in the index. It is false if yield wants
+// no more.
+func (x *extra) list(ctx context.Context, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+	st, err := x.store(true)
+	if errors.Is(err, fs.ErrNotExist) {
+		skip(skipped, x.prefix(), "there is no folder "+x.Path)
+		return true
+	}
+	if err != nil {
+		return yield(index.FileStat{Path: x.prefix()}, err)
+	}
+	return listMarkdown(ctx, st, x.prefix(), skipped, yield)
+}
+
+// folderOf finds the folder that a path begins with, nil if it is of the workspace.
+func (c *corpus) folderOf(path string) (x *extra, rest string) {
+	for _, x := range c.extras {
+		if rest, ok := strings.CutPrefix(path, x.prefix()); ok {
+			return x, rest
+		}
+	}
+	return nil, path
+}
+
+// storeOf is where a file is, as a session may see it, and its path there.
+func (c *corpus) storeOf(path string, private bool) (*markdownstore.Store, string, error) {
+	if x, rest := c.folderOf(path); x != nil {
+		st, err := x.store(private)
+		return st, rest, err
+	}
+	if private {
+		return c.store, path, nil
+	}
+	return c.shared, path, nil
+}
+
+// classify is the class of a file by its name in the index.
+func (c *corpus) classify(path string) (markdownstore.Class, bool) {
+	st, rest, err := c.storeOf(path, true)
+	if err != nil {
+		return markdownstore.Class{}, false
+	}
+	return st.Classify(rest)
+}
+
+// Read returns lines of a file of the workspace or of a folder beside it.
+func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore.Content, error) {
+	st, rest, err := m.corpus.storeOf(path, private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return markdownstore.Content{Path: path, Reason: markdownstore.ReasonNoMatch, Detail: "the folder is not there"}, nil
+	}
+	if err != nil {
+		return markdownstore.Content{}, err
+	}
+	c, err := st.Read(rest, from, lines)
+	if denied := (*markdownstore.DeniedError)(nil); errors.As(err, &denied) {
+		return c, &markdownstore.DeniedError{Path: path, Reason: denied.Reason}
+	}
+	c.Path = strings.TrimSuffix(path, rest) + c.Path
+	return c, err
+}
+
+// Collection is the name of the workspace's own files among the folders.
+const Collection = "workspace"
+
+// inCollection tells whether a path is of a collection: a folder by its name, or the
+// workspace.
+func (c *corpus) inCollection(name, path string) bool {
+	x, _ := c.folderOf(path)
+	if x == nil {
+		return name == Collection
+	}
+	return strings.EqualFold(x.Name, name)
+}
+
+// Collections are the names of what is searched.
+func (m *Memory) Collections() []string {
+	out := []string{Collection}
+	for _, x := range m.corpus.extras {
+		out = append(out, x.Name)
+	}
+	return out
+}

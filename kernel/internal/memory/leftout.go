@@ -1,0 +1,55 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// leftName is the document of what was left out when somebody last asked for an index.
+const leftName = "left_out.json"
+
+// leftFormat is the version of left_out.json.
+//
+//	1: first version
+const leftFormat = 1
+
+type leftDoc struct {
+	Format int `json:"format"`
+	markdownstore.LeftOut
+}
+
+// LeftOut looks for Markdown of the workspace that is no memory.
+func (m *Memory) LeftOut(ctx context.Context) (markdownstore.LeftOut, error) {
+	return m.Private.LeftOut(ctx)
+}
+
+// surveyed is LeftOut, kept for searches that find nothing: these have no time to look
+// through a workspace.
+func (m *Memory) surveyed(ctx context.Context) *markdownstore.LeftOut {
+	left, err := m.LeftOut(ctx)
+	if err != nil {
+		return nil
+	}
+	if left.Files == 0 {
+		_, _ = m.o.State.Remove(store.Unsynced, leftName)
+		return &left
+	}
+	data, err := json.Marshal(leftDoc{leftFormat, left})
+	if err == nil {
+		_, _ = m.o.State.Put(store.Unsynced, store.Doc{Name: leftName, Data: append(data, '\n')})
+	}
+	return &left
+}
+
+// LastLeft is what was last left out, empty if that is not known.
+func (m *Memory) LastLeft() markdownstore.LeftOut {
+	var d leftDoc
+	data, err := m.o.State.Get(leftName)
+	if err != nil || json.Unmarshal(data, &d) != nil || d.Format != leftFormat {
+		return markdownstore.LeftOut{}
+	}
+	return d.LeftOut
+}

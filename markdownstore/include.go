@@ -1,0 +1,116 @@
+package markdownstore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/glob"
+	"github.com/memkernel/memkernel/internal/visible"
+)
+
+// Everything are the globs of all Markdown that a folder may hold, with what hosts load as
+// their instructions: what is memory where nothing else is.
+func Everything() []string {
+	return []string{"**/*.md", "**/*.markdown", "**/*.mdx", ".cursorrules", ".cursor/rules/*.mdc", ".github/copilot-instructions.md"}
+}
+
+// generated are folders of what others wrote, or programs.
+var generated = []string{"node_modules", "bower_components", "vendor", "dist", "build", "out", "target", "_site", "__pycache__", "venv"}
+
+// closed tells the names that only a glob which names them matches.
+func closed(name string) bool {
+	return strings.HasPrefix(name, ".") || slices.Contains(generated, name)
+}
+
+// hostFiles are instructions that hosts load by themselves, in whatever folder, beside
+// those of rootNames; and by their whole path.
+var hostFiles = []string{"CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "AGENTS.md", "AGENTS.override.md", ".cursorrules", ".github/copilot-instructions.md"}
+
+// anyMarkdown reports whether a name is that of a Markdown file, by whatever ending.
+func anyMarkdown(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".mdx":
+		return true
+	}
+	return false
+}
+
+// included is what Options.Include and Exclude take in.
+type included struct {
+	in, out glob.Globs
+	files   Files
+	opts    *Options
+}
+
+func newIncluded(files Files, o *Options) included {
+	return included{glob.New(o.Include, closed), glob.New(o.Exclude, nil), files, o}
+}
+
+// Includes reports whether Options.Include takes in more than memory's own files, so
+// that all of the workspace is to be watched.
+func (s *Store) Includes() bool { return !s.include.in.Empty() }
+
+// Enters reports whether a folder may hold files that Walk lists: whether it is to be
+// watched.
+func (s *Store) Enters(dir string) bool {
+	if dir == memoryDir || strings.HasPrefix(dir, memoryDir+"/") {
+		return !skippedPath(dir)
+	}
+	i := &s.include
+	return i.in.Below(dir) && !i.out.Match(dir) && !i.isOwn(dir) && !i.ignored(dir, true)
+}
+
+// takes reports whether the globs take a file in, by its path.
+func (i *included) takes(p string) bool {
+	if i.in.Empty() || i.out.Match(p) {
+		return false
+	}
+	return i.in.Names(p) || anyMarkdown(p) && i.in.Match(p)
+}
+
+// Classify is [Classify] for the files of this store: what Options.Include takes in is
+// memory too, a topic wherever it lies. It looks at names only; a listing leaves out
+// what .gitignore names.
+func (s *Store) Classify(p string) (Class, bool) {
+	c, ok := Classify(p)
+	switch {
+	case !ok && visible.Name(p) && s.include.takes(p):
+		return classifyNote(p), true
+	case ok && (c.Kind == KindInstructions || c.Kind == KindRoutine) && s.include.takes(p):
+		c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+	}
+	return c, ok
+}
+
+// isNote reports whether a file is one that Options.Include alone makes memory.
+func isNote(p string) bool {
+	c, ok := Classify(p)
+	return !ok || !c.Memory && (c.Kind == KindInstructions || c.Kind == KindRoutine)
+}
+
+// classifyNote is the class of a file that is memory because it is included. What has
+// the name of a private file is private in every folder.
+func classifyNote(p string) Class {
+	dir, name := path.Split(p)
+	c := Class{Kind: KindTopic, Tier: TierEvergreen, PageType: PagePreference, Memory: true, Indexed: true}
+	switch {
+	case name == memoryName, name == userName:
+		c.Private = true
+	case name == bufferName:
+		return Class{Kind: KindBuffer, Private: true, Memory: true}
+	case name == "SESSION-STATE.md":
+		return Class{Kind: KindState}
+	case isHostFile(p):
+		c.Kind = KindInstructions
+	case isMarkdown(name):
+		if i := strings.LastIndex("/"+dir, "/"+memoryDir+"/"); i >= 0 {
+			return classifyMemory(p[i+len(memoryDir)+1:])
+		}
+	}
+	return c
+}
+
+func isHostFile(p string) bool {
+	return slices.Contains(hostFiles, p) || slices.Contains(hostFiles, path.Base(p)) || strings.EqualFold(path.Ext(p), ".mdc")
+}

@@ -1,0 +1,245 @@
+package markdownstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/glob"
+	"github.com/memkernel/memkernel/internal/visible"
+)
+
+// DefaultMaxEntries is how many files and folders are looked at for what is included.
+const DefaultMaxEntries = 250_000
+
+// ErrTooMany is returned where a workspace has more files and folders than
+// Options.MaxEntries: what lies behind is not listed.
+var ErrTooMany = errors.New("too many files")
+
+// treeWalk goes through all of a workspace.
+type treeWalk struct {
+	*walker
+	include *included
+	// left is told what is left out, nil if nobody asks; then folders in which nothing
+	// is included are not entered.
+	left *LeftOut
+	// seen counts what was looked at, spared what was looked at where nothing is
+	// included.
+	seen, spared int
+}
+
+// folder goes through a folder, "" for the workspace, with the ignore files above it. why
+// is for what reason all in it is left out, "" if it is not. It is false at the end of
+// the listing.
+func (t *treeWalk) folder(dir string, above []*glob.Ignore, why LeftReason) bool {
+	entries, err := t.readDir(cmpDot(dir))
+	if err != nil {
+		return why != "" || gone(err) == nil || t.yield(File{Path: dir}, wrapList(cmpDot(dir), err))
+	}
+	if why != "" {
+		if t.spared += len(entries); t.spared > maxSpared {
+			t.left.More = true
+			return true
+		}
+	} else if t.seen += len(entries); t.seen > t.opts.MaxEntries {
+		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include, or raise index.max_files", ErrTooMany, t.opts.MaxEntries))
+		return false
+	}
+	slices.SortFunc(entries, byPath)
+	ignore := t.include.ignoreIn(dir, above)
+	for _, e := range entries {
+		if t.ctx.Err() != nil {
+			t.yield(File{}, t.ctx.Err())
+			return false
+		}
+		p := path.Join(dir, e.Name())
+		more := true
+		if e.IsDir() {
+			more = t.below(p, ignore, why)
+		} else {
+			more = t.file(p, e, ignore, why)
+		}
+		if !more {
+			return false
+		}
+	}
+	return true
+}
+
+func cmpDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// below enters a folder if there may be something to be listed, or to be told.
+func (t *treeWalk) below(p string, ignore []*glob.Ignore, why LeftReason) bool {
+	if p == memoryDir || t.include.isOwn(p) {
+		return true
+	}
+	if !visible.Name(p) && why == "" {
+		return t.yield(File{Path: p}, deny(p, DenyName))
+	}
+	if why == "" || why == LeftNotIncluded {
+		why = t.include.leftFolder(p, ignore)
+	}
+	if why != "" && t.left == nil {
+		return true
+	}
+	return t.folder(p, ignore, why)
+}
+
+// leftFolder is why a folder is left out, "" if it is not.
+func (i *included) leftFolder(p string, ignore []*glob.Ignore) LeftReason {
+	name := path.Base(p)
+	switch inside := i.in.Below(p); {
+	case !inside && strings.HasPrefix(name, "."):
+		return LeftHidden
+	case !inside && closed(name):
+		return LeftGenerated
+	case isIgnored(ignore, p, true):
+		return LeftIgnored
+	case !inside:
+		return LeftNotIncluded
+	case i.out.Match(p):
+		return LeftExcluded
+	}
+	return ""
+}
+
+// file yields a file if it is included.
+func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*glob.Ignore, why LeftReason) bool {
+	name := e.Name()
+	if c, known := Classify(p); known && (c.Memory || !t.include.takes(p)) {
+		return true // listed by its name
+	}
+	in := t.include.in
+	takes := in.Names(p) || anyMarkdown(name) && in.Match(p)
+	link := e.Type()&fs.ModeSymlink != 0
+	switch {
+	case why == "" && (takes || anyMarkdown(name)) && !visible.Name(name):
+		return t.yield(File{Path: p}, deny(p, DenyName))
+	case !takes && !anyMarkdown(name):
+		// A link to a folder is told: there may be notes behind it.
+		if link && why == "" && in.Below(p) {
+			if _, folder, _ := t.files.Resolve(p); folder {
+				t.leave(p, LeftLink)
+			}
+		}
+		return true
+	case why != "":
+	case isIgnored(ignore, p, false):
+		why = LeftIgnored
+	case !takes && (strings.HasPrefix(p, ".") || strings.Contains(p, "/.")):
+		why = LeftHidden
+	case !takes:
+		why = LeftNotIncluded
+	case t.include.out.Match(p):
+		why = LeftExcluded
+	case link:
+		why = LeftLink
+	}
+	if why != "" {
+		t.leave(p, why)
+		return true
+	}
+	fi, err := e.Info()
+	if err != nil && gone(err) == nil || err == nil && !fi.Mode().IsRegular() {
+		return true
+	}
+	c := classifyIn(p)
+	if c.Private && !t.opts.Private {
+		return true
+	}
+	return t.entry(p, c, fi, err, false)
+}
+
+// classifyIn is the class of a file that is included.
+func classifyIn(p string) Class {
+	if c, ok := Classify(p); ok {
+		c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+		return c
+	}
+	return classifyNote(p)
+}
+
+func (t *treeWalk) leave(p string, why LeftReason) {
+	if t.left != nil {
+		t.left.add(p, why)
+	}
+}
+
+// isIgnored asks ignore files, the nearest first.
+func isIgnored(files []*glob.Ignore, p string, folder bool) bool {
+	for i := len(files) - 1; i >= 0; i-- {
+		if out, decided := files[i].Match(p, folder); decided {
+			return out
+		}
+	}
+	return false
+}
+
+// maxIgnore bounds a .gitignore file that is read, in bytes.
+const maxIgnore = 1 << 20
+
+// ignoreIn adds the ignore file of a folder to those above it. The workspace's own come
+// after what git excludes in this clone.
+func (i *included) ignoreIn(dir string, above []*glob.Ignore) []*glob.Ignore {
+	if i.opts.NoGitignore {
+		return nil
+	}
+	names := []string{".gitignore"}
+	if dir == "" {
+		names = []string{".git/info/exclude", ".gitignore"}
+	}
+	out := slices.Clip(above)
+	for _, name := range names {
+		if text := i.readSmall(path.Join(dir, name), maxIgnore); text != "" {
+			out = append(out, glob.ParseIgnore(dir, text))
+		}
+	}
+	return out
+}
+
+// readSmall reads a regular file of the workspace, "" if that can't be done.
+func (i *included) readSmall(p string, limit int64) string {
+	fi, err := i.files.Lstat(p)
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > limit {
+		return ""
+	}
+	f, err := i.files.Open(p)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := readAll(f, fi.Size(), limit)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// ignored reports whether .gitignore files leave out a file, or a folder, or one that it
+// is in.
+func (i *included) ignored(p string, folder bool) bool {
+	ignore := i.ignoreIn("", nil)
+	for at := range len(p) {
+		if p[at] != '/' {
+			continue
+		}
+		if isIgnored(ignore, p[:at], true) {
+			return true
+		}
+		ignore = i.ignoreIn(p[:at], ignore)
+	}
+	return isIgnored(ignore, p, folder)
+}
+
+// isOwn reports whether a folder is git's or the program's, of which nobody is told.
+func (i *included) isOwn(dir string) bool {
+	return path.Base(dir) == ".git" || dir == path.Dir(defaultLockName) || dir == i.opts.Own
+}
