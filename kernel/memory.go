@@ -147,7 +147,7 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 		},
 		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
-		MediaPaths: o.MediaPaths, Sessions: o.Sessions.room(state), Sync: o.Sync.room()})
+		MediaPaths: o.MediaPaths, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 	if err != nil {
 		return nil, err
 	}
@@ -173,13 +173,24 @@ type SearchRequest struct {
 	// the score that they need.
 	MaxResults int
 	MinScore   float64
+	// Wait is how long the search waits for the index to be made, or brought up to date;
+	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
+	// told how far that is.
+	Wait     time.Duration
+	Progress func(ReindexProgress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
 // Search finds what memory holds on a question. The result says why it is empty,
 // or what part of the search is missing; only a session that can't be read is an
-// error. It changes nothing.
+// error.
+//
+// The index is made by the first search, without vectors, and what was written since is
+// in it before a search looks. Where that takes longer than the search waits, the result
+// is what there is by then, with the reason INDEXING, and the rest follows in the
+// background until Close. Where no index can be written and the files are few, they are
+// searched themselves.
 func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Result, error) {
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
@@ -202,8 +213,17 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	res := k.memory.Search(ctx, k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source), q)
+	res := k.memory.Search(ctx, k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source), q,
+		mem.Patience{Wait: req.Wait, Asked: true, Progress: roomProgress(req.Progress)})
 	return &res, ctx.Err()
+}
+
+// Withheld lists what sessions that are not private may not see of what is there.
+func Withheld(k *Kernel, private bool) []retrieval.Withheld {
+	if k.memory == nil {
+		return nil
+	}
+	return k.memory.Withheld(private, "")
 }
 
 // ReadRequest asks for lines of a memory file.

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -77,6 +78,7 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 	if err := s.refresh(false); err != nil { // what was recorded before stands
 		s.invalidate()
 	}
+	req.peek = true
 	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
 		return nil, errors.Join(cause, err)
@@ -108,6 +110,7 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 		return nil, err
 	}
 	defer unlock()
+	req.peek = true
 	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 	ask.LowWater, ask.Demand = k.lowWater, wish
 	var files plan.Workspace // nil if memory is off
 	if k.memory != nil {
-		files = workspaceReader{k.memory, req.Private, s.key}
+		files = workspaceReader{k.memory, req.Private, s.key, req.peek}
 	}
 	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
 	if err != nil {
@@ -259,6 +262,7 @@ type workspaceReader struct {
 	m       *memory
 	private bool
 	key     string
+	peek    bool // nothing is to be written
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
@@ -283,5 +287,5 @@ func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstor
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	return r.m.Recall(ctx, r.private, r.key, q)
+	return r.m.Recall(ctx, r.private, r.key, q, mem.Patience{Peek: r.peek})
 }

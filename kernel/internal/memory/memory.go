@@ -51,6 +51,11 @@ type Options struct {
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
 	Sessions   SessionOptions
+	// Wait is how long searches wait for the index to be made, or brought up to date;
+	// default DefaultWait, negative if they are to search it as it is.
+	Wait time.Duration
+	// After makes the timers of that; default [time.After].
+	After func(time.Duration) <-chan time.Time
 	// Sync says when the index is brought up to date by itself. What a run does, and
 	// what is watched but for the Debounce, is filled in here.
 	Sync syncer.Options
@@ -86,6 +91,9 @@ type Memory struct {
 	o      Options
 	corpus corpus
 	index  opened
+	bring  bringer
+	// nothing is the index of no files.
+	nothing *reading
 
 	mu    sync.Mutex // guards what follows
 	files map[string]readFile
@@ -97,6 +105,12 @@ func Open(dir string, o Options) (*Memory, error) {
 	if o.Store.Now == nil {
 		o.Store.Now = o.Now
 	}
+	if o.Wait == 0 {
+		o.Wait = DefaultWait
+	}
+	if o.After == nil {
+		o.After = time.After
+	}
 	store, err := markdownstore.Open(dir, &o.Store)
 	if err != nil {
 		return nil, err
@@ -106,6 +120,7 @@ func Open(dir string, o Options) (*Memory, error) {
 		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
 	m.corpus = corpus{store: store, masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
+	m.nothing = &reading{retriever: m.worded(noFiles{})}
 	m.Sync = syncer.New(m.syncOptions())
 	return m, nil
 }
@@ -128,8 +143,9 @@ func (m *Memory) syncOptions() syncer.Options {
 
 // Close ends the background's work, then gives the files back.
 func (m *Memory) Close() error {
+	err := m.endRuns()
 	m.Sync.Close()
-	return errors.Join(m.index.close(), m.Private.Close())
+	return errors.Join(err, m.index.close(), m.Private.Close())
 }
 
 // Store is the workspace as a session sees it.

@@ -26,6 +26,8 @@ type ReindexOptions struct {
 
 	// delta leaves past sessions alone of which little is new.
 	delta bool
+	// words leaves vectors for later, suspect looks for damage all the same.
+	words, suspect bool
 }
 
 // The stages of progress.
@@ -87,15 +89,17 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	if err := m.o.Prepare(); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
-	if err := m.readPast(ctx, o, r); err != nil {
-		return r, fmt.Errorf("reindex: %w", err)
+	if !o.words {
+		if err := m.readPast(ctx, o, r); err != nil {
+			return r, fmt.Errorf("reindex: %w", err)
+		}
 	}
 	ix, err := writer(ctx, &m.index, r, o.Full)
 	if err != nil {
 		return r, err
 	}
 	defer ix.Close()
-	if !o.delta && !o.Full {
+	if (!o.delta || o.suspect) && !o.Full {
 		if err := damage(ctx, ix); err != nil {
 			fresh, err := rebuilt(ctx, &m.index, r, err)
 			if err != nil {
@@ -107,7 +111,17 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
 		return r, err
 	}
-	if m.o.Embedder != nil {
+	if o.words && m.o.Sessions.Enabled { // the files first: somebody waits
+		if err := m.readPast(ctx, o, r); err != nil {
+			return r, fmt.Errorf("reindex: %w", err)
+		}
+		files := r.SyncReport
+		if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
+			return r, err
+		}
+		r.Read, r.Removed = r.Read+files.Read, r.Removed+files.Removed
+	}
+	if m.o.Embedder != nil && !o.words {
 		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
 	}
 	if r.EmbedErr != nil && ctx.Err() != nil {
