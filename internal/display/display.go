@@ -28,6 +28,17 @@ type Style struct {
 	Color bool
 	// Width is how many columns a drawing that can be narrower may take.
 	Width int
+	// Command, if not nil, has commands of this program that a text names say of which
+	// workspace they are.
+	Command func(string) string
+}
+
+// command is a text that names commands.
+func (p Style) command(text string) string {
+	if p.Command == nil {
+		return text
+	}
+	return p.Command(text)
 }
 
 // Ink is an ANSI attribute.

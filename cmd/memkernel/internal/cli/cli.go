@@ -56,6 +56,7 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 	default:
 		return fail.Usagef("--color %q is none of auto, always, never", a.color)
 	}
+	a.remember(cmd)
 	if a.StateDir == "" {
 		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
 	}

@@ -41,6 +41,7 @@ type UI struct {
 	Out, Err io.Writer // text
 	Quiet    bool
 	color    string // auto, always or never
+	given    string // the shared flags that were given, for commands that hints name
 	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
 }
@@ -57,7 +58,7 @@ func (u *UI) errorf(format string, args ...any) {
 }
 
 func (u *UI) hintf(format string, args ...any) {
-	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(u.Commands(fmt.Sprintf(format, args...))))
 }
 
 // Tip is a hint after a success.
@@ -84,7 +85,7 @@ func (u *UI) ProgressDone() { u.Progress("") }
 
 // Style decides about colour and width of standard output, in this one place.
 func (u *UI) Style() display.Style {
-	p := display.Style{Width: u.width()}
+	p := display.Style{Width: u.width(), Command: u.Commands}
 	switch u.color {
 	case "always":
 		p.Color = true
