@@ -31,7 +31,8 @@ type handles struct {
 	// read serves searches, write the rest; write is nil if the index is
 	// opened for reading.
 	read, write *sql.DB
-	// file reports whether another file has taken this one's place.
+	// file reports whether another file has taken this one's place; nil for an index
+	// in memory.
 	file fs.FileInfo
 
 	// users counts those who are using the connections; retired ones are
@@ -205,7 +206,7 @@ func (d *door) enter(ctx context.Context, make func() error) (h *handles, done f
 	if d.cur == nil {
 		return nil, nil, explain("use index", d.path, fs.ErrClosed)
 	}
-	if fi, err := os.Stat(d.path); err != nil || !os.SameFile(fi, d.cur.file) {
+	if d.replaced() {
 		if err := d.reopen(ctx, make); err != nil {
 			return nil, nil, err
 		}
@@ -213,6 +214,16 @@ func (d *door) enter(ctx context.Context, make func() error) (h *handles, done f
 	h = d.cur
 	h.users++
 	return h, func() { d.leave(h) }, nil
+}
+
+// replaced reports whether another file is where this one was, or none. The caller
+// holds mu.
+func (d *door) replaced() bool {
+	if d.cur.file == nil {
+		return false // it is in memory
+	}
+	fi, err := os.Stat(d.path)
+	return err != nil || !os.SameFile(fi, d.cur.file)
 }
 
 func (d *door) leave(h *handles) {
@@ -254,6 +265,9 @@ func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) 
 func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err
+	}
+	if d.path == memoryPath {
+		return d.use(ctx)
 	}
 	release, err := lock(ctx, d.path, wait)
 	if err != nil {

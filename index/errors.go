@@ -60,6 +60,17 @@ func (e *Error) Error() string {
 	return s + ": " + e.Hint
 }
 
+// Plain is what an error says without the way out that an Error has, for those who
+// can't take it.
+func Plain(err error) string {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	way := e.Error()[strings.LastIndex(e.Error(), ": "+e.Hint):]
+	return strings.ReplaceAll(err.Error(), way, "")
+}
+
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {

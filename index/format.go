@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"slices"
@@ -108,6 +109,14 @@ func build(ctx context.Context, path string, o *Options) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
+	if err := lay(ctx, db, o); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// lay makes the tables of an empty index.
+func lay(ctx context.Context, db *sql.DB, o *Options) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -125,10 +134,7 @@ func build(ctx context.Context, path string, o *Options) error {
 	if err := newMeta(o).save(ctx, tx, nil); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	return db.Close()
+	return tx.Commit()
 }
 
 // newEnd ends the name of a file that is being made.

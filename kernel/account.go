@@ -396,6 +396,9 @@ func (pl *planned) recallReport() Retrieval {
 	if r.Turn == "" {
 		return out
 	}
+	if m := pl.k.memory; m != nil && r.Reason != string(retrieval.Disabled) {
+		out.Withheld = m.Withheld(pl.req.Private, "")
+	}
 	for i := range pl.Proj.Items {
 		if it := &pl.Proj.Items[i]; it.Page == r.Page && r.Page != "" {
 			out.Page, out.Tokens = it.Page, pl.Scale(it.Tokens)

@@ -235,7 +235,7 @@ func (d *doctor) index() {
 // unsearchable are the states in which an index can't be searched. Without What
 // the index's own words say it.
 var unsearchable = map[IndexState]health.Finding{
-	IndexMissing: {Severity: health.Warning, What: "there is no index yet, so nothing of the files is found", Hint: "run 'memkernel reindex'"},
+	IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
 	IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
 	IndexDamaged: {Severity: health.Error, Hint: "run 'memkernel reindex', which makes it anew; nothing is lost"},
 	IndexForeign: {Severity: health.Error, Hint: "move the file away, or name another state folder with --state-dir"},

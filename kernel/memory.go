@@ -159,7 +159,7 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 		},
 		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
-		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Sync: o.Sync.room()})
+		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 	if err != nil {
 		return nil, err
 	}
@@ -195,13 +195,24 @@ type SearchRequest struct {
 	// the score that they need.
 	MaxResults int
 	MinScore   float64
+	// Wait is how long the search waits for the index to be made, or brought up to date;
+	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
+	// told how far that is.
+	Wait     time.Duration
+	Progress func(ReindexProgress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
 // Search finds what memory holds on a question. The result says why it is empty,
 // or what part of the search is missing; only a session that can't be read is an
-// error. It changes nothing.
+// error.
+//
+// The index is made by the first search, without vectors, and what was written since is
+// in it before a search looks. Where that takes longer than the search waits, the result
+// is what there is by then, with the reason INDEXING, and the rest follows in the
+// background until Close. Where no index can be written and the files are few, they are
+// searched themselves.
 func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Result, error) {
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
@@ -229,7 +240,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	}
 	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
 	sc.Collection, sc.Loaded = req.Collection, req.Loaded
-	res := k.memory.Search(ctx, sc, q)
+	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: roomProgress(req.Progress)})
 	return &res, ctx.Err()
 }
 
@@ -240,6 +251,14 @@ func (m *memory) checkCollection(name string) error {
 		return nil
 	}
 	return fmt.Errorf("search: there is no collection %q; they are %s", name, strings.Join(all, ", "))
+}
+
+// Withheld lists what sessions that are not private may not see of what is there.
+func Withheld(k *Kernel, private bool) []retrieval.Withheld {
+	if k.memory == nil {
+		return nil
+	}
+	return k.memory.Withheld(private, "")
 }
 
 // ReadRequest asks for lines of a memory file.

@@ -107,9 +107,6 @@ func (k *Kernel) known(key string) error {
 	return noSession(k.state, key)
 }
 
-// alikeRunes bounds how much of a key an error shows, in runes.
-const alikeRunes = 128
-
 // distance is how many letters make two keys differ, none where one is in the other.
 // Case makes no difference.
 func distance(a, b string) int {

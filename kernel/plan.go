@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -83,6 +84,8 @@ type PlanRequest struct {
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
 	Unplanned *Unplanned
+
+	peek bool // the index is not to be written
 }
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.
@@ -161,6 +164,8 @@ type Retrieval struct {
 	// Origins say which system's record a cited page was made of, one for each
 	// citation, "" for what is our own; nil if all is.
 	Origins []string `json:"origins,omitempty"`
+	// Withheld are parts of memory that were not searched since the session is shared.
+	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 }
 
 // Layout is the cache side of a plan.

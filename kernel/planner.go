@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -78,6 +79,7 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session.Session, req Pla
 	if err := s.Refresh(false); err != nil { // what was recorded before stands
 		s.Invalidate()
 	}
+	req.peek = true
 	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
 		return nil, errors.Join(cause, err)
@@ -97,6 +99,7 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 		return nil, err
 	}
 	defer unlock()
+	req.peek = true
 	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
@@ -134,7 +137,7 @@ func (k *Kernel) plan(ctx context.Context, s *session.Session, req PlanRequest, 
 	ask.LowWater, ask.Demand = k.lowWater, wish
 	var files plan.Workspace // nil if memory is off
 	if k.memory != nil {
-		files = workspaceReader{k.memory, req.Private, s.Key, req.Loaded}
+		files = workspaceReader{k.memory, req.Private, s.Key, req.Loaded, req.peek}
 	}
 	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
 	if err != nil {
@@ -250,6 +253,7 @@ type workspaceReader struct {
 	private bool
 	key     string
 	loaded  []string
+	peek    bool // nothing is to be written
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
@@ -274,5 +278,5 @@ func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstor
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	return r.m.Recall(ctx, r.private, r.key, r.loaded, q)
+	return r.m.Recall(ctx, r.private, r.key, r.loaded, q, mem.Patience{Peek: r.peek})
 }

@@ -214,12 +214,23 @@ func TestMemoryAcrossRestarts(t *testing.T) {
 	k.Close()
 }
 
-// Reasons: without an index, behind the files, with memory off.
+// asItIs opens a kernel whose searches leave the index as it is.
+func asItIs(t *testing.T, dir string) *kernel.Kernel {
+	t.Helper()
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: -1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.Close() })
+	return k
+}
+
+// Reasons where searches leave the index as it is: without one, behind the files, with
+// memory off.
 func TestRecallSaysWhyItIsEmpty(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	k := openKernel(t, dir)
-	defer k.Close()
+	k := asItIs(t, dir)
 	c := newConversation(11)
 	c.user()
 	p := mustPlan(t, k, private(c))
@@ -231,8 +242,7 @@ func TestRecallSaysWhyItIsEmpty(t *testing.T) {
 	}
 	reindex(t, k)
 	put(t, dir, "memory/later.md", "The worker again.\n")
-	k2 := openKernel(t, dir)
-	defer k2.Close()
+	k2 := asItIs(t, dir)
 	res, err := k2.Search(context.Background(), kernel.SearchRequest{Query: "retry worker", Private: true})
 	if err != nil || res.Reason != retrieval.StaleIndex || len(res.Hits) == 0 {
 		t.Errorf("behind: %v %+v", err, res)
@@ -253,7 +263,7 @@ func TestRecallSaysWhyItIsEmpty(t *testing.T) {
 func TestAutoSync(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{AutoSync: true}})
+	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{AutoSync: true, Sync: kernel.SyncOptions{Wait: -1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestPastSessions(t *testing.T) {
 	p := openPast(t, kernel.SessionOptions{})
 	put(t, p.dir, "memory/mill.md", "The old mill was sold.\n")
 	p.talk("build", "The stork stands on the chimney of the brewery; the token is ghp_0123456789abcdefghijABCDEFGHIJ012345.")
-	if r := reindex(t, p.k); r.Sessions.Read != 2 || len(r.Skipped) != 0 {
+	if r := reindex(t, p.k); r.Sessions.Conversations != 2 || len(r.Skipped) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	res := p.finds(kernel.SearchRequest{Query: "stork chimney", Private: true}, 1)
@@ -171,8 +171,7 @@ func TestPastInPrompts(t *testing.T) {
 func TestPastOff(t *testing.T) {
 	p := openPast(t, kernel.SessionOptions{})
 	reindex(t, p.k)
-	off := openKernel(t, p.dir)
-	defer off.Close()
+	off := asItIs(t, p.dir)
 	q := &past{t, p.dir, p.host, off}
 	q.finds(kernel.SearchRequest{Query: "heron mill", Private: true}, 0)
 	if res := q.finds(kernel.SearchRequest{Query: "heron", Private: true, Source: kernel.SourceSessions}, 0); res.Reason != retrieval.Disabled {

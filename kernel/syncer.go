@@ -4,20 +4,29 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 )
 
 // DefaultSyncInterval is how often the index is brought up to date by the clock.
 const DefaultSyncInterval = syncer.DefaultInterval
 
-// SyncOptions say when the index is brought up to date by itself, in the
-// background. The zero value means never: Reindex is then the only way. Searches
-// never wait for it, and only one process at a time does it.
+// DefaultSyncWait is how long searches wait for the index.
+const DefaultSyncWait = mem.DefaultWait
+
+// SyncOptions say when the index is brought up to date by itself. Searches do it, and so
+// do plans, which search; the rest is in the background, with vectors, and the zero value
+// means never. Only one process at a time does it.
 type SyncOptions struct {
+	// Wait is how long a search waits for the index to be made, or for what has changed;
+	// default DefaultSyncWait. Negative searches it as it is: Reindex is then the only
+	// way, unless one of those that follow is set.
+	Wait time.Duration
 	// OnStart does it when a session starts: at StartSession, and at a session's
 	// first plan.
 	OnStart bool
-	// OnSearch does it when a search found the index behind the files.
+	// OnSearch does it when a search found the index without vectors or, with a negative
+	// Wait, behind the files.
 	OnSearch bool
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration

@@ -84,7 +84,7 @@ func found(t *testing.T, k *kernel.Kernel, query string) *retrieval.Result {
 }
 
 func TestSyncAtSessionStart(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true})
+	k, dir, d := synced(t, kernel.SyncOptions{OnStart: true, Wait: -1})
 	reindex(t, k)
 	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
@@ -109,10 +109,10 @@ func TestSyncAtSessionStart(t *testing.T) {
 	}
 }
 
-// A search says by how much the index is behind, and has it brought up to date
-// behind its back.
+// A search that leaves the index as it is says by how much it is behind, and has it
+// brought up to date behind its back.
 func TestSyncOnSearch(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{OnSearch: true})
+	k, dir, d := synced(t, kernel.SyncOptions{OnSearch: true, Wait: -1})
 	if res := found(t, k, "anything"); res.Reason != retrieval.Disabled {
 		t.Fatalf("without an index: %+v", res)
 	}
@@ -127,7 +127,7 @@ func TestSyncOnSearch(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "USER.md")); err != nil {
 		t.Fatal(err)
 	}
-	o := kernel.SyncOptions{OnSearch: true}
+	o := kernel.SyncOptions{OnSearch: true, Wait: -1}
 	d = drive(&o)
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
@@ -144,13 +144,13 @@ func TestSyncOnSearch(t *testing.T) {
 	}
 }
 
-// A search doesn't wait for the syncer, however long that takes.
+// Such a search doesn't wait for the syncer, however long that takes.
 func TestSearchNeverWaits(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
 	rest(t, dir)
 	busy, release := make(chan bool, 100), make(chan bool)
-	o := kernel.SyncOptions{OnSearch: true, Report: func(kernel.SyncRun) { busy <- true; <-release }}
+	o := kernel.SyncOptions{OnSearch: true, Wait: -1, Report: func(kernel.SyncRun) { busy <- true; <-release }}
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestSearchNeverWaits(t *testing.T) {
 
 // Without options nothing is brought up to date by itself.
 func TestSyncOff(t *testing.T) {
-	k, dir, d := synced(t, kernel.SyncOptions{})
+	k, dir, d := synced(t, kernel.SyncOptions{Wait: -1})
 	reindex(t, k)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
@@ -210,7 +210,7 @@ func TestSyncLeavesNothing(t *testing.T) {
 		}
 		buf := make([]byte, 1<<20)
 		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "memory/syncer.") || strings.Contains(g, "index/watch.") {
+			if strings.Contains(g, "internal/memory") || strings.Contains(g, "index/watch.") {
 				t.Fatalf("still running:\n%s", g)
 			}
 		}

@@ -1,6 +1,10 @@
 package retrieval
 
-import "github.com/memkernel/memkernel/index"
+import (
+	"cmp"
+
+	"github.com/memkernel/memkernel/index"
+)
 
 // Reason is how the search of memory ended.
 type Reason string
@@ -15,8 +19,12 @@ const (
 	Denied Reason = "DENIED"
 	// BackendError: the index can't be searched; Result.Err is why.
 	BackendError Reason = "BACKEND_ERROR"
-	// Disabled: there is no index.
+	// Disabled: memory is switched off, or searches are not to make the index that is
+	// missing.
 	Disabled Reason = "DISABLED"
+	// Indexing: the index is still being made, or brought up to date, and what there
+	// is of it was searched.
+	Indexing Reason = "INDEXING"
 	// StaleIndex: memory was searched as it was some time ago.
 	StaleIndex Reason = "STALE_INDEX"
 )
@@ -45,12 +53,46 @@ type Result struct {
 	// Behind is how far the index is behind the files, nil if it is not or if that
 	// is unknown. The caller sets it.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Progress is how far the index is, set with Indexing. The caller sets it.
+	Progress *Progress `json:"progress,omitempty"`
+	// Withheld are parts of memory that the one who asks may not see, whether or not
+	// they hold an answer; nil for none. The caller sets it.
+	Withheld []Withheld `json:"withheld,omitempty"`
 	// Note is the part of Detail from the index, on how its hits were found, such as
 	// that another backend answered.
 	Note string `json:"-"`
 	// Err is what failed, nil if nothing did. If there are hits too, only a
 	// part failed. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
+}
+
+// Withheld is a part of memory that may not be seen: a file, or a class of them.
+type Withheld struct {
+	Path   string `json:"path,omitempty"`
+	Class  string `json:"class,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// WithheldLine says in a line what is withheld, "" if nothing is.
+func WithheldLine(parts []Withheld) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	names := map[string]string{"sessions": "past sessions", "media": "images and sounds"}
+	line := "withheld, as this session is shared: "
+	for i, w := range parts {
+		if i > 0 {
+			line += ", "
+		}
+		line += cmp.Or(w.Path, names[w.Class], w.Class)
+	}
+	return line
+}
+
+// Progress is how far an index is: it has Files of Total.
+type Progress struct {
+	Files int `json:"files"`
+	Total int `json:"total"`
 }
 
 // Kind is where a hit comes from.

@@ -172,21 +172,21 @@ func (s *search) embed(ctx context.Context) (string, []float32) {
 // halved reports in the result which of the two searches failed.
 func (s *search) halved(hits index.Hits) {
 	if err := hits.VectorErr; err != nil {
-		s.report(OK, "searched by words alone: "+err.Error(), err)
+		s.report(OK, "searched by words alone: "+index.Plain(err), err)
 	}
 	if err := hits.KeywordErr; err != nil {
-		s.report(OK, "searched by vectors alone: "+err.Error(), err)
+		s.report(OK, "searched by vectors alone: "+index.Plain(err), err)
 	}
 }
 
-// broken reports in the result why the index could not be searched, and the
-// way out.
+// broken reports in the result why the index could not be searched. The way out is in
+// the error, for those who can take it.
 func (s *search) broken(err error) {
 	if errors.Is(err, index.ErrMissing) {
-		s.report(Disabled, "there is no index yet: run a reindex to make it", err)
+		s.report(Disabled, "there is no index yet", err)
 		return
 	}
-	s.report(BackendError, "the index can't be searched: "+err.Error(), err)
+	s.report(BackendError, "the index can't be searched: "+index.Plain(err), err)
 }
 
 // session searches the spans. They have no vectors, so words have all the
@@ -268,7 +268,7 @@ func (s *search) behind() string {
 	if s.q.StaleBy != "" {
 		by = " (" + s.q.StaleBy + ")"
 	}
-	return "the index is behind the files" + by + ": run a reindex"
+	return "the index is behind the files" + by
 }
 
 // nothing returns why there are no hits.

@@ -94,7 +94,7 @@ func TestReasons(t *testing.T) {
 		{"min score", &fakeIndex{hits: some}, Options{}, Query{MinScore: .6}, NoMatch, Keyword, 0, "0.50, which is below 0.60", nil},
 		{"denied", &fakeIndex{hits: some}, Options{}, Query{Denied: "the session is shared"}, Denied, NoSearch, 0, "shared", nil},
 		{"nil index", nil, Options{}, Query{}, Disabled, NoSearch, 0, "no index", nil},
-		{"missing", &fakeIndex{err: index.ErrMissing}, Options{}, Query{}, Disabled, NoSearch, 0, "reindex", index.ErrMissing},
+		{"missing", &fakeIndex{err: index.ErrMissing}, Options{}, Query{}, Disabled, NoSearch, 0, "there is no index yet", index.ErrMissing},
 		{"damaged", &fakeIndex{err: fmt.Errorf("x: %w", index.ErrDamaged)}, Options{}, Query{}, BackendError, NoSearch, 0, "damaged", index.ErrDamaged},
 		{"stale", &fakeIndex{hits: some}, Options{}, Query{Stale: true}, StaleIndex, Keyword, 1, "behind", nil},
 		{"outdated", &fakeIndex{hits: index.Hits{Outdated: true, Keyword: some.Keyword}}, Options{}, Query{}, StaleIndex, Keyword, 1, "behind", nil},

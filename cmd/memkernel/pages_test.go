@@ -21,8 +21,7 @@ const repository = "../.."
 
 // namesToCome are verbs, and topics of help, that pages may name before the program has
 // them. Delete a line once it has.
-var namesToCome = []string{
-}
+var namesToCome = []string{}
 
 // page is a Markdown file taken apart. Lines count from 1.
 type page struct {

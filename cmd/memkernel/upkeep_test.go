@@ -74,7 +74,7 @@ func TestUpkeepVerbs(t *testing.T) {
 		{0, []string{"nightly", "--include", "Harbour"}, []string{"audit   ", "curate  2 entries added", "prune   "}},
 		{0, []string{"nightly", "--include", "Harbour"}, []string{"curate  0 entries added", "prune   0 entries moved"}},
 		{0, []string{"guard"}, []string{"MEMORY.md lost 0 of"}},
-		{3, []string{"guard", "--before", before}, []string{"    3  - Something that stands nowhere.", "lost 1 of 2 lines, 50 %; 25 % may be", "'memkernel prune' moves them"}},
+		{3, []string{"guard", "--before", before}, []string{"    3  - Something that stands nowhere.", "lost 1 of 2 lines, 50 %; 25 % may be", "'memkernel prune --workspace ", "' moves them"}},
 		{0, []string{"prune", "--undo"}, []string{"  MEMORY.md\n", "taken back: the pruning of 2026-03-09T23:30:00Z, 3 files"}},
 		{1, []string{"prune", "--undo"}, []string{"nothing was pruned that could be taken back"}},
 		{2, []string{"curate", "--date", "tomorrow"}, []string{`--date "tomorrow" is not a day`}},

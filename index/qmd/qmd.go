@@ -84,7 +84,7 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 		return out, errNothing
 	}
 	if len(out.Keyword) == 0 {
-		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection, and run a reindex",
+		return out, fmt.Errorf("of what it found nothing is in the index of this workspace (%d of other collections or not indexed, %d unreadable): see index.qmd.collection",
 			unresolved, len(answer.Bad))
 	}
 	out.Ranked, out.Note = true, fmt.Sprintf("ranked by qmd %s", ix.opts.Mode)

@@ -132,7 +132,7 @@ const definitions = [
       if (a.corpus === "wiki") return { results: [], disabled: true, unavailable: true, error: "there is no wiki in this memory", action: "search without corpus" };
       const found = await call("search", { query: a.query, ...who, ...bounds(a) });
       const wanted = (h) => a.corpus !== "memory" && a.corpus !== "sessions" || h.source === a.corpus;
-      return { results: found.results.map(hit).filter(wanted), provider: "memkernel", mode: found.mode, reason: found.reason, citations: "on", ...(found.detail ? { detail: found.detail } : {}) };
+      return { results: found.results.map(hit).filter(wanted), provider: "memkernel", mode: found.mode, reason: found.reason, citations: "on", ...(found.detail ? { detail: found.detail } : {}), ...(found.withheld ? { withheld: found.withheld } : {}), ...(found.progress ? { progress: found.progress } : {}) };
     },
   },
   {

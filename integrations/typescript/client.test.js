@@ -160,8 +160,8 @@ const bills = {
   deepseek: { prompt_tokens: 1000, completion_tokens: 9, total_tokens: 1009, prompt_tokens_details: { cached_tokens: 700 }, prompt_cache_hit_tokens: 700, prompt_cache_miss_tokens: 300 },
 };
 
-// The examples of the READMEs run as they stand, once per provider.
-for (const file of ["README.md", "../../README.md"])
+// The examples of these pages run as they stand, once per provider.
+for (const file of ["README.md", "../../README.md", "../../doc/agents.md"])
   test(`the example of ${file}`, { skip }, () => {
     const here = dirname(fileURLToPath(import.meta.url));
     const text = readFileSync(join(here, file), "utf8");

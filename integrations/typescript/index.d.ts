@@ -90,6 +90,14 @@ export interface CompactParams extends BoundaryParams { target_tokens?: number; 
 export interface Passed extends Document { outcome: "committed" | "duplicate"; ingested: number; turns: number; epoch: number; compaction?: any; conversation?: Mark }
 export interface Hit { path: string; start_line: number; end_line: number; score: number; snippet: string; citation: string; [member: string]: any }
 
+/** progress comes with INDEXING: the index has so many of the files. withheld are parts of memory that a shared session may not see, whether or not they hold an answer. */
+export interface Found {
+  results: Hit[]; reason: string; mode: string; detail: string;
+  behind?: { files: number; removed: number; bytes: number; rules: boolean };
+  progress?: { files: number; total: number };
+  withheld?: { path?: string; class?: string; reason: string }[];
+}
+
 export function connect(options?: ConnectOptions): Promise<Client>;
 export function expand<M>(items: Item[], messages: M[]): M[];
 
@@ -118,7 +126,7 @@ export class Client extends EventEmitter {
   remember(params: SessionParams & { text: string; path?: string; id?: string; evidence?: string }, options?: CallOptions): Promise<Document>;
   forget(params: SessionParams & { ids?: string[]; all?: boolean; reason?: string; apply?: boolean }, options?: CallOptions): Promise<Document>;
   retain(params?: { apply?: boolean; now?: string }, options?: CallOptions): Promise<Document>;
-  search(params: SessionParams & { query: string; max_results?: number; min_score?: number }, options?: CallOptions): Promise<{ results: Hit[]; reason: string; mode: string; detail: string }>;
+  search(params: SessionParams & { query: string; max_results?: number; min_score?: number }, options?: CallOptions): Promise<Found>;
   read(params: { path: string; from?: number; lines?: number; private?: boolean }, options?: CallOptions): Promise<Document>;
   get(params: { session_key?: string; id: string }, options?: CallOptions): Promise<Document>;
   write(params: SessionParams & { updates: Update[]; key?: string; point?: string; by?: string; project?: boolean; all_or_nothing?: boolean }, options?: CallOptions): Promise<Document>;

@@ -138,13 +138,14 @@ type Index struct {
 	BusyTimeout Duration      `key:"busy_timeout" experimental:"yes" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
 	Postgres    IndexPostgres `key:"postgres" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server. A server that is not on this machine, and dsn_env, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	QMD         IndexQMD      `key:"qmd" doc:"The program of index.backend qmd, which counts only from a file that --config names: the state folder's may have come with somebody's repository."`
-	Sync        Sync          `key:"sync" doc:"When programs that keep running bring the index up to date by themselves, such as reindex --watch. No search waits for it."`
+	Sync        Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
 }
 
 // Sync holds what brings the index up to date.
 type Sync struct {
+	Wait           Duration `key:"wait" default:"2s" range:"0s..10m" doc:"How long a search, and a plan, waits for the index to be made, or for what has changed; the answer is what there is by then. 0 searches the index as it is."`
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
-	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index behind the files."`
+	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
 	Watch          bool     `key:"watch" default:"true" doc:"Whether changes of files do, as they happen. Where the system can't watch so many folders, the clock stands in."`
 	Debounce       Duration `key:"debounce" experimental:"yes" default:"1.5s" range:"10ms..10m" doc:"How long nothing more must change before a change counts."`

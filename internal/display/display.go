@@ -32,6 +32,17 @@ type Style struct {
 	// Width is how many columns a drawing may take; one that can't be narrower takes
 	// Columns at least.
 	Width int
+	// Command, if not nil, has commands of this program that a text names say of which
+	// workspace they are.
+	Command func(string) string
+}
+
+// command is a text that names commands.
+func (p Style) command(text string) string {
+	if p.Command == nil {
+		return text
+	}
+	return p.Command(text)
 }
 
 // columns is the width of a drawing that can't be narrower than Columns.

@@ -27,10 +27,7 @@ func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 		row("index", "%s", d.Index) // a database, which is others' too
 	}
 	if d.Rebuilt != "" {
-		why, _, _ := strings.Cut(d.Rebuilt, ": rebuild the index") // which was done
-		why, _, _ = strings.Cut(why, ": update memkernel")
-		why, _, _ = strings.Cut(why, ": move it away")
-		row("rebuilt", "%s", why)
+		row("rebuilt", "%s", d.Rebuilt)
 	}
 	if d.Aside != "" {
 		row("kept", "what was there: %s", d.Aside)

@@ -96,7 +96,7 @@ func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p Style) {
 	} else {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
-	indexText(b, &m.Index)
+	indexText(b, p, &m.Index)
 	if m.NeverEmbedded > 0 {
 		fmt.Fprintf(b, "  %s will never get a vector: a whole day's embedding.daily_tokens are fewer\n", Plural(m.NeverEmbedded, "text"))
 	}
@@ -115,9 +115,9 @@ func modelsText(b *strings.Builder, models []kernel.Cooldown, p Style) {
 	}
 }
 
-func indexText(b *strings.Builder, ix *kernel.IndexStatus) {
+func indexText(b *strings.Builder, p Style, ix *kernel.IndexStatus) {
 	if ix.State != kernel.IndexOK {
-		fmt.Fprintf(b, "  index: %s; run 'memkernel doctor'\n", ix.State)
+		fmt.Fprintf(b, "  index: %s; %s says more\n", ix.State, p.command("'memkernel doctor'"))
 		return
 	}
 	fmt.Fprintf(b, "  index: %s, %s", Plural(int(ix.Files), "file"), Plural(int(ix.Chunks), "chunk"))
@@ -130,7 +130,7 @@ func indexText(b *strings.Builder, ix *kernel.IndexStatus) {
 	}
 	b.WriteString("\n")
 	if ix.Behind {
-		b.WriteString("  run 'memkernel reindex' to bring it up to date\n")
+		fmt.Fprintf(b, "  the next search brings it up to date, or %s\n", p.command("'memkernel reindex'"))
 	}
 }
 

@@ -86,11 +86,15 @@ type Search struct {
 	Detail  string           `json:"detail"`
 	// Behind says by how much the index is behind, absent if it is not.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Progress is how far the index is, with INDEXING.
+	Progress *retrieval.Progress `json:"progress,omitempty"`
+	// Withheld are parts of memory that a shared session may not see.
+	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 }
 
 // OfSearch is what was found on a question.
 func OfSearch(query string, r *retrieval.Result) Search {
-	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind}
+	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld}
 }
 
 // Forget is the document of forget.

@@ -302,7 +302,7 @@ var (
 
 // complaints returns the log without its lines on the index.
 func (g *fakeGemini) complaints() string {
-	return strings.Join(slices.DeleteFunc(strings.SplitAfter(g.log(), "\n"), func(l string) bool { return strings.Contains(l, "run a reindex") }), "")
+	return strings.Join(slices.DeleteFunc(strings.SplitAfter(g.log(), "\n"), func(l string) bool { return strings.Contains(l, ": INDEXING: ") }), "")
 }
 
 // TestGeminiRewritten: however the host writes its list of messages again, what was said

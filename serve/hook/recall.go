@@ -30,7 +30,8 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	}
 	if told := string(res.Reason); r.Told != told {
 		r.Told = told
-		if res.Err != nil || res.Reason == retrieval.Disabled || res.Reason == retrieval.StaleIndex {
+		switch {
+		case res.Err != nil, res.Reason == retrieval.Disabled, res.Reason == retrieval.StaleIndex, res.Reason == retrieval.Indexing:
 			err = errors.New(told + ": " + res.Detail) // once, until it is otherwise
 		}
 	}
@@ -81,7 +82,7 @@ func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 	for _, it := range packed.Items {
 		r.Lines = append(r.Lines, lineRange{it.Path, it.StartLine, it.EndLine})
 	}
-	return join(intro, retrieval.Render(packed.Items)), err
+	return join(intro, retrieval.WithheldLine(kernel.Withheld(s.Kernel, s.Private)), retrieval.Render(packed.Items)), err
 }
 
 // startFiles returns the beginnings of curated memory and the ends of the newest logs.

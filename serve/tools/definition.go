@@ -87,7 +87,7 @@ type spec struct {
 var specs = []spec{
 	{name: MemorySearch,
 		description: "Mandatory recall step: search MEMORY.md, memory/*.md and, where that is switched on, past sessions before answering questions about prior work, decisions, dates, people, preferences or todos. " +
-			"Returns the best snippets with path, lines, score and citation, and a reason if there are none. The question is plain text in the user's words.",
+			"Returns the best snippets with path, lines, score and citation, a reason if there are none, and what is withheld from this session. The question is plain text in the user's words.",
 		properties: map[string]property{
 			"query":      text("The question, in plain words; nothing in it is syntax."),
 			"maxResults": number("integer", "Most results to return; 10 if left out.", 1, maxResults),

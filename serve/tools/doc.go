@@ -11,8 +11,8 @@
 // private, are never arguments. Arguments are checked strictly; one that is unknown,
 // missing or of the wrong kind is an [ArgumentError], which names what would do.
 // Everything else is an answer: a JSON object whose member reason is OK, NO_MATCH,
-// DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED or STALE_INDEX, and for memory_append
-// also the code of what refused it, with the reason in words in detail. What is not
+// DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or INDEXING, and for
+// memory_append also the code of what refused it, with the reason in words in detail. What is not
 // there is empty text, not a failure:
 //
 //	{"text":"","path":"memory/gone.md","reason":"NO_MATCH","detail":"there is no such file"}

@@ -31,8 +31,13 @@ type found struct {
 	Citations Citations `json:"citations"`
 	// Behind is by how much the index is behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Progress is how far the index is, with INDEXING.
+	Progress *retrieval.Progress `json:"progress,omitempty"`
+	// Withheld are parts of memory that this session may not see, whether or not they
+	// hold an answer.
+	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
-	// what would help.
+	// what the model can do.
 	Disabled    bool   `json:"disabled,omitempty"`
 	Unavailable bool   `json:"unavailable,omitempty"`
 	TimedOut    bool   `json:"timedOut,omitempty"`
@@ -72,7 +77,8 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Reason, out.Detail, out.Mode, out.Behind = string(res.Reason), res.Detail, string(res.Mode), res.Behind
+	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress
+	out.Withheld = res.Withheld
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()
@@ -84,9 +90,10 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	switch res.Reason {
 	case retrieval.Disabled:
 		out.off(res.Detail)
-		out.Action = "run memkernel reindex"
+	case retrieval.Indexing:
+		out.Action = "ask again in a moment, if what is missing matters"
 	case retrieval.BackendError:
-		out.Unavailable, out.Error, out.Action = true, res.Detail, "run memkernel doctor"
+		out.Unavailable, out.Error, out.Action = true, res.Detail, "tell the user that memory can't be searched, and go on without it"
 	}
 	return out, nil
 }

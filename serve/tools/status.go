@@ -80,7 +80,7 @@ func (st *standing) memory(s *Set, m *kernel.MemoryStatus) {
 	case !m.Enabled:
 		st.Reason, st.Detail = reasonDisabled, "memory is switched off"
 	case m.Index.State == kernel.IndexMissing:
-		st.Reason, st.Detail = reasonDisabled, "there is no index yet: run a reindex to make it"
+		st.Detail = "nothing is indexed yet: the first memory_search does it"
 	case m.Index.State != kernel.IndexOK:
 		st.Reason, st.Detail = reasonBackend, "the index is "+string(m.Index.State)
 	case m.Index.Behind:

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -30,6 +31,7 @@ type answer struct {
 	Unavailable, TimedOut      bool
 	Duplicate                  bool
 	Masked                     int
+	Withheld                   []retrieval.Withheld
 	Session                    *struct{ Key string }
 	Memory                     *struct {
 		Index  string
@@ -114,10 +116,6 @@ var notes = map[string]string{
 
 func TestSearchAndGet(t *testing.T) {
 	b := open(t, notes)
-	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "DISABLED" || !a.Disabled || a.Results == nil {
-		t.Errorf("without an index: %+v", a)
-	}
-	b.reindex()
 	a := b.call(private, tools.MemorySearch, object{"query": "when are deploys of heron?", "maxResults": 1})
 	if a.Reason != "OK" || len(a.Results) != 1 {
 		t.Fatalf("%+v", a)
@@ -140,7 +138,10 @@ func TestSearchAndGet(t *testing.T) {
 	}
 	defer k.Close()
 	b.k = k
-	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "STALE_INDEX" || !strings.Contains(a.Detail, "1 changed") {
+	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "OK" {
+		t.Errorf("%+v", a)
+	}
+	if a := b.call(private, tools.MemorySearch, object{"query": "something new"}); a.Reason != "OK" || len(a.Results) == 0 || a.Results[0].Path != "memory/new.md" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -397,5 +398,86 @@ func TestDefinitions(t *testing.T) {
 	}
 	if d := s.Definitions(); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {
 		t.Errorf("%+v", d)
+	}
+}
+
+// commands are words by which an answer would have a model run something.
+var commands = []string{"memkernel doctor", "reindex", "rebuild", "run "}
+
+// What stands in the index's place makes no tool answer with a command, and memory is
+// searched all the same.
+func TestAnswersNameNoCommand(t *testing.T) {
+	spoils := map[string]func(path string) error{
+		"never made": os.Remove,
+		"foreign":    func(path string) error { return os.WriteFile(path, []byte("dear diary"), 0o600) },
+		"damaged":    func(path string) error { return os.WriteFile(path, make([]byte, 9999), 0o600) },
+		"folder":     func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	}
+	for name, spoil := range spoils {
+		for how, wait := range map[string]time.Duration{"made": 0, "as it is": -1} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				b := open(t, notes)
+				b.reindex()
+				if err := errors.Join(b.k.Close(), spoil(filepath.Join(b.dir, kernel.DefaultStateDir, "index.sqlite"))); err != nil {
+					t.Fatal(err)
+				}
+				k, err := kernel.Open(context.Background(), b.dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: wait}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer k.Close()
+				b.k = k
+				for _, c := range []string{tools.ContextStatus, tools.MemorySearch, tools.MemoryAppend, tools.MemorySearch, tools.ContextStatus} {
+					args := map[string]object{tools.MemorySearch: {"query": "when are deploys of heron?"}, tools.MemoryAppend: {"text": "The stork flies."}}[c]
+					set, err := tools.New(k, private)
+					if err != nil {
+						t.Fatal(err)
+					}
+					raw, err := json.Marshal(args)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if args == nil {
+						raw = nil
+					}
+					out, err := set.Call(context.Background(), c, raw)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, w := range commands {
+						if strings.Contains(string(out), w) {
+							t.Errorf("%s says %q: %s", c, w, out)
+						}
+					}
+					if c == tools.MemorySearch && wait == 0 && !strings.Contains(string(out), "Tuesdays") {
+						t.Errorf("not found: %s", out)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What memory_append kept is found by the next memory_search, and a shared session is told
+// what it may not see.
+func TestAppendedIsFound(t *testing.T) {
+	b := open(t, notes)
+	for _, text := range []string{"The stork flies.", "鶴は千年。", "The bittern booms."} {
+		b.call(private, tools.MemoryAppend, object{"text": text})
+		if a := b.call(private, tools.MemorySearch, object{"query": text}); a.Reason != "OK" || len(a.Results) == 0 || !strings.Contains(a.Results[0].Snippet, text) {
+			t.Errorf("%s: %+v", text, a)
+		}
+	}
+	if a := b.call(private, tools.MemorySearch, object{"query": "staging port"}); len(a.Withheld) != 0 || len(a.Results) == 0 {
+		t.Errorf("%+v", a)
+	}
+	for _, q := range []string{"staging port", "heron", "zzyzx"} {
+		a := b.call(tools.Options{}, tools.MemorySearch, object{"query": q})
+		if len(a.Withheld) != 2 || a.Withheld[0].Path != "MEMORY.md" || a.Withheld[0].Reason == "" || a.Withheld[1].Class != "sessions" {
+			t.Errorf("%s: %+v", q, a)
+		}
+		if len(a.Results) == 0 && !strings.Contains(a.Detail, "withheld, as this session is shared: MEMORY.md, past sessions") {
+			t.Errorf("%s: %s", q, a.Detail)
+		}
 	}
 }

@@ -54,6 +54,9 @@ const (
 	// Immutable is ReadOnly for a place where nothing may be created, not even
 	// the lock files of a reader. The file must not be written meanwhile.
 	Immutable Mode = "immutable"
+	// Memory is no file: all connections of the process to one name, which begins with
+	// a slash, share what is kept until the last is closed.
+	Memory Mode = "memory"
 )
 
 // PageSize of new files, in bytes. Large pages hold a chunk's text in one piece
@@ -94,9 +97,14 @@ func fileURI(path string, mode Mode, params url.Values) string {
 		p = "/" + p
 	}
 	params.Set("mode", string(mode))
-	if mode == Immutable {
+	switch mode {
+	case Immutable:
 		params.Set("mode", string(ReadOnly))
 		params.Set("immutable", "1")
+	case Memory:
+		params.Set("mode", string(Create))
+		params.Set("vfs", "memdb")
+		p = path
 	}
 	escaped := strings.ReplaceAll(url.PathEscape(p), "%2F", "/")
 	return "file:" + escaped + "?" + params.Encode()
@@ -109,6 +117,8 @@ func common(mode Mode, busy time.Duration) url.Values {
 	if mode == ReadWrite {
 		v.Set("_journal_mode", "WAL")
 		v.Set("_synchronous", "NORMAL")
+	}
+	if mode == ReadWrite || mode == Memory {
 		// A transaction that reads first and then writes fails at once if
 		// somebody else wrote in between, whatever the timeout: take the lock
 		// at its start.

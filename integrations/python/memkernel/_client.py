@@ -313,6 +313,9 @@ class Client:
         return self.call("retain", params)
 
     def search(self, query: str, **params: Any) -> Json:
+        """Answers with results and a reason. With INDEXING, progress says how many of the
+        files are indexed; withheld names what a shared session may not see, whether or
+        not it holds an answer."""
         return self.call("search", {"query": query, **params})
 
     def read(self, path: str, **params: Any) -> Json:

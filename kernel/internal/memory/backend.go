@@ -140,7 +140,7 @@ func (m *Memory) lag(ctx context.Context) index.Lag {
 func writer(ctx context.Context, x *opened, r *Report, full bool) (Index, error) {
 	if full {
 		o := x.options()
-		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = why.Error(), path }
+		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = index.Plain(why), path }
 		look := x.options()
 		look.ReadOnly = true
 		ix, err := x.backend.Open(ctx, look)
@@ -171,7 +171,7 @@ func damage(ctx context.Context, ix Index) error {
 
 // rebuilt makes the index anew that is older, or damaged.
 func rebuilt(ctx context.Context, x *opened, r *Report, why error) (Index, error) {
-	r.Rebuilt = why.Error()
+	r.Rebuilt = index.Plain(why)
 	o := x.options()
 	o.Aside = func(path string, _ error) { r.Aside = path }
 	if errors.Is(why, index.ErrDamaged) {

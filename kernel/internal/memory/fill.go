@@ -23,6 +23,10 @@ type Estimate struct {
 // ProbeText is a text that every model takes.
 const ProbeText = "memory"
 
+// errUnasked is why there are no vectors of a model that is not on this machine, before
+// anybody asked for some.
+var errUnasked = errors.New("the first are made by a reindex that somebody asks for, since the model is not on this machine")
+
 // filling gives chunks their vectors in one reindex.
 type filling struct {
 	corpus *corpus
@@ -46,10 +50,13 @@ func fill(ctx context.Context, f *filling) error {
 // once fills the index. check looks whether the model still gives vectors of the
 // length that is in use.
 func (f *filling) once(ctx context.Context, check bool) error {
-	if err := f.allowed(ctx); err != nil {
-		return err
-	}
 	used, dim, err := f.ix.Model(ctx)
+	if err == nil && used == "" && f.opts.delta && !embed.Describe(f.p).Free {
+		return errUnasked
+	}
+	if err == nil {
+		err = f.allowed(ctx)
+	}
 	if err == nil && (check || used != f.p.Model()) {
 		used, dim, err = f.measure(ctx)
 	}

@@ -54,6 +54,11 @@ type Options struct {
 	// Folders are searched beside the workspace.
 	Folders  []Folder
 	Sessions SessionOptions
+	// Wait is how long searches wait for the index to be made, or brought up to date;
+	// default DefaultWait, negative if they are to search it as it is.
+	Wait time.Duration
+	// After makes the timers of that; default [time.After].
+	After func(time.Duration) <-chan time.Time
 	// Sync says when the index is brought up to date by itself. What a run does, and
 	// what is watched but for the Debounce, is filled in here.
 	Sync syncer.Options
@@ -89,6 +94,9 @@ type Memory struct {
 	o      Options
 	corpus corpus
 	index  opened
+	bring  bringer
+	// nothing is the index of no files.
+	nothing *reading
 
 	mu    sync.Mutex // guards what follows
 	files map[string]readFile
@@ -100,6 +108,12 @@ func Open(dir string, o Options) (*Memory, error) {
 	if o.Store.Now == nil {
 		o.Store.Now = o.Now
 	}
+	if o.Wait == 0 {
+		o.Wait = DefaultWait
+	}
+	if o.After == nil {
+		o.After = time.After
+	}
 	store, err := markdownstore.Open(dir, &o.Store)
 	if err != nil {
 		return nil, err
@@ -109,6 +123,7 @@ func Open(dir string, o Options) (*Memory, error) {
 		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
+	m.nothing = &reading{retriever: m.worded(noFiles{})}
 	m.Sync = syncer.New(m.syncOptions())
 	return m, nil
 }
@@ -149,8 +164,9 @@ func watched(st *markdownstore.Store) watch.Tree {
 
 // Close ends the background's work, then gives the files back.
 func (m *Memory) Close() error {
+	err := m.endRuns()
 	m.Sync.Close()
-	errs := []error{m.index.close(), m.Private.Close()}
+	errs := []error{err, m.index.close(), m.Private.Close()}
 	for _, x := range m.corpus.extras {
 		errs = append(errs, x.close())
 	}

@@ -142,7 +142,7 @@ func TestScopes(t *testing.T) {
 		{"another agent", true, "lee", "three", "", []string{"MEMORY.md", "sessions/lee/"}},
 		{"nobody", true, "max", "", SourceSessions, nil},
 	} {
-		res := m.Search(context.Background(), m.Scope(c.private, c.agent, c.session, c.source), retrieval.Query{Text: "heron", Now: time.Now()})
+		res := m.Search(context.Background(), m.Scope(c.private, c.agent, c.session, c.source), retrieval.Query{Text: "heron", Now: time.Now()}, Patience{})
 		got := paths(res)
 		slices.Sort(got)
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
@@ -161,10 +161,10 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	if res := m.Search(context.Background(), m.Scope(false, "", "", SourceSessions), retrieval.Query{Text: "heron"}); res.Reason != retrieval.Denied {
+	if res := m.Search(context.Background(), m.Scope(false, "", "", SourceSessions), retrieval.Query{Text: "heron"}, Patience{}); res.Reason != retrieval.Denied {
 		t.Errorf("a shared session that asks for the past: %s", res.Reason)
 	}
-	res := m.Search(context.Background(), m.Scope(true, "lee", "", SourceSessions), retrieval.Query{Text: "heron"})
+	res := m.Search(context.Background(), m.Scope(true, "lee", "", SourceSessions), retrieval.Query{Text: "heron"}, Patience{})
 	var denied *markdownstore.DeniedError
 	if _, err := m.Document(m.Scope(true, "kim", "", ""), res.Hits[0].Path, 0, 0); !errors.As(err, &denied) || denied.Reason != markdownstore.DenyAgent {
 		t.Errorf("another's document: %v", err)
@@ -219,7 +219,7 @@ func TestLeftAlone(t *testing.T) {
 		}
 	})
 	for range 3 {
-		res := m.Search(context.Background(), m.Scope(true, "", "", ""), retrieval.Query{Text: "heron"})
+		res := m.Search(context.Background(), m.Scope(true, "", "", ""), retrieval.Query{Text: "heron"}, Patience{})
 		if res.Reason != retrieval.BackendError || !strings.Contains(res.Detail, "nobody answers") {
 			t.Fatalf("%+v", res)
 		}
@@ -302,7 +302,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("left %q, were %q", got, before)
 	}
 	// A reader keeps the log where it is.
-	if res := m.Recall(context.Background(), true, "", nil, retrieval.Query{Text: "heron"}); len(res.Hits) == 0 {
+	if res := m.Recall(context.Background(), true, "", nil, retrieval.Query{Text: "heron"}, Patience{}); len(res.Hits) == 0 {
 		t.Fatalf("%+v", res)
 	}
 	note(t, dir, "memory/birds.md", "The stork eats frogs.\n")

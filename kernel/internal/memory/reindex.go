@@ -27,6 +27,8 @@ type ReindexOptions struct {
 
 	// delta leaves past sessions alone of which little is new.
 	delta bool
+	// words leaves vectors for later, suspect looks for damage all the same.
+	words, suspect bool
 }
 
 // The stages of progress.
@@ -95,15 +97,17 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	if settle := m.o.Store.Settle; settle != nil {
 		r.Unsettled = settle()
 	}
-	if err := m.readPast(ctx, o, r); err != nil {
-		return r, fmt.Errorf("reindex: %w", err)
+	if !o.words {
+		if err := m.readPast(ctx, o, r); err != nil {
+			return r, fmt.Errorf("reindex: %w", err)
+		}
 	}
 	ix, err := writer(ctx, &m.index, r, o.Full)
 	if err != nil {
 		return r, err
 	}
 	defer ix.Close()
-	if !o.delta && !o.Full {
+	if (!o.delta || o.suspect) && !o.Full {
 		if err := damage(ctx, ix); err != nil {
 			fresh, err := rebuilt(ctx, &m.index, r, err)
 			if err != nil {
@@ -115,13 +119,23 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
 		return r, err
 	}
+	if o.words && m.o.Sessions.Enabled { // the files first: somebody waits
+		if err := m.readPast(ctx, o, r); err != nil {
+			return r, fmt.Errorf("reindex: %w", err)
+		}
+		files := r.SyncReport
+		if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
+			return r, err
+		}
+		r.Read, r.Removed = r.Read+files.Read, r.Removed+files.Removed
+	}
 	if r.Unsettled != nil {
 		r.Notes = append(r.Notes, Skipped{Reason: r.Unsettled.Error()})
 	}
 	if !o.delta {
 		r.Left = m.surveyed(ctx)
 	}
-	if m.o.Embedder != nil {
+	if m.o.Embedder != nil && !o.words {
 		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
 	}
 	if r.EmbedErr != nil && ctx.Err() != nil {

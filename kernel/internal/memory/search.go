@@ -55,41 +55,43 @@ func (m *Memory) Scope(private bool, agent, session, source string) Scope {
 }
 
 // Recall searches for a session, in all that it may see.
-func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query) retrieval.Result {
+func (m *Memory) Recall(ctx context.Context, private bool, session string, loaded []string, q retrieval.Query, p Patience) retrieval.Result {
 	sc := m.Scope(private, "", session, "")
 	sc.Loaded = loaded
-	return m.Search(ctx, sc, q)
+	return m.Search(ctx, sc, q, p)
 }
 
 // Search asks files and spans. It always has an answer; what is wrong with the
 // index stands in it.
-func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query) retrieval.Result {
+func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Patience) retrieval.Result {
 	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
 		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
 	} else if reason != "" {
 		q.Denied = why
 	}
-	var r *reading
-	var err error
 	if len(sc.Loaded) > 0 {
 		q.Want = m.corpus.without(sc.Loaded, q.Want)
 	}
-	if q.Want, err = m.want(sc, q.Want); err == nil {
-		r, err = m.index.get(ctx)
-	}
 	q.Age = m.age
 	q.Text = m.o.Masker.Text(q.Text) // a provider of vectors may be asked, and another program
-	if err != nil {
-		if errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged) {
-			m.Sync.Unusable()
+	want := q.Want
+	ask := func() (retrieval.Result, index.Lag) {
+		var r readied
+		var err error
+		if q.Want, err = m.want(sc, want); err == nil {
+			r, err = m.ready(ctx, p)
 		}
-		return sourced(retrieval.New(failing{err}, &m.o.Ranking).Search(ctx, q))
+		if err != nil {
+			return retrieval.New(failing{err}, &m.o.Ranking).Search(ctx, q), r.lag
+		}
+		return m.ask(ctx, r, q), r.lag
 	}
-	lag := m.Sync.Stale(ctx)
-	q.Stale, q.StaleBy = !lag.Zero(), behindBy(lag)
-	res := r.retriever.Search(ctx, q)
-	if q.Stale {
-		res.Behind = &lag
+	res, lag := ask()
+	if p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero() && m.wanted(m.Sync.Look(ctx)) || m.doubt(res.Err) {
+		res, _ = ask()
+	}
+	if p.Asked {
+		partly(&res, m.Withheld(sc.Private, sc.Source))
 	}
 	if len(res.Hits) == 0 && res.Reason != retrieval.Disabled && sc.Source != SourceSessions {
 		if left := m.LastLeft(); left.Files > 0 {
@@ -98,6 +100,55 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query) retrie
 	}
 	return sourced(res)
 }
+
+// ask asks an index.
+func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieval.Result {
+	retriever := r.retriever
+	vectorless := false
+	if m.o.Embedder != nil && r.Index != nil && r.err == nil {
+		if model, _, err := r.Model(ctx); err == nil && model == "" {
+			retriever, vectorless = m.worded(r), true
+		}
+	}
+	if !r.indexing {
+		q.Stale, q.StaleBy = !r.lag.Zero(), behindBy(r.lag)
+	}
+	res := retriever.Search(ctx, q)
+	if res.Reason == retrieval.Denied {
+		return res
+	}
+	if !r.lag.Zero() {
+		res.Behind = &r.lag
+	}
+	say := func(detail string) {
+		if res.Detail != "" {
+			detail = res.Detail + "; " + detail
+		}
+		res.Detail = detail
+	}
+	switch {
+	case r.reading == m.nothing && !r.indexing && res.Reason == retrieval.NoMatch:
+		res.Detail = r.detail
+	case r.detail != "":
+		say(r.detail)
+	case vectorless && res.Reason != retrieval.BackendError:
+		say("searched by words alone: there are no vectors yet")
+	}
+	res.Err = errors.Join(res.Err, r.err)
+	if r.indexing && (res.Reason == retrieval.OK || res.Reason == retrieval.NoMatch || res.Reason == retrieval.StaleIndex) {
+		res.Reason, res.Progress = retrieval.Indexing, m.progress(ctx, r.reading)
+		if len(res.Hits) == 0 {
+			res.Detail = ""
+		}
+		say(fmt.Sprintf("the index is being made: it has %d of %d files so far, and soon the rest", res.Progress.Files, res.Progress.Total))
+	}
+	return res
+}
+
+// noFiles is the index of no files.
+type noFiles struct{}
+
+func (noFiles) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, nil }
 
 // failing is the index that can't be opened.
 type failing struct{ err error }

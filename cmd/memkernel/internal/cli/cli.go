@@ -58,6 +58,7 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 			return fail.Usagef("--%s %q is none of auto, always, never", flag, when)
 		}
 	}
+	a.remember(cmd)
 	if a.StateDir == "" {
 		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
 	}

@@ -45,6 +45,7 @@ type UI struct {
 	color    string // auto, always or never, as progress
 	progress string
 	meter    *display.Meter
+	given    string // the shared flags that were given, for commands that hints name
 	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
 }
@@ -61,7 +62,7 @@ func (u *UI) errorf(format string, args ...any) {
 }
 
 func (u *UI) hintf(format string, args ...any) {
-	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(u.Commands(fmt.Sprintf(format, args...))))
 }
 
 // Tip is a hint after a success.
@@ -141,7 +142,7 @@ func (u *UI) Ask(question string) bool {
 
 // Style decides about colour and width of standard output, in this one place.
 func (u *UI) Style() display.Style {
-	p := display.Style{Width: u.width()}
+	p := display.Style{Width: u.width(), Command: u.Commands}
 	switch u.color {
 	case "always":
 		p.Color = true

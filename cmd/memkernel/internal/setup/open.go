@@ -93,7 +93,15 @@ func (s *Settings) MemoryOn() error {
 	return fail.Hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.Config.Origin("workspace.enabled"))
 }
 
+// syncWait is how long searches wait for the index.
+func syncWait(s *config.Sync) time.Duration {
+	if s.Wait == 0 {
+		return -1
+	}
+	return time.Duration(s.Wait)
+}
+
 // syncOptions are the settings of programs that keep running.
 func syncOptions(s *config.Sync) kernel.SyncOptions {
-	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch, Debounce: time.Duration(s.Debounce)}
+	return kernel.SyncOptions{Wait: syncWait(s), OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch, Debounce: time.Duration(s.Debounce)}
 }

@@ -92,6 +92,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		Trace:  kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
 		Redact: mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
+	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)
 	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
 		o.Memory.LossShare = math.SmallestNonzeroFloat64
 	}

@@ -23,9 +23,9 @@ type Run struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Ran writes down that the index was brought up to date, or was not: by the syncer,
-// or because somebody asked for it.
-func (s *Syncer) Ran(why string, d Done, err error) *Run {
+// Ran writes down that the index was brought up to date, or was not: by the syncer, by
+// a search, or because somebody asked for it, who needs no report.
+func (s *Syncer) Ran(why string, d Done, err error) {
 	run := &Run{Reason: why, Time: s.o.Now(), Process: os.Getpid(), Files: d.Files, Removed: d.Removed}
 	switch {
 	case err != nil:
@@ -38,7 +38,9 @@ func (s *Syncer) Ran(why string, d Done, err error) *Run {
 	s.last = run
 	s.mu.Unlock()
 	keepRun(s.o.State, run)
-	return run
+	if why != Asked && s.o.Report != nil {
+		s.o.Report(*run)
+	}
 }
 
 // recordName is the file of the last run.

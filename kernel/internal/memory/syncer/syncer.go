@@ -92,6 +92,9 @@ type Syncer struct {
 	// lag is by how much the index was behind at checked.
 	lag     index.Lag
 	checked time.Time
+	// written counts the files that were written through here, own those since the index
+	// was up to date.
+	written, own int
 
 	wake   chan struct{} // nil until it runs
 	why    string        // of the wake-up that waits
@@ -149,9 +152,8 @@ func (s *Syncer) SessionStarts() {
 	s.signal(Start)
 }
 
-// Unusable is the signal that a search found no index, or none that can be read until
-// it is made anew.
-func (s *Syncer) Unusable() {
+// Wanting is the signal that a search found the index without all that belongs in it.
+func (s *Syncer) Wanting() {
 	if !s.o.OnSearch {
 		return
 	}
@@ -162,35 +164,62 @@ func (s *Syncer) Unusable() {
 	}
 }
 
-// Stale tells a search by how much the index is behind the files, and has it brought
-// up to date where that is wanted. The first answer in a process is looked for; later
-// ones are at most a look in the background old.
-func (s *Syncer) Stale(ctx context.Context) index.Lag {
+// Stale tells a search by how much the index is behind the files, and whether that is
+// no more than what was written through here. The first answer in a process is looked
+// for; later ones are at most a look in the background old.
+func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	first := s.checked.IsZero()
-	if first {
+	if s.checked.IsZero() {
 		s.lag, s.checked = s.o.Lag(ctx), time.Now()
-	}
-	switch {
-	case s.o.OnSearch && !s.lag.Zero() && !s.justFailed():
-		s.signal(Search)
-	case !first && time.Since(s.checked) >= believed:
+	} else if time.Since(s.checked) >= believed {
 		s.signal(Search)
 	}
-	return s.lag
+	return s.lag, s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
 
-// Renewed notes that the index was brought up to date, or by how much it is behind
-// since files were written.
+// Look looks by how much the index is behind the files. What is written meanwhile
+// counts.
+func (s *Syncer) Look(ctx context.Context) index.Lag {
+	s.mu.Lock()
+	before := s.written
+	s.mu.Unlock()
+	lag := s.o.Lag(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return s.lag
+	}
+	if s.written != before {
+		lag.Files++
+	}
+	s.renewed(lag)
+	return lag
+}
+
+// Renewed notes that the index was brought up to date, but for lag.
 func (s *Syncer) Renewed(lag index.Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.renewed(lag)
+}
+
+// renewed notes what is known of now. s.mu is held.
+func (s *Syncer) renewed(lag index.Lag) {
 	s.lag, s.checked = lag, time.Now()
+	if lag.Zero() {
+		s.own = 0
+	}
 }
 
 // Written notes that a file was written.
-func (s *Syncer) Written() { s.Renewed(index.Lag{Files: 1}) }
+func (s *Syncer) Written() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written++
+	s.own++
+	s.lag.Files, s.checked = max(s.lag.Files, 1), time.Now()
+}
 
 // Status is the state of the watch and the last run, of this process or else of
 // another; nil if none is known.
@@ -267,27 +296,20 @@ func (s *Syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 // brings it up to date.
 func (s *Syncer) attend(ctx context.Context, why string) {
 	if why == Search && !s.o.OnSearch {
-		lag := s.o.Lag(ctx)
-		if ctx.Err() == nil {
-			s.Renewed(lag)
-		}
+		s.Look(ctx)
 		return
 	}
 	d, err := s.o.Update(ctx)
 	if ctx.Err() != nil {
 		return // it is closed
 	}
-	lag := s.o.Lag(ctx)
-	s.mu.Lock()
-	s.lag, s.checked = lag, time.Now()
+	s.Look(ctx)
 	if err != nil {
-		s.failed = s.checked
+		s.mu.Lock()
+		s.failed = time.Now()
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
-	run := s.Ran(why, d, err)
-	if s.o.Report != nil {
-		s.o.Report(*run)
-	}
+	s.Ran(why, d, err)
 }
 
 // interval is how often the clock is to look: where changes are to be seen and

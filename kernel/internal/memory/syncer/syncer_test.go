@@ -34,7 +34,7 @@ func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 func TestFailureIsNotRepeated(t *testing.T) {
 	f := &fake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
 	s := f.syncer(t, Options{OnStart: true, OnSearch: true})
-	s.Unusable()
+	s.Wanting()
 	if r := <-f.runs; r.Reason != Search || r.Error != "the disk is full" {
 		t.Errorf("%+v", r)
 	}
@@ -42,8 +42,8 @@ func TestFailureIsNotRepeated(t *testing.T) {
 	if r := <-f.runs; r.Reason != Start {
 		t.Errorf("%+v", r)
 	}
-	s.Unusable()
-	if lag := s.Stale(context.Background()); lag.Files != 1 {
+	s.Wanting()
+	if lag, _ := s.Stale(context.Background()); lag.Files != 1 {
 		t.Errorf("%+v", lag)
 	}
 	s.mu.Lock()
@@ -61,7 +61,7 @@ func TestMissingVectorsAreTold(t *testing.T) {
 	if r := <-f.runs; r.Reason != Start || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
 		t.Errorf("%+v", r)
 	}
-	s.Unusable()
+	s.Wanting()
 	if r := <-f.runs; r.Reason != Search {
 		t.Errorf("%+v", r)
 	}
@@ -73,12 +73,12 @@ func TestOff(t *testing.T) {
 	s := f.syncer(t, Options{})
 	s.Begin()
 	s.SessionStarts()
-	s.Unusable()
-	if lag := s.Stale(context.Background()); lag.Removed != 2 {
+	s.Wanting()
+	if lag, _ := s.Stale(context.Background()); lag.Removed != 2 {
 		t.Errorf("%+v", lag)
 	}
 	s.Written()
-	if lag := s.Stale(context.Background()); lag.Files != 1 || lag.Removed != 0 {
+	if lag, _ := s.Stale(context.Background()); lag.Files != 1 || lag.Removed != 2 {
 		t.Errorf("after a file was written: %+v", lag)
 	}
 	s.Close()

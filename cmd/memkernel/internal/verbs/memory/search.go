@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ type searchFlags struct {
 	within  string
 	explain bool
 	now     cli.TimeValue
+	wait    time.Duration
 }
 
 // Search is the verb search.
@@ -43,11 +45,20 @@ With retrieval.sessions.enabled it looks in what was said in other sessions too;
 --source narrows it down, and so does --collection to one of the folders of
 index.folders.
 
+The index is made by the first search, and what was written since is in it before
+a search looks. That takes as long as it takes: --wait answers earlier from what
+there is by then. Vectors are made by reindex.
+
 What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
 		Example: `  memkernel search when do we deploy
   memkernel search --explain --max-results 3 "which port does staging use?"`,
 		Args: queryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("wait") {
+				s.wait = -1
+			} else if s.wait <= 0 {
+				return fail.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
+			}
 			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
 		},
 	}
@@ -58,6 +69,7 @@ What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`
 	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
 	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
+	f.DurationVar(&s.wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
 	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	a.SharedFlag(f)
 	return cmd
@@ -89,7 +101,13 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return err
 	}
 	defer k.Close()
-	res, err := k.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time})
+	req := kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time, Wait: s.wait}
+	bars := a.Bars()
+	if bars != nil {
+		req.Progress = bars.Show
+	}
+	res, err := k.Search(ctx, req)
+	bars.Done()
 	if err != nil {
 		return err
 	}
@@ -110,21 +128,23 @@ func concludeSearch(a *cli.App, res *retrieval.Result) error {
 	if res.Note != "" && len(res.Hits) > 0 {
 		a.Tip("%s", res.Note)
 	}
-	switch res.Reason {
-	case retrieval.BackendError:
-		return indexError(res.Err)
-	case retrieval.StaleIndex:
-		a.Tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
-	case retrieval.Disabled:
-		if errors.Is(res.Err, index.ErrMissing) {
-			a.Tip("there is no index yet: run 'memkernel reindex'")
-			return nil
-		}
+	if len(res.Withheld) > 0 && len(res.Hits) > 0 {
+		a.Tip("%s", retrieval.WithheldLine(res.Withheld))
 	}
 	switch {
-	case len(res.Hits) == 0 && res.Reason != retrieval.StaleIndex:
+	case res.Reason == retrieval.BackendError:
+		return indexError(res.Err)
+	case res.Reason == retrieval.StaleIndex:
+		a.Tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
+	case res.Reason == retrieval.Indexing:
+		a.Tip("%s; search again, or run 'memkernel reindex'", res.Detail)
+	case errors.Is(res.Err, index.ErrMissing):
+		a.Tip("there is no index yet: run 'memkernel reindex'")
+	case len(res.Hits) == 0:
 		a.Tip("nothing found: %s", res.Detail)
-	case res.Err != nil:
+	case res.Err != nil && fail.HintFor(indexError(res.Err)) != "":
+		a.Tip("%s; %s", res.Detail, fail.HintFor(indexError(res.Err)))
+	case res.Err != nil || res.Detail != "" && res.Note == "":
 		a.Tip("%s", res.Detail)
 	}
 	return nil

@@ -37,6 +37,7 @@ func runCheck(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	a.Findings(found)
 	if a.JSON {
 		err = a.WriteJSON(document.OfCheck(k.StateDir(), found))
 	} else {

@@ -74,6 +74,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return err
 	}
 	d.Findings = append(own.Findings, d.Findings...)
+	a.Findings(d.Findings)
 	if a.JSON {
 		err = a.WriteJSON(document.OfDoctor(d))
 	} else {

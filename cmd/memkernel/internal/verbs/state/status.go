@@ -40,6 +40,7 @@ func runStatus(ctx context.Context, a *cli.App, o kernel.StatusOptions) error {
 	if err != nil {
 		return err
 	}
+	a.Findings(st.Unreadable)
 	if a.JSON {
 		return a.WriteJSON(document.OfStatus(st))
 	}

@@ -80,6 +80,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	if err != nil {
 		return err
 	}
+	a.Findings(r.Findings)
 	if a.JSON {
 		err = a.WriteJSON(document.OfAudit(a.Workspace, r))
 	} else {

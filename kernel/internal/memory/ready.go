@@ -1,0 +1,392 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// DefaultWait is how long searches wait for the index to be made, or brought up to date.
+const DefaultWait = 2 * time.Second
+
+// Patience says how a search waits for the index.
+type Patience struct {
+	// Wait is for how long: 0 is [Options.Wait], negative as long as the context lasts.
+	Wait time.Duration
+	// Asked: somebody asks, and is to find all that was written until now. Without it
+	// what was written through here alone is no reason to wait, as it comes from the
+	// conversations that are planned, and is left to the background.
+	Asked bool
+	// Peek writes nothing: files without an index are searched themselves, if they are
+	// few, and an index as it is.
+	Peek bool
+	// Progress, if not nil, is told how far the index is.
+	Progress func(Progress)
+}
+
+// bringer brings the index up to date for searches, one run at a time: by words alone,
+// since vectors take long and may cost. A run goes on when those who waited for it have
+// answered without it, until Close.
+type bringer struct {
+	mu     sync.Mutex // guards what follows
+	now    *run       // nil if none goes on
+	closed bool
+	// failed is the last run if it failed, at that time.
+	failed   error
+	failedAt time.Time
+	// left is by how much the index was behind after a run that could not read all.
+	left index.Lag
+	// suspect: a search found the index damaged.
+	suspect bool
+	// direct is the index in memory, nil if there is none.
+	direct *index.Index
+	end    sync.WaitGroup
+}
+
+// run is one time that the index is brought up to date for searches.
+type run struct {
+	// done is closed at the end, with err, tired when searches have waited for long
+	// enough.
+	done, tired chan struct{}
+	err         error
+	suspect     bool // the index is looked through for damage
+	cancel      context.CancelFunc
+
+	mu   sync.Mutex
+	tell []func(Progress)
+}
+
+func (r *run) listen(tell func(Progress)) {
+	if tell != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.tell = append(r.tell, tell)
+	}
+}
+
+func (r *run) progress(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, tell := range r.tell {
+		tell(p)
+	}
+}
+
+// retryAfter keeps searches from trying again and again what has just failed.
+const retryAfter = 5 * time.Second
+
+// begin begins a run, or joins the one that goes on; nil if the last has just failed.
+func (m *Memory) begin(wait time.Duration) *run {
+	b := &m.bring
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now != nil || b.closed || b.failed != nil && time.Since(b.failedAt) < retryAfter {
+		return b.now
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{done: make(chan struct{}), tired: make(chan struct{}), cancel: cancel, suspect: b.suspect}
+	b.now = r
+	b.end.Go(func() {
+		select {
+		case <-m.o.After(wait):
+			close(r.tired)
+		case <-r.done:
+		}
+	})
+	b.end.Go(func() { m.do(ctx, r) })
+	return r
+}
+
+// do is one run.
+func (m *Memory) do(ctx context.Context, r *run) {
+	defer r.cancel()
+	report, err := m.reindex(ctx, &ReindexOptions{Wait: m.o.Wait, delta: true, words: true, suspect: r.suspect, Progress: r.progress})
+	lag := index.Lag{}
+	if err == nil {
+		lag = m.Sync.Look(ctx)
+	}
+	b := &m.bring
+	b.mu.Lock()
+	b.now, b.failed, b.failedAt, b.left = nil, err, time.Now(), index.Lag{}
+	if errors.Is(err, index.ErrBusy) {
+		b.failed = nil // another process does it
+	}
+	if len(report.Failed) > 0 {
+		b.left = lag
+	}
+	b.suspect = b.suspect && (err != nil || !r.suspect)
+	b.mu.Unlock()
+	r.err = err
+	close(r.done)
+	if ctx.Err() == nil && !unwritable(err) && !errors.Is(err, index.ErrBusy) {
+		m.Sync.Ran(syncer.Search, report.done(), err)
+	}
+	if err == nil && m.o.Embedder != nil {
+		m.Sync.Wanting()
+	}
+}
+
+// endRuns ends what goes on, for good.
+func (m *Memory) endRuns() error {
+	b := &m.bring
+	b.mu.Lock()
+	b.closed = true
+	if b.now != nil {
+		b.now.cancel()
+	}
+	b.mu.Unlock()
+	b.end.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.direct == nil {
+		return nil
+	}
+	err := b.direct.Close()
+	b.direct = nil
+	return err
+}
+
+// wanted reports whether an index that is behind by so much is to be brought up to date.
+func (m *Memory) wanted(lag index.Lag) bool {
+	m.bring.mu.Lock()
+	defer m.bring.mu.Unlock()
+	return m.o.Wait >= 0 && (m.bring.suspect || !lag.Zero() && lag != m.bring.left)
+}
+
+// doubt has an index looked through that a search found damaged, and made anew if it is.
+func (m *Memory) doubt(err error) bool {
+	if m.o.Wait < 0 || !errors.Is(err, index.ErrDamaged) {
+		return false
+	}
+	m.bring.mu.Lock()
+	defer m.bring.mu.Unlock()
+	m.bring.suspect = true
+	return true
+}
+
+// readied is the index as a search finds it.
+type readied struct {
+	*reading
+	lag index.Lag
+	// indexing: it is still being made, or brought up to date.
+	indexing bool
+	// detail is why it is not the one that is kept, err what is wrong with that.
+	detail string
+	err    error
+}
+
+// ready opens the index for a search: made if there is none, with what was written since.
+// Where that takes longer than the search waits, it is what there is by then; where the
+// index can't be written, and the files are few, they are read for the answer.
+func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
+	x, err := m.index.get(ctx)
+	out := readied{reading: x}
+	switch {
+	case err == nil:
+		var own bool
+		if out.lag, own = m.Sync.Stale(ctx); !m.wanted(out.lag) || p.Peek || own && !p.Asked {
+			if !out.lag.Zero() {
+				m.Sync.Wanting()
+			}
+			return out, nil
+		}
+	case m.o.Wait < 0:
+		if remakable(err) {
+			m.Sync.Wanting()
+		}
+		return out, err
+	case errors.Is(err, index.ErrMissing) && m.empty(ctx):
+		if !p.Asked {
+			return out, err // a plan needs no words for it
+		}
+		return readied{reading: m.nothing, detail: "there are no files of memory yet"}, nil
+	case p.Peek && remakable(err):
+		out, err = m.direct(ctx, err)
+		out.err, out.detail = nil, "" // as it is when it is no peek
+		return out, err
+	case !remakable(err):
+		foreign := errors.Is(err, index.ErrForeign) || errors.Is(err, index.ErrNewer)
+		if !foreign && !unwritable(err) {
+			return out, err
+		}
+		return m.direct(ctx, err)
+	}
+	for range 2 { // a run that had begun may have missed what was written since
+		ended, err := m.brought(ctx, p)
+		if err == nil && !ended {
+			out.indexing = true
+			break
+		}
+		if err != nil && ctx.Err() == nil {
+			if out.reading == nil || unwritable(err) {
+				return m.instead(ctx, out, err)
+			}
+			out.err, out.detail = err, "it could not be brought up to date: "+index.Plain(err)
+			return out, nil
+		}
+		if x, err = m.index.get(ctx); err != nil {
+			return out, err
+		}
+		out.reading = x
+		if out.lag, _ = m.Sync.Stale(ctx); !m.wanted(out.lag) {
+			return out, nil
+		}
+	}
+	if x, err := m.index.get(ctx); err == nil {
+		out.reading = x
+	} else {
+		out.reading = m.nothing // it is not there yet
+	}
+	return out, ctx.Err()
+}
+
+// brought waits for a run, and tells whether it has ended.
+func (m *Memory) brought(ctx context.Context, p Patience) (ended bool, err error) {
+	r := m.begin(m.o.Wait)
+	if r == nil {
+		m.bring.mu.Lock()
+		defer m.bring.mu.Unlock()
+		return false, m.bring.failed
+	}
+	r.listen(p.Progress)
+	var tired <-chan struct{}
+	var own, late <-chan time.Time
+	switch {
+	case p.Wait == 0:
+		tired = r.tired
+	case p.Wait > 0:
+		own = m.o.After(p.Wait)
+	}
+	if by, ok := ctx.Deadline(); ok {
+		late = time.After(time.Until(by) / 2) // the other half is for the answer
+	}
+	select {
+	case <-r.done:
+		if errors.Is(r.err, index.ErrBusy) {
+			return false, ctx.Err()
+		}
+		return true, r.err
+	case <-tired:
+	case <-own:
+	case <-late:
+	case <-ctx.Done():
+	}
+	return false, ctx.Err()
+}
+
+// remakable reports whether what is wrong with an index goes when it is made anew.
+func remakable(err error) bool {
+	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
+}
+
+// unwritable reports whether nothing can be written where the index is, now.
+func unwritable(err error) bool {
+	for _, e := range []error{index.ErrReadOnly, index.ErrFull, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// instead answers where an index could not be brought up to date.
+func (m *Memory) instead(ctx context.Context, old readied, why error) (readied, error) {
+	if !unwritable(why) {
+		return old, why
+	}
+	d, err := m.direct(ctx, why)
+	if err != nil && old.reading != nil {
+		return old, nil // too many files: as they were
+	}
+	return d, err
+}
+
+// What is read for an answer at most, where no index can be kept.
+const (
+	directFiles = 2000
+	directBytes = 8 << 20
+)
+
+// direct reads the files into an index in memory, if they are few; why is what keeps
+// the other from being used.
+func (m *Memory) direct(ctx context.Context, why error) (readied, error) {
+	n, bytes := 0, int64(0)
+	for f, err := range m.corpus.files(ctx, nil) {
+		if err == nil {
+			n, bytes = n+1, bytes+f.Size
+		}
+		if n > directFiles || bytes > directBytes {
+			return readied{}, why
+		}
+	}
+	b := &m.bring
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return readied{}, why
+	}
+	if b.direct == nil {
+		ix, err := index.InMemory(ctx, m.index.options())
+		if err != nil {
+			return readied{}, errors.Join(why, err)
+		}
+		b.direct = ix
+	}
+	report := &Report{}
+	_, err := b.direct.Sync(ctx, m.corpus.files(ctx, nil), func(path string) ([]index.Chunk, error) { return m.corpus.chunks(path, report) }, nil)
+	if err != nil {
+		return readied{}, errors.Join(why, err)
+	}
+	return readied{reading: &reading{b.direct, m.worded(b.direct)}, err: why,
+		detail: fmt.Sprintf("the files themselves were searched, by words alone: no index can be kept: %s", index.Plain(why))}, nil
+}
+
+// worded searches an index by words alone.
+func (m *Memory) worded(ix retrieval.Index) *retrieval.Retriever {
+	o := m.o.Ranking
+	o.Embedder = nil
+	return retrieval.New(ix, &o)
+}
+
+// empty reports whether there is nothing to be indexed.
+func (m *Memory) empty(ctx context.Context) bool {
+	if m.o.Sessions.Enabled {
+		return false
+	}
+	for range m.corpus.files(ctx, nil) {
+		return false
+	}
+	return ctx.Err() == nil
+}
+
+// progress counts what an index has of the files.
+func (m *Memory) progress(ctx context.Context, r *reading) *retrieval.Progress {
+	p := &retrieval.Progress{}
+	files := func(yield func(index.FileStat, error) bool) {
+		for f, err := range m.corpus.files(ctx, nil) {
+			if err == nil {
+				p.Total++
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+	if r == m.nothing {
+		for range files {
+		}
+		return p
+	}
+	if lag, err := r.Lag(ctx, files); err == nil {
+		p.Files = max(p.Total-lag.Files, 0)
+	}
+	return p
+}

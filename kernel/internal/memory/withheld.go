@@ -1,0 +1,45 @@
+package memory
+
+import (
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// The classes of what is withheld as a whole.
+const (
+	ClassSessions = "sessions"
+	ClassMedia    = "media"
+)
+
+// Withheld lists what a shared session may not see of what is there, whether or not it
+// would answer anything. source is that of a [Scope].
+func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
+	if private {
+		return nil
+	}
+	const why = "it is private, and this session is shared"
+	var out []retrieval.Withheld
+	if source != SourceSessions {
+		for _, path := range []string{m.Remembered(), "USER.md"} {
+			if f, err := m.Private.Stat(path); err == nil && !f.ModTime.IsZero() {
+				out = append(out, retrieval.Withheld{Path: path, Reason: why})
+			}
+		}
+		if len(m.o.MediaPaths) > 0 {
+			out = append(out, retrieval.Withheld{Class: ClassMedia, Reason: why})
+		}
+	}
+	if source != SourceMemory && m.o.Sessions.Enabled {
+		out = append(out, retrieval.Withheld{Class: ClassSessions, Reason: why})
+	}
+	return out
+}
+
+// partly has a result of which something is withheld say so, and never that memory
+// holds nothing.
+func partly(res *retrieval.Result, withheld []retrieval.Withheld) {
+	res.Withheld = withheld
+	if len(withheld) == 0 || len(res.Hits) > 0 || res.Reason == retrieval.Denied || res.Reason == retrieval.BackendError {
+		return
+	}
+	res.Detail = "of what this session may see: " + res.Detail + "; " + retrieval.WithheldLine(withheld)
+}

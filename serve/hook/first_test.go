@@ -1,0 +1,50 @@
+package hook
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// A prompt in a folder that was never indexed recalls what its notes say, and so does one
+// after a note was written, by hand or through a kernel, with no other program about.
+func TestPromptsFindWhatWasWritten(t *testing.T) {
+	for h, event := range map[Host]string{Claude: "UserPromptSubmit", Codex: "UserPromptSubmit", Gemini: "BeforeAgent"} {
+		t.Run(string(h), func(t *testing.T) {
+			p := newProject(t, nil)
+			p.put("memory/birds.md", "The heron eats herring.\n")
+			prompt := func(text, want string) {
+				t.Helper()
+				if got := contextOf(t, p.hook(h, map[string]any{"hook_event_name": event, "prompt": text})); !strings.Contains(got, want) {
+					t.Errorf("%s: %q is not in %q", text, want, got)
+				}
+			}
+			prompt("What does the heron eat?", "eats herring")
+			p.put("memory/鶴.md", "鶴は千年を生きる。\n")
+			prompt("鶴は何年を生きる?", "千年")
+			if _, err := p.kernel().Remember(context.Background(), kernel.RememberRequest{Text: "The bittern booms at dusk.", Private: true}); err != nil {
+				t.Fatal(err)
+			}
+			prompt("When does the bittern boom?", "at dusk")
+			if log := p.log(); log != "" {
+				t.Errorf("log: %s", log)
+			}
+		})
+	}
+}
+
+// A shared session is told at its start what is withheld from it.
+func TestStartSaysWhatIsWithheld(t *testing.T) {
+	for _, private := range []bool{true, false} {
+		p := newProject(t, nil)
+		p.put("memory/birds.md", "The heron eats herring.\n")
+		p.put("MEMORY.md", "The harbour is called Ebbe.\n")
+		p.spoil = func(s *Setup) { s.Private = private }
+		got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+		if told := strings.Contains(got, "withheld, as this session is shared: MEMORY.md"); told == private || strings.Contains(got, "Ebbe") != private {
+			t.Errorf("private %v: %s", private, got)
+		}
+	}
+}
