@@ -22,7 +22,7 @@ func (pl *planned) result() *ContextPlan {
 	regions, total := pl.regions()
 	span := pl.spanOf()
 	out := &ContextPlan{
-		ID: pl.Next.Plan, SessionKey: pl.s.key, Branch: pl.req.Branch, Model: pl.req.Model,
+		ID: pl.Next.Plan, SessionKey: pl.s.Key, Branch: pl.req.Branch, Model: pl.req.Model,
 		Tools: pl.req.Tools, System: pl.req.System, Messages: messages,
 		Format:     pl.Format(),
 		Markers:    pl.markers(),
@@ -154,7 +154,7 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 func (pl *planned) params() Params {
 	p := Params{Betas: []string{}}
 	if pl.price.Cache == cachelayout.CacheOpenAIAuto || pl.price.Cache == cachelayout.CacheOpenAIExplicit {
-		p.CacheKey = cachelayout.CacheKey(pl.s.key, pl.Blocks)
+		p.CacheKey = cachelayout.CacheKey(pl.s.Key, pl.Blocks)
 	}
 	if !pl.price.PreservedThinking || len(pl.Proj.Cuts) == 0 {
 		return p
@@ -387,9 +387,9 @@ func (pl *planned) pageCall(id string) string {
 func (pl *planned) recallReport() Retrieval {
 	r := pl.Proj.Recall
 	out := Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
-	if pl.s.memory == nil || r.Turn == "" {
+	if pl.k.memory == nil || r.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
-		if pl.s.memory == nil {
+		if pl.k.memory == nil {
 			out.Detail = plan.MemoryOff
 		}
 	}

@@ -94,7 +94,7 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 			continue
 		}
 		for id := range named {
-			if c, err := s.get(id); err == nil && c.Reason == ReasonOK {
+			if c, err := contentOf(s, id); err == nil && c.Reason == ReasonOK {
 				out[id] = true
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -136,7 +137,7 @@ func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport,
 	if o.From.Place == o.To.Place {
 		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
 	}
-	ignoreState(k.state)
+	session.IgnoreState(k.state)
 	r, err := k.memory.Migrate(ctx, &mem.MigrateOptions{From: o.From.room(), To: o.To.room(), Wait: o.Wait, Progress: roomProgress(o.Progress)})
 	if err != nil {
 		err = fmt.Errorf("migrate: %w", err)

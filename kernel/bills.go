@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -78,12 +79,12 @@ func callID(m *memkernel.Message, i int) string {
 
 // takeBill learns what was billed: the plan's call, and once for each all calls that the
 // delivery tells of. The turn stands whatever comes of it.
-func (s *session) takeBill(o *Observation, w *intake, t Turn) {
+func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery tells of all
 	}
 	told, newest := t.bills()
-	row, fault := s.learn(t, w.model)
+	row, fault := learn(s, t, w.model)
 	var rows []UsageRow
 	if row != nil {
 		row.Turn, row.Time = newest.turn, t.Now
@@ -96,40 +97,34 @@ func (s *session) takeBill(o *Observation, w *intake, t Turn) {
 		o.Faults = append(o.Faults, *fault)
 	}
 	if !t.More {
-		rows = append(rows, s.usage.unlogged(s.files, s.key, w.prices, &t, told, row)...)
+		rows = append(rows, unlogged(s, w.prices, &t, told, row)...)
 	}
-	if err := logUsage(s.files, rows); err != nil {
+	if err := logUsage(s.Files, rows); err != nil {
 		o.Faults = append(o.Faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 }
 
-// usageLog is what is known of a session's usage.jsonl.
-type usageLog struct {
-	// billed are the calls that it has, by branch and call; nil until it is asked.
-	billed map[string]bool
-}
-
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func (l *usageLog) unlogged(dir store.Store, key string, prices *cachelayout.Book, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
+func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
 	if len(told) == 0 {
 		return nil
 	}
-	if l.billed == nil {
-		l.billed = map[string]bool{}
-		logged, _, err := readUsage(dir, key)
+	if s.Billed == nil {
+		s.Billed = map[string]bool{}
+		logged, _, err := readUsage(s.Files, s.Key)
 		if err != nil {
 			logged = nil // a damaged report is put aside when it is written
 		}
 		for i := range logged {
-			l.billed[logged[i].Branch+"\x00"+logged[i].Call] = true
+			s.Billed[logged[i].Branch+"\x00"+logged[i].Call] = true
 		}
 	}
 	if planned != nil {
-		l.billed[t.Branch+"\x00"+planned.Call] = true
+		s.Billed[t.Branch+"\x00"+planned.Call] = true
 	}
 	for _, b := range told {
-		if id := t.Branch + "\x00" + b.call; !l.billed[id] {
-			l.billed[id] = true
+		if id := t.Branch + "\x00" + b.call; !s.Billed[id] {
+			s.Billed[id] = true
 			rows = append(rows, b.row(prices, t))
 		}
 	}

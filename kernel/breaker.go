@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -58,6 +59,6 @@ func defaulted[T int | time.Duration](v *T, def T) {
 
 // spiral warns of too many compactions within a short time, the cuts of a projection
 // among them; "" if there are few.
-func (s *session) spiral(p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(plan.Progress(s.progress.withDefaults()), s.account.compacted, p, now)
+func spiral(o ProgressOptions, s *session.Session, p *pagevm.Projection, now time.Time) string {
+	return plan.Spiral(plan.Progress(o.withDefaults()), s.Account.Compacted, p, now)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -68,7 +69,7 @@ func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 			r.Add(unreadable(f, err))
 			continue
 		}
-		r.Add(s.check()...)
+		r.Add(checkSession(s)...)
 		unlock()
 	}
 	return nil
@@ -175,37 +176,37 @@ func unreadable(name string, err error) health.Finding {
 	return f
 }
 
-func (s *session) check() []health.Finding {
+func checkSession(s *session.Session) []health.Finding {
 	var out []health.Finding
 	add := func(format string, args ...any) {
-		out = append(out, wrong(s.key, fmt.Sprintf(format, args...), salvageHint(s.name)+"; prompts are then made anew, at the price of one cache miss"))
+		out = append(out, wrong(s.Key, fmt.Sprintf(format, args...), salvageHint(s.Name)+"; prompts are then made anew, at the price of one cache miss"))
 	}
-	if s.journal != nil {
-		switch err := s.journal.HeadErr(); {
+	if s.Journal != nil {
+		switch err := s.Journal.HeadErr(); {
 		case errors.Is(err, journal.ErrHalfHead):
-			out = append(out, wrong(s.key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
+			out = append(out, wrong(s.Key, err.Error(), "nothing is lost by it, and the next write to the session makes it good"))
 		case err != nil:
-			out = append(out, wrong(s.key, fmt.Sprintf("how far the journal was synced is not known: %v", err), salvageHint(s.name)))
+			out = append(out, wrong(s.Key, fmt.Sprintf("how far the journal was synced is not known: %v", err), salvageHint(s.Name)))
 		}
 	}
-	states, err := checkpoint.NewStore(s.files).Verify()
+	states, err := checkpoint.NewStore(s.Files).Verify()
 	for _, d := range states {
-		out = append(out, wrong(s.key, fmt.Sprintf("%s: %v", d.File, d.Err), salvageHint(s.name)))
+		out = append(out, wrong(s.Key, fmt.Sprintf("%s: %v", d.File, d.Err), salvageHint(s.Name)))
 	}
 	if err != nil {
-		out = append(out, unreadable(s.name, err))
+		out = append(out, unreadable(s.Name, err))
 	}
-	for _, d := range folder.DamagedDerived(s.files) {
+	for _, d := range folder.DamagedDerived(s.Files) {
 		add("%v", d.Err)
 	}
-	r := s.reader()
-	for _, id := range sortedKeys(s.pages) {
-		if err := checkPage(r, &s.graves, s.pages[id]); err != nil {
-			out = append(out, wrong(s.key, err.Error(), salvageHint(s.name)+"; then observe the session's transcript again"))
+	r := s.Reader()
+	for _, id := range sortedKeys(s.Pages) {
+		if err := checkPage(r, &s.Graves, s.Pages[id]); err != nil {
+			out = append(out, wrong(s.Key, err.Error(), salvageHint(s.Name)+"; then observe the session's transcript again"))
 		}
 	}
-	for key, l := range s.lines {
-		s.checkLine(key, l, add)
+	for key, l := range s.Branches.All {
+		checkBranch(s, key, l, add)
 	}
 	return out
 }
@@ -229,22 +230,22 @@ func checkPage(r *archive.Reader, graves *erasure.Ledger, p *pagevm.Page) error 
 	return nil
 }
 
-func (s *session) checkLine(key lineKey, l *branch.State, add func(string, ...any)) {
+func checkBranch(s *session.Session, key branch.Key, l *branch.State, add func(string, ...any)) {
 	seen := map[string]bool{}
 	for i := range l.Proj.Items {
 		it := &l.Proj.Items[i]
 		if seen[it.Page] {
-			add("projection of %s shows page %s twice", key.model, it.Page)
+			add("projection of %s shows page %s twice", key.Model, it.Page)
 		}
 		seen[it.Page] = true
 		if !plan.Shortened(it) {
 			continue
 		}
-		if s.texts[it.Hash] == "" {
-			add("projection of %s shows page %s by a text that is gone", key.model, it.Page)
+		if s.Texts[it.Hash] == "" {
+			add("projection of %s shows page %s by a text that is gone", key.Model, it.Page)
 		}
-		if p := s.pages[it.Page]; p == nil {
-			add("projection of %s shows page %s, which is not in the journal", key.model, it.Page)
+		if p := s.Pages[it.Page]; p == nil {
+			add("projection of %s shows page %s, which is not in the journal", key.Model, it.Page)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -157,25 +158,25 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	b.ending = func(st summary.State) { job = k.boundaryNotes(s, w, b, st) }
 	p, err := k.compact(ctx, s, w, b)
 	if err != nil {
-		s.invalidate() // what stands on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.key, err)
+		s.Invalidate() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.Key, err)
 	}
 	k.askAtBoundary(s, job, false)
 	return p, nil
 }
 
 // compact passes the boundary, then cuts.
-func (k *Kernel) compact(ctx context.Context, s *session, w *intake, b Boundary) (*Passed, error) {
+func (k *Kernel) compact(ctx context.Context, s *session.Session, w *intake, b Boundary) (*Passed, error) {
 	wish := CompactWish{}
 	if b.Compact != nil {
 		wish = *b.Compact
 	}
-	req, known := s.nextCall(&b, wish.Call)
-	if req.FixedTokens == 0 && len(s.newestLine(b.Branch, b.Model).Proj.Seen) == 0 {
+	req, known := nextCall(s, &b, wish.Call)
+	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {
 		req.FixedTokens = wish.FixedTokens
 	}
 	b.pending = !known
-	p, err := s.pass(ctx, w, b, journal.PointCompaction)
+	p, err := passBoundary(s, ctx, w, b, journal.PointCompaction)
 	if err != nil {
 		return nil, err
 	}
@@ -183,14 +184,14 @@ func (k *Kernel) compact(ctx context.Context, s *session, w *intake, b Boundary)
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
-	s.textsOf(p, b)
+	fillTexts(s, p, b, k.life.Progress)
 	return p, nil
 }
 
 // nextCall is the call that a compaction makes room for: what the host says of it,
 // on the last plan's. known is false where the conversation is not.
-func (s *session) nextCall(b *Boundary, call *PlanRequest) (req PlanRequest, known bool) {
-	l := s.newestLine(b.Branch, b.Model)
+func nextCall(s *session.Session, b *Boundary, call *PlanRequest) (req PlanRequest, known bool) {
+	l := s.Branches.Newest(b.Branch, b.Model)
 	req = nextRequest(l, call)
 	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
 	if req.Model == "" {
@@ -232,10 +233,10 @@ func nextRequest(l *branch.State, o *PlanRequest) PlanRequest {
 }
 
 // cutOnDemand plans without a call and records the cut, if one was made.
-func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req PlanRequest, wish *CompactWish, known bool) (*Compaction, error) {
-	l := s.line(req.Branch, req.Model)
+func (k *Kernel) cutOnDemand(ctx context.Context, s *session.Session, p *Passed, req PlanRequest, wish *CompactWish, known bool) (*Compaction, error) {
+	l := s.Branches.Of(req.Branch, req.Model)
 	if !known {
-		return s.compactLater(l), nil
+		return compactLater(s, l), nil
 	}
 	if wish.Overflow != nil {
 		req.Overflow = wish.Overflow
@@ -248,7 +249,7 @@ func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req Pla
 		return nil, err
 	}
 	if w.CutMade || w.Learned {
-		if err := s.record(ctx, w); err != nil {
+		if err := record(s, ctx, w); err != nil {
 			return nil, err
 		}
 		p.Faults = append(p.Faults, w.faults...)
@@ -258,7 +259,7 @@ func (k *Kernel) cutOnDemand(ctx context.Context, s *session, p *Passed, req Pla
 }
 
 // compactLater says that the next plan cuts.
-func (s *session) compactLater(l *branch.State) *Compaction {
+func compactLater(s *session.Session, l *branch.State) *Compaction {
 	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
 	if len(l.Proj.Seen) == 0 {
 		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
@@ -300,12 +301,12 @@ func newCompaction(r CompactReason, detail string) *Compaction {
 
 // textsOf fills in what a host takes along: the summary as it stands in the journal
 // and the text to go on from.
-func (s *session) textsOf(p *Passed, b Boundary) {
+func fillTexts(s *session.Session, p *Passed, b Boundary, o ProgressOptions) {
 	c := p.Compaction
-	if page, ok := s.summaryStored(b.Branch); ok {
+	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
 	}
-	l := s.newestLine(b.Branch, b.Model)
+	l := s.Branches.Newest(b.Branch, b.Model)
 	window := l.Window
 	if window == 0 {
 		window = max(c.ContextWindow, l.LastCall().ContextWindow)
@@ -318,31 +319,23 @@ func (s *session) textsOf(p *Passed, b Boundary) {
 		return
 	}
 	if c.Summary == "" {
-		notes, _ := s.notes(b.Branch)
-		c.Summary = summary.RenderNoted(s.furthest(b.Branch, l), notes, summary.Cap(window), count.Text, nil)
+		notes, _ := notesOf(s, b.Branch)
+		c.Summary = summary.RenderNoted(s.Account.Furthest(l), notes, summary.Cap(window), count.Text, nil)
 	}
-	if s.life.Known() == nil || b.Branch != "" || s.life.Options.Off {
+	if s.Life.Known() == nil || b.Branch != "" || s.Life.Options.Off {
 		return
 	}
-	from := s.life.GoesOn(b.Now)
+	from := s.Life.GoesOn(b.Now)
 	if from == nil {
 		return
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
-	if room := plan.RestoreRoom(window, s.life.Options.RestoreTokens); room > 0 {
+	if room := plan.RestoreRoom(window, s.Life.Options.RestoreTokens); room > 0 {
 		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from)})
 	}
 	if c.Warning == "" {
-		c.Warning = s.spiral(l.Proj, b.Now)
+		c.Warning = spiral(o, s, l.Proj, b.Now)
 	}
-}
-
-// summaryStored is the journal's page of a branch's summary.
-func (s *session) summaryStored(branch string) (journal.StoredPage, bool) {
-	if s.journal == nil {
-		return journal.StoredPage{}, false
-	}
-	return s.journal.Store().Page(s.address(s.account.summaryPage(branch)))
 }
 
 // compaction tells what the demand came to.
@@ -360,11 +353,11 @@ func (pl *planned) compaction() *Compaction {
 	}
 	pl.leftBy(c)
 	for _, b := range pl.Wishes.Carry {
-		if b.Page == ids.Page("su", pl.s.name, pl.req.Branch) {
+		if b.Page == ids.Page("su", pl.s.Name, pl.req.Branch) {
 			c.Summary = pl.Text(b.Hash)
 		}
 	}
-	c.Warning = pl.s.spiral(pl.Proj, pl.req.Now)
+	c.Warning = spiral(pl.k.life.Progress, pl.s, pl.Proj, pl.req.Now)
 	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
 		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
 		c.Largest = pl.largest()

@@ -122,7 +122,7 @@ func (d *doctor) files() {
 		return
 	}
 	files, memory := 0, 0
-	for f, err := range m.private.Walk(d.ctx) {
+	for f, err := range m.Private.Walk(d.ctx) {
 		if err == nil {
 			files++
 			err = d.file(f)
@@ -159,7 +159,7 @@ func (d *doctor) file(f markdownstore.File) error {
 			"split it, or raise workspace.max_file_size")
 		return nil
 	}
-	l, err := d.k.memory.private.ReadFile(f.Path)
+	l, err := d.k.memory.Private.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

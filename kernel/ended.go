@@ -37,7 +37,7 @@ func (k *Kernel) endSessions(ctx context.Context, req *RetainRequest, out *Retai
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if last, _ := folder.LastWrite(folder.In(k.state, f), req.Now); !last.Before(before) || k.sessions.holds(f) {
+		if last, _ := folder.LastWrite(folder.In(k.state, f), req.Now); !last.Before(before) || k.sessions.Holds(f) {
 			continue
 		}
 		if named == nil {
@@ -71,26 +71,26 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 	}
 	defer unlock()
 	var also []string
-	if !s.upkept {
+	if !s.Upkept {
 		also = []string{folder.JournalFile}
 	}
-	e := &EndedSession{Session: s.key}
-	e.Last, e.Bytes = folder.LastWrite(s.files, now, also...)
-	if t := lastStart(s.lines); t.After(e.Last) {
+	e := &EndedSession{Session: s.Key}
+	e.Last, e.Bytes = folder.LastWrite(s.Files, now, also...)
+	if t := lastStart(s.Branches.All); t.After(e.Last) {
 		e.Last = t
 	}
 	if !e.Last.Before(before) {
 		return nil, false, nil
 	}
-	for id := range s.pages {
+	for id := range s.Pages {
 		if named[id] {
-			out.Cited = append(out.Cited, s.key)
+			out.Cited = append(out.Cited, s.Key)
 			return nil, false, nil
 		}
 	}
-	for id := range s.spans {
+	for id := range s.Spans {
 		if named[id] {
-			out.Cited = append(out.Cited, s.key)
+			out.Cited = append(out.Cited, s.Key)
 			return nil, false, nil
 		}
 	}
@@ -99,14 +99,11 @@ func (k *Kernel) over(ctx context.Context, name string, before, now time.Time, n
 
 // endSession ends a session, unless somebody uses it.
 func (k *Kernel) endSession(ctx context.Context, name string, e *EndedSession, before, now time.Time) (bool, error) {
-	s := k.sessions.find(name)
-	if s == nil || !s.mu.TryLock() {
-		return false, nil // a call has it
+	unlock, ok := k.sessions.TakeUnread(name)
+	if !ok {
+		return false, nil // a call has it, or had it meanwhile
 	}
-	defer s.mu.Unlock()
-	if s.held.Load() {
-		return false, nil
-	}
+	defer unlock()
 	return folder.End(ctx, k.state, name, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, now)
 }
 

@@ -22,4 +22,4 @@ func ConversationPage(branch, key string, part int) string {
 }
 
 // Held counts the sessions that a kernel holds in memory.
-func (k *Kernel) Held() int { return len(k.sessions.held()) }
+func (k *Kernel) Held() int { return k.sessions.Len() }

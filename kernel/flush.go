@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
@@ -44,7 +45,7 @@ func (k *Kernel) FlushTurn(now time.Time, system, prompt string) (*FlushTurn, er
 	if now.IsZero() {
 		now = k.now()
 	}
-	f := &FlushTurn{System: system, Prompt: prompt, Path: k.memory.shared.DailyPath(now)}
+	f := &FlushTurn{System: system, Prompt: prompt, Path: k.memory.Shared.DailyPath(now)}
 	if f.System == "" {
 		f.System = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
 	}
@@ -88,18 +89,18 @@ func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, erro
 	if r.Now.IsZero() {
 		r.Now = k.now()
 	}
-	out, err := s.observeFlush(ctx, r)
+	out, err := observeFlush(s, ctx, r)
 	if err != nil {
-		s.invalidate()
-		return nil, fmt.Errorf("flush session %s: %w", s.key, err)
+		s.Invalidate()
+		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
 	}
 	return out, nil
 }
 
-func (s *session) observeFlush(ctx context.Context, r FlushReply) (*Flushed, error) {
-	reason, n, path, err := s.life.Log().Reply(ctx, r.Text, r.Now)
+func observeFlush(s *session.Session, ctx context.Context, r FlushReply) (*Flushed, error) {
+	reason, n, path, err := s.Life.Log().Reply(ctx, r.Text, r.Now)
 	out := &Flushed{Reason: reason, Items: n, Path: path}
-	if kept := (*UnwrittenError)(nil); errors.As(err, &kept) {
+	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 		out.Unwritten, err = kept.Error(), nil
 	}
 	return out, err

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -163,18 +164,18 @@ func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequ
 		return nil, err
 	}
 	defer unlock()
-	pages, already := s.erasable().Meant(req.IDs, req.Session, known)
+	pages, already := s.Erasable().Meant(req.IDs, req.Session, known)
 	out.Already = append(out.Already, already...)
-	b := erasure.PromiseOf(pages, req.Session, s.masker.Text(req.Reason))
+	b := erasure.PromiseOf(pages, req.Session, s.Masker.Text(req.Reason))
 	if len(b.Pages) == 0 && !b.Whole {
 		return nil, nil
 	}
 	for _, p := range pages {
-		out.Pages = append(out.Pages, ForgottenPage{Session: s.key, folder: name, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
+		out.Pages = append(out.Pages, ForgottenPage{Session: s.Key, folder: name, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
 	}
-	out.Elsewhere = append(out.Elsewhere, s.elsewhere(pages)...)
-	quoting, err := k.upkeep.Quoting(erasure.NewScrubber(s.reader(), pages).Text)
+	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages)...)
+	quoting, err := k.upkeep.Quoting(erasure.NewScrubber(s.Reader(), pages).Text)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +186,7 @@ func (k *Kernel) promiseForget(ctx context.Context, name string, req *ForgetRequ
 	if err := k.memory.forgetSaid(ctx, s, pages); err != nil {
 		return nil, err
 	}
-	return b, s.promiseErasure(b, req.Now)
+	return b, s.PromiseErasure(b, req.Now)
 }
 
 // splitBlobs tells the blobs that go from those that other pages need.
@@ -219,7 +220,7 @@ func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
 		}
-		err = s.eraseErr
+		err = s.EraseErr
 		unlock()
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)
@@ -229,85 +230,24 @@ func (k *Kernel) finishForget(ctx context.Context, folders []string) error {
 }
 
 // elsewhere names what holds the same as some pages, and is not one of them.
-func (s *session) elsewhere(pages []*pagevm.Page) []string {
+func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 	var out []string
-	for _, id := range s.erasable().Same(pages) {
+	for _, id := range s.Erasable().Same(pages) {
 		out = append(out, "page "+id+" has the same content")
 	}
-	sc := erasure.NewScrubber(s.reader(), pages)
-	for _, id := range sortedKeys(s.remembered) {
-		if b := s.remembered[id]; sc.Text(b.Text) != b.Text {
+	sc := erasure.NewScrubber(s.Reader(), pages)
+	for _, id := range sortedKeys(s.Memories.Entries) {
+		if b := s.Memories.Entries[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
 		}
 	}
-	for _, p := range s.stored() {
+	for _, p := range s.Stored() {
 		raw, err := json.Marshal(p.Fields)
 		if err == nil && string(sc.JSON(raw)) != string(raw) {
 			out = append(out, fmt.Sprintf("%s %s, which a host wrote, quotes it", p.Type, strings.TrimPrefix(p.Address.String(), "session/")))
 		}
 	}
 	return out
-}
-
-// erasable is what the session holds that can be forgotten.
-func (s *session) erasable() erasure.Held {
-	return erasure.Held{Pages: s.pages, Spans: s.spans, Gone: &s.graves}
-}
-
-// promiseErasure writes down what is to go, durably. From here on it is gone for
-// whoever asks.
-func (s *session) promiseErasure(b *erasure.Promise, now time.Time) error {
-	rec, err := b.Record(s.name, now)
-	if err != nil {
-		return err
-	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	if _, err := s.journal.Append(true, rec); err != nil {
-		s.invalidate()
-		return err
-	}
-	return s.replay(rec)
-}
-
-// eraseAll removes what promises say, if there are any, and reads the session
-// again. What can't be removed now stays promised, with the reason in eraseErr.
-func (s *session) eraseAll(ctx context.Context, k *Kernel) error {
-	s.eraseErr = nil
-	if !s.graves.Owes() {
-		return nil
-	}
-	if s.eraseErr = s.openJournal(); s.eraseErr == nil {
-		s.eraseErr = s.graves.Erase(ctx, erasure.Session{State: s.root, Dir: s.files, Journal: s.journal, Blobs: s.blobs, Reader: s.reader(),
-			Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}, quoting{k, s})
-	}
-	s.invalidate()
-	s.readOnly = false
-	return s.refresh(true)
-}
-
-// quoting is who else holds what a session is to forget.
-type quoting struct {
-	k *Kernel
-	s *session
-}
-
-func (q quoting) Backups(ctx context.Context, clean func(string) string) error {
-	if q.s.name == folder.Project {
-		return nil
-	}
-	return q.k.upkeep.ForgetBackups(ctx, clean)
-}
-
-func (q quoting) Nets(ctx context.Context) error { return q.s.life.ForgetMarkdown(ctx) }
-
-func (q quoting) Derived() {
-	if q.s.records != nil {
-		q.s.records.Close()
-		q.s.records = nil
-	}
-	q.s.tracer.Forget()
 }
 
 // goneContent is the answer for what was forgotten or went by retention.

@@ -13,9 +13,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -58,16 +58,16 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 	}
 	defer unlock()
 	page, from, to := archive.CutLines(id)
-	c, err := s.get(page)
+	c, err := contentOf(s, page)
 	if err != nil {
 		return lostContent(id, err), nil
 	}
 	if c.Reason == ReasonNoMatch {
-		if e, err := k.endedContent(s.key, page); e != nil || err != nil {
+		if e, err := k.endedContent(s.Key, page); e != nil || err != nil {
 			return e, err
 		}
-		if c.Detail == "" && !s.keeps() && !store.Exists(s.files, "") {
-			c.Detail = fmt.Sprintf("there is no session %q", shortKey(s.key))
+		if c.Detail == "" && !s.Keeps() && !store.Exists(s.Files, "") {
+			c.Detail = fmt.Sprintf("there is no session %q", shortKey(s.Key))
 		}
 	}
 	if from == 0 || c.Reason != ReasonOK {
@@ -87,38 +87,38 @@ func lostContent(id string, err error) *Content {
 		Fault: &Fault{Code: FaultSilentRecall, Page: id, Cause: ReasonBackend, Detail: err.Error()}}
 }
 
-func (s *session) get(id string) (*Content, error) {
+func contentOf(s *session.Session, id string) (*Content, error) {
 	if store.IsHash(id) {
-		return s.getBlob(id)
+		return blobContent(s, id)
 	}
 	if workstate.IsCheckpoint(id) {
-		return s.getCheckpoint(id)
+		return checkpointContent(s, id)
 	}
-	if p := s.pages[id]; p != nil {
-		text, err := s.reader().Content(p)
+	if p := s.Pages[id]; p != nil {
+		text, err := s.Reader().Content(p)
 		if errors.Is(err, archive.ErrRetired) {
-			return goneContent(id, s.graves.Retirement(id), "its content is no longer kept"), nil
+			return goneContent(id, s.Graves.Retirement(id), "its content is no longer kept"), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		return &Content{ID: id, Reason: ReasonOK, Text: text, Page: p, References: references(p, text)}, nil
 	}
-	if g, ok := s.graves.Burial(id); ok {
+	if g, ok := s.Graves.Burial(id); ok {
 		return goneContent(id, g, "it was forgotten"), nil
 	}
-	if sp, ok := s.spans[id]; ok {
-		return s.getSpan(sp)
+	if sp, ok := s.Spans[id]; ok {
+		return spanContent(s, sp)
 	}
-	if st, ok := s.summaryFor(id); ok {
+	if st, ok := summaryList(s, id); ok {
 		return &Content{ID: id, Reason: ReasonOK, Text: st}, nil
 	}
 	return &Content{ID: id, Reason: ReasonNoMatch}, nil
 }
 
-func (s *session) getBlob(hash string) (*Content, error) {
-	b, err := s.blobs.Get(hash)
-	if forgotten, gone := s.graves.GoneBlob(hash); gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.erasable().Holds(hash) {
+func blobContent(s *session.Session, hash string) (*Content, error) {
+	b, err := s.Blobs.Get(hash)
+	if forgotten, gone := s.Graves.GoneBlob(hash); gone && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.Erasable().Holds(hash) {
 		return &Content{ID: hash, Reason: ReasonForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,14 +131,14 @@ func (s *session) getBlob(hash string) (*Content, error) {
 }
 
 // getSpan joins the pages of a span, each under a line that names it.
-func (s *session) getSpan(sp branch.Span) (*Content, error) {
+func spanContent(s *session.Session, sp branch.Span) (*Content, error) {
 	c := &Content{ID: sp.ID, Reason: ReasonOK, Pages: sp.Pages}
 	var b strings.Builder
-	r := s.reader()
+	r := s.Reader()
 	for _, id := range sp.Pages {
-		p := s.pages[id]
+		p := s.Pages[id]
 		if p == nil {
-			if _, gone := s.graves.Forgotten(id); gone {
+			if _, gone := s.Graves.Forgotten(id); gone {
 				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
 			}
 			continue
@@ -156,32 +156,14 @@ func (s *session) getSpan(sp branch.Span) (*Content, error) {
 	return c, nil
 }
 
-// reader reads what the session's pages hold.
-func (s *session) reader() *archive.Reader {
-	return &archive.Reader{Dir: s.files, Journal: s.journal, Blobs: s.blobs, Retired: s.graves.Retired}
-}
-
-// archived is everything that left the session's prompts, read from disk.
-func (s *session) archived() (*retrieval.Spans, error) {
-	var pages []string
-	for _, id := range sortedKeys(s.spans) {
-		pages = append(pages, s.spans[id].Pages...)
-	}
-	spans, unread := s.left.Take(s.reader(), pages, func(id string) (*pagevm.Page, string, bool) { return s.pages[id], "", false })
-	if len(unread) > 0 {
-		return nil, unread[0].Err
-	}
-	return spans, nil
-}
-
 // summaryFor gives the whole list that a capped summary points back to: the id
 // is the summary's page, a dot, and the list's name.
-func (s *session) summaryFor(id string) (string, bool) {
+func summaryList(s *session.Session, id string) (string, bool) {
 	page, kind, _ := strings.Cut(id, ".")
-	for _, l := range s.lines {
-		if page == ids.Page("su", s.name, l.Branch) {
+	for _, l := range s.Branches.All {
+		if page == ids.Page("su", s.Name, l.Branch) {
 			text := summary.List(l.Summary, kind)
-			if n, err := s.notes(l.Branch); err == nil && kind == summary.KindNotes {
+			if n, err := notesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
 				text = summary.ListNotes(n)
 			}
 			return text, text != ""

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -134,10 +134,10 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 			job = k.boundaryNotes(s, w, b, st)
 		}
 	}
-	p, err := s.pass(ctx, w, b, point)
+	p, err := passBoundary(s, ctx, w, b, point)
 	if err != nil {
-		s.invalidate() // what stands on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", point, s.key, err)
+		s.Invalidate() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
 	}
 	k.askAtBoundary(s, job, point == journal.PointReset)
 	return p, nil
@@ -145,7 +145,7 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 
 // openBoundary is openTurn for a boundary, which may come without messages. A session
 // that is not there begins with what a host says or writes, and not with its end.
-func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session, *intake, func(), error) {
+func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session.Session, *intake, func(), error) {
 	if len(t.Messages) > 0 {
 		return k.openTurn(ctx, t)
 	}
@@ -162,116 +162,79 @@ func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*sessi
 }
 
 // pass takes in the messages, commits, and does what the boundary asks for.
-func (s *session) pass(ctx context.Context, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
+func passBoundary(s *session.Session, ctx context.Context, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
-	if point == journal.PointReset && b.Key != "" && s.passed(b.Key) {
+	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
 		// What stands by now is the next epoch's.
-		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.account.committed, s.account.epoch, s.pinnedKeys()
+		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, nil
 	}
-	l := s.newestLine(b.Branch, b.Model)
+	l := s.Branches.Newest(b.Branch, b.Model)
 	msgs := l.Msgs
 	if w != nil {
 		msgs = w.Msgs
-		if err := s.ingest(ctx, w); err != nil {
+		if err := ingestTurn(s, ctx, w); err != nil {
 			return nil, err
 		}
 		out.Ingested = len(w.Out.New)
 	}
-	st := s.furthest(b.Branch, l)
+	st := s.Account.Furthest(l)
 	if msgs != nil {
-		st = s.advance(st, msgs)
+		st = advance(s, st, msgs)
 	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
 		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
-	newest, faults, n, err := s.life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == startReason, Main: b.Branch == "",
-		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: s.lastReading(b), Now: b.Now})
+	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == startReason, Main: b.Branch == "",
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Now: b.Now})
 	if err != nil {
 		return nil, err
 	}
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faultsOf(faults)...), n
 	if b.Reason != startReason && b.Branch == "" {
 		ended := point == journal.PointReset || point == journal.PointSessionEnd
-		out.Faults = append(out.Faults, faultsOf(s.life.Log().Asked(ctx, msgs, b.Now))...)
-		faults, n := s.life.Flush(ctx, ended, b.Now)
+		out.Faults = append(out.Faults, faultsOf(s.Life.Log().Asked(ctx, msgs, b.Now))...)
+		faults, n := s.Life.Flush(ctx, ended, b.Now)
 		out.Faults, out.Flushed = append(out.Faults, faultsOf(faults)...), out.Flushed+n
 		if ended {
-			out.Faults = append(out.Faults, faultsOf(s.life.Log().Rules(ctx, st.Constraints, b.Now))...)
+			out.Faults = append(out.Faults, faultsOf(s.Life.Log().Rules(ctx, st.Constraints, b.Now))...)
 		}
 	}
 	if point == journal.PointReset {
-		if err := s.life.Begin(); err != nil {
+		if err := s.Life.Begin(); err != nil {
 			return nil, err
 		}
 	}
 	if b.ending != nil {
 		b.ending(st)
 	}
-	if err := s.commitBoundary(out, b, point, st); err != nil {
+	if err := commitBoundary(s, out, b, point, st); err != nil {
 		return nil, err
 	}
-	out.Turns, out.Epoch, out.Pinned = s.account.committed, s.account.epoch, s.pinnedKeys()
+	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 	if w != nil {
 		out.Stats.add(w.stats)
 	}
-	out.Stats.state(s.life)
-	return out, s.tidy(point)
+	out.Stats.state(s.Life)
+	return out, compactJournal(s, point)
 }
 
-// furthest is the summary that knows most of a branch.
-func (s *session) furthest(branch string, l *branch.State) summary.State {
-	st := s.account.observed[branch]
-	if l.Summary.Offset.Messages > st.Offset.Messages {
-		st = l.Summary
-	}
-	return st
-}
-
-// newestLine is the conversation of a branch; without a model, the one that got
-// furthest.
-func (s *session) newestLine(branch, model string) *branch.State {
-	if model != "" {
-		return s.line(branch, model)
-	}
-	best := s.line(branch, "")
-	for key, l := range s.lines {
-		if key.branch == branch && (len(l.Proj.Seen) > len(best.Proj.Seen) || len(l.Proj.Seen) == len(best.Proj.Seen) && key.model < best.Model) {
-			best = l
-		}
-	}
-	return best
-}
-
-func (s *session) commitBoundary(out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
+func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
 	if b.Key == "" {
 		own, err := json.Marshal(b.Updates)
 		if err != nil {
 			return err
 		}
-		b.Key = ids.Page("bd", s.name, b.Branch, string(point), b.Reason, fmt.Sprint(s.account.epoch, st.Offset.Messages), st.Offset.Key, string(own))
+		b.Key = ids.Page("bd", s.Name, b.Branch, string(point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
 	}
-	if s.passed(b.Key) {
+	if s.Passed(b.Key) {
 		out.Outcome = Duplicate
 		return nil
 	}
-	entry, err := listUpdate(s.name, boundariesField, b.Key, boundaryEntry{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending})
-	if err != nil {
-		return err
-	}
-	r, err := s.settle(journal.Transaction{Key: "boundary:" + b.Key, Time: b.Now, Point: point, By: journal.Principal{Name: "host"}}, entry, b.Branch, st, b.Updates)
+	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
 	out.Rejected = r.Rejected
 	out.Stats.journal(r.Stats)
 	return err
-}
-
-// passed tells whether a boundary is in the journal.
-func (s *session) passed(key string) bool {
-	if s.journal == nil {
-		return false
-	}
-	_, ok := s.journal.Store().Entry(s.address(sessionKey), boundariesField, key)
-	return ok
 }
 
 // compactOver is the journal's size from which the end of a session or a reset
@@ -279,17 +242,17 @@ func (s *session) passed(key string) bool {
 const compactOver = 4 << 20
 
 // tidy compacts a large journal where nobody waits for the answer.
-func (s *session) tidy(point journal.CommitPoint) error {
-	if point != journal.PointReset && point != journal.PointSessionEnd || s.journal == nil || s.journal.Size() < compactOver {
+func compactJournal(s *session.Session, point journal.CommitPoint) error {
+	if point != journal.PointReset && point != journal.PointSessionEnd || s.Journal == nil || s.Journal.Size() < compactOver {
 		return nil
 	}
-	_, err := s.journal.Compact()
+	_, err := s.Journal.Compact()
 	return err
 }
 
 // lastReading is the gauge of the branch's last plan, as far as it is known.
-func (s *session) lastReading(b Boundary) checkpoint.Reading {
-	l := s.newestLine(b.Branch, b.Model)
+func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
+	l := s.Branches.Newest(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
 }
 
@@ -306,29 +269,29 @@ func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkp
 	}
 	defer unlock()
 	b.Now = t.Now
-	c, err := s.checkpointOnDemand(ctx, w, b)
+	c, err := checkpointOnDemand(s, ctx, w, b)
 	if err != nil {
-		s.invalidate()
-		return nil, fmt.Errorf("checkpoint of session %s: %w", s.key, err)
+		s.Invalidate()
+		return nil, fmt.Errorf("checkpoint of session %s: %w", s.Key, err)
 	}
 	return c, nil
 }
 
-func (s *session) checkpointOnDemand(ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
-	if s.life.Options.Off || s.life.Options.NoCheckpoints {
+func checkpointOnDemand(s *session.Session, ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
+	if s.Life.Options.Off || s.Life.Options.NoCheckpoints {
 		return nil, errors.New("checkpoints are switched off")
 	}
-	msgs := s.newestLine("", b.Model).Msgs
+	msgs := s.Branches.Newest("", b.Model).Msgs
 	if w != nil {
 		msgs = w.Msgs
-		if err := s.ingest(ctx, w); err != nil {
+		if err := ingestTurn(s, ctx, w); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
+	if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
 		return nil, err
 	}
-	return s.life.WriteCheckpoint(s.life.Input(checkpoint.TriggerManual, s.lastReading(b), b.Now))
+	return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))
 }
 
 // Restored is the text from which a session goes on.
@@ -352,13 +315,13 @@ func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, err
 		return nil, err
 	}
 	defer unlock()
-	r, err := s.life.Restore(s.account.observed[""])
+	r, err := s.Life.Restore(s.Account.Observed[""])
 	if err != nil {
-		return nil, fmt.Errorf("restore session %s: %w", s.key, err)
+		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}
 	out := &Restored{Checkpoint: r.Checkpoint, Net: Net(r.From), Text: r.Text, Damaged: r.Damaged}
-	if out.Text == "" && !store.Exists(s.files, "") && !s.keeps() {
-		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.key))
+	if out.Text == "" && !store.Exists(s.Files, "") && !s.Keeps() {
+		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.Key))
 	}
 	return out, nil
 }

@@ -2,22 +2,18 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -40,9 +36,9 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 }
 
 // newMaker makes pages for a session. What it makes is on disk before it is used.
-func newMaker(ctx context.Context, k *Kernel, s *session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
+func newMaker(ctx context.Context, k *Kernel, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
 	count, err := tokencount.New(m.Tokenizer, model, k.counts)
-	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.pages, Graves: &s.graves, Mask: s.masker, Count: count, Represent: &k.represent,
+	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker, Count: count, Represent: &k.represent,
 		Branch: branch, Large: math.MaxInt, Durable: true}
 	if k.represent.Compressor != nil {
 		g.Compress = (&shortener{ctx: ctx, opt: &k.represent}).compress
@@ -61,7 +57,7 @@ type intake struct {
 }
 
 // take makes the messages of a turn valid.
-func (k *Kernel) take(ctx context.Context, s *session, t *Turn) (*intake, error) {
+func (k *Kernel) take(ctx context.Context, s *session.Session, t *Turn) (*intake, error) {
 	in := &intake{turn: t, prices: k.prices}
 	in.model, _ = k.prices.Lookup(t.Model, t.Now)
 	m, err := newMaker(ctx, k, s, in.model, t.Branch, t.Model)
@@ -69,7 +65,7 @@ func (k *Kernel) take(ctx context.Context, s *session, t *Turn) (*intake, error)
 		return nil, err
 	}
 	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: plan.FormatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged, Open: t.Open}
-	if l, h := s.hearing(t.Branch, t.Model); h != nil {
+	if l, h := s.Branches.Hearing(t.Branch, t.Model); h != nil {
 		in.Batch, err = ingest.RepairHeard(m, h, req)
 	} else {
 		in.Batch, err = ingest.Repair(m, l, req)
@@ -80,91 +76,27 @@ func (k *Kernel) take(ctx context.Context, s *session, t *Turn) (*intake, error)
 	return in, nil
 }
 
-// hearing gives the conversation that a turn goes on from: that of a plan, or what was
-// heard of it. The latter is taken out of the session until the turn is in.
-func (s *session) hearing(name, model string) (*branch.State, *ingest.Heard) {
-	key := lineKey{name, model}
-	on, h := s.lines[key], s.heard[key]
-	delete(s.heard, key)
-	switch {
-	case on != nil && len(on.Raw) > 0:
-		return on, nil // a plan holds it
-	case h == nil || h.On != on:
-		h = ingest.NewHeard(on, s.line(name, model))
-	}
-	return nil, h
-}
-
 // absorb makes pages of what is new. Where the work fails later the session is forgotten.
-func (in *intake) absorb(s *session) {
+func (in *intake) absorb(s *session.Session) {
 	in.Absorb()
 	in.stats.Examined = in.Examined + len(in.Hosts) - in.Absorbed
 	in.stats.LiftedBytes = in.LiftedBytes
 	if h := in.Heard(); h != nil {
-		s.heard[lineKey{in.turn.Branch, in.turn.Model}] = h
+		s.Branches.Hear(in.turn.Branch, in.turn.Model, h)
 	}
 }
 
 // ingest makes pages of what is new and commits them.
-func (s *session) ingest(ctx context.Context, in *intake) error {
-	t := in.turn
+func ingestTurn(s *session.Session, ctx context.Context, in *intake) error {
 	in.absorb(s)
-	return s.commitPages(ctx, in.Out, &branch.Cut{Branch: t.Branch, Model: t.Model}, t.Now, &in.stats)
+	return in.commit(ctx, s)
 }
 
-// commitPages writes pages that were made, what they hold, and what stands in the place
-// of what a cut let go.
-func (s *session) commitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time, st *Stats) error {
-	recs, err := captureRecords(pages, cut, now)
-	if err != nil || len(recs) == 0 {
-		return err
-	}
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	if len(pages.Blobs) > 0 {
-		unlock, err := folder.LockBlobs(ctx, s.root, store.Shared)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-	}
-	batch := s.blobs.NewBatch()
-	for _, b := range pages.Blobs {
-		batch.AddString(b)
-	}
-	wrote, err := batch.Commit(context.Background())
-	if err != nil {
-		return err
-	}
-	st.Blobs, st.BlobBytes, st.Syncs, st.SyncTime, st.Files = wrote.Files, wrote.Bytes, wrote.Syncs, wrote.SyncTime, wrote.Files
-	js, err := s.journal.Append(true, recs...)
-	if err != nil {
-		return err
-	}
-	st.journal(js)
-	s.keepPages(pages.New)
-	s.keepCut(cut)
-	return nil
-}
-
-func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]journal.Record, error) {
-	var recs []journal.Record
-	if !pages.Empty() {
-		body, err := pages.AppendJSON(nil)
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, journal.Record{Op: ingest.Op, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
-	}
-	if len(cut.Texts) > 0 {
-		body, err := json.Marshal(cut)
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, journal.Record{Op: branch.OpCut, ID: ids.Hash(string(body))[:24], Time: now, Body: body})
-	}
-	return recs, nil
+// commit writes the pages that were made.
+func (in *intake) commit(ctx context.Context, s *session.Session) error {
+	w, err := s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
+	in.stats.pages(w)
+	return err
 }
 
 // turnEnd is the number of leading messages that belong to ended turns, those left out

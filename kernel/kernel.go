@@ -49,6 +49,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -59,7 +60,7 @@ import (
 const DefaultStateDir = ".memkernel"
 
 // ErrClosed is returned by every call on a closed kernel.
-var ErrClosed = errors.New("kernel is closed")
+var ErrClosed = session.ErrClosed
 
 // Options configure a kernel. Nil, or the zero value, means the defaults.
 type Options struct {
@@ -114,21 +115,17 @@ type Kernel struct {
 	lowWater  int
 	counter   PromptCounter
 	represent represent.Options
-	traces    TraceOptions
 	blobs     *store.Blobs
 	// backups are what memory's files were before they were pruned, by hash.
-	backups  *store.Blobs
-	upkeep   *upkeep.Keeper
-	masker   *mask.Masker
-	counts   *budget.Cache
-	memory   *memory // nil if it is off
-	contract contract
-	life     LifeOptions
-	notes    *notes.Taker // nil without a model
+	backups *store.Blobs
+	upkeep  *upkeep.Keeper
+	masker  *mask.Masker
+	counts  *budget.Cache
+	memory  *memory // nil if it is off
+	life    LifeOptions
+	notes   *notes.Taker // nil without a model
 
-	keep int // sessions in memory
-
-	sessions sessionTable
+	sessions *session.Table
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory
@@ -177,7 +174,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
-	c, err := newContract(&o)
+	contract, err := session.NewContract(o.Schema, o.Policies)
 	if err == nil {
 		err = o.Life.check()
 	}
@@ -188,7 +185,6 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	k := &Kernel{
-		contract:  c,
 		life:      o.Life,
 		masker:    masker,
 		workspace: abs,
@@ -200,16 +196,16 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		lowWater:  o.LowWater,
 		counter:   o.Counter,
 		represent: o.Represent,
-		traces:    o.Trace,
 		blobs:     store.BlobsIn(state.In(folder.Blobs)),
 		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 		counts:    budget.NewCache(0),
-		sessions:  sessionTable{all: map[string]*session{}},
-		keep:      max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1),
 	}
 	k.upkeep = k.newKeeper()
+	k.sessions = session.NewTable(session.Options{State: state, Blobs: k.blobs, Masker: masker, Prices: o.Prices, Contract: contract,
+		Memory: k.memory.room(), Upkeep: k.upkeep, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
+		Keep: max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1)})
 	if m != nil {
-		m.private.Guard(k.refuseLoss)
+		m.Private.Guard(k.refuseLoss)
 	}
 	if o.Summary.Model != nil {
 		k.notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
@@ -224,15 +220,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 // notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
 	k.notes.Stop()
-	open, closed := k.sessions.close()
-	var errs []error
-	for _, s := range open {
-		errs = append(errs, s.close())
-	}
+	closed, err := k.sessions.Close()
 	if m := k.memory; m != nil && !closed {
-		errs = append(errs, m.Close())
+		err = errors.Join(err, m.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // StateDir is where the kernel keeps derived state.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -72,7 +73,7 @@ func (c *AnthropicCounter) CountPrompt(ctx context.Context, model string, body [
 // ask has the provider count a recorded plan. The answer anchors the line, so
 // that the next plan counts only what is new, and trains the model's calibration.
 // It tells whether the prompt turned out too large for the window.
-func (k *Kernel) ask(ctx context.Context, s *session, pl *planned) (tooLarge bool) {
+func (k *Kernel) ask(ctx context.Context, s *session.Session, pl *planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.req.Model, Tools: pl.req.Tools,
 		System: pl.req.System, Messages: pl.compose()})
 	n := 0
@@ -84,14 +85,14 @@ func (k *Kernel) ask(ctx context.Context, s *session, pl *planned) (tooLarge boo
 		return false
 	}
 	total := n + pl.req.FixedTokens
-	cal := s.calib.of(pl.req.Model)
+	cal := s.Calibrations.Of(pl.req.Model)
 	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-	if err := s.calib.set(pl.req.Model, cal); err != nil {
+	if err := s.Calibrations.Set(pl.req.Model, cal); err != nil {
 		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 	next := *pl.Next
 	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
 	pl.Next = &next
-	s.lines[lineKey{pl.req.Branch, pl.req.Model}] = pl.Next
+	s.Branches.All[branch.Key{Branch: pl.req.Branch, Model: pl.req.Model}] = pl.Next
 	return total > pl.Window-pl.Reserve
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -126,8 +127,14 @@ func (o *MemoryOptions) lossShare() float64 {
 type memory struct {
 	*mem.Memory
 	opts MemoryOptions
-	// private sees all files, shared those that everybody may see.
-	private, shared *markdownstore.Store
+}
+
+// room is the memory as rooms know it, nil if it is off.
+func (m *memory) room() *mem.Memory {
+	if m == nil {
+		return nil
+	}
+	return m.Memory
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.
@@ -140,7 +147,7 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 	}
 	m, err := mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
 		Prepare: func() error {
-			if err := ignoreState(state); err != nil && !store.Exists(state, "") {
+			if err := session.IgnoreState(state); err != nil && !store.Exists(state, "") {
 				return err
 			}
 			return nil
@@ -151,7 +158,7 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 	if err != nil {
 		return nil, err
 	}
-	return &memory{Memory: m, opts: o, private: m.Private, shared: m.Shared}, nil
+	return &memory{Memory: m, opts: o}, nil
 }
 
 // SearchRequest is a question to memory.
@@ -196,7 +203,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 		if err != nil {
 			return nil, err
 		}
-		q.Spans, err = s.archived()
+		q.Spans, err = s.Archived()
 		unlock()
 		if err != nil {
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)

@@ -2,15 +2,14 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -68,24 +67,24 @@ func (o SummaryOptions) filled() SummaryOptions {
 
 // takeNotes starts to ask the model about what was said since it last looked, if
 // that is due. The session is locked; nothing here waits for anybody.
-func (k *Kernel) takeNotes(s *session, w *intake, t Turn, o *Observation) {
-	if o.Outcome == Conflict || k.notes.Busy(s.files) {
+func (k *Kernel) takeNotes(s *session.Session, w *intake, t Turn, o *Observation) {
+	if o.Outcome == Conflict || k.notes.Busy(s.Files) {
 		return
 	}
-	if job := k.noteJob(s, w, t, s.account.observed[t.Branch], false); job != nil {
-		k.notes.Start(job, &noted{k, s.key, s.name})
+	if job := k.noteJob(s, w, t, s.Account.Observed[t.Branch], false); job != nil {
+		k.notes.Start(job, &noted{k, s.Key, s.Name})
 	}
 }
 
 // noteJob takes the delta up to a summary, if it is large or old enough, or it is the
 // last.
-func (k *Kernel) noteJob(s *session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
-	all, err := s.notes(t.Branch)
+func (k *Kernel) noteJob(s *session.Session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
+	all, err := notesOf(s, t.Branch)
 	if err != nil {
 		return nil
 	}
-	return k.notes.Job(&notes.Said{Folder: s.files, Branch: t.Branch, Epoch: s.account.epoch, Page: s.notesPage(t.Branch), Evidence: s.evidence(),
-		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.masker.Text, Now: t.Now, Last: last})
+	return k.notes.Job(&notes.Said{Folder: s.Files, Branch: t.Branch, Epoch: s.Account.Epoch, Page: notesPage(s, t.Branch), Evidence: s.Evidence(),
+		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.Masker.Text, Now: t.Now, Last: last})
 }
 
 // noted is a session that a model is asked about.
@@ -101,13 +100,13 @@ func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
 		return false
 	}
 	defer unlock()
-	return s.current(job)
+	return upToDate(s, job)
 }
 
 // current tells whether a job is made from what the journal says now.
-func (s *session) current(job *notes.Job) bool {
-	n, err := s.notesOn(job.Answered.Page)
-	return err == nil && (s.account.epoch == job.Epoch || job.EndsEpoch && s.account.epoch == job.Epoch+1) && n.Version == job.Version
+func upToDate(s *session.Session, job *notes.Job) bool {
+	n, err := notesOn(s, job.Answered.Page)
+	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version
 }
 
 // Commit writes what a model answered: one transaction of the mark, the operations,
@@ -122,24 +121,24 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 		return err
 	}
 	defer unlock()
-	if !s.current(job) {
+	if !upToDate(s, job) {
 		return nil
 	}
-	if err := s.commitNotes(n.k.memory, job, updates, facts); err != nil {
-		s.invalidate() // what stands on disk counts
+	if err := commitNotes(s, n.k.memory, job, updates, facts); err != nil {
+		s.Invalidate() // what stands on disk counts
 		return err
 	}
-	s.redo(ctx, n.k.memory)
+	s.WriteMemories(ctx)
 	if n.k.memory != nil {
 		n.k.memory.Sync.Written()
 	}
 	return nil
 }
 
-func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
+func commitNotes(s *session.Session, m *memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
 	if m != nil {
 		for _, f := range facts {
-			u, err := s.factUpdate(m, job, f)
+			u, err := factUpdate(s, m, job, f)
 			if err != nil {
 				return err
 			}
@@ -147,9 +146,9 @@ func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Updat
 		}
 	}
 	mark := &job.Answered.Mark
-	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
-		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.name}, Updates: updates}
-	r, err := s.writeNotes(tx, job.Answered.Policy())
+	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
+		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.Name}, Updates: updates}
+	r, err := s.Writeback(tx, job.Answered.Policy())
 	if err == nil && len(r.Accepted) == 0 {
 		err = errors.New("the mark of the delta was refused")
 	}
@@ -157,41 +156,25 @@ func (s *session) commitNotes(m *memory, job *notes.Job, updates []journal.Updat
 }
 
 // factUpdate promises an entry of today's log, as [Kernel.Remember] does.
-func (s *session) factUpdate(m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
+func factUpdate(s *session.Session, m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
 	body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
-	value, err := json.Marshal([]struct {
-		ID    string          `json:"id"`
-		Value workstate.Entry `json:"value"`
-	}{{ids.Page("me", s.name, body.Path, body.Text), body}})
-	return journal.Update{ID: f.ID, Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
-		Scope: memkernel.ScopeSession, EvidenceRef: f.Evidence}, err
-}
-
-// writeNotes commits under the kernel's contract and the notes' own policy.
-func (s *session) writeNotes(tx journal.Transaction, own journal.Policy) (journal.Receipt, error) {
-	rules, err := journal.NewRules(s.contract.schema, evidence{s}, append([]journal.Policy{own}, s.contract.policies...)...)
-	if err != nil {
-		return journal.Receipt{}, err
-	}
-	if err := s.openJournal(); err != nil {
-		return journal.Receipt{}, err
-	}
-	return s.journal.Writeback(tx, rules)
+	u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
+	u.ID = f.ID
+	return u, err
 }
 
 // notesPage is the page of the notes on a branch in this epoch.
-func (s *session) notesPage(branch string) string {
-	return "notes" + s.account.summaryPage(branch)[len("summary"):]
+func notesPage(s *session.Session, branch string) string {
+	return "notes" + s.Account.SummaryPage(branch)[len("summary"):]
 }
 
 // notes are all notes that the journal holds on a branch.
-func (s *session) notes(branch string) (summary.Notes, error) { return s.notesOn(s.notesPage(branch)) }
+func notesOf(s *session.Session, branch string) (summary.Notes, error) {
+	return notesOn(s, notesPage(s, branch))
+}
 
-func (s *session) notesOn(page string) (summary.Notes, error) {
-	if s.journal == nil {
-		return summary.ReadNotes(journal.StoredPage{})
-	}
-	p, _ := s.journal.Store().Page(s.address(page))
+func notesOn(s *session.Session, page string) (summary.Notes, error) {
+	p, _ := s.Page(page)
 	return summary.ReadNotes(p)
 }
 
@@ -213,13 +196,13 @@ type ModelSummary struct {
 }
 
 // modelSummaries says how it stands with the notes on each branch of this epoch.
-func (s *session) modelSummaries() []ModelSummary {
+func modelSummaries(s *session.Session) []ModelSummary {
 	out := []ModelSummary{}
-	if s.journal == nil {
+	if s.Journal == nil {
 		return out
 	}
-	prefix := s.notesPage("")
-	for _, p := range s.journal.Store().Pages(s.name) {
+	prefix := notesPage(s, "")
+	for _, p := range s.Journal.Store().Pages(s.Name) {
 		branch, ok := strings.CutPrefix(p.Key, prefix)
 		if !ok || p.Type != summary.NotesType {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
@@ -93,7 +94,7 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 		out.Skipped = busy
 		return out, err
 	}
-	ignoreState(k.state)
+	session.IgnoreState(k.state)
 	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return k.nightAudit(ctx, &req, out) }}, {Name: StepCurate, Run: func() error { return k.nightCurate(ctx, &req, out) }},
 		{Name: StepPrune, Run: func() error { return k.nightPrune(ctx, &req, out) }}}
 	if req.QuietTime {

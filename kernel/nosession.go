@@ -88,19 +88,11 @@ func (k *Kernel) known(key string) error {
 	if err != nil || store.Exists(folder.In(k.state, name), "") {
 		return err
 	}
-	s := k.sessions.find(name)
-	if s != nil && s.held.Load() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.keeps() {
-			return nil
-		}
+	if k.sessions.Keeps(name) {
+		return nil
 	}
 	return noSession(k.state, key)
 }
-
-// keeps tells whether anything of a session is in memory.
-func (s *session) keeps() bool { return len(s.lines)+len(s.heard)+len(s.pages) > 0 }
 
 // alikeRunes bounds how much of a key is compared and shown, in runes.
 const alikeRunes = 128

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -85,17 +85,6 @@ type Observation struct {
 	Faults []Fault `json:"faults,omitempty"`
 }
 
-// turnBody is what a committed turn said before turns were written back.
-type turnBody struct {
-	Branch string `json:"branch,omitempty"`
-	Model  string `json:"model,omitempty"`
-	// Last is the key of the turn's last message, Chain the hash over its
-	// messages.
-	Last    string        `json:"last"`
-	Chain   string        `json:"chain"`
-	Summary summary.State `json:"summary"`
-}
-
 // ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
 // date. It is atomic (the journal line is the commit) and idempotent per
 // AdvancementKey.
@@ -106,18 +95,18 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 		return nil, err
 	}
 	defer unlock()
-	o, err := s.observe(ctx, w, t)
+	o, err := observeTurn(s, ctx, w, t)
 	if err != nil {
-		s.invalidate() // what stands on disk counts
+		s.Invalidate() // what stands on disk counts
 		return o, err
 	}
-	o.Faults = append(o.Faults, s.markdownAfter(ctx, w, t, o, yield)...)
+	o.Faults = append(o.Faults, markdownAfter(s, ctx, w, t, o, yield)...)
 	k.takeNotes(s, w, t, o)
 	return o, nil
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid.
-func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *intake, func(), error) {
+func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
 	s, unlock, err := k.open(ctx, t.SessionKey, true)
 	if err != nil {
 		return nil, nil, nil, err
@@ -128,47 +117,47 @@ func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session, *intake, func
 	in, err := k.take(ctx, s, t)
 	if err != nil {
 		unlock()
-		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.key, err)
+		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.Key, err)
 	}
 	return s, in, unlock, nil
 }
 
-func (s *session) observe(ctx context.Context, w *intake, t Turn) (*Observation, error) {
+func observeTurn(s *session.Session, ctx context.Context, w *intake, t Turn) (*Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
 	end := w.turnEnd()
-	if err := s.commitPages(ctx, w.Out, &branch.Cut{Branch: t.Branch, Model: t.Model}, t.Now, &w.stats); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	if err := w.commit(ctx, s); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 	}
-	var body turnBody
+	var body session.Turn
 	if end > 0 {
-		body = turnBody{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
 			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
-			o.AdvancementKey = ids.Page("turn", s.name, t.Branch, body.Last)
+			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)
 		}
 	}
-	_, stands := s.account.chains[o.AdvancementKey]
+	_, stands := s.Account.Chains[o.AdvancementKey]
 	if t.Branch == "" {
-		if err := s.life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
-			return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
+			return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 		}
 	}
-	o.Faults = append(o.Faults, faultsOf(s.life.Damages())...)
+	o.Faults = append(o.Faults, faultsOf(s.Life.Damages())...)
 	o.Stats = w.stats
-	o.Stats.state(s.life)
+	o.Stats.state(s.Life)
 	if end == 0 {
-		o.Outcome, o.Turns = OpenTurn, s.account.committed
-		s.takeBill(o, w, t)
+		o.Outcome, o.Turns = OpenTurn, s.Account.Committed
+		takeBill(s, o, w, t)
 		return o, nil
 	}
 	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
-		o.Faults = append(o.Faults, faultsOf(s.life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now))...)
+		o.Faults = append(o.Faults, faultsOf(s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now))...)
 	}
-	if err := s.commitTurn(o, &body, w.Msgs[:end], t); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.key, err)
+	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 	}
 	if o.Outcome != Conflict {
 		if o.Outcome == Duplicate && end == len(w.Msgs) {
@@ -177,32 +166,27 @@ func (s *session) observe(ctx context.Context, w *intake, t Turn) (*Observation,
 			}
 			t.PlanID = "" // its bill was taken
 		}
-		s.takeBill(o, w, t)
+		takeBill(s, o, w, t)
 	}
 	if o.Outcome == Committed && end < len(w.Msgs) {
 		o.Outcome = OpenTurn
 	}
-	o.Turns = s.account.committed
+	o.Turns = s.Account.Committed
 	return o, nil
 }
 
 // commitTurn writes the turn to the journal, unless it is there. The same key
 // with other messages is a conflict; what else a delivery brings (usage, plan)
 // does not count for that.
-func (s *session) commitTurn(o *Observation, body *turnBody, msgs []memkernel.Message, t Turn) error {
-	if chain, ok := s.account.chains[o.AdvancementKey]; ok {
+func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []memkernel.Message, t Turn) error {
+	if chain, ok := s.Account.Chains[o.AdvancementKey]; ok {
 		o.Outcome = Duplicate
 		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
 			o.Outcome = Conflict
 		}
 		return nil
 	}
-	entry, err := listUpdate(s.name, turnsField, o.AdvancementKey, turnEntry{Branch: body.Branch, Model: body.Model, Last: body.Last, Chain: body.Chain})
-	if err != nil {
-		return err
-	}
-	r, err := s.settle(journal.Transaction{Key: "turn:" + o.AdvancementKey, Time: t.Now, Point: journal.PointTurn, By: journal.Principal{Name: "host"}},
-		entry, body.Branch, s.advance(s.account.observed[t.Branch], msgs), t.Updates)
+	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
 	if err != nil {
 		return err
 	}
@@ -244,8 +228,8 @@ func hasCalls(m *memkernel.Message) bool {
 }
 
 // advance updates a summary by what it has not seen of msgs.
-func (s *session) advance(st summary.State, msgs []memkernel.Message) summary.State {
-	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.masker.Text)
+func advance(s *session.Session, st summary.State, msgs []memkernel.Message) summary.State {
+	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
 }
 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
@@ -265,19 +249,19 @@ func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
 		return nil, err
 	}
 	defer unlock()
-	if err := s.ingest(ctx, w); err != nil {
-		s.invalidate()
-		return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+	if err := ingestTurn(s, ctx, w); err != nil {
+		s.Invalidate()
+		return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
 	}
 	if t.Branch == "" {
-		if err := s.life.Capture(w.Msgs, t.heard()); err != nil {
-			s.invalidate()
-			return nil, fmt.Errorf("ingest into session %s: %w", s.key, err)
+		if err := s.Life.Capture(w.Msgs, t.heard()); err != nil {
+			s.Invalidate()
+			return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
 		}
 	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.account.committed, Stats: w.stats}
-	o.Stats.state(s.life)
-	s.takeBill(o, w, t)
-	o.Faults = append(o.Faults, s.markdownAfter(ctx, w, t, o, "")...)
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
+	o.Stats.state(s.Life)
+	takeBill(s, o, w, t)
+	o.Faults = append(o.Faults, markdownAfter(s, ctx, w, t, o, "")...)
 	return o, nil
 }

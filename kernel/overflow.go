@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // Overflow is a provider's refusal of a request as too long.
@@ -45,15 +46,15 @@ func (e *OverflowError) Error() string {
 var ErrNoOverflow = plan.ErrNoOverflow
 
 // learnForGood trains the model's calibration on a refusal that named figures.
-func (s *session) learnForGood(pl *planned) {
+func learnForGood(s *session.Session, pl *planned) {
 	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
 		return
 	}
-	cal := s.calib.of(pl.req.Model)
+	cal := s.Calibrations.Of(pl.req.Model)
 	if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
 		return
 	}
-	if err := s.calib.set(pl.req.Model, cal); err != nil {
+	if err := s.Calibrations.Set(pl.req.Model, cal); err != nil {
 		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
@@ -37,14 +38,14 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, pl); err != nil {
-		s.invalidate()
+	if err := record(s, ctx, pl); err != nil {
+		s.Invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && k.memory != nil {
 		k.memory.Sync.SessionStarts()
 	}
-	pl.faults = append(pl.faults, faultsOf(s.life.Damages())...)
+	pl.faults = append(pl.faults, faultsOf(s.Life.Damages())...)
 	if k.counter != nil && pl.Count.Kind != budget.Exact && k.ask(ctx, s, pl) {
 		if p, err := k.planCounted(ctx, s, req); ctx.Err() == nil {
 			return p, err
@@ -55,13 +56,13 @@ func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan
 
 // planCounted plans once more after the provider counted a plan and found it too
 // large: the line is anchored on that count now.
-func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (*ContextPlan, error) {
+func (k *Kernel) planCounted(ctx context.Context, s *session.Session, req PlanRequest) (*ContextPlan, error) {
 	pl, err := k.plan(ctx, s, req, true, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, pl); err != nil {
-		s.invalidate()
+	if err := record(s, ctx, pl); err != nil {
+		s.Invalidate()
 		return k.planUnrecorded(ctx, s, req, err)
 	}
 	return pl.result(), nil
@@ -70,12 +71,12 @@ func (k *Kernel) planCounted(ctx context.Context, s *session, req PlanRequest) (
 // planUnrecorded plans when nothing can be written (a full or read-only disk): a
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
-func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest, cause error) (*ContextPlan, error) {
+func (k *Kernel) planUnrecorded(ctx context.Context, s *session.Session, req PlanRequest, cause error) (*ContextPlan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.refresh(false); err != nil { // what was recorded before stands
-		s.invalidate()
+	if err := s.Refresh(false); err != nil { // what was recorded before stands
+		s.Invalidate()
 	}
 	pl, err := k.plan(ctx, s, req, false, nil)
 	if err != nil {
@@ -83,18 +84,6 @@ func (k *Kernel) planUnrecorded(ctx context.Context, s *session, req PlanRequest
 	}
 	pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: cause.Error()})
 	return pl.result(), nil
-}
-
-// projectionLost tells why a line has no projection though it should have one, ""
-// if all is well.
-func (s *session) projectionLost(key lineKey) string {
-	switch {
-	case s.lost != nil:
-		return s.lost.Error()
-	case s.cut[key] && s.lines[key] == nil:
-		return folder.RecordsFile + " does not hold a conversation that was cut"
-	}
-	return ""
 }
 
 // Peek plans without writing anything: what it would ingest counts as committed,
@@ -118,7 +107,8 @@ func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error
 // planned is a plan that was made, and what recording it adds.
 type planned struct {
 	*plan.Result
-	s      *session
+	k      *Kernel
+	s      *session.Session
 	req    PlanRequest
 	price  cachelayout.Model
 	demand bool // it comes with no call
@@ -130,7 +120,7 @@ type planned struct {
 // plan reads what stands, plans, and writes nothing. durable tells whether what is
 // ingested now will be on disk before the plan is used; a wish is a compaction on demand,
 // nil for a plan.
-func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable bool, wish *plan.Wish) (*planned, error) {
+func (k *Kernel) plan(ctx context.Context, s *session.Session, req PlanRequest, durable bool, wish *plan.Wish) (*planned, error) {
 	if req.Now.IsZero() {
 		req.Now = k.now()
 	}
@@ -144,26 +134,26 @@ func (k *Kernel) plan(ctx context.Context, s *session, req PlanRequest, durable 
 	ask.LowWater, ask.Demand = k.lowWater, wish
 	var files plan.Workspace // nil if memory is off
 	if k.memory != nil {
-		files = workspaceReader{k.memory, req.Private, s.key}
+		files = workspaceReader{k.memory, req.Private, s.Key}
 	}
 	r, err := plan.Plan(ctx, prior, ask, sessionReader{s, &req}, files)
 	if err != nil {
 		return nil, hostError(req.SessionKey, err)
 	}
-	pl := &planned{Result: r, s: s, req: req, price: price, demand: wish != nil, faults: faults, stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}
+	pl := &planned{Result: r, k: k, s: s, req: req, price: price, demand: wish != nil, faults: faults, stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}
 	pl.faults, pl.alerts = append(pl.faults, faultsOf(r.Faults)...), faultsOf(r.Alerts)
 	return pl, nil
 }
 
 // prior is what stands when a plan is made, with what could not be read of it.
-func (k *Kernel) prior(ctx context.Context, s *session, req *PlanRequest, price cachelayout.Model) (*plan.Prior, []Fault, error) {
+func (k *Kernel) prior(ctx context.Context, s *session.Session, req *PlanRequest, price cachelayout.Model) (*plan.Prior, []Fault, error) {
 	var faults []Fault
 	m, err := newMaker(ctx, k, s, price, req.Branch, req.Model)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
 	m.Resolver, m.Stopped = req.Resolver, func() bool { return ctx.Err() != nil }
-	if lost := s.projectionLost(lineKey{req.Branch, req.Model}); lost != "" {
+	if lost := s.Branches.Lost(branch.Key{Branch: req.Branch, Model: req.Model}); lost != "" {
 		faults = append(faults, Fault{Code: FaultProjectionLost, Detail: lost})
 	}
 	shared, err := k.projectPages(ctx)
@@ -171,10 +161,10 @@ func (k *Kernel) prior(ctx context.Context, s *session, req *PlanRequest, price 
 		faults = append(faults, Fault{Code: FaultProject, Detail: err.Error()})
 	}
 	o := &k.life
-	p := &plan.Prior{Key: s.key, Name: s.name, Before: s.line(req.Branch, req.Model), Texts: s.texts, Maker: m,
-		Observed: s.account.observed[req.Branch], Calibration: s.calib.of(req.Model),
-		Pinned:  plan.InScope(plan.Standing(append(shared, s.stored()...)), req.Branch),
-		Pending: s.account.pending[req.Branch], Compacted: s.account.compacted,
+	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m,
+		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
+		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
+		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
 		Life: plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),
 			Thresholds: o.thresholds, Flush: plan.Flush{Off: o.Flush.Off, Soft: o.Flush.softTokens, TranscriptBytes: o.Flush.TranscriptBytes}},
 		Memory: plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}}
@@ -224,29 +214,29 @@ func hostError(session string, err error) error {
 
 // sessionReader reads for a plan what most plans need nothing of.
 type sessionReader struct {
-	s   *session
+	s   *session.Session
 	req *PlanRequest
 }
 
-func (r sessionReader) Notes() (summary.Notes, error) { return r.s.notes(r.req.Branch) }
+func (r sessionReader) Notes() (summary.Notes, error) { return notesOf(r.s, r.req.Branch) }
 
 func (r sessionReader) WorkState() (*plan.WorkState, error) {
 	s, now := r.s, r.req.Now
-	l, err := s.life.Now()
+	l, err := s.Life.Now()
 	if err != nil {
 		return nil, err
 	}
 	return &plan.WorkState{State: l.State, Latest: l.Latest, Written: l.Written(),
-		GoesOn: func() *checkpoint.Checkpoint { return s.life.GoesOn(now) },
+		GoesOn: func() *checkpoint.Checkpoint { return s.Life.GoesOn(now) },
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
-			return s.life.Input(t, r, now)
+			return s.Life.Input(t, r, now)
 		},
-		Tell:   func(st *checkpoint.State) { s.life.Tell(st, r.req.Source) },
-		Source: s.life.Source}, nil
+		Tell:   func(st *checkpoint.State) { s.Life.Tell(st, r.req.Source) },
+		Source: s.Life.Source}, nil
 }
 
 func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
-	spans, unread := r.s.left.Take(r.s.reader(), pages, shown)
+	spans, unread := r.s.Left.Take(r.s.Reader(), pages, shown)
 	var faults []ingest.Fault
 	for _, u := range unread {
 		faults = append(faults, ingest.Fault{Code: string(FaultNotSearched), Page: u.Page, Detail: u.Err.Error()})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -21,22 +22,7 @@ func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error)
 		return nil, err
 	}
 	defer unlock()
-	return p.stored(), nil
-}
-
-// stored are the pages that hosts wrote.
-func (s *session) stored() []journal.StoredPage {
-	if s.journal == nil {
-		return nil
-	}
-	var out []journal.StoredPage
-	store := s.journal.Store()
-	for _, head := range store.Heads(s.name) {
-		if p, ok := store.Page(head.Address); ok && !bookkeeping(head.Type) {
-			out = append(out, p)
-		}
-	}
-	return out
+	return p.Stored(), nil
 }
 
 // Pages lists what hosts wrote with [Kernel.Write]: the session's pages and those
@@ -46,16 +32,16 @@ func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.Stored
 	if err != nil {
 		return nil, err
 	}
-	own := s.stored()
+	own := s.Stored()
 	unlock()
 	shared, err := k.projectPages(ctx)
 	return append(shared, own...), err
 }
 
 // pinnedKeys names what stands in every prompt of the session.
-func (s *session) pinnedKeys() []string {
+func pinnedKeys(s *session.Session) []string {
 	out := []string{}
-	for _, p := range plan.Standing(s.stored()) {
+	for _, p := range plan.Standing(s.Stored()) {
 		out = append(out, p.Key)
 	}
 	return out

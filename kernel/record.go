@@ -2,65 +2,52 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
-
-// opPlan is the only operation of projection.jsonl: what a plan changed.
-const opPlan = "plan"
 
 // record makes a plan durable in the order that a kill at any instant survives:
 // blobs, then the journal line that names them, then the projection that shows
 // them. What was captured is committed even if the last step fails.
-func (s *session) record(ctx context.Context, pl *planned) error {
-	if err := s.recordPlan(ctx, pl); err != nil {
-		return fmt.Errorf("record plan of session %s: %w", s.key, err)
+func record(s *session.Session, ctx context.Context, pl *planned) error {
+	if err := recordPlan(s, ctx, pl); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.Key, err)
 	}
 	return nil
 }
 
-func (s *session) recordPlan(ctx context.Context, pl *planned) error {
-	key := lineKey{pl.req.Branch, pl.req.Model}
-	cut := &branch.Cut{Branch: key.branch, Model: key.model, Spans: pl.NewSpans(), Texts: pl.Texts}
-	if err := s.commitPages(ctx, pl.Out, cut, pl.req.Now, &pl.stats); err != nil {
-		return err
-	}
-	ctx = context.WithoutCancel(ctx) // what is begun is recorded
-	if err := s.recordLife(ctx, pl); err != nil {
-		return err
-	}
-	if err := s.commitCut(pl); err != nil {
-		return err
-	}
-	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = s.nextPlanID(pl), pl.expected(), pl.demand
-	s.learnForGood(pl)
-	if err := s.openRecords(); err != nil {
-		return err
-	}
-	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
-	diff := pl.Next.Diff(s.line(key.branch, key.model), s.account.epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
-	body, err := json.Marshal(diff)
+func recordPlan(s *session.Session, ctx context.Context, pl *planned) error {
+	key := branch.Key{Branch: pl.req.Branch, Model: pl.req.Model}
+	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Texts}
+	wrote, err := s.CommitPages(ctx, pl.Out, cut, pl.req.Now)
+	pl.stats.pages(wrote)
 	if err != nil {
 		return err
 	}
-	rec := journal.Record{Op: opPlan, ID: pl.Next.Plan, Time: pl.req.Now, Body: body}
-	st, err := s.records.Append(pl.demand, rec) // a compaction was promised
+	ctx = context.WithoutCancel(ctx) // what is begun is recorded
+	if err := recordLife(s, ctx, pl); err != nil {
+		return err
+	}
+	if err := commitCut(s, pl); err != nil {
+		return err
+	}
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), pl.expected(), pl.demand
+	learnForGood(s, pl)
+	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
+	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
+	st, err := s.CommitPlan(pl.Next, &diff, pl.demand, pl.req.Now) // a compaction was promised
 	if err != nil {
 		return err
 	}
 	pl.stats.log(st.Bytes)
 	pl.stats.Syncs, pl.stats.SyncTime = pl.stats.Syncs+st.Syncs, pl.stats.SyncTime+st.SyncTime
-	pl.stats.state(s.life)
-	s.lines[key] = pl.Next
-	delete(s.heard, key)
-	s.trace(pl, &diff)
+	pl.stats.state(s.Life)
+	writeTrace(s, pl, &diff)
 	return nil
 }
 
@@ -72,6 +59,12 @@ func (s *Stats) journal(st journal.Stats) {
 	s.JournalBytes += st.Bytes
 	s.Syncs += st.Syncs
 	s.SyncTime += st.SyncTime
+}
+
+// pages adds what the writing of pages cost.
+func (s *Stats) pages(w session.Wrote) {
+	s.add(Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
+	s.journal(w.Journal)
 }
 
 // add sums up two.
@@ -90,61 +83,23 @@ func (s *Stats) log(bytes int64) {
 
 // nextPlanID names a plan by what it planned, so that equal plans of equal states
 // have equal names.
-func (s *session) nextPlanID(pl *planned) string {
-	return ids.Page("pl", s.name, pl.req.Branch, pl.req.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
+func nextPlanID(s *session.Session, pl *planned) string {
+	return ids.Page("pl", s.Name, pl.req.Branch, pl.req.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
 		pl.req.Now.UTC().Format(time.RFC3339Nano))
 }
 
 // commitCut makes the summary of what a cut lets go durable before the cut is: an
 // eviction, or a downgrade if all messages stay.
-func (s *session) commitCut(pl *planned) error {
-	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.account.observed[pl.req.Branch].Offset.Messages {
+func commitCut(s *session.Session, pl *planned) error {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.req.Branch].Offset.Messages {
 		return nil
 	}
 	point := journal.PointDowngrade
 	if len(pl.NewSpans()) > 0 {
 		point = journal.PointEviction
 	}
-	key := ids.Page("ct", s.name, pl.req.Branch, fmt.Sprint(s.account.epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
-	r, err := s.settle(journal.Transaction{Key: "cut:" + key, Time: pl.req.Now, Point: point, By: journal.Principal{Name: "plan"}},
-		journal.Update{}, pl.req.Branch, pl.Next.Summary, nil)
+	key := ids.Page("ct", s.Name, pl.req.Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
+	r, err := s.CommitCut(key, point, pl.req.Branch, pl.Next.Summary, pl.req.Now)
 	pl.stats.journal(r.Stats)
 	return err
-}
-
-func (s *session) openJournal() error {
-	if s.journal == nil || s.journal.Len() == 0 {
-		ignoreState(s.root)
-	}
-	if err := s.owner.Sign(s.files, s.key); err != nil {
-		return err
-	}
-	return openFile(&s.journal, s.files, folder.JournalFile)
-}
-
-// openRecords opens projection.jsonl for writing. A damaged one is put aside.
-func (s *session) openRecords() error {
-	if err := s.owner.Sign(s.files, s.key); err != nil {
-		return err
-	}
-	if s.lost != nil {
-		if _, err := store.PutAside(s.files, folder.RecordsFile); err != nil {
-			return err
-		}
-		s.lost = nil
-	}
-	return openFile(&s.records, s.files, folder.RecordsFile)
-}
-
-// openFile opens a journal for writing on first use.
-func openFile(j **journal.Journal, in store.Store, name string) error {
-	if *j != nil {
-		return nil
-	}
-	opened, err := journal.OpenJournalIn(in, name, &journal.Options{Derived: name == folder.RecordsFile})
-	if err != nil {
-		return err
-	}
-	*j = opened
-	return nil
 }

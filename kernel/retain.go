@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // RetainRequest says how long things are kept; 0 is for ever.
@@ -146,49 +147,49 @@ func (k *Kernel) retainSession(ctx context.Context, name string, req *RetainRequ
 		return nil, err
 	}
 	defer unlock()
-	row := &RetainedSession{Session: s.key}
-	b := s.expired(req, row, cited)
+	row := &RetainedSession{Session: s.Key}
+	b := expired(s, req, row, cited)
 	for _, t := range b.Pages {
 		gone[name+"/"+t.ID] = true
 	}
 	if req.Usage > 0 {
-		if row.UsageRows, err = erasure.ExpireUsage(s.files, req.Now.Add(-req.Usage), req.Apply); err != nil {
+		if row.UsageRows, err = erasure.ExpireUsage(s.Files, req.Now.Add(-req.Usage), req.Apply); err != nil {
 			return nil, err
 		}
 	}
 	if req.Traces > 0 {
-		if row.TraceBytes, err = erasure.ExpireTrace(s.files, req.Now.Add(-req.Traces), req.Apply); err != nil {
+		if row.TraceBytes, err = erasure.ExpireTrace(s.Files, req.Now.Add(-req.Traces), req.Apply); err != nil {
 			return nil, err
 		}
 	}
 	if !req.Apply || len(b.Pages) == 0 {
 		return row, nil
 	}
-	return row, s.promiseErasure(b, req.Now)
+	return row, s.PromiseErasure(b, req.Now)
 }
 
 // expired are the pages whose blobs may go.
-func (s *session) expired(req *RetainRequest, row *RetainedSession, cited map[string]bool) *erasure.Promise {
+func expired(s *session.Session, req *RetainRequest, row *RetainedSession, cited map[string]bool) *erasure.Promise {
 	if req.Blobs <= 0 {
 		return &erasure.Promise{}
 	}
 	before := req.Now.Add(-req.Blobs)
-	row.Idle = lastStart(s.lines).Before(before)
+	row.Idle = lastStart(s.Branches.All).Before(before)
 	pointed := map[string]bool{}
-	if s.journal != nil {
-		erasure.Cite(pointed, s.journal.Store().Pages(s.name))
+	if s.Journal != nil {
+		erasure.Cite(pointed, s.Journal.Store().Pages(s.Name))
 	}
 	if !row.Idle {
-		erasure.Show(pointed, maps.Values(s.lines))
+		erasure.Show(pointed, maps.Values(s.Branches.All))
 	}
-	b, kept := s.erasable().Expired(before, pointed, cited)
+	b, kept := s.Erasable().Expired(before, pointed, cited)
 	row.Pages, row.Pointed = len(b.Pages), kept
-	b.Prompts = row.Idle && len(s.lines) > 0 && len(b.Pages) > 0
+	b.Prompts = row.Idle && len(s.Branches.All) > 0 && len(b.Pages) > 0
 	return b
 }
 
 // lastStart is when one of some conversations was planned last.
-func lastStart(lines map[lineKey]*branch.State) (last time.Time) {
+func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	for _, l := range lines {
 		if t := l.Ledger.LastStart; t.After(last) {
 			last = t

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -63,70 +64,47 @@ func (k *Kernel) Salvage(ctx context.Context, req SalvageRequest) (*Salvaged, er
 	} else {
 		return nil, fmt.Errorf("salvage: %w", noSession(k.state, key))
 	}
-	s, unlock, err := k.hold(ctx, key, name, req.Apply)
+	s, unlock, err := k.sessions.Hold(ctx, key, name, req.Apply)
 	if err != nil {
 		return nil, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	defer unlock()
-	out, err := s.salvage(req.Apply)
+	out, err := salvageSession(s, req.Apply)
 	if err != nil {
 		return out, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	return out, nil
 }
 
-// hold gives a session with its locks and without reading it: what this process knew
-// of it is dropped, before and after.
-func (k *Kernel) hold(ctx context.Context, key, name string, write bool) (*session, func(), error) {
-	s, err := k.sessions.take(name, func() *session { return k.newSession(key, name) })
-	if err != nil {
-		return nil, nil, err
-	}
-	if !s.mu.TryLock() {
-		return nil, nil, errors.New("the session is in use")
-	}
-	unlock := func() { s.invalidate(); s.mu.Unlock() }
-	s.invalidate()
-	if !write {
-		return s, unlock, nil
-	}
-	release, err := s.lock(ctx)
-	if err != nil {
-		unlock()
-		return nil, nil, err
-	}
-	return s, func() { release(); unlock() }, nil
-}
-
-func (s *session) salvage(apply bool) (*Salvaged, error) {
-	out := &Salvaged{Session: s.key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
-	j, err := journal.Recover(s.files, folder.JournalFile)
+func salvageSession(s *session.Session, apply bool) (*Salvaged, error) {
+	out := &Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []DamagedFile{}, Aside: []string{}}
+	j, err := journal.Recover(s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err
 	}
 	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
-	blobs, err := s.count(j, out)
+	blobs, err := countSalvaged(s, j, out)
 	if err != nil {
 		out.Unfit = append(out.Unfit, err.Error())
 	}
-	points := checkpoint.NewStore(s.files)
+	points := checkpoint.NewStore(s.Files)
 	states, err := points.Verify()
 	if err != nil {
 		return out, err
 	}
-	derived := folder.DamagedDerived(s.files)
-	if err := folder.Damaged(s.files, s.name); err != nil {
+	derived := folder.DamagedDerived(s.Files)
+	if err := folder.Damaged(s.Files, s.Name); err != nil {
 		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
 		out.Files = append(out.Files, DamagedFile{d.File, d.Err.Error()})
 	}
-	headless := folder.Headless(s.files)
+	headless := folder.Headless(s.Files)
 	if headless != nil {
-		out.Files = append(out.Files, DamagedFile{s.files.Where(folder.HeadFile), headless.Error()})
+		out.Files = append(out.Files, DamagedFile{s.Files.Where(folder.HeadFile), headless.Error()})
 	}
 	for _, d := range derived {
-		out.Files = append(out.Files, DamagedFile{s.files.Where(d.Name), d.Err.Error()})
+		out.Files = append(out.Files, DamagedFile{s.Files.Where(d.Name), d.Err.Error()})
 	}
 	for _, d := range blobs {
 		out.Files = append(out.Files, DamagedFile{d.File, "its content is not what its name says"})
@@ -140,7 +118,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		return err
 	}
 	if errors.Is(headless, journal.ErrHalfHead) {
-		if err := folder.MendHead(s.files); err != nil {
+		if err := folder.MendHead(s.Files); err != nil {
 			return out, err
 		}
 		headless = nil
@@ -156,7 +134,7 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		return out, err
 	}
 	for _, d := range blobs {
-		at, err := s.blobs.PutAside(d.Hash)
+		at, err := s.Blobs.PutAside(d.Hash)
 		if err != nil {
 			return out, err
 		}
@@ -165,12 +143,12 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 		}
 	}
 	for _, d := range derived {
-		name, err := store.PutAside(s.files, d.Name)
+		name, err := store.PutAside(s.Files, d.Name)
 		if err != nil {
 			return out, err
 		}
 		if name != "" {
-			out.Aside = append(out.Aside, s.files.Where(name))
+			out.Aside = append(out.Aside, s.Files.Where(name))
 		}
 	}
 	return out, nil
@@ -178,27 +156,20 @@ func (s *session) salvage(apply bool) (*Salvaged, error) {
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func (s *session) count(j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
-	defer s.invalidate()
-	s.journal = j.Journal()
-	var errs []error
-	for r := range j.All() {
-		if err := s.replay(r); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	errs = append(errs, s.recallAccount())
-	out.Pages, out.Turns = len(s.pages), s.account.committed
+func countSalvaged(s *session.Session, j *journal.Salvage, out *Salvaged) (blobs []*store.DamageError, err error) {
+	defer s.Invalidate()
+	err = s.ReadSalvaged(j)
+	out.Pages, out.Turns = len(s.Pages), s.Account.Committed
 	held := map[string]bool{}
-	for _, p := range s.pages {
+	for _, p := range s.Pages {
 		for _, h := range erasure.BlobsOf(p) {
 			held[h] = true
 		}
 	}
 	for _, h := range sortedKeys(held) {
-		if d := (*store.DamageError)(nil); errors.As(s.blobs.Verify(h), &d) {
+		if d := (*store.DamageError)(nil); errors.As(s.Blobs.Verify(h), &d) {
 			blobs = append(blobs, d)
 		}
 	}
-	return blobs, errors.Join(errs...)
+	return blobs, err
 }

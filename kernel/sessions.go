@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
@@ -102,8 +103,8 @@ func (m journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 			continue
 		}
 		var b ingest.Body
-		if err := unmarshal(rec, &b); err != nil {
-			return from, err
+		if err := json.Unmarshal(rec.Body, &b); err != nil {
+			return from, fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
 		}
 		for _, p := range b.Pages {
 			t, ok := m.said(p, b.Content, seen)
@@ -176,12 +177,12 @@ func (k *Kernel) forgetPast(ctx context.Context, req *ForgetRequest, out *Forgot
 }
 
 // forgetSaid forgets what pages say in the documents of past sessions.
-func (m *memory) forgetSaid(ctx context.Context, s *session, pages []*pagevm.Page) error {
+func (m *memory) forgetSaid(ctx context.Context, s *session.Session, pages []*pagevm.Page) error {
 	if m == nil || !m.Past.Exists() {
 		return nil
 	}
 	var turns []sessions.Turn
-	r := s.reader()
+	r := s.Reader()
 	for _, p := range pages {
 		if p.Type != pagevm.Conversation {
 			continue

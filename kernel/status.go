@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -139,9 +141,9 @@ func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error)
 			st.Unreadable = append(st.Unreadable, unreadable(f, err))
 			continue
 		}
-		st.Sessions = append(st.Sessions, s.status(k.now()))
-		s.countMasked(masked)
-		forgotten, retired := s.graves.Count()
+		st.Sessions = append(st.Sessions, sessionStatus(s, k.life.Progress, k.now()))
+		countMasked(s, masked)
+		forgotten, retired := s.Graves.Count()
 		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
 		unlock()
 	}
@@ -165,7 +167,7 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (SessionStatus, 
 	if err != nil {
 		return SessionStatus{}, MemoryStatus{}, err
 	}
-	st := s.status(k.now())
+	st := sessionStatus(s, k.life.Progress, k.now())
 	unlock()
 	return st, memoryStatus(ctx, k.workspace, k.memory), ctx.Err()
 }
@@ -205,26 +207,26 @@ func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherS
 	return read, others[n:], nil
 }
 
-func (s *session) status(now time.Time) SessionStatus {
-	st := SessionStatus{Key: s.key, Folder: s.name, Pages: len(s.pages), Turns: s.account.committed, Spans: len(s.spans), Lines: []LineStatus{}, ModelSummaries: s.modelSummaries(), Life: s.lifeStatus(now), Paging: s.paging(),
-		JournalBytes: folder.Size(s.files, folder.JournalFile), ProjectionBytes: folder.Size(s.files, folder.RecordsFile)}
-	names := map[string]lineKey{}
-	for key := range s.lines {
-		names[key.branch+"\x00"+key.model] = key
+func sessionStatus(s *session.Session, o ProgressOptions, now time.Time) SessionStatus {
+	st := SessionStatus{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []LineStatus{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, o, now), Paging: pagingReport(s),
+		JournalBytes: folder.Size(s.Files, folder.JournalFile), ProjectionBytes: folder.Size(s.Files, folder.RecordsFile)}
+	names := map[string]branch.Key{}
+	for key := range s.Branches.All {
+		names[key.Branch+"\x00"+key.Model] = key
 	}
 	for _, name := range sortedKeys(names) {
-		l := s.lines[names[name]]
+		l := s.Branches.All[names[name]]
 		st.Lines = append(st.Lines, LineStatus{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
 			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
 			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
-		st.Lines[len(st.Lines)-1].breakerStatus(l, s.progress)
+		st.Lines[len(st.Lines)-1].breakerStatus(l, o)
 	}
 	return st
 }
 
 // countMasked counts what was masked in the session's pages.
-func (s *session) countMasked(by map[string]int) {
-	for _, p := range s.pages {
+func countMasked(s *session.Session, by map[string]int) {
+	for _, p := range s.Pages {
 		rest := p.Masked
 		for rule, n := range p.MaskedBy {
 			by[rule] += n

@@ -59,7 +59,7 @@ func fallbacksStatus(m *memory, o *LifeOptions) NetsStatus {
 }
 
 func (st *StateFileStatus) read(m *memory) {
-	f, _, err := workstate.ReadStateFile(m.private)
+	f, _, err := workstate.ReadStateFile(m.Private)
 	if err != nil {
 		st.Detail = err.Error()
 		return
@@ -72,7 +72,7 @@ func (st *StateFileStatus) read(m *memory) {
 }
 
 func (st *BufferStatus) read(m *memory) {
-	text, err := workstate.ReadBuffer(m.private)
+	text, err := workstate.ReadBuffer(m.Private)
 	if err != nil {
 		st.Detail = err.Error()
 		return

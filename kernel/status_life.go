@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // LifeStatus is what the boundaries of a session left behind.
@@ -37,15 +37,15 @@ type CutStatus struct {
 }
 
 // lifeStatus reads what the boundaries left, by the clock now.
-func (s *session) lifeStatus(now time.Time) LifeStatus {
-	st := LifeStatus{Epoch: s.account.epoch, Compactions: s.account.compactions, Checkpoints: []string{}}
-	if n := len(s.account.compacted); n > 0 {
-		st.LastCompaction = s.account.compacted[n-1]
+func lifeStatus(s *session.Session, o ProgressOptions, now time.Time) LifeStatus {
+	st := LifeStatus{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
+	if n := len(s.Account.Compacted); n > 0 {
+		st.LastCompaction = s.Account.Compacted[n-1]
 	}
-	if ids, err := checkpoint.NewStore(s.files).List(); err == nil {
+	if ids, err := checkpoint.NewStore(s.Files).List(); err == nil {
 		st.Checkpoints = append(st.Checkpoints, ids...)
 	}
-	for _, e := range s.promised() {
+	for _, e := range s.Promised() {
 		if strings.HasPrefix(e.ID, "fl-") {
 			st.Flushed++
 			if t := e.Current().Time; t.After(st.LastFlush) {
@@ -53,27 +53,17 @@ func (s *session) lifeStatus(now time.Time) LifeStatus {
 			}
 		}
 	}
-	for branch, n := range s.account.pending {
+	for branch, n := range s.Account.Pending {
 		done := 0
-		for key, l := range s.lines {
-			if key.branch == branch {
+		for key, l := range s.Branches.All {
+			if key.Branch == branch {
 				done = max(done, l.Compacted)
 			}
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	st.Warning = s.spiral(s.newestLine("", "").Proj, now)
+	st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now)
 	return st
-}
-
-// promised are the entries of the journal's page of memory.
-func (s *session) promised() []journal.Entry {
-	if s.journal == nil {
-		return nil
-	}
-	p, _ := s.journal.Store().Page(s.address(memoryKey))
-	f, _ := p.Field(memoryField)
-	return f.Entries
 }
 
 // breakerStatus fills in what cuts of a line came to.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
@@ -23,15 +24,15 @@ type TraceOptions struct {
 // DefaultTraceBytes is the default of TraceOptions.MaxBytes.
 const DefaultTraceBytes = 64 << 20
 
-// newTracer gives the tracer of the session in dir, nil if there is to be none.
-func newTracer(dir store.Store, opt TraceOptions) *trace.Writer {
-	if opt.Off {
+// tracer gives the tracer of a session's folder, nil if there is to be none.
+func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
+	if o.Off {
 		return nil
 	}
-	if opt.MaxBytes <= 0 {
-		opt.MaxBytes = DefaultTraceBytes
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultTraceBytes
 	}
-	return trace.NewWriter(dir, programVersion(), opt.MaxBytes)
+	return trace.NewWriter(dir, programVersion(), o.MaxBytes)
 }
 
 // programVersion is the version of the module this program was built from.
@@ -63,11 +64,11 @@ func versionIn(info *debug.BuildInfo) string {
 
 // trace writes down how a plan that was recorded was decided. If it can't, the plan
 // says so and the next line stands by itself.
-func (s *session) trace(w *planned, diff *branch.Record) {
-	if s.tracer == nil {
+func writeTrace(s *session.Session, w *planned, diff *branch.Record) {
+	if s.Tracer == nil {
 		return
 	}
-	n, err := s.tracer.Write(tracedPlan(w, diff))
+	n, err := s.Tracer.Write(tracedPlan(w, diff))
 	if err != nil {
 		w.faults = append(w.faults, Fault{Code: FaultNotTraced, Detail: err.Error()})
 		return

@@ -2,19 +2,17 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -25,7 +23,7 @@ import (
 func (k *Kernel) newKeeper() *upkeep.Keeper {
 	u := &upkeep.Keeper{Backups: k.backups, Masker: k.masker, State: k.state, Project: project{k}}
 	if m := k.memory; m != nil {
-		u.Files, u.MaxFileBytes, u.LossShare = m.private, m.opts.Store.MaxFileBytes, m.opts.lossShare()
+		u.Files, u.MaxFileBytes, u.LossShare = m.Private, m.opts.Store.MaxFileBytes, m.opts.lossShare()
 		u.Buffer, u.Changed = buffer{k}, m.Sync.Written
 	}
 	return u
@@ -36,50 +34,10 @@ type project struct{ k *Kernel }
 
 func (p project) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
 	s, unlock, err := p.k.openFolder(ctx, folder.Project, folder.Project, write)
-	return projectRuns{s}, unlock, err
-}
-
-// projectRuns are the runs in it.
-type projectRuns struct{ s *session }
-
-func (p projectRuns) Entries() []upkeep.Entry {
-	if p.s.journal == nil {
-		return nil
-	}
-	page, _ := p.s.journal.Store().Page(p.s.address(upkeep.Page))
-	f, _ := page.Field(upkeep.PageField)
-	out := make([]upkeep.Entry, 0, len(f.Entries))
-	for _, e := range f.Entries {
-		out = append(out, upkeep.Entry{ID: e.ID, Value: e.Current().Value})
-	}
-	return out
-}
-
-func (p projectRuns) Append(e upkeep.Entry, now time.Time) error {
-	value, err := json.Marshal([]upkeep.Entry{e})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	out, err := p.s.writeback(journal.Transaction{Key: "upkeep:" + e.ID, Time: now, Point: journal.PointFlush,
-		By: journal.Principal{Name: "upkeep", Session: p.s.name},
-		Updates: []journal.Update{{Key: upkeep.Page, Type: upkeep.PageType, Field: upkeep.PageField, Op: journal.OpAppend, Value: value,
-			Scope: memkernel.ScopeSession, EvidenceRef: p.s.evidence()}}})
-	if err == nil && len(out.Rejected) > 0 {
-		err = &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
-	}
-	if err == nil && out.Outcome == journal.Conflict {
-		err = errors.New("the run was promised with other contents")
-	}
-	return err
-}
-
-func (p projectRuns) Unfinished() error { return p.s.upkeepErr }
-func (p projectRuns) Forget()           { p.s.invalidate() }
-
-// redoRuns finishes what a kill left promised. What can't be done now stays promised,
-// with the reason in upkeepErr.
-func (k *Kernel) redoRuns(ctx context.Context, s *session) {
-	s.upkeepErr = k.upkeep.Redo(ctx, projectRuns{s})
+	return session.RunsIn(s), unlock, nil
 }
 
 // buffer is the working buffer, for runs over memory's files.
@@ -175,7 +133,7 @@ func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
 		}
-		if c == nil || k.memory.private.Today(c.Meta.CreatedAt.Time) != day {
+		if c == nil || k.memory.Private.Today(c.Meta.CreatedAt.Time) != day {
 			continue
 		}
 		ref := f + "/" + string(c.Meta.CheckpointID)

@@ -14,10 +14,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // Net names a record that a session can go on from.
@@ -32,62 +31,6 @@ const (
 	// on from where none of the others can be read.
 	NetJournal = Net(workstate.FromJournal)
 )
-
-// keeper keeps the working state of a session.
-func (k *Kernel) keeper(s *session) *workstate.Keeper {
-	out := &workstate.Keeper{Options: k.life.room(), Session: kept{s}, Files: s.files, Mask: k.masker}
-	if k.memory != nil {
-		out.Private, out.Shared = k.memory.private, k.memory.shared
-	}
-	return out
-}
-
-// kept is a session for whom keeps its working state.
-type kept struct{ s *session }
-
-func (r kept) Key() string                { return r.s.key }
-func (r kept) Name() string               { return r.s.name }
-func (r kept) Pins() []journal.StoredPage { return plan.Standing(r.s.stored()) }
-
-func (r kept) Progress() workstate.Progress {
-	p := workstate.Progress{Epoch: r.s.account.epoch, Compactions: r.s.account.compactions, Turns: r.s.account.committed}
-	if cuts := r.s.newestLine("", "").Proj.Cuts; len(cuts) > 0 {
-		p.Cut = cuts[len(cuts)-1].Chain
-	}
-	return p
-}
-
-func (r kept) Window(model string) int {
-	m, _ := r.s.prices.Lookup(model, r.s.now())
-	return m.ContextWindow
-}
-
-func (r kept) Has(item string) bool { return r.s.flushed[item] }
-func (r kept) Keep(items []string)  { r.s.keepFlushed(items) }
-
-func (r kept) Promised(id string) (e workstate.Entry, written, ok bool) {
-	e, ok = r.s.remembered[id]
-	return e, r.s.written[id], ok
-}
-
-func (r kept) Append(ctx context.Context, id string, e workstate.Entry, now time.Time) (promised bool, err error) {
-	m := r.s.memory
-	if err := appendable(m.Store(e.Private), e.Path); err != nil {
-		return false, err
-	}
-	_, err = r.s.remember(ctx, m, e, RememberRequest{ID: id, Now: now})
-	if err == nil && e.Path != workstate.BufferPath { // which is not indexed
-		m.Sync.Written()
-	}
-	waits := (*UnwrittenError)(nil)
-	return err == nil || errors.As(err, &waits), err
-}
-
-func (s *session) keepFlushed(items []string) {
-	for _, i := range items {
-		s.flushed[i] = true
-	}
-}
 
 // heard is what a turn says of the working state beside its messages.
 func (t *Turn) heard() workstate.Heard {
@@ -105,7 +48,7 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) string {
 	if k.memory == nil || k.life.Off || k.life.StateFile.Off || k.life.NoCheckpoints || t.Branch != "" || t.More {
 		return ""
 	}
-	f, _, err := workstate.ReadStateFile(k.memory.private)
+	f, _, err := workstate.ReadStateFile(k.memory.Private)
 	if err != nil || f.Section == nil {
 		return ""
 	}
@@ -121,10 +64,10 @@ func (k *Kernel) yieldState(ctx context.Context, t *Turn) string {
 		return ""
 	}
 	defer unlock()
-	if _, err := s.life.Now(); err != nil {
+	if _, err := s.Life.Now(); err != nil {
 		return ""
 	}
-	if c, err := s.life.WriteCheckpoint(s.life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, k.now())); err != nil || c == nil {
+	if c, err := s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, k.now())); err != nil || c == nil {
 		return ""
 	}
 	return owner
@@ -147,39 +90,40 @@ func (k *Kernel) private(ctx context.Context, t *Turn) bool {
 		return false
 	}
 	defer unlock()
-	return s.newestLine(t.Branch, t.Model).Private
+	return s.Branches.Newest(t.Branch, t.Model).Private
 }
 
 // markdownAfter has the Markdown records brought up to date after a turn, or in the middle
 // of one where the window fills.
-func (s *session) markdownAfter(ctx context.Context, w *intake, t Turn, o *Observation, yielded string) []Fault {
-	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.life.HasMarkdown() || !t.Private && !s.newestLine("", t.Model).Private {
+func markdownAfter(s *session.Session, ctx context.Context, w *intake, t Turn, o *Observation, yielded string) []Fault {
+	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
 		return nil
 	}
 	end := w.turnEnd()
 	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
 	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
-		Reading: s.readingAfter(w, t), Now: t.Now, Yielded: yielded}
+		Reading: readingAfter(s, w, t), Now: t.Now, Yielded: yielded}
 	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
 		g := w.Maker
 		g.Out = &ingest.Pages{}
 		p = g.Keep(p, text, func(*pagevm.Page) []pagevm.Rep { return nil })
-		return p.ID, s.commitPages(ctx, g.Out, &branch.Cut{}, t.Now, &Stats{})
+		_, err := s.CommitPages(ctx, g.Out, &branch.Cut{}, t.Now)
+		return p.ID, err
 	}
-	return faultsOf(s.life.AfterTurn(ctx, turn))
+	return faultsOf(s.Life.AfterTurn(ctx, turn))
 }
 
 // readingAfter is what the next call will hold at least: what the last one was billed
 // for, with its answer and what came behind it, else what was planned and has come
 // since.
-func (s *session) readingAfter(w *intake, t Turn) checkpoint.Reading {
-	l := s.newestLine(t.Branch, t.Model)
+func readingAfter(s *session.Session, w *intake, t Turn) checkpoint.Reading {
+	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
 		r.Window = w.model.ContextWindow
 	}
 	ratio := 1.0
-	if cal := s.calib.of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
+	if cal := s.Calibrations.Of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
@@ -208,8 +152,8 @@ func behindAnswer(msgs []memkernel.Message) int {
 }
 
 // getCheckpoint gives a checkpoint as its file says it, or one section in full.
-func (s *session) getCheckpoint(id string) (*Content, error) {
-	text, note, ok, err := workstate.CheckpointText(s.files, id)
+func checkpointContent(s *session.Session, id string) (*Content, error) {
+	text, note, ok, err := workstate.CheckpointText(s.Files, id)
 	if err != nil || !ok {
 		return &Content{ID: id, Reason: ReasonNoMatch}, err
 	}
@@ -217,8 +161,8 @@ func (s *session) getCheckpoint(id string) (*Content, error) {
 }
 
 // recordLife writes the checkpoint that the plan asks for, before it is used.
-func (s *session) recordLife(ctx context.Context, pl *planned) error {
-	faults, err := s.life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
+func recordLife(s *session.Session, ctx context.Context, pl *planned) error {
+	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
 		From: pl.req.Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.req.Now})
 	pl.faults = append(pl.faults, faultsOf(faults)...)
 	return err
@@ -247,7 +191,7 @@ func (k *Kernel) ReadBuffer(ctx context.Context) (*Buffered, error) {
 	if k.memory == nil {
 		return nil, errors.New("read the working buffer: memory is switched off")
 	}
-	text, err := workstate.ReadBuffer(k.memory.private)
+	text, err := workstate.ReadBuffer(k.memory.Private)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +205,7 @@ func (k *Kernel) ClearBuffer(ctx context.Context, read *Buffered) error {
 	if k.memory == nil {
 		return errors.New("clear the working buffer: memory is switched off")
 	}
-	if err := workstate.ClearBuffer(ctx, k.memory.private, read.Bytes, read.Hash); err != nil {
+	if err := workstate.ClearBuffer(ctx, k.memory.Private, read.Bytes, read.Hash); err != nil {
 		return fmt.Errorf("clear the working buffer: %w", err)
 	}
 	return ctx.Err()

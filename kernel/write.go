@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // WriteRequest asks for typed changes of pages: a constraint that binds, the plan
@@ -47,7 +46,7 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 	defer unlock()
 	tx, scope, err := k.transaction(s, req)
 	if err != nil {
-		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
+		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
 	}
 	to := s
 	if scope == memkernel.ScopeProject {
@@ -58,19 +57,19 @@ func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt,
 		defer unlock()
 		to = project
 	}
-	r, err := to.writebackFrom(tx, evidence{s})
+	r, err := to.WritebackFrom(tx, s)
 	if err != nil {
-		to.invalidate()
-		return nil, fmt.Errorf("write to session %s: %w", s.key, err)
+		to.Invalidate()
+		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
 	}
 	return &r, nil
 }
 
 // transaction fills in what the request leaves open.
-func (k *Kernel) transaction(s *session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
+func (k *Kernel) transaction(s *session.Session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
 	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
-		By: journal.Principal{Name: req.By, Session: s.name, Project: req.Project}}
-	if tx.Updates, scope, err = s.masked(req.Updates); err != nil {
+		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
+	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
 		return tx, scope, err
 	}
 	if tx.Time.IsZero() {
@@ -87,66 +86,8 @@ func (k *Kernel) transaction(s *session, req WriteRequest) (tx journal.Transacti
 		if err != nil {
 			return tx, scope, err
 		}
-		tx.Key = ids.Page("wr", s.name, string(raw))
+		tx.Key = ids.Page("wr", s.Name, string(raw))
 	}
 	tx.Key = "write:" + tx.Key
 	return tx, scope, nil
-}
-
-// masked checks that updates are of one scope and of types that are not the
-// kernel's own, gives each an id, and masks secrets.
-func (s *session) masked(in []journal.Update) ([]journal.Update, memkernel.Scope, error) {
-	var scope memkernel.Scope
-	out := make([]journal.Update, len(in))
-	for i, u := range in {
-		if u.ID == "" {
-			u.ID = fmt.Sprint("u", i+1)
-		}
-		if bookkeeping(u.Type) {
-			return nil, scope, fmt.Errorf("update %q: pages of type %q are the kernel's own", u.ID, u.Type)
-		}
-		if i > 0 && u.Scope != scope {
-			return nil, scope, fmt.Errorf("update %q is of scope %q and those before it of %q: write them one after the other", u.ID, u.Scope, scope)
-		}
-		scope = u.Scope
-		u.Value = maskJSON(s.masker, u.Value)
-		out[i] = u
-	}
-	return out, scope, nil
-}
-
-// maskJSON masks the secrets in a JSON value, those that its names tell first. What
-// is no JSON is masked as text; the journal refuses it.
-func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
-	masked, n := m.Mask(string(raw))
-	if n == 0 {
-		return raw
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if json.Valid([]byte(masked)) || dec.Decode(&v) != nil || dec.More() {
-		return json.RawMessage(masked)
-	}
-	out, err := json.Marshal(maskStrings(m, v))
-	if err != nil {
-		return json.RawMessage(masked)
-	}
-	return out
-}
-
-func maskStrings(m *mask.Masker, v any) any {
-	switch v := v.(type) {
-	case string:
-		return m.Text(v)
-	case []any:
-		for i := range v {
-			v[i] = maskStrings(m, v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = maskStrings(m, v[k])
-		}
-	}
-	return v
 }

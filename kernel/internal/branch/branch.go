@@ -16,6 +16,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
+// Key names a conversation of a session.
+type Key struct{ Branch, Model string }
+
 // State is the state of one conversation: a (branch, model) of a session.
 type State struct {
 	Branch, Model string

@@ -93,7 +93,7 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 		return nil
 	}
 	c := checkpoint.Build(l.State, l.Latest, k.Input(checkpoint.TriggerManual, checkpoint.Reading{}, now))
-	overlay(c, k.Session.Pins())
+	overlay(c, plan.Standing(k.Session.Stored()))
 	return c
 }
 

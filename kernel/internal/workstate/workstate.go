@@ -62,8 +62,8 @@ type Session interface {
 	Key() string
 	Name() string
 	Progress() Progress
-	// Pins are the pages that hosts wrote and that stand in every prompt.
-	Pins() []journal.StoredPage
+	// Stored are the pages that hosts wrote.
+	Stored() []journal.StoredPage
 	// Window is that of a model in tokens, 0 if it is not known.
 	Window(model string) int
 

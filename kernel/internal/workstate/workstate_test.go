@@ -36,7 +36,7 @@ type desk struct {
 func (d *desk) Key() string                  { return "agent:main:desk" }
 func (d *desk) Name() string                 { return "desk" }
 func (d *desk) Progress() workstate.Progress { return d.progress }
-func (d *desk) Pins() []journal.StoredPage   { return nil }
+func (d *desk) Stored() []journal.StoredPage { return nil }
 func (d *desk) Window(string) int            { return 0 }
 func (d *desk) Has(item string) bool         { return d.items[item] }
 func (d *desk) Keep(items []string) {

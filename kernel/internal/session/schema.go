@@ -1,4 +1,4 @@
-package kernel
+package session
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ const (
 	membersField string      = "members"
 )
 
-// bookkeeping tells the types that only the kernel writes.
-func bookkeeping(t pagevm.Type) bool {
+// Bookkeeping tells the types that only the kernel writes.
+func Bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
@@ -33,7 +33,7 @@ func bookkeeping(t pagevm.Type) bool {
 func schemaOf(host journal.Schema) (journal.Schema, error) {
 	all := journal.DefaultSchema()
 	for t, spec := range host {
-		if bookkeeping(t) {
+		if Bookkeeping(t) {
 			return nil, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
 		}
 		all[t] = spec
@@ -50,19 +50,21 @@ func schemaOf(host journal.Schema) (journal.Schema, error) {
 	return all, err
 }
 
-// contract is what every writeback of a kernel is held to.
-type contract struct {
+// Contract is what every writeback of a kernel is held to.
+type Contract struct {
 	schema   journal.Schema
 	policies []journal.Policy
 }
 
-func newContract(o *Options) (contract, error) {
-	schema, err := schemaOf(o.Schema)
+// NewContract has the page types of the host beside those of pagevm and the kernel's own,
+// and the host's rules.
+func NewContract(host journal.Schema, policies []journal.Policy) (Contract, error) {
+	schema, err := schemaOf(host)
 	if err != nil {
-		return contract{}, err
+		return Contract{}, err
 	}
-	c := contract{schema: schema}
-	for _, p := range o.Policies {
+	c := Contract{schema: schema}
+	for _, p := range policies {
 		c.policies = append(c.policies, hostPolicy{p})
 	}
 	return c, nil
@@ -75,31 +77,29 @@ type hostPolicy struct{ journal.Policy }
 
 func (p hostPolicy) Refuse(q journal.Proposal) string {
 	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
-	if bookkeeping(q.Type) && q.Type != memoryType && !noted {
+	if Bookkeeping(q.Type) && q.Type != memoryType && !noted {
 		return ""
 	}
 	return p.Policy.Refuse(q)
 }
 
-// writeback commits a transaction to the session's journal under the contract.
-func (s *session) writeback(tx journal.Transaction) (journal.Receipt, error) {
-	return s.writebackFrom(tx, evidence{s})
+// Writeback commits a transaction to the session's journal under the contract, and what
+// the caller refuses beside it. What it cites is of the session.
+func (s *Session) Writeback(tx journal.Transaction, own ...journal.Policy) (journal.Receipt, error) {
+	return s.WritebackFrom(tx, s, own...)
 }
 
-func (s *session) writebackFrom(tx journal.Transaction, from journal.Resolver) (journal.Receipt, error) {
-	rules, err := journal.NewRules(s.contract.schema, from, s.contract.policies...)
+// WritebackFrom is Writeback of what cites another session.
+func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
+	c := &s.o.Contract
+	rules, err := journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...)
 	if err != nil {
 		return journal.Receipt{}, err
 	}
 	if err := s.openJournal(); err != nil {
 		return journal.Receipt{}, err
 	}
-	return s.journal.Writeback(tx, rules)
-}
-
-// address is where a private page of the session stands.
-func (s *session) address(key string) journal.Address {
-	return addressIn(s.name, key)
+	return s.Journal.Writeback(tx, rules)
 }
 
 // addressIn is where a private page of the session whose folder has a name stands.
@@ -108,16 +108,16 @@ func addressIn(name, key string) journal.Address {
 }
 
 // evidence resolves what a session knows: itself, its pages, its committed turns.
-type evidence struct{ s *session }
+type evidence struct{ s *Session }
 
 func (e evidence) Provenance(ref string) ([]string, bool) {
-	_, turn := e.s.account.chains[ref]
-	return nil, ref == e.s.evidence() || e.s.pages[ref] != nil || turn
+	_, turn := e.s.Account.Chains[ref]
+	return nil, ref == e.s.Evidence() || e.s.Pages[ref] != nil || turn
 }
 
 func (e evidence) Gone(journal.Address) bool { return false }
 
-// evidence names the session as the place where something was said.
-func (s *session) evidence() string { return evidenceOf(s.name) }
+// Evidence names the session as the place where something was said.
+func (s *Session) Evidence() string { return evidenceOf(s.Name) }
 
 func evidenceOf(name string) string { return "session:" + name }

@@ -1,21 +1,22 @@
-package kernel
+package session
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 )
 
-// turnEntry is a committed turn on the session's page.
-type turnEntry struct {
+// Turn is a committed turn.
+type Turn struct {
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model,omitempty"`
 	// Last is the key of the turn's last message, Chain the hash over its
@@ -24,8 +25,14 @@ type turnEntry struct {
 	Chain string `json:"chain"`
 }
 
-// boundaryEntry is a boundary that the session passed.
-type boundaryEntry struct {
+// oldTurn is a committed turn as the journal had it before turns were written back.
+type oldTurn struct {
+	Turn
+	Summary summary.State `json:"summary"`
+}
+
+// Boundary is a boundary that the session passed.
+type Boundary struct {
 	Point  journal.CommitPoint `json:"point"`
 	Branch string              `json:"branch,omitempty"`
 	Reason string              `json:"reason,omitempty"`
@@ -38,54 +45,54 @@ type boundaryEntry struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// account is what the journal says of a session's turns, boundaries and summaries. It
+// Account is what the journal says of a session's turns, boundaries and summaries. It
 // knows the journal and the folder's name, and nothing else of the session.
-type account struct {
-	// committed counts the turns, chains are their contents by key, staged the turn whose
+type Account struct {
+	// Committed counts the turns, Chains are their contents by key, staged the turn whose
 	// commit has not been read yet.
-	committed int
-	chains    map[string]string
-	staged    *turnBody
-	// observed is the summary of all observed turns, used from the next cut on.
-	observed map[string]summary.State
+	Committed int
+	Chains    map[string]string
+	staged    *oldTurn
+	// Observed is the summary of all observed turns, used from the next cut on.
+	Observed map[string]summary.State
 
 	seq               int // writebacks that were read
 	turns, boundaries int // entries that were read
-	// epoch counts resets: summaries and projections belong to one.
-	epoch int
-	// compactions counts the host's since the last reset.
-	compactions int
-	// compacted are the times of the newest of them, pending which boundary, counted
+	// Epoch counts resets: summaries and projections belong to one.
+	Epoch int
+	// Compactions counts the host's since the last reset.
+	Compactions int
+	// Compacted are the times of the newest of them, Pending which boundary, counted
 	// from 1, asked last for a cut that a plan has to make, by branch.
-	compacted []time.Time
-	pending   map[string]int
+	Compacted []time.Time
+	Pending   map[string]int
 	// summaries are the versions of the pages of summaries that were read.
 	summaries map[string]int
 }
 
-func newAccount() account {
-	return account{chains: map[string]string{}, observed: map[string]summary.State{}}
+func newAccount() Account {
+	return Account{Chains: map[string]string{}, Observed: map[string]summary.State{}}
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
 // summaries that was not read before.
-func (s *session) recallAccount() error {
-	if s.journal == nil {
+func (s *Session) recallAccount() error {
+	if s.Journal == nil {
 		return nil
 	}
-	epoch := s.account.epoch
-	err := s.account.recall(s.journal.Store(), s.name)
-	if s.account.epoch != epoch {
+	epoch := s.Account.Epoch
+	err := s.Account.recall(s.Journal.Store(), s.Name)
+	if s.Account.Epoch != epoch {
 		// What a reset ends: projections. Pages, spans, turns and what hosts wrote stay.
-		s.lines, s.heard = map[lineKey]*branch.State{}, map[lineKey]*ingest.Heard{}
-		s.cut = map[lineKey]bool{}
+		s.Branches.drop()
+		s.Branches.cut = map[branch.Key]bool{}
 	}
 	return err
 }
 
 // recall takes over what the journal of the session whose folder has a name holds that
 // was not read before.
-func (a *account) recall(store *journal.State, name string) error {
+func (a *Account) recall(store *journal.State, name string) error {
 	if store.Seq() == a.seq {
 		return nil
 	}
@@ -96,7 +103,7 @@ func (a *account) recall(store *journal.State, name string) error {
 	if err := a.recallBoundaries(store, page); err != nil {
 		return err
 	}
-	prefix := a.summaryPage("")
+	prefix := a.SummaryPage("")
 	for _, p := range store.Heads(name) {
 		branch, ok := strings.CutPrefix(p.Key, prefix)
 		if !ok || p.Type != summaryType || a.summaries[p.Key] == p.Version {
@@ -111,32 +118,32 @@ func (a *account) recall(store *journal.State, name string) error {
 }
 
 // keepTurn takes over a turn that was committed before turns were written back.
-func (a *account) keepTurn(key string, b *turnBody) {
-	a.committed++
-	a.chains[key] = b.Chain
-	if b.Summary.Offset.Messages >= a.observed[b.Branch].Offset.Messages {
-		a.observed[b.Branch] = b.Summary
+func (a *Account) keepTurn(key string, b *oldTurn) {
+	a.Committed++
+	a.Chains[key] = b.Chain
+	if b.Summary.Offset.Messages >= a.Observed[b.Branch].Offset.Messages {
+		a.Observed[b.Branch] = b.Summary
 	}
 }
 
-func (a *account) recallTurns(store *journal.State, page journal.Address) error {
+func (a *Account) recallTurns(store *journal.State, page journal.Address) error {
 	entries := store.Entries(page, turnsField, a.turns)
 	for _, e := range entries {
-		var t turnEntry
+		var t Turn
 		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
 			return fmt.Errorf("read turn %s: %w", e.ID, err)
 		}
-		a.committed++
-		a.chains[e.ID] = t.Chain
+		a.Committed++
+		a.Chains[e.ID] = t.Chain
 	}
 	a.turns += len(entries)
 	return nil
 }
 
-func (a *account) recallBoundaries(store *journal.State, page journal.Address) error {
+func (a *Account) recallBoundaries(store *journal.State, page journal.Address) error {
 	entries := store.Entries(page, boundariesField, a.boundaries)
 	for i, e := range entries {
-		var b boundaryEntry
+		var b Boundary
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
 		}
@@ -155,31 +162,31 @@ func (a *account) recallBoundaries(store *journal.State, page journal.Address) e
 const keptTimes = 16
 
 // compaction takes note of a compaction, the nth boundary of the session.
-func (a *account) compaction(b *boundaryEntry, n int) {
-	a.compactions++
-	a.compacted = append(a.compacted, b.Time)
-	a.compacted = a.compacted[max(0, len(a.compacted)-keptTimes):]
+func (a *Account) compaction(b *Boundary, n int) {
+	a.Compactions++
+	a.Compacted = append(a.Compacted, b.Time)
+	a.Compacted = a.Compacted[max(0, len(a.Compacted)-keptTimes):]
 	if b.Pending {
-		if a.pending == nil {
-			a.pending = map[string]int{}
+		if a.Pending == nil {
+			a.Pending = map[string]int{}
 		}
-		a.pending[b.Branch] = n
+		a.Pending[b.Branch] = n
 	}
 }
 
 // beginEpoch drops what a reset ends: summaries, and what was asked of plans.
-func (a *account) beginEpoch() {
-	a.epoch++
-	a.compactions, a.compacted, a.pending = 0, nil, nil
-	a.observed = map[string]summary.State{}
+func (a *Account) beginEpoch() {
+	a.Epoch++
+	a.Compactions, a.Compacted, a.Pending = 0, nil, nil
+	a.Observed = map[string]summary.State{}
 }
 
-// summaryPage is the page of a branch's summary in this epoch.
-func (a *account) summaryPage(branch string) string {
-	return fmt.Sprintf("summary/%d/%s", a.epoch, branch)
+// SummaryPage is the page of a branch's summary in this epoch.
+func (a *Account) SummaryPage(branch string) string {
+	return fmt.Sprintf("summary/%d/%s", a.Epoch, branch)
 }
 
-func (a *account) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
+func (a *Account) recallSummary(store *journal.State, branch string, p journal.StoredPage) error {
 	st, err := summary.Assemble(func(name string) json.RawMessage {
 		v, _ := store.Entry(p.Address, membersField, name)
 		return v.Value
@@ -187,7 +194,7 @@ func (a *account) recallSummary(store *journal.State, branch string, p journal.S
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.Address, err)
 	}
-	a.observed[branch] = st
+	a.Observed[branch] = st
 	if a.summaries == nil {
 		a.summaries = map[string]int{}
 	}
@@ -198,14 +205,14 @@ func (a *account) recallSummary(store *journal.State, branch string, p journal.S
 // summaryUpdate is what brings the summary of a branch up to st, in the journal, nil if
 // there is none yet, of the session whose folder has a name; ok is false if it says that
 // already.
-func (a *account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
+func (a *Account) summaryUpdate(j *journal.Journal, name, branch string, st summary.State) (u journal.Update, ok bool, err error) {
 	next, err := st.Members()
 	if err != nil {
 		return u, false, err
 	}
 	var items []mapItem
-	page := a.summaryPage(branch)
-	for _, member := range sortedKeys(next) {
+	page := a.SummaryPage(branch)
+	for _, member := range slices.Sorted(maps.Keys(next)) {
 		var known journal.Version
 		if j != nil {
 			known, _ = j.Store().Entry(addressIn(name, page), membersField, member)
@@ -227,52 +234,12 @@ type mapItem struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// listUpdate appends one entry to a list of the page of the session whose folder has a
-// name.
-func listUpdate(name, field, id string, entry any) (journal.Update, error) {
-	value, err := json.Marshal([]struct {
-		ID    string `json:"id"`
-		Value any    `json:"value"`
-	}{{id, entry}})
-	return journal.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: journal.OpAppend, Value: value,
-		Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, err
-}
-
-// settle commits, as one transaction, an entry of the session's page, the summary
-// of a branch and what the host writes beside them.
-func (s *session) settle(tx journal.Transaction, entry journal.Update, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
-	tx.By.Session = s.name
-	if entry.ID != "" {
-		tx.Updates = append(tx.Updates, entry)
+// Furthest is the summary that knows most of a branch, of one of its conversations and
+// what was observed.
+func (a *Account) Furthest(l *branch.State) summary.State {
+	st := a.Observed[l.Branch]
+	if l.Summary.Offset.Messages > st.Offset.Messages {
+		st = l.Summary
 	}
-	u, ok, err := s.account.summaryUpdate(s.journal, s.name, branch, st)
-	if err != nil {
-		return journal.Receipt{}, err
-	}
-	if ok {
-		tx.Updates = append(tx.Updates, u)
-	}
-	for i, h := range host {
-		if h.ID == "" {
-			h.ID = fmt.Sprint("u", i+1)
-		}
-		if bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
-			return journal.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
-		}
-		h.Value = maskJSON(s.masker, h.Value)
-		tx.Updates = append(tx.Updates, h)
-	}
-	if len(tx.Updates) == 0 {
-		return journal.Receipt{Outcome: journal.Duplicate}, nil
-	}
-	r, err := s.writeback(tx)
-	if err != nil {
-		return r, err
-	}
-	for _, rej := range r.Rejected {
-		if strings.HasPrefix(rej.ID, "memkernel-") {
-			return r, &journal.RejectionError{Code: rej.Code, Detail: rej.Detail}
-		}
-	}
-	return r, s.recallAccount()
+	return st
 }

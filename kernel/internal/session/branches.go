@@ -1,0 +1,95 @@
+package session
+
+import (
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+)
+
+// Branches are the conversations of a session.
+type Branches struct {
+	// All are those that were planned. Whoever holds the session may replace one.
+	All map[branch.Key]*branch.State
+
+	session string                       // its key
+	heard   map[branch.Key]*ingest.Heard // what is observed of those that are not planned here
+	// cut are those that were cut, lost is why no projection could be read.
+	cut  map[branch.Key]bool
+	lost error
+}
+
+func newBranches(session string) Branches {
+	b := Branches{session: session, cut: map[branch.Key]bool{}}
+	b.drop()
+	return b
+}
+
+// drop forgets all states.
+func (b *Branches) drop() {
+	b.All, b.heard = map[branch.Key]*branch.State{}, map[branch.Key]*ingest.Heard{}
+}
+
+// lose forgets all states: their file is damaged or gone. The next plan shows everything
+// anew, at the price of a cache miss, and puts the file aside.
+func (b *Branches) lose(cause error) {
+	b.lost = cause
+	b.drop()
+}
+
+// Of is the state of a conversation, a new one if there is none yet.
+func (b *Branches) Of(name, model string) *branch.State {
+	if l := b.All[branch.Key{Branch: name, Model: model}]; l != nil {
+		return l
+	}
+	return branch.New(b.session, name, model)
+}
+
+// Newest is the conversation of a branch; without a model, the one that got furthest.
+func (b *Branches) Newest(name, model string) *branch.State {
+	if model != "" {
+		return b.Of(name, model)
+	}
+	best := b.Of(name, "")
+	for key, l := range b.All {
+		if key.Branch == name && (len(l.Proj.Seen) > len(best.Proj.Seen) || len(l.Proj.Seen) == len(best.Proj.Seen) && key.Model < best.Model) {
+			best = l
+		}
+	}
+	return best
+}
+
+// Hearing gives the conversation that a turn goes on from: that of a plan, or what was
+// heard of it. The latter is taken out of the session until the turn is in; see
+// [Branches.Hear].
+func (b *Branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
+	key := branch.Key{Branch: name, Model: model}
+	on, h := b.All[key], b.heard[key]
+	delete(b.heard, key)
+	switch {
+	case on != nil && len(on.Raw) > 0:
+		return on, nil // a plan holds it
+	case h == nil || h.On != on:
+		h = ingest.NewHeard(on, b.Of(name, model))
+	}
+	return nil, h
+}
+
+// Hear takes what was heard of a conversation back.
+func (b *Branches) Hear(name, model string, h *ingest.Heard) {
+	b.heard[branch.Key{Branch: name, Model: model}] = h
+}
+
+// Lost tells why a conversation has no projection though it should have one, "" if all is
+// well.
+func (b *Branches) Lost(key branch.Key) string {
+	switch {
+	case b.lost != nil:
+		return b.lost.Error()
+	case b.cut[key] && b.All[key] == nil:
+		return folder.RecordsFile + " does not hold a conversation that was cut"
+	}
+	return ""
+}
+
+// known tells whether anything of a conversation is in memory.
+func (b *Branches) known() bool { return len(b.All)+len(b.heard) > 0 }

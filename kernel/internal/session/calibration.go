@@ -1,0 +1,71 @@
+package session
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Calibrations are what was learned about each model's real token counts. The
+// file is derived: a damaged one is started anew.
+type Calibrations struct {
+	state store.Store
+
+	mu     sync.Mutex // guards what follows
+	loaded bool
+	newer  bool // a newer version wrote the file: it is left alone
+	models map[string]budget.Calibration
+}
+
+// calibrationName is the file in a state directory.
+const calibrationName = "calibration.json"
+
+type calibrationFile struct {
+	Version int                           `json:"version"`
+	Models  map[string]budget.Calibration `json:"models"`
+}
+
+// Of is what is known of a model, the zero Calibration if nothing.
+func (c *Calibrations) Of(model string) budget.Calibration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	return c.models[model]
+}
+
+func (c *Calibrations) load() {
+	if c.loaded {
+		return
+	}
+	c.loaded, c.models = true, map[string]budget.Calibration{}
+	raw, err := c.state.Get(calibrationName)
+	var f calibrationFile
+	if err != nil || json.Unmarshal(raw, &f) != nil {
+		return
+	}
+	c.newer = f.Version > 1
+	if f.Version == 1 && f.Models != nil {
+		c.models = f.Models
+	}
+}
+
+// Set replaces what is known of a model and writes it down, beside what other
+// sessions and processes have learned of other models since.
+func (c *Calibrations) Set(model string, cal budget.Calibration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded = false
+	c.load()
+	c.models[model] = cal
+	if c.newer {
+		return nil
+	}
+	raw, err := json.Marshal(calibrationFile{Version: 1, Models: c.models})
+	if err != nil {
+		return err
+	}
+	_, err = c.state.Put(store.Synced, store.Doc{Name: calibrationName, Data: raw})
+	return err
+}

@@ -1,0 +1,35 @@
+package session
+
+import "context"
+
+// lock is a mutex that is waited for no longer than a context lasts.
+type lock struct{ slot chan struct{} }
+
+func newLock() lock { return lock{make(chan struct{}, 1)} }
+
+func (l lock) Lock() { l.slot <- struct{}{} }
+
+func (l lock) Unlock() { <-l.slot }
+
+func (l lock) TryLock() bool {
+	select {
+	case l.slot <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// LockContext is Lock, or the error of a context that ends first. A lock that is free
+// is taken whatever the context says.
+func (l lock) LockContext(ctx context.Context) error {
+	if l.TryLock() {
+		return nil
+	}
+	select {
+	case l.slot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

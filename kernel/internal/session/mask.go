@@ -1,0 +1,69 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
+)
+
+// Masked checks that updates are of one scope and of types that are not the
+// kernel's own, gives each an id, and masks secrets.
+func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Scope, error) {
+	var scope memkernel.Scope
+	out := make([]journal.Update, len(in))
+	for i, u := range in {
+		if u.ID == "" {
+			u.ID = fmt.Sprint("u", i+1)
+		}
+		if Bookkeeping(u.Type) {
+			return nil, scope, fmt.Errorf("update %q: pages of type %q are the kernel's own", u.ID, u.Type)
+		}
+		if i > 0 && u.Scope != scope {
+			return nil, scope, fmt.Errorf("update %q is of scope %q and those before it of %q: write them one after the other", u.ID, u.Scope, scope)
+		}
+		scope = u.Scope
+		u.Value = maskJSON(m, u.Value)
+		out[i] = u
+	}
+	return out, scope, nil
+}
+
+// maskJSON masks the secrets in a JSON value, those that its names tell first. What
+// is no JSON is masked as text; the journal refuses it.
+func maskJSON(m *mask.Masker, raw json.RawMessage) json.RawMessage {
+	masked, n := m.Mask(string(raw))
+	if n == 0 {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if json.Valid([]byte(masked)) || dec.Decode(&v) != nil || dec.More() {
+		return json.RawMessage(masked)
+	}
+	out, err := json.Marshal(maskStrings(m, v))
+	if err != nil {
+		return json.RawMessage(masked)
+	}
+	return out
+}
+
+func maskStrings(m *mask.Masker, v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.Text(v)
+	case []any:
+		for i := range v {
+			v[i] = maskStrings(m, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = maskStrings(m, v[k])
+		}
+	}
+	return v
+}

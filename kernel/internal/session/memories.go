@@ -1,0 +1,199 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Memory is written by a validated append to one page of the session's journal: the
+// commit is the promise, and the file is brought up to it when the session is next
+// opened to be written.
+const (
+	memoryType  pagevm.Type = "memory"
+	memoryKey   string      = "memory"
+	memoryField string      = "entries"
+	// opRemembered: the file has the entry.
+	opRemembered = "remembered"
+	// opRemember was the promise before memory was written by validated appends.
+	// Journals of that time are read.
+	opRemember = "remember"
+)
+
+// An entry is at most a mebibyte, and a session keeps at most a million of them:
+// bounds against a host in a loop, far above what anybody writes.
+const maxMemoryBytes, maxMemoryEntries = 1 << 20, 1_000_000
+
+// UnwrittenError is an entry that the journal keeps and its file does not have yet, since
+// that can't be written.
+type UnwrittenError struct {
+	ID, Path string
+	Err      error
+}
+
+func (e *UnwrittenError) Error() string {
+	return fmt.Sprintf("entry %s is not written to %s: %v; the session's journal keeps it, and it is written when the file can be", e.ID, e.Path, e.Err)
+}
+
+func (e *UnwrittenError) Unwrap() error { return e.Err }
+
+// Appendable looks whether a file may be appended to before that is promised.
+func Appendable(store *markdownstore.Store, path string) error {
+	f, err := store.Stat(path)
+	if err != nil {
+		return err
+	}
+	if f.Kind == markdownstore.KindInstructions {
+		return &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyInstructions}
+	}
+	return nil
+}
+
+// Memories are the entries of memory that the session promised.
+type Memories struct {
+	// Entries are all of them, by id.
+	Entries map[string]workstate.Entry
+	// unwritten are those that their file may not have yet, written those that it has.
+	unwritten, written map[string]bool
+	flushed            map[string]bool // what a flush has written, by hash
+	read               int             // how many of the journal's page are in Entries
+}
+
+func newMemories() Memories {
+	return Memories{Entries: map[string]workstate.Entry{}, unwritten: map[string]bool{}, written: map[string]bool{}, flushed: map[string]bool{}}
+}
+
+func (m *Memories) promised(id string, e workstate.Entry) { m.Entries[id], m.unwritten[id] = e, true }
+
+func (m *Memories) wrote(id string) {
+	delete(m.unwritten, id)
+	m.written[id] = true
+}
+
+func (m *Memories) keepFlushed(items []string) {
+	for _, i := range items {
+		m.flushed[i] = true
+	}
+}
+
+// recall takes over the entries that a page of the journal holds.
+func (m *Memories) recall(store *journal.State, page journal.Address) error {
+	entries := store.Entries(page, memoryField, m.read)
+	for _, e := range entries {
+		var b workstate.Entry
+		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
+			return fmt.Errorf("read entry %s of memory: %w", e.ID, err)
+		}
+		m.Entries[e.ID] = b
+		m.keepFlushed(b.Items)
+		if !m.written[e.ID] {
+			m.unwritten[e.ID] = true
+		}
+	}
+	m.read += len(entries)
+	return nil
+}
+
+// Remember promises an entry in the journal, for evidence, which is the session itself
+// where there is none, and appends it to its file. An entry that the file can't take now
+// is an [UnwrittenError].
+func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, evidence string, now time.Time) (markdownstore.Appended, error) {
+	if before, ok := s.Memories.Entries[id]; ok && !before.Same(&e) {
+		return markdownstore.Appended{}, fmt.Errorf("entry %s was remembered with another text or in another file", id)
+	} else if !ok {
+		if err := s.promise(id, e, evidence, now); err != nil {
+			return markdownstore.Appended{}, err
+		}
+		s.Memories.promised(id, e)
+	}
+	out, err := s.write(ctx, id, e)
+	if errors.Is(err, markdownstore.ErrReadOnly) || errors.Is(err, markdownstore.ErrFull) {
+		err = &UnwrittenError{ID: id, Path: e.Path, Err: err}
+	}
+	return out, err
+}
+
+// promise commits an entry of memory to the journal.
+func (s *Session) promise(id string, e workstate.Entry, evidence string, now time.Time) error {
+	if evidence == "" {
+		evidence = s.Evidence()
+	}
+	u, err := MemoryUpdate(id, e, evidence)
+	if err != nil {
+		return err
+	}
+	out, err := s.Writeback(journal.Transaction{Key: "remember:" + id, Time: now, Point: journal.PointFlush,
+		By: journal.Principal{Name: "remember", Session: s.Name}, Updates: []journal.Update{u}})
+	if err == nil && len(out.Rejected) > 0 {
+		err = &journal.RejectionError{Code: out.Rejected[0].Code, Detail: out.Rejected[0].Detail}
+	}
+	if err == nil && out.Outcome == journal.Conflict {
+		err = fmt.Errorf("entry %s was remembered from other evidence", id)
+	}
+	return err
+}
+
+// MemoryUpdate promises an entry of memory when it is committed.
+func MemoryUpdate(id string, e workstate.Entry, evidence string) (journal.Update, error) {
+	value, err := json.Marshal([]struct {
+		ID    string          `json:"id"`
+		Value workstate.Entry `json:"value"`
+	}{{id, e}})
+	return journal.Update{Key: memoryKey, Type: memoryType, Field: memoryField, Op: journal.OpAppend, Value: value,
+		Scope: memkernel.ScopeSession, EvidenceRef: evidence}, err
+}
+
+// Promised are the entries of memory as the journal has them.
+func (s *Session) Promised() []journal.Entry {
+	p, _ := s.Page(memoryKey)
+	f, _ := p.Field(memoryField)
+	return f.Entries
+}
+
+// write brings a file up to what was promised. The entry is looked for by its id,
+// so it never stands twice.
+func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (markdownstore.Appended, error) {
+	a, err := s.o.Memory.Store(e.Private).Append(ctx, e.Path, id, e.Text)
+	if err != nil {
+		return a, err
+	}
+	if s.Memories.unwritten[id] {
+		s.Memories.wrote(id)
+		// Losing this line costs one look into the file.
+		if _, err := s.Journal.Append(false, journal.Record{Op: opRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// WriteMemories writes what was promised and is unwritten. What can't be written now
+// stays promised.
+func (s *Session) WriteMemories(ctx context.Context) {
+	if s.Journal != nil {
+		if err := s.Memories.recall(s.Journal.Store(), addressIn(s.Name, memoryKey)); err != nil {
+			return
+		}
+	}
+	if s.o.Memory == nil {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Memories.unwritten)) {
+		if err := s.openJournal(); err != nil {
+			return
+		}
+		if _, err := s.write(ctx, id, s.Memories.Entries[id]); err != nil {
+			return
+		}
+	}
+}

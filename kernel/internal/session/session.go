@@ -1,0 +1,364 @@
+// Package session holds a session: what its journals say, in memory, and the files that
+// they are. [Table.Open] reads a session and [Session.Recover] makes good what a kill left
+// undone; what is written goes through the journal first. The package plans nothing and
+// decides nothing that stands in a prompt.
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Options are what the sessions of a kernel have in common.
+type Options struct {
+	State    store.Store // the state directory
+	Blobs    *store.Blobs
+	Masker   *mask.Masker // takes secrets out of all that is kept
+	Prices   *cachelayout.Book
+	Contract Contract       // what all that is written is held to
+	Memory   *memory.Memory // the workspace's Markdown, nil if it is off
+	Upkeep   *upkeep.Keeper // finishes runs over memory's files, and knows their backups
+	Life     workstate.Options
+	Tracer   func(dir store.Store) *trace.Writer // gives nil if there is to be none
+	Now      func() time.Time
+	// Keep is how many sessions are held in memory.
+	Keep int
+}
+
+// Session is the state of one session on disk, and its conversations in memory. All but
+// what is said otherwise is for who holds it: see [Table.Open].
+type Session struct {
+	Key    string // as the host spells it
+	Name   string // the folder's name, from which page ids derive
+	Files  store.Store
+	Blobs  *store.Blobs
+	Masker *mask.Masker
+
+	o     *Options
+	owner folder.Owner
+	mu    lock // held while the session is planned or observed
+	// held tells that something of it is in memory, used when a call last used it, in
+	// nanoseconds of the system's time; see [Table.ReleaseIdle].
+	held    atomic.Bool
+	used    atomic.Int64
+	Journal *journal.Journal // nil until there is something to write
+	records *journal.Journal // projection.jsonl
+	Tracer  *trace.Writer    // trace.jsonl, nil if there is none
+
+	Pages        map[string]*pagevm.Page
+	Texts        map[string]string // representations and kernel blocks by hash
+	Branches     Branches
+	Spans        map[string]branch.Span
+	Calibrations *Calibrations
+	// Account says how far the journal's pages have been read.
+	Account Account
+	// Life keeps the working state.
+	Life     *workstate.Keeper
+	Memories Memories
+	// Billed are the calls that usage.jsonl has; nil until somebody asks.
+	Billed map[string]bool
+	Left   archive.Left // what left the prompts and was searched
+	Graves erasure.Ledger
+	// EraseErr is why what was promised is not erased yet, upkeepErr why a run over
+	// memory's files is not through yet.
+	EraseErr, upkeepErr error
+	// Upkept: the journal ends with what retention or forgetting wrote.
+	Upkept bool
+	// readOnly: the journals were opened for reading. writing: who holds it may write;
+	// untidy: nobody has written since it was read.
+	readOnly, writing, untidy bool
+}
+
+func newSession(o *Options, key, name string) *Session {
+	dir := folder.In(o.State, name)
+	s := &Session{Key: key, Name: name, Files: dir, Blobs: o.Blobs, Masker: o.Masker, o: o, readOnly: true,
+		mu: newLock(), Tracer: o.Tracer(dir), Calibrations: &Calibrations{state: o.State}}
+	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker}
+	if o.Memory != nil {
+		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
+	}
+	s.init()
+	return s
+}
+
+func (s *Session) init() {
+	s.Pages = map[string]*pagevm.Page{}
+	s.Texts = map[string]string{}
+	s.Spans = map[string]branch.Span{}
+	s.Branches = newBranches(s.Key)
+	s.Account, s.Memories = newAccount(), newMemories()
+	s.Life.Forget()
+	s.Billed = nil
+	s.Left = archive.Left{}
+	s.Graves, s.Upkept = erasure.NewLedger(), false
+	s.owner.Unread()
+}
+
+// Invalidate drops what was read, so that the next use reads it again.
+func (s *Session) Invalidate() {
+	closeFile(&s.Journal)
+	closeFile(&s.records)
+	s.Tracer.Forget()
+	s.held.Store(false)
+	s.readOnly = true
+	s.init()
+}
+
+// IgnoreState keeps a state directory out of the workspace's git. It is a
+// courtesy: where it can't be written nothing else depends on it.
+func IgnoreState(state store.Store) error {
+	const name = ".gitignore"
+	_, err := state.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = state.Put(store.Synced, store.Doc{Name: name, Data: []byte("*\n")})
+	}
+	return err
+}
+
+// Refresh reads what this or another process has written since the last look.
+func (s *Session) Refresh(write bool) error {
+	if err := follow(&s.Journal, s.Files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
+		return err
+	}
+	if err := s.recallAccount(); err != nil {
+		return err
+	}
+	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
+	case err == nil:
+		s.Branches.lost = nil
+	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
+		return err
+	default:
+		closeFile(&s.records)
+		s.Branches.lose(err)
+	}
+	for _, l := range s.Branches.All {
+		l.RestoreLedger()
+	}
+	return nil
+}
+
+// closeFile closes a journal that is to be read again.
+func closeFile(j **journal.Journal) {
+	if *j != nil {
+		(*j).Close()
+	}
+	*j = nil
+}
+
+// follow opens a journal, or looks for what was appended to it, and hands every
+// record that is new to each. again says that it was opened for reading, and is opened
+// anew to be written.
+func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
+	if *j == nil || again {
+		skip := 0
+		if *j != nil {
+			skip = (*j).Len()
+			(*j).Close()
+		}
+		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
+			if skip--; skip >= 0 {
+				return nil
+			}
+			return each(r)
+		}})
+		if err == nil {
+			*j = opened
+		}
+		return err
+	}
+	recs, err := (*j).Refresh()
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, j := range []*journal.Journal{s.Journal, s.records} {
+		if j != nil {
+			errs = append(errs, j.Close())
+		}
+	}
+	return errors.Join(append(errs, s.Tracer.Close())...)
+}
+
+// replay applies one journal record to the state in memory.
+func (s *Session) replay(r journal.Record) error {
+	s.Upkept = r.Op == erasure.OpForget || r.Op == erasure.OpForgotten
+	switch r.Op {
+	case ingest.Op:
+		var b ingest.Body
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.keepPages(b.Pages)
+	case branch.OpCut:
+		var b branch.Cut
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.keepCut(&b)
+	case opRemember:
+		var b workstate.Entry
+		if err := unmarshal(r, &b); err != nil {
+			return err
+		}
+		s.Memories.promised(r.ID, b)
+	case erasure.OpForget, erasure.OpForgotten:
+		dropped, err := s.Graves.Keep(r, s.Pages)
+		if dropped {
+			s.Left = archive.Left{}
+		}
+		return err
+	case opRemembered:
+		s.Memories.wrote(r.ID)
+	case journal.OpStaged:
+		if s.Account.staged = nil; r.IsWriteback() {
+			return nil // the journal's store has it
+		}
+		s.Account.staged = &oldTurn{}
+		return unmarshal(r, s.Account.staged)
+	case journal.OpCommitted:
+		if s.Account.staged != nil {
+			s.Account.keepTurn(r.ID, s.Account.staged)
+		}
+		s.Account.staged = nil
+	}
+	return nil
+}
+
+// replayPlan applies one record of projection.jsonl.
+func (s *Session) replayPlan(r journal.Record) error {
+	if r.Op != opPlan {
+		return nil
+	}
+	var b branch.Record
+	if err := unmarshal(r, &b); err != nil {
+		return err
+	}
+	if b.Epoch != s.Account.Epoch {
+		return nil // of before a reset
+	}
+	s.Branches.All[branch.Key{Branch: b.Branch, Model: b.Model}] = s.Branches.Of(b.Branch, b.Model).Apply(s.Key, &b)
+	return nil
+}
+
+func unmarshal(r journal.Record, v any) error {
+	if err := json.Unmarshal(r.Body, v); err != nil {
+		return fmt.Errorf("read %s record %s: %w", r.Op, r.ID, err)
+	}
+	return nil
+}
+
+func (s *Session) keepPages(pages []*pagevm.Page) {
+	for _, p := range pages {
+		s.Pages[p.ID] = p
+		s.Graves.Back(p.ID)
+		for _, r := range p.Reps {
+			s.Texts[r.Hash] = r.Text
+		}
+	}
+}
+
+func (s *Session) keepCut(b *branch.Cut) {
+	if len(b.Texts) > 0 {
+		s.Branches.cut[branch.Key{Branch: b.Branch, Model: b.Model}] = true
+	}
+	for h, t := range b.Texts {
+		s.Texts[h] = t
+	}
+	for _, sp := range b.Spans {
+		s.Spans[sp.ID] = sp
+	}
+}
+
+// Keeps tells whether anything that was said in the session is in memory.
+func (s *Session) Keeps() bool { return s.Branches.known() || len(s.Pages) > 0 }
+
+// Writing tells whether who holds the session may write to it.
+func (s *Session) Writing() bool { return s.writing }
+
+// ReadSalvaged reads what is sound of a damaged journal as the session would be read, past
+// what can't be. Who has looked invalidates the session.
+func (s *Session) ReadSalvaged(j *journal.Salvage) error {
+	s.Journal = j.Journal()
+	var errs []error
+	for r := range j.All() {
+		if err := s.replay(r); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, s.recallAccount())...)
+}
+
+// Reader reads what the session's pages hold.
+func (s *Session) Reader() *archive.Reader {
+	return &archive.Reader{Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Retired: s.Graves.Retired}
+}
+
+// Archived is everything that left the session's prompts, read from disk.
+func (s *Session) Archived() (*retrieval.Spans, error) {
+	var pages []string
+	for _, id := range slices.Sorted(maps.Keys(s.Spans)) {
+		pages = append(pages, s.Spans[id].Pages...)
+	}
+	spans, unread := s.Left.Take(s.Reader(), pages, func(id string) (*pagevm.Page, string, bool) { return s.Pages[id], "", false })
+	if len(unread) > 0 {
+		return nil, unread[0].Err
+	}
+	return spans, nil
+}
+
+// Page is a private page of the session, if the journal has it.
+func (s *Session) Page(key string) (journal.StoredPage, bool) {
+	if s.Journal == nil {
+		return journal.StoredPage{}, false
+	}
+	return s.Journal.Store().Page(addressIn(s.Name, key))
+}
+
+// Stored are the pages that hosts wrote.
+func (s *Session) Stored() []journal.StoredPage {
+	if s.Journal == nil {
+		return nil
+	}
+	var out []journal.StoredPage
+	store := s.Journal.Store()
+	for _, head := range store.Heads(s.Name) {
+		if p, ok := store.Page(head.Address); ok && !Bookkeeping(head.Type) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// ErrClosed is returned by a table that is closed.
+var ErrClosed = errors.New("kernel is closed")
+
+// ErrInUse is returned for a session that somebody else holds.
+var ErrInUse = errors.New("the session is in use")
+
+// Table is the sessions that this process has had to do with, by folder. It is safe for
+// concurrent use.
+type Table struct {
+	o Options
+
+	mu     sync.Mutex // nobody waits for a session under it
+	all    map[string]*Session
+	closed bool
+}
+
+// NewTable makes a table without sessions.
+func NewTable(o Options) *Table { return &Table{o: o, all: map[string]*Session{}} }
+
+// journalLooks is how often a journal is read anew that another process may be
+// rewriting.
+const journalLooks = 4
+
+// Open gives the session of a folder, read from disk as far as this process has not seen
+// it; nobody else has it until unlock is called. A key of "" is told by the folder. Opened
+// to be written it is locked among processes, too; where nothing can be written it is
+// opened to be read, see [Session.Writing]. It repairs nothing: [Session.Recover] does.
+func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if s, err = t.take(key, name); err != nil {
+		return nil, nil, err
+	}
+	if err := s.mu.LockContext(ctx); err != nil {
+		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
+	}
+	s.held.Store(true)
+	s.used.Store(time.Now().UnixNano())
+	unlock = s.mu.Unlock
+	if write {
+		switch release, err := s.lock(ctx); {
+		case err == nil:
+			unlock = func() { release(); s.mu.Unlock() }
+		case store.Unwritable(err):
+			write = false
+		default:
+			s.mu.Unlock()
+			return nil, nil, err
+		}
+	}
+	if write, err = s.read(key, write); err != nil {
+		s.Invalidate()
+		unlock()
+		return nil, nil, fmt.Errorf("open session %s: %w", s.Key, err)
+	}
+	s.untidy = s.readOnly && write
+	s.readOnly, s.writing = s.readOnly && !write, write
+	return s, unlock, nil
+}
+
+// read reads what is new on disk, and tells whether it may be written.
+func (s *Session) read(key string, write bool) (writable bool, err error) {
+	look := func() (err error) {
+		s.Key, err = s.owner.Identify(s.o.State, s.Name, s.Key, key)
+		if s.Branches.session = s.Key; err != nil {
+			return err
+		}
+		return s.Refresh(write)
+	}
+	err = look()
+	for range journalLooks {
+		// Another process may have compacted or ended it: it reads well from the beginning.
+		d := (*journal.DamageError)(nil)
+		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.Journal != nil) {
+			break
+		}
+		s.Invalidate()
+		err = look()
+	}
+	if write && store.Unwritable(err) {
+		s.Invalidate()
+		write, err = false, s.Refresh(false)
+	}
+	return write, err
+}
+
+// lock takes the session's lock among processes, waiting as long as ctx lets it.
+func (s *Session) lock(ctx context.Context) (release func(), err error) {
+	if release, err = folder.Lock(ctx, s.o.State, s.Name); err != nil {
+		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
+	}
+	return release, nil
+}
+
+// Hold gives a session with its locks and without reading it: what this process knew
+// of it is dropped, before and after.
+func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
+	s, err := t.take(key, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !s.mu.TryLock() {
+		return nil, nil, ErrInUse
+	}
+	unlock := func() { s.Invalidate(); s.mu.Unlock() }
+	s.Invalidate()
+	if !write {
+		return s, unlock, nil
+	}
+	release, err := s.lock(ctx)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return s, func() { release(); unlock() }, nil
+}
+
+// TakeUnread takes a session of which nothing is in memory, so that nobody else can read
+// it; ok is false where somebody has it, or where this process has nothing to do with it.
+func (t *Table) TakeUnread(name string) (unlock func(), ok bool) {
+	s := t.find(name)
+	if s == nil || !s.mu.TryLock() {
+		return nil, false
+	}
+	if s.held.Load() {
+		s.mu.Unlock()
+		return nil, false
+	}
+	return s.mu.Unlock, true
+}
+
+// take gives a session, made if it is new.
+func (t *Table) take(key, name string) (*Session, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, ErrClosed
+	}
+	s := t.all[name]
+	if s == nil {
+		s = newSession(&t.o, key, name)
+		t.all[name] = s
+	}
+	return s, nil
+}
+
+// find gives a session, nil if this process has had nothing to do with it.
+func (t *Table) find(name string) *Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all[name]
+}
+
+// Holds tells whether something of a session is in memory.
+func (t *Table) Holds(name string) bool {
+	s := t.find(name)
+	return s != nil && s.held.Load()
+}
+
+// Keeps tells whether a session has anything in memory that was said in it. It waits for
+// who holds the session.
+func (t *Table) Keeps(name string) bool {
+	s := t.find(name)
+	if s == nil || !s.held.Load() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Keeps()
+}
+
+// Len is how many sessions are in memory.
+func (t *Table) Len() int { return len(t.held()) }
+
+// held lists the sessions of which something was read.
+func (t *Table) held() (out []*Session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.all {
+		if s.held.Load() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ReleaseOldest releases those sessions that were not used for longest, other than the
+// one that is being used, where more are in memory than are to be kept.
+func (t *Table) ReleaseOldest(but *Session) {
+	all := t.held()
+	for n := len(all) - t.o.Keep; n > 0; n-- {
+		oldest := -1
+		for i, s := range all {
+			if s != nil && s != but && (oldest < 0 || s.used.Load() < all[oldest].used.Load()) {
+				oldest = i
+			}
+		}
+		if oldest < 0 {
+			return
+		}
+		all[oldest].release()
+		all[oldest] = nil
+	}
+}
+
+// Release drops what is in memory of a session, once nobody holds it.
+func (t *Table) Release(name string) {
+	if s := t.find(name); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Invalidate()
+	}
+}
+
+// ReleaseIdle releases the sessions that nobody has used for so long, and says how many.
+func (t *Table) ReleaseIdle(idle time.Duration) (n int) {
+	for _, s := range t.held() {
+		if time.Since(time.Unix(0, s.used.Load())) >= idle && s.release() {
+			n++
+		}
+	}
+	return n
+}
+
+// release drops what was read, unless a call uses it.
+func (s *Session) release() bool {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	was := s.held.Load()
+	s.Invalidate()
+	return was
+}
+
+// Close closes the sessions and ends the table. It is idempotent; was tells that it had
+// ended before.
+func (t *Table) Close() (was bool, err error) {
+	t.mu.Lock()
+	all := t.all
+	was, t.all, t.closed = t.closed, map[string]*Session{}, true
+	t.mu.Unlock()
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.close())
+	}
+	return was, errors.Join(errs...)
+}
