@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {},
 	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "pagevm/journal", "retrieval"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
@@ -109,6 +109,7 @@ var arrows = map[string][]string{
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
 	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
 	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
+	"kernel/internal/report":        {".", "cachelayout", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "retrieval", "transcript"},
 	"kernel/internal/session":       {".", "budget", "cachelayout", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
@@ -278,7 +279,7 @@ func checkImport(t *testing.T, file, imp string, allowed, outside []string) {
 
 // pure are the packages that look at nothing but what they are given: no file, no clock,
 // no network, no environment.
-var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan"}
+var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "kernel/internal/report"}
 
 func TestPureRoomsLookAtNothingElse(t *testing.T) {
 	goDirs(t, func(dir string, files []string) {
@@ -366,15 +367,8 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-<<<<<<< HEAD
-	"kernel":         60,
-	"kernel.Kernel":  96,
-	"kernel.session": 91,
-=======
-	"kernel":                 56,
-	"kernel.Kernel":          92,
-	"pagevm/journal.Journal": 41,
->>>>>>> h-session
+	"kernel":        56,
+	"kernel.Kernel": 92,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

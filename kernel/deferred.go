@@ -1,8 +1,7 @@
 package kernel
 
 import (
-	"fmt"
-
+	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -26,54 +25,6 @@ type Deferred struct {
 
 // The reasons of [Deferred.Why].
 const (
-	WhySuperseded = "superseded"
-	WhyChanged    = "changed_in_workspace"
+	WhySuperseded = report.WhySuperseded
+	WhyChanged    = report.WhyChanged
 )
-
-// deferred lists what waits for a cut.
-func (pl *planned) deferred() []Deferred {
-	out := []Deferred{}
-	waits := pl.waits()
-	stale := pl.stale()
-	for i := range pl.Proj.Items {
-		it := &pl.Proj.Items[i]
-		switch p := pl.Page(it.Page); {
-		case it.Kind == pagevm.ItemNote && p != nil && p.Type != pagevm.Plan:
-			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: WhyChanged, Waits: waits})
-		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
-			s := stale[it.Page]
-			if to := s.Lowest(pl.req.Resolver != ""); to < it.Level {
-				out = append(out, Deferred{Page: it.Page, From: it.Level, To: to, Why: WhySuperseded, Waits: waits,
-					SavedTokens: pl.Scale(it.Tokens - s.At[to].Tokens)})
-			}
-		}
-	}
-	return out
-}
-
-// stale are the standing results that were superseded, in atoms that are closed, by
-// page.
-func (pl *planned) stale() map[string]*pagevm.Segment {
-	out := map[string]*pagevm.Segment{}
-	for i, h := range pl.Supersede() {
-		for j := range h.Segments {
-			if s := &h.Segments[j]; s.Superseded && s.Kind == pagevm.ItemResult && pl.Places[i].Closed {
-				out[s.Page] = s
-			}
-		}
-	}
-	return out
-}
-
-// waits names what the next cut waits for.
-func (pl *planned) waits() string {
-	f := pl.Cut.Figures
-	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-pl.Planned(pl.Proj), 0))
-	switch {
-	case pl.BoundLoop():
-		return "the end of the open tool loop, whose thinking a cut would make invalid, or the limit of the window"
-	case len(pl.Places) > 0 && pl.Places[len(pl.Places)-1].InLoop:
-		return "the end of the open tool loop, and then " + mark + ", or a cold cache"
-	}
-	return mark + ", or a cold cache"
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -75,7 +76,7 @@ func (c *AnthropicCounter) CountPrompt(ctx context.Context, model string, body [
 // It tells whether the prompt turned out too large for the window.
 func (k *Kernel) ask(ctx context.Context, s *session.Session, pl *planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.req.Model, Tools: pl.req.Tools,
-		System: pl.req.System, Messages: pl.compose()})
+		System: pl.req.System, Messages: report.Messages(pl.Result)})
 	n := 0
 	if err == nil {
 		n, err = k.counter.CountPrompt(ctx, pl.req.Model, body)

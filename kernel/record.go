@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -36,7 +37,7 @@ func recordPlan(s *session.Session, ctx context.Context, pl *planned) error {
 	if err := commitCut(s, pl); err != nil {
 		return err
 	}
-	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), pl.expected(), pl.demand
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.demand
 	learnForGood(s, pl)
 	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
 	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())

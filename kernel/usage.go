@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -34,39 +33,6 @@ type Expected struct {
 	SavedTokens int `json:"saved_tokens"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
-}
-
-// expected is what the plan at hand says of its call.
-func (pl *planned) expected() *branch.Expected {
-	return &branch.Expected{
-		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
-		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
-		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: pl.savedTokens(), At: pl.req.Now,
-	}
-}
-
-// savedTokens is what the messages that left, and the results that are not shown
-// in full, would cost in full.
-func (pl *planned) savedTokens() int {
-	n := 0
-	for i := range pl.Hosts {
-		if !pl.Proj.Seen[i].Gone {
-			continue
-		}
-		for j := range pl.Hosts[i].Segments {
-			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
-		}
-	}
-	if len(pl.Proj.Cuts) == 0 && n == 0 {
-		return 0 // nothing was ever lowered but for size
-	}
-	fulls := pl.fullTokens()
-	for i := range pl.Proj.Items {
-		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
-			n += max(0, full-pl.Proj.Items[i].Tokens)
-		}
-	}
-	return pl.Scale(n)
 }
 
 // UsageRow is one call of usage.jsonl: what was planned against what was billed.

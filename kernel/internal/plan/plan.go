@@ -271,6 +271,13 @@ func resolve(in input) (resolved, error) {
 	return res, nil
 }
 
+// Request is the call that was planned, Session the key of its session.
+func (in *input) Request() *Request { return in.req }
+func (in *input) Session() string   { return in.prior.Key }
+
+// LeftAlone tells whether the workspace was.
+func (in *input) LeftAlone() bool { return in.workspace == nil }
+
 // Format is the shape of the request that the host will send.
 func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }
 

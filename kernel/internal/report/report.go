@@ -1,0 +1,549 @@
+// Package report tells what a plan came to, for the host that asked for it: the messages to
+// send, where the tokens went and what became of every page. It decides nothing.
+package report
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Region is a part of the prompt and its size.
+type Region struct {
+	Name   string
+	Tokens int
+}
+
+// Params are request settings that a plan asks for.
+type Params struct {
+	ThinkingOff, DropOption bool
+	Betas                   []string
+	CacheKey                string
+}
+
+// Retrieval is the outcome of recall for the newest user turn.
+type Retrieval struct {
+	Reason, Mode, Detail, Page string
+	Items, Tokens              int
+	Citations, Origins         []string
+}
+
+// Included is a page that stands in the prompt.
+type Included struct {
+	Kind, ID   string
+	Tokens     int
+	Level      pagevm.Level
+	FullTokens int
+	Note       string
+}
+
+// Reduced is a page of the conversation that the prompt does not show in full.
+type Reduced struct {
+	Page, Key, CallID string
+	Level             pagevm.Level
+	Handle            string
+}
+
+// Regions sums the blocks by region, in prompt order. They add up to the planned
+// input.
+func Regions(pl *plan.Result) ([]Region, int) {
+	out := []Region{{Name: branch.RegionTools}, {Name: branch.RegionSystem}, {Name: branch.RegionCarry}, {Name: branch.RegionWorkingSet}, {Name: branch.RegionRetrieval}, {Name: branch.RegionNewest}}
+	total := 0
+	for i := range pl.Blocks {
+		for j := range out {
+			if out[j].Name == pl.Blocks[i].Region {
+				out[j].Tokens += pl.Blocks[i].Tokens
+			}
+		}
+		total += pl.Blocks[i].Tokens
+	}
+	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
+		// The measured prompt was larger or smaller than our count of it.
+		out[3].Tokens += shift
+		total += shift
+	}
+	return out, total
+}
+
+// Markers turns breakpoints over blocks into positions in the request.
+func Markers(pl *plan.Result) []transcript.Marker {
+	out := make([]transcript.Marker, 0, len(pl.Breakpoints))
+	fixed := len(pl.Blocks) - len(pl.Proj.Carry) - len(pl.Proj.Items)
+	for _, bp := range pl.Breakpoints {
+		m := transcript.Marker{Message: transcript.MarkerSystem, Part: transcript.LastPart, TTL: ttlName(bp.TTL)}
+		switch i := bp.Block - fixed; {
+		case i >= 0:
+			m.Message, m.Part = pl.Blocks[bp.Block].Message, lastPart(pl, i)
+		case pl.Blocks[bp.Block].Message == cachelayout.MessageTools:
+			m.Message = transcript.MarkerTools
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// ttlName spells a lifetime as providers do.
+func ttlName(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/time.Minute)) + "m"
+}
+
+// lastPart is where the last block of flat item i stands in its message.
+func lastPart(pl *plan.Result, i int) int {
+	it := flat(pl, i)
+	if after := flat(pl, i+1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
+		return transcript.LastPart
+	}
+	if i < len(pl.Proj.Carry) {
+		return i
+	}
+	last := -1
+	for ; ; i-- {
+		last += shownParts(pl, flat(pl, i))
+		if before := flat(pl, i-1); i == len(pl.Proj.Carry) || branch.MessageOf(before) != branch.MessageOf(it) {
+			return last
+		}
+	}
+}
+
+// shownParts counts the parts that an item of a host's message puts into it.
+func shownParts(pl *plan.Result, it *pagevm.Item) int {
+	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
+		return max(it.Parts, 1)
+	}
+	for i := range pl.Msgs {
+		if pl.Msgs[i].Key == it.Key {
+			return len(shown(pl, &pl.Msgs[i], []pagevm.Item{*it}).Parts)
+		}
+	}
+	return it.Parts
+}
+
+// flat is the item at i, the carry block counted in; nil behind the last.
+func flat(pl *plan.Result, i int) *pagevm.Item {
+	carry, items := pl.Proj.Carry, pl.Proj.Items
+	switch {
+	case i < len(carry):
+		return &carry[i]
+	case i-len(carry) < len(items):
+		return &items[i-len(carry)]
+	}
+	return nil
+}
+
+// bindingBeta is the beta header of Anthropic's drop option for thinking blocks
+// bound to another prefix.
+const bindingBeta = "thinking-binding-controls-2026-08-01"
+
+// ParamsOf are the settings that a plan asks for.
+func ParamsOf(pl *plan.Result) Params {
+	p := Params{Betas: []string{}}
+	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
+		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
+	}
+	if !pl.Request().Price.PreservedThinking || len(pl.Proj.Cuts) == 0 {
+		return p
+	}
+	if pl.Request().DropOption {
+		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
+	}
+	p.ThinkingOff = bareLoop(pl)
+	return p
+}
+
+// bareLoop tells whether a message of the open tool loop stands without the
+// thinking that it had.
+func bareLoop(pl *plan.Result) bool {
+	inLoop := map[string]bool{}
+	for i := len(pl.Places) - 1; i >= 0 && pl.Places[i].InLoop; i-- {
+		inLoop[pl.Hosts[i].Key] = true
+	}
+	for i := range pl.Proj.Items {
+		if pl.Proj.Items[i].Bare && inLoop[pl.Proj.Items[i].Key] {
+			return true
+		}
+	}
+	return false
+}
+
+// Cuts are all cuts of the projection and the one that the plan made, nil if it made none,
+// with sizes in calibrated tokens, like all else in a plan, and what was refused.
+func Cuts(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
+	refused = pl.Made.Refused
+	for _, c := range pl.Proj.Cuts {
+		all = append(all, calibrated(pl, c))
+	}
+	if pl.Held {
+		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: plan.RuleNoProgress})
+	}
+	if pl.Made.Cut != nil {
+		c := calibrated(pl, *pl.Made.Cut)
+		made = &c
+	}
+	return all, made, refused
+}
+
+func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
+	c.Before, c.After = pl.Scale(c.Before), pl.Scale(c.After)
+	return c
+}
+
+// Rows take what became of each page: that it stands, that it does not, that it is not
+// shown in full.
+type Rows struct {
+	Included func(Included)
+	Excluded func(branch.Excluded)
+	Reduced  func(Reduced)
+}
+
+// Pages tells of all pages.
+func Pages(pl *plan.Result, to Rows) {
+	span := spanOf(pl)
+	debug(pl, span, to)
+	reduced(pl, span, to.Reduced)
+}
+
+// debug tells of every page where it stands, or why it does not.
+func debug(pl *plan.Result, span map[string]string, to Rows) {
+	if pl.ToolTokens > 0 {
+		to.Included(Included{Kind: branch.RegionTools, ID: branch.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
+	}
+	if pl.SystemTokens > 0 {
+		to.Included(Included{Kind: branch.RegionSystem, ID: branch.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
+	}
+	fulls := fullTokens(pl)
+	for i := range pl.Proj.Carry {
+		to.Included(included(pl, &pl.Proj.Carry[i], fulls))
+	}
+	for i := range pl.Proj.Items {
+		row := included(pl, &pl.Proj.Items[i], fulls)
+		to.Included(row)
+		if it := &pl.Proj.Items[i]; it.Bare {
+			to.Excluded(branch.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
+				Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
+		}
+	}
+	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
+		to.Included(Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+			Note: "difference between the provider's count of the prompt before and ours"})
+	}
+	goneRows(pl, span, to.Excluded)
+	for _, r := range pl.Removed {
+		to.Excluded(branch.Excluded(r))
+	}
+	for _, l := range pl.Left {
+		to.Excluded(l)
+	}
+}
+
+// fullTokens is what each item would cost in full that is shown below it.
+func fullTokens(pl *plan.Result) map[string]int {
+	m := map[string]int{}
+	at := 0
+	for i := range pl.Proj.Items {
+		it := &pl.Proj.Items[i]
+		if !it.Bare && !plan.Shortened(it) {
+			continue
+		}
+		for at < len(pl.Hosts)-1 && pl.Hosts[at].Key != it.Key { // both are in the host's order
+			at++
+		}
+		for j := range pl.Hosts[at].Segments {
+			if s := &pl.Hosts[at].Segments[j]; s.Page == it.Page {
+				m[it.Page] = s.At[pagevm.Full].Tokens
+			}
+		}
+	}
+	return m
+}
+
+func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) Included {
+	row := Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
+	row.FullTokens = row.Tokens
+	switch it.Kind {
+	case pagevm.ItemCarry, pagevm.ItemNote:
+		fromWorkspace(pl, &row, it)
+	}
+	if it.Bare {
+		row.FullTokens, row.Note = pl.Scale(fulls[it.Page]), "without its thinking"
+	}
+	if plan.Shortened(it) {
+		row.FullTokens = pl.Scale(fulls[it.Page])
+		row.Note = it.Level.String() + ", " + strconv.Itoa(pl.Scale(fulls[it.Page])) + " tokens in full"
+	}
+	return row
+}
+
+// fromWorkspace gives the row of a block that shows a file of the workspace the
+// type of its page and the file's name.
+func fromWorkspace(pl *plan.Result, row *Included, it *pagevm.Item) {
+	p := pl.Page(it.Page)
+	if p == nil || len(p.Refs) == 0 {
+		return
+	}
+	row.Kind, row.Note = string(p.Type), p.Refs[0].Path
+	switch {
+	case it.Kind == pagevm.ItemNote && p.Type != pagevm.Plan:
+		row.Note += ", what changed in it"
+	case it.Level != pagevm.Full:
+		for i := range p.Reps {
+			if p.Reps[i].Level == pagevm.Full {
+				row.FullTokens = pl.Scale(pl.Count.Text(p.Reps[i].Text))
+			}
+		}
+	}
+}
+
+// goneRows tells of the pages that left, with the cut that let them go.
+func goneRows(pl *plan.Result, span map[string]string, add func(branch.Excluded)) {
+	reason, before := "", "?"
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
+			continue
+		}
+		switch id := span[pl.Hosts[i].Key]; {
+		case id == before: // neighbours left together: one string does
+		case id == "":
+			reason, before = "changed by the host under a cut", id
+		default:
+			reason, before = "left at a cut, kept in span "+id, id
+		}
+		for j := range pl.Hosts[i].Segments {
+			s := &pl.Hosts[i].Segments[j]
+			add(branch.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+		}
+	}
+}
+
+// Gone counts the segments of the messages that left.
+func Gone(pl *plan.Result) int {
+	n := 0
+	for i := range pl.Hosts {
+		if pl.Proj.Seen[i].Gone {
+			n += len(pl.Hosts[i].Segments)
+		}
+	}
+	return n
+}
+
+// spanOf finds the span that a message left with, by its key.
+func spanOf(pl *plan.Result) map[string]string {
+	n := 0
+	for i := range pl.Spans {
+		n += len(pl.Spans[i].Keys)
+	}
+	spans := make(map[string]string, n)
+	for i := range pl.Spans {
+		for _, k := range pl.Spans[i].Keys {
+			spans[k] = pl.Spans[i].ID
+		}
+	}
+	return spans
+}
+
+// reduced tells of what the prompt does not show in full.
+func reduced(pl *plan.Result, span map[string]string, add func(Reduced)) {
+	for i := range pl.Hosts {
+		if pl.Proj.Seen[i].Gone {
+			for j := range pl.Hosts[i].Segments {
+				s := &pl.Hosts[i].Segments[j]
+				add(Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
+			}
+		}
+	}
+	for i := range pl.Proj.Items {
+		switch it := &pl.Proj.Items[i]; {
+		case branch.Blank(it):
+			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+		case plan.Shortened(it):
+			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
+		}
+	}
+}
+
+func callID(pl *plan.Result, i int, s *pagevm.Segment) string {
+	if s.Kind != pagevm.ItemResult {
+		return ""
+	}
+	return pl.Msgs[i].Parts[s.Part].Result.CallID
+}
+
+func pageCall(pl *plan.Result, id string) string {
+	if p := pl.Page(id); p != nil {
+		return p.CallID
+	}
+	return ""
+}
+
+// RetrievalOf is what a plan says of retrieval.
+func RetrievalOf(pl *plan.Result) Retrieval {
+	r := pl.Proj.Recall
+	out := Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
+	if pl.LeftAlone() || r.Turn == "" {
+		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
+		if pl.LeftAlone() {
+			out.Detail = plan.MemoryOff
+		}
+	}
+	if r.Turn == "" {
+		return out
+	}
+	for i := range pl.Proj.Items {
+		if it := &pl.Proj.Items[i]; it.Page == r.Page && r.Page != "" {
+			out.Page, out.Tokens = it.Page, pl.Scale(it.Tokens)
+			for _, ref := range pl.Page(it.Page).Refs {
+				out.Citations = append(out.Citations, plan.Citation(ref))
+			}
+		}
+	}
+	out.Items, out.Origins = len(out.Citations), origins(pl, out.Citations)
+	return out
+}
+
+// origins say where the cited pages of other systems come from, one for each
+// citation, "" for what is our own; nil if all is.
+func origins(pl *plan.Result, citations []string) []string {
+	var out []string
+	for i, c := range citations {
+		if p := pl.Page(c); p != nil && p.Type == pagevm.Preference && len(p.Refs) > 0 {
+			if out == nil {
+				out = make([]string, len(citations))
+			}
+			out[i] = plan.Citation(p.Refs[0])
+		}
+	}
+	return out
+}
+
+// Messages are what to send. A message whose every
+// item stands in full is the host's own value, untouched.
+func Messages(pl *plan.Result) []memkernel.Message {
+	out := make([]memkernel.Message, 0, len(pl.Msgs)+1)
+	if len(pl.Proj.Carry) > 0 {
+		m := memkernel.Message{Key: branch.CarryKey, Role: memkernel.RoleUser}
+		for i := range pl.Proj.Carry {
+			m.Parts = append(m.Parts, ingest.TextPart(pl.Text(pl.Proj.Carry[i].Hash)))
+		}
+		out = append(out, m)
+	}
+	next := 0
+	for i := 0; i < len(pl.Proj.Items); {
+		it := &pl.Proj.Items[i]
+		if it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
+			out = append(out, memkernel.Message{Key: branch.MessageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{ingest.TextPart(pl.Text(it.Hash))}})
+			i++
+			continue
+		}
+		for pl.Msgs[next].Key != it.Key {
+			next++
+		}
+		end := i
+		for end < len(pl.Proj.Items) && pl.Proj.Items[end].Key == it.Key && branch.MessageOf(&pl.Proj.Items[end]) == it.Key {
+			end++
+		}
+		if m := shown(pl, &pl.Msgs[next], pl.Proj.Items[i:end]); len(m.Parts) > 0 {
+			m.Key = pl.HostKey(m.Key)
+			out = append(out, m)
+		}
+		i = end
+	}
+	if pl.Format() == transcript.FormatAnthropic {
+		placeSystem(out)
+	}
+	return out
+}
+
+// placeSystem gives a system message whose neighbours left at a cut to the user: the
+// Messages API takes one only between a user's turn and the assistant's, or at the end.
+func placeSystem(msgs []memkernel.Message) {
+	for i := range msgs {
+		if msgs[i].Role != memkernel.RoleSystem {
+			continue
+		}
+		front, back := i-1, i+1
+		for front >= 0 && msgs[front].Role == memkernel.RoleSystem {
+			front--
+		}
+		for back < len(msgs) && msgs[back].Role == memkernel.RoleSystem {
+			back++
+		}
+		if front < 0 {
+			continue // it is part of the system prompt
+		}
+		follows := msgs[front].Role != memkernel.RoleAssistant || transcript.HasResults(msgs[front])
+		if !follows || back < len(msgs) && msgs[back].Role != memkernel.RoleAssistant {
+			msgs[i].Role, msgs[i].Raw = memkernel.RoleUser, ""
+		}
+	}
+}
+
+// shown is message m as items show it: results and long messages at their levels,
+// runs without thinking that a cut made invalid.
+func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel.Message {
+	full := true
+	for i := range items {
+		full = full && items[i].Level == pagevm.Full && !items[i].Bare
+	}
+	if full {
+		return *m
+	}
+	c := *m
+	c.Raw, c.Parts = "", make([]memkernel.Part, 0, len(m.Parts))
+	for i := range items {
+		it := &items[i]
+		if it.Level != pagevm.Full {
+			c.Parts = append(c.Parts, ingest.Lowered(m.Parts[it.Part:it.Part+it.Parts], pl.Text(it.Hash))...)
+			continue
+		}
+		for j := it.Part; j < it.Part+it.Parts; j++ {
+			if !it.Bare || !ingest.Thinking(&m.Parts[j]) {
+				c.Parts = append(c.Parts, m.Parts[j])
+			}
+		}
+	}
+	return c
+}
+
+// Expected is what a plan says that its call will be billed.
+func Expected(pl *plan.Result) *branch.Expected {
+	return &branch.Expected{
+		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
+		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
+		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), At: pl.Request().Now,
+	}
+}
+
+// savedTokens is what the messages that left, and the results that are not shown
+// in full, would cost in full.
+func savedTokens(pl *plan.Result) int {
+	n := 0
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
+			continue
+		}
+		for j := range pl.Hosts[i].Segments {
+			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
+		}
+	}
+	if len(pl.Proj.Cuts) == 0 && n == 0 {
+		return 0 // nothing was ever lowered but for size
+	}
+	fulls := fullTokens(pl)
+	for i := range pl.Proj.Items {
+		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
+			n += max(0, full-pl.Proj.Items[i].Tokens)
+		}
+	}
+	return pl.Scale(n)
+}
