@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {},
 	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "pagevm/journal", "retrieval"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
@@ -113,7 +113,9 @@ var arrows = map[string][]string{
 	"kernel/internal/session":       {".", "budget", "cachelayout", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
+	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "internal/safename", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "summary", "transcript"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "summary"},
+	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
 	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
 
 	"pagevm":                   {".", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
@@ -367,8 +369,8 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"kernel":        56,
-	"kernel.Kernel": 92,
+	"kernel":        50,
+	"kernel.Kernel": 76,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

@@ -4,17 +4,18 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// result turns finished work into the plan that the host gets.
-func (pl *planned) result() *ContextPlan {
+// contextPlan is a plan as the host gets it. The session is still held.
+func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 	r := pl.Result
 	regions, total := report.Regions(r)
 	cuts, made, refused := report.Cuts(r)
 	out := &ContextPlan{
-		ID: r.Next.Plan, SessionKey: pl.s.Key, Branch: pl.req.Branch, Model: pl.req.Model,
-		Tools: pl.req.Tools, System: pl.req.System, Messages: report.Messages(r),
+		ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model,
+		Tools: req.Tools, System: req.System, Messages: report.Messages(r),
 		Format:    r.Format(),
 		Markers:   report.Markers(r),
 		Params:    Params(report.ParamsOf(r)),
@@ -26,10 +27,10 @@ func (pl *planned) result() *ContextPlan {
 		Split:      r.Split,
 		Reduced:    make([]Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
 		Debug:      Debug{Included: make([]Included, 0, len(r.Blocks)), Excluded: make([]Excluded, 0, report.Gone(r))},
-		Faults:     pl.faults,
-		Alerts:     pl.alerts,
+		Faults:     faultsOf(pl.Faults),
+		Alerts:     faultsOf(pl.Alerts),
 		Generation: r.Proj.Generation,
-		Stats:      pl.stats,
+		Stats:      Stats(pl.Stats),
 	}
 	for _, part := range regions {
 		out.Regions = append(out.Regions, Region(part))
@@ -41,13 +42,13 @@ func (pl *planned) result() *ContextPlan {
 		Reduced:  func(p report.Reduced) { out.Reduced = append(out.Reduced, Reduced(p)) },
 	})
 	out.FlushDue = pl.Flush
-	if pl.req.Deferred {
+	if req.Deferred {
 		out.Deferred = []Deferred{}
 		for _, d := range report.DeferredIn(r) {
 			out.Deferred = append(out.Deferred, Deferred(d))
 		}
 	}
-	if pl.req.Table {
+	if req.Table {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
 	}
 	out.Budgets = Budgets{

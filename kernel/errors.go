@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"fmt"
-
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -19,9 +17,7 @@ var (
 // WindowError is returned when nobody knows the model's context window.
 type WindowError struct{ Model string }
 
-func (e *WindowError) Error() string {
-	return fmt.Sprintf("context window of model %q is unknown: set ContextWindow (--context-window), or add the model to the price book (--prices)", e.Model)
-}
+func (e *WindowError) Error() string { return (*plan.WindowError)(e).Error() }
 
 // TooSmallError is returned when even the least that must stand does not fit
 // between window and reserve. It says by how much, and what is largest.

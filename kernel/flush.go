@@ -89,7 +89,7 @@ func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, erro
 	if r.Now.IsZero() {
 		r.Now = k.now()
 	}
-	out, err := observeFlush(s, ctx, r)
+	out, err := observeFlush(ctx, s, r)
 	if err != nil {
 		s.Invalidate()
 		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
@@ -97,7 +97,7 @@ func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, erro
 	return out, nil
 }
 
-func observeFlush(s *session.Session, ctx context.Context, r FlushReply) (*Flushed, error) {
+func observeFlush(ctx context.Context, s *session.Session, r FlushReply) (*Flushed, error) {
 	reason, n, path, err := s.Life.Log().Reply(ctx, r.Text, r.Now)
 	out := &Flushed{Reason: reason, Items: n, Path: path}
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {

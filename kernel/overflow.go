@@ -1,11 +1,8 @@
 package kernel
 
 import (
-	"fmt"
-
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
 // Overflow is a provider's refusal of a request as too long.
@@ -31,30 +28,12 @@ type OverflowError struct {
 }
 
 func (e *OverflowError) Error() string {
-	what := ""
-	for i, it := range e.Largest {
-		if i > 0 {
-			what += ", "
-		}
-		what += fmt.Sprintf("%s %d", it.Name, it.Tokens)
+	r := plan.RefusedError{Tries: e.Tries, Planned: e.Planned, Window: e.Window}
+	for _, it := range e.Largest {
+		r.Largest = append(r.Largest, budget.Item(it))
 	}
-	return fmt.Sprintf("the provider refused %d requests in a row as too long, the last of about %d tokens for a window of %d (largest: %s); shorten what is largest, name the window that the provider really has (ContextWindow, --context-window), or begin a new session",
-		e.Tries, e.Planned, e.Window, what)
+	return r.Error()
 }
 
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.
 var ErrNoOverflow = plan.ErrNoOverflow
-
-// learnForGood trains the model's calibration on a refusal that named figures.
-func learnForGood(s *session.Session, pl *planned) {
-	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
-		return
-	}
-	cal := s.Calibrations.Of(pl.req.Model)
-	if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
-		return
-	}
-	if err := s.Calibrations.Set(pl.req.Model, cal); err != nil {
-		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
-	}
-}

@@ -9,7 +9,7 @@ import (
 )
 
 // DefaultSession is the key of a session that has none.
-const DefaultSession = "default"
+const DefaultSession = session.DefaultKey
 
 // DefaultKeepSessions is how many sessions a kernel holds in memory.
 const DefaultKeepSessions = 64
@@ -17,29 +17,13 @@ const DefaultKeepSessions = 64
 // open gives the session of key with its lock held in this process, read from
 // disk if this process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
-	key = keyOr(key)
-	name, err := folder.Of(k.state, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return k.openFolder(ctx, key, name, write)
+	return k.sessions.UseKey(ctx, key, write)
 }
 
 // openFolder is open by the name of the session's folder; a key of "" is told by it. A
 // session that is opened to be written is recovered first.
 func (k *Kernel) openFolder(ctx context.Context, key, name string, write bool) (*session.Session, func(), error) {
-	s, unlock, err := k.sessions.Open(ctx, key, name, write)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.Writing() {
-		if err := s.Recover(ctx); err != nil {
-			unlock()
-			return nil, nil, err
-		}
-	}
-	k.sessions.ReleaseOldest(s)
-	return s, unlock, nil
+	return k.sessions.Use(ctx, key, name, write)
 }
 
 // visit is openFolder for who goes through all sessions: what was not in memory before is

@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
@@ -60,27 +58,6 @@ func versionIn(info *debug.BuildInfo) string {
 		}
 	}
 	return "devel"
-}
-
-// trace writes down how a plan that was recorded was decided. If it can't, the plan
-// says so and the next line stands by itself.
-func writeTrace(s *session.Session, w *planned, diff *branch.Record) {
-	if s.Tracer == nil {
-		return
-	}
-	n, err := s.Tracer.Write(tracedPlan(w, diff))
-	if err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultNotTraced, Detail: err.Error()})
-		return
-	}
-	w.stats.log(int64(n))
-}
-
-// tracedPlan is what the trace keeps of a plan.
-func tracedPlan(pl *planned, diff *branch.Record) *trace.Plan {
-	return &trace.Plan{ID: pl.Next.Plan, Time: pl.req.Now, Branch: pl.req.Branch, Model: pl.req.Model,
-		Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
-		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
 }
 
 // TraceReport is what deciding a trace again came to.

@@ -156,7 +156,7 @@ type Workspace interface {
 type WindowError struct{ Model string }
 
 func (e *WindowError) Error() string {
-	return fmt.Sprintf("context window of model %q is unknown", e.Model)
+	return fmt.Sprintf("context window of model %q is unknown: set ContextWindow (--context-window), or add the model to the price book (--prices)", e.Model)
 }
 
 // ErrPrivate is returned for a shared plan of a conversation that was planned as
