@@ -113,7 +113,7 @@ var arrows = map[string][]string{
 	"kernel/internal/session":       {".", "budget", "cachelayout", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
-	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "internal/safename", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "summary", "transcript"},
+	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/safename", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "summary", "transcript"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
 	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
@@ -369,8 +369,8 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"kernel":        50,
-	"kernel.Kernel": 76,
+	"kernel":        45,
+	"kernel.Kernel": 71,
 }
 
 func TestRoomsStaySmall(t *testing.T) {

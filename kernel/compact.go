@@ -126,7 +126,7 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	if err := b.Compact.check(); err != nil {
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, b.SessionKey, err)
 	}
-	if err := k.begun(&b); err != nil {
+	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
 	return passed(k.desk.Compact(ctx, b.room()))

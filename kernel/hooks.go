@@ -101,22 +101,22 @@ func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) 
 // Flush makes durable what is known now. Without messages and updates a session that is
 // not there is a [NoSessionError], here and at the boundaries below.
 func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointFlush)
+	return pass(ctx, k, b, journal.PointFlush)
 }
 
 // Reset commits what is known and begins the session anew: summary and projections
 // are empty after it; journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointReset)
+	return pass(ctx, k, b, journal.PointReset)
 }
 
 // EndSession commits what is known. The session can be taken up again.
 func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointSessionEnd)
+	return pass(ctx, k, b, journal.PointSessionEnd)
 }
 
-func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint) (*Passed, error) {
-	if err := k.begun(&b); err != nil {
+func pass(ctx context.Context, k *Kernel, b Boundary, point journal.CommitPoint) (*Passed, error) {
+	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("%s: %w", point, err)
 	}
 	return passed(k.desk.Pass(ctx, b.room(), point))
@@ -124,11 +124,11 @@ func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint
 
 // begun refuses a boundary of a session that is not there: one begins with what a host says
 // or writes, and not with its end.
-func (k *Kernel) begun(b *Boundary) error {
+func (b *Boundary) begun(k *Kernel) error {
 	if len(b.Messages) > 0 || len(b.Updates) > 0 {
 		return nil
 	}
-	return k.known(b.SessionKey)
+	return known(k.state, k.sessions, b.SessionKey)
 }
 
 // passed is what became of a boundary, as hosts get it.
@@ -145,7 +145,7 @@ func passed(p *turn.Passed, err error) (*Passed, error) {
 // nothing has been captured. A session that is not there, and of which no messages are
 // handed in, is a [NoSessionError].
 func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
-	if err := k.begun(&b); err != nil {
+	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	return k.desk.Checkpoint(ctx, b.room())

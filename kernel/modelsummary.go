@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
@@ -116,9 +117,9 @@ type Cooldown struct {
 }
 
 // cooldowns are those of all models that were asked, by name.
-func (k *Kernel) cooldowns() []Cooldown {
+func cooldowns(state store.Store) []Cooldown {
 	out := []Cooldown{}
-	for _, c := range notes.OpenCooldowns(k.state).All() {
+	for _, c := range notes.OpenCooldowns(state).All() {
 		out = append(out, Cooldown(c))
 	}
 	return out

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"io"
-	"runtime/debug"
-	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
@@ -30,34 +28,7 @@ func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultTraceBytes
 	}
-	return trace.NewWriter(dir, programVersion(), o.MaxBytes)
-}
-
-// programVersion is the version of the module this program was built from.
-var programVersion = sync.OnceValue(func() string {
-	info, _ := debug.ReadBuildInfo()
-	return versionIn(info)
-})
-
-// versionIn is the version of this module in a program, "devel" for one that was built
-// from a folder: as the program's own module, or as what stands in for a required one.
-func versionIn(info *debug.BuildInfo) string {
-	const path = "github.com/memkernel/memkernel"
-	if info == nil {
-		return "devel"
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path != path {
-			continue
-		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		if m.Version != "" && m.Version != "(devel)" {
-			return m.Version
-		}
-	}
-	return "devel"
+	return trace.NewWriter(dir, trace.Version(), o.MaxBytes)
 }
 
 // TraceReport is what deciding a trace again came to.

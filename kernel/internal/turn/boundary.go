@@ -85,11 +85,11 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
 	if b.Reason != StartReason && b.Branch == "" {
 		ended := point == journal.PointReset || point == journal.PointSessionEnd
-		out.Faults = append(out.Faults, (s.Life.Log().Asked(ctx, msgs, b.Now))...)
+		out.Faults = append(out.Faults, s.Life.Log().Asked(ctx, msgs, b.Now)...)
 		faults, n := s.Life.Flush(ctx, ended, b.Now)
 		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
 		if ended {
-			out.Faults = append(out.Faults, (s.Life.Log().Rules(ctx, st.Constraints, b.Now))...)
+			out.Faults = append(out.Faults, s.Life.Log().Rules(ctx, st.Constraints, b.Now)...)
 		}
 	}
 	if point == journal.PointReset {

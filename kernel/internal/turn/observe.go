@@ -80,7 +80,7 @@ func observeTurn(ctx context.Context, s *session.Session, w *intake, t Turn) (*O
 	}
 	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
-		o.Faults = append(o.Faults, (s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now))...)
+		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
 	}
 	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
