@@ -100,23 +100,26 @@ var arrows = map[string][]string{
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
 
-	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/nearest", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "kernel/retention", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
+	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/usage", "kernel/internal/workstate", "kernel/retention", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {},
 	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "pagevm/journal", "retrieval", "sessions"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
-	"kernel/internal/folder":        {"checkpoint", "internal/safename", "internal/store", "kernel/health", "kernel/internal/trace", "pagevm/journal"},
+	"kernel/internal/folder":        {"checkpoint", "internal/nearest", "internal/safename", "internal/store", "kernel/health", "kernel/internal/trace", "pagevm/journal"},
 	"kernel/internal/ids":           {},
 	"kernel/internal/ingest":        {".", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/tokencount", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall", "transcript"},
 	"kernel/internal/memory":        {"embed", "index", "index/watch", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
 	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
 	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "internal/visible", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
+	"kernel/internal/report":        {".", "cachelayout", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "retrieval", "transcript"},
 	"kernel/internal/retain":        {"checkpoint", "internal/store", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/memory", "kernel/internal/session", "kernel/internal/upkeep", "kernel/retention", "pagevm", "pagevm/journal", "pagevm/mask", "sessions"},
 	"kernel/internal/session":       {".", "budget", "cachelayout", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
+	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/safename", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "summary", "transcript"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "summary"},
+	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
 	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
 	"kernel/retention":              {"kernel/health", "pagevm", "pagevm/journal", "sessions"},
 
@@ -287,7 +290,7 @@ func checkImport(t *testing.T, file, imp string, allowed, outside []string) {
 
 // pure are the packages that look at nothing but what they are given: no file, no clock,
 // no network, no environment.
-var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan"}
+var pure = []string{"kernel/internal/ids", "kernel/internal/tokencount", "kernel/internal/branch", "kernel/internal/ingest", "kernel/internal/plan", "kernel/internal/report"}
 
 func TestPureRoomsLookAtNothingElse(t *testing.T) {
 	goDirs(t, func(dir string, files []string) {
@@ -375,8 +378,8 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{
-	"kernel":                        53,
-	"kernel.Kernel":                 82,
+	"kernel":                        42,
+	"kernel.Kernel":                 61,
 	"kernel/internal/memory.Memory": 45,
 }
 

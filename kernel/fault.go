@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -66,7 +67,7 @@ const (
 	FaultLeadingAssistant = FaultCode(ingest.FaultLeadingAssistant)
 	// FaultUsageIgnored: the usage of an observed turn can't be that of the prompt that
 	// was planned, as when a gateway reports a part of it.
-	FaultUsageIgnored FaultCode = "usage_ignored"
+	FaultUsageIgnored = FaultCode(turn.FaultUsageIgnored)
 	// FaultHostTruncated: the host's own prompt shows a file in part; the rest is
 	// carried.
 	FaultHostTruncated = FaultCode(plan.FaultHostTruncated)
@@ -87,30 +88,30 @@ const (
 	FaultNotesUnread = FaultCode(plan.FaultNotesUnread)
 	// FaultProject: what the sessions of the workspace share can't be read, so none of
 	// it stands in the prompt.
-	FaultProject FaultCode = "project_unreadable"
+	FaultProject = FaultCode(turn.FaultProject)
 	// FaultCheckpoint: a checkpoint or a file of the captured state could not be used;
 	// the detail says what stands in for it.
 	FaultCheckpoint = FaultCode(plan.FaultCheckpoint)
 	// FaultNotSearched: a page that left the prompt can't be read any more, so nothing
 	// of it can be recalled.
-	FaultNotSearched FaultCode = "not_searched"
+	FaultNotSearched = FaultCode(turn.FaultNotSearched)
 	// FaultProjectionLost: the plan had to begin anew because projection.jsonl was
 	// damaged or gone: the provider's cache misses once, and nothing else is lost. A
 	// damaged file is kept beside the new one.
-	FaultProjectionLost FaultCode = "projection_lost"
+	FaultProjectionLost = FaultCode(turn.FaultProjectionLost)
 )
 
 // The faults of what the kernel writes, or asks for.
 const (
 	// FaultNotRecorded: the plan could not be written down: nothing new was degraded,
 	// and the next plan knows nothing of this one.
-	FaultNotRecorded FaultCode = "not_recorded"
+	FaultNotRecorded = FaultCode(turn.FaultNotRecorded)
 	// FaultNotTraced: how the plan was decided could not be written down. The plan
 	// itself is recorded.
-	FaultNotTraced FaultCode = "not_traced"
+	FaultNotTraced = FaultCode(turn.FaultNotTraced)
 	// FaultNotCounted: the provider could not be asked for a count; the kernel's own
 	// stands.
-	FaultNotCounted FaultCode = "not_counted"
+	FaultNotCounted = FaultCode(turn.FaultNotCounted)
 	// FaultFlushSkipped: what should have been written to the day's log was not, and
 	// why. It stands in the checkpoint.
 	FaultFlushSkipped = FaultCode(workstate.FaultFlushSkipped)

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
@@ -197,7 +198,7 @@ func summaryList(s *session.Session, id string) (string, bool) {
 	for _, l := range s.Branches.All {
 		if page == ids.Page("su", s.Name, l.Branch) {
 			text := summary.List(l.Summary, kind)
-			if n, err := notesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
+			if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
 				text = summary.ListNotes(n)
 			}
 			return text, text != ""

@@ -2,20 +2,15 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/notes"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // The six moments at which a harness meets the kernel, and what each of them is to
@@ -50,15 +45,20 @@ type Boundary struct {
 	Private bool
 	// Source says where the conversation comes from.
 	Source Source
-
-	begins  bool                // the session may begin with it
-	pending bool                // the next plan is to cut
-	ending  func(summary.State) // called when all is taken in, before it is committed
 }
 
-// turn is the boundary as a turn that is observed.
-func (b *Boundary) turn() Turn {
-	return Turn{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Now: b.Now, Source: b.Source}
+// room is the boundary as package turn passes it.
+func (b *Boundary) room() turn.Boundary {
+	out := turn.Boundary{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Updates: b.Updates, Key: b.Key,
+		Reason: b.Reason, Now: b.Now, Private: b.Private, Source: b.Source}
+	if w := b.Compact; w != nil {
+		out.Wish = turn.Wish{Wish: plan.Wish{Tokens: w.Tokens, Share: w.Share, Force: w.Force}, FixedTokens: w.FixedTokens, Overflow: (*plan.Overflow)(w.Overflow)}
+		if w.Call != nil {
+			call := w.Call.call()
+			out.Wish.Call = &call.Request
+		}
+	}
+	return out
 }
 
 // Passed is the answer to a [Boundary].
@@ -86,174 +86,58 @@ type Passed struct {
 	Stats Stats `json:"stats"`
 }
 
-// startReason is why the journal has a flush where a session began: nothing is
-// destroyed by a beginning.
-const startReason = "session_start"
-
 // StartSession is to be called when a session begins or is taken up again. It
 // reads what stands of it; Messages may be empty.
 func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) {
 	if b.Reason == "" {
-		b.Reason = startReason
+		b.Reason = turn.StartReason
 	}
 	if k.memory != nil {
 		k.memory.Sync.SessionStarts()
 	}
-	b.begins = true
-	return k.pass(ctx, b, journal.PointFlush)
+	return passed(k.desk.Pass(ctx, b.room(), journal.PointFlush))
 }
 
 // Flush makes durable what is known now. Without messages and updates a session that is
 // not there is a [NoSessionError], here and at the boundaries below.
 func (k *Kernel) Flush(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointFlush)
+	return pass(ctx, k, b, journal.PointFlush)
 }
 
 // Reset commits what is known and begins the session anew: summary and projections
 // are empty after it; journal, pages, pins and blobs stay.
 func (k *Kernel) Reset(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointReset)
+	return pass(ctx, k, b, journal.PointReset)
 }
 
 // EndSession commits what is known. The session can be taken up again.
 func (k *Kernel) EndSession(ctx context.Context, b Boundary) (*Passed, error) {
-	return k.pass(ctx, b, journal.PointSessionEnd)
+	return pass(ctx, k, b, journal.PointSessionEnd)
 }
 
-func (k *Kernel) pass(ctx context.Context, b Boundary, point journal.CommitPoint) (*Passed, error) {
-	t := b.turn()
-	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
-	if err != nil {
+func pass(ctx context.Context, k *Kernel, b Boundary, point journal.CommitPoint) (*Passed, error) {
+	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("%s: %w", point, err)
 	}
-	defer unlock()
-	b.Now = t.Now
-	var job *notes.Job
-	b.ending = func(st summary.State) {
-		if point != journal.PointFlush {
-			job = k.boundaryNotes(s, w, b, st)
-		}
-	}
-	p, err := passBoundary(s, ctx, w, b, point)
-	if err != nil {
-		s.Invalidate() // what stands on disk counts
-		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
-	}
-	k.askAtBoundary(s, job, point == journal.PointReset)
-	return p, nil
+	return passed(k.desk.Pass(ctx, b.room(), point))
 }
 
-// openBoundary is openTurn for a boundary, which may come without messages. A session
-// that is not there begins with what a host says or writes, and not with its end.
-func (k *Kernel) openBoundary(ctx context.Context, b *Boundary, t *Turn) (*session.Session, *intake, func(), error) {
-	if len(t.Messages) > 0 {
-		return k.openTurn(ctx, t)
+// begun refuses a boundary of a session that is not there: one begins with what a host says
+// or writes, and not with its end.
+func (b *Boundary) begun(k *Kernel) error {
+	if len(b.Messages) > 0 || len(b.Updates) > 0 {
+		return nil
 	}
-	if !b.begins && len(b.Updates) == 0 {
-		if err := k.known(t.SessionKey); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	s, unlock, err := k.open(ctx, t.SessionKey, true)
-	if t.Now.IsZero() {
-		t.Now = k.now()
-	}
-	return s, nil, unlock, err
+	return known(k.state, k.sessions, b.SessionKey)
 }
 
-// pass takes in the messages, commits, and does what the boundary asks for.
-func passBoundary(s *session.Session, ctx context.Context, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
-	out := &Passed{Outcome: Committed}
-	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
-		// What stands by now is the next epoch's.
-		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
-		return out, nil
-	}
-	l := s.Branches.Newest(b.Branch, b.Model)
-	msgs := l.Msgs
-	if w != nil {
-		msgs = w.Msgs
-		if err := ingestTurn(s, ctx, w); err != nil {
-			return nil, err
-		}
-		out.Ingested = len(w.Out.New)
-	}
-	st := s.Account.Furthest(l)
-	if msgs != nil {
-		st = advance(s, st, msgs)
-	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
-		out.Faults = append(out.Faults, Fault{Code: FaultFlushMiss, Cause: string(point),
-			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
-	}
-	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == startReason, Main: b.Branch == "",
-		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Now: b.Now})
+// passed is what became of a boundary, as hosts get it.
+func passed(p *turn.Passed, err error) (*Passed, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faultsOf(faults)...), n
-	if b.Reason != startReason && b.Branch == "" {
-		ended := point == journal.PointReset || point == journal.PointSessionEnd
-		out.Faults = append(out.Faults, faultsOf(s.Life.Log().Asked(ctx, msgs, b.Now))...)
-		faults, n := s.Life.Flush(ctx, ended, b.Now)
-		out.Faults, out.Flushed = append(out.Faults, faultsOf(faults)...), out.Flushed+n
-		if ended {
-			out.Faults = append(out.Faults, faultsOf(s.Life.Log().Rules(ctx, st.Constraints, b.Now))...)
-		}
-	}
-	if point == journal.PointReset {
-		if err := s.Life.Begin(); err != nil {
-			return nil, err
-		}
-	}
-	if b.ending != nil {
-		b.ending(st)
-	}
-	if err := commitBoundary(s, out, b, point, st); err != nil {
-		return nil, err
-	}
-	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
-	if w != nil {
-		out.Stats.add(w.stats)
-	}
-	out.Stats.state(s.Life)
-	return out, compactJournal(s, point)
-}
-
-func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
-	if b.Key == "" {
-		own, err := json.Marshal(b.Updates)
-		if err != nil {
-			return err
-		}
-		b.Key = ids.Page("bd", s.Name, b.Branch, string(point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
-	}
-	if s.Passed(b.Key) {
-		out.Outcome = Duplicate
-		return nil
-	}
-	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
-	out.Rejected = r.Rejected
-	out.Stats.journal(r.Stats)
-	return err
-}
-
-// compactOver is the journal's size from which the end of a session or a reset
-// compacts it, in bytes.
-const compactOver = 4 << 20
-
-// tidy compacts a large journal where nobody waits for the answer.
-func compactJournal(s *session.Session, point journal.CommitPoint) error {
-	if point != journal.PointReset && point != journal.PointSessionEnd || s.Journal == nil || s.Journal.Size() < compactOver {
-		return nil
-	}
-	_, err := s.Journal.Compact()
-	return err
-}
-
-// lastReading is the gauge of the branch's last plan, as far as it is known.
-func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
-	l := s.Branches.Newest(b.Branch, b.Model)
-	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
+	return &Passed{Outcome: Outcome(p.Outcome), Ingested: p.Ingested, Turns: p.Turns, Epoch: p.Epoch, Checkpoint: p.Checkpoint, Pinned: p.Pinned,
+		Rejected: p.Rejected, Faults: faultsOf(p.Faults), Flushed: p.Flushed, Compaction: compaction(p.Compaction), Stats: Stats(p.Stats)}, nil
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says
@@ -261,37 +145,10 @@ func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
 // nothing has been captured. A session that is not there, and of which no messages are
 // handed in, is a [NoSessionError].
 func (k *Kernel) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
-	b.Branch = ""
-	t := b.turn()
-	s, w, unlock, err := k.openBoundary(ctx, &b, &t)
-	if err != nil {
+	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	defer unlock()
-	b.Now = t.Now
-	c, err := checkpointOnDemand(s, ctx, w, b)
-	if err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("checkpoint of session %s: %w", s.Key, err)
-	}
-	return c, nil
-}
-
-func checkpointOnDemand(s *session.Session, ctx context.Context, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
-	if s.Life.Options.Off || s.Life.Options.NoCheckpoints {
-		return nil, errors.New("checkpoints are switched off")
-	}
-	msgs := s.Branches.Newest("", b.Model).Msgs
-	if w != nil {
-		msgs = w.Msgs
-		if err := ingestTurn(s, ctx, w); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
-		return nil, err
-	}
-	return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))
+	return k.desk.Checkpoint(ctx, b.room())
 }
 
 // Restored is the text from which a session goes on.

@@ -50,6 +50,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -112,20 +113,16 @@ type Kernel struct {
 	state     store.Store // what is kept there
 	prices    *cachelayout.Book
 	now       func() time.Time
-	lowWater  int
-	counter   PromptCounter
-	represent represent.Options
 	blobs     *store.Blobs
 	// backups are what memory's files were before they were pruned, by hash.
 	backups *store.Blobs
 	upkeep  *upkeep.Keeper
 	masker  *mask.Masker
-	counts  *budget.Cache
 	memory  *memory // nil if it is off
 	life    LifeOptions
-	notes   *notes.Taker // nil without a model
 
 	sessions *session.Table
+	desk     *turn.Desk
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory
@@ -193,12 +190,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		state:     state,
 		prices:    o.Prices,
 		now:       o.Now,
-		lowWater:  o.LowWater,
-		counter:   o.Counter,
-		represent: o.Represent,
 		blobs:     store.BlobsIn(state.In(folder.Blobs)),
 		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
-		counts:    budget.NewCache(0),
 	}
 	k.upkeep = k.newKeeper()
 	k.sessions = session.NewTable(session.Options{State: state, Blobs: k.blobs, Masker: masker, Prices: o.Prices, Contract: contract,
@@ -207,8 +200,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if m != nil {
 		m.Private.Guard(k.refuseLoss)
 	}
+	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
+		Memory: m.room(), Carry: m.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now}
 	if o.Summary.Model != nil {
-		k.notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
+		k.desk.Notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
 	if m != nil {
 		m.Sync.Begin()
@@ -219,7 +214,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 // Close releases the kernel's sessions. It is idempotent. A model that is asked for
 // notes gets [SummaryOptions.CloseWait] to answer.
 func (k *Kernel) Close() error {
-	k.notes.Stop()
+	k.desk.Notes.Stop()
 	closed, err := k.sessions.Close()
 	if m := k.memory; m != nil && !closed {
 		err = errors.Join(err, m.Close())

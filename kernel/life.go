@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
@@ -64,6 +65,12 @@ func (o *LifeOptions) room() workstate.Options {
 	return workstate.Options{Off: o.Off, NoCheckpoints: o.NoCheckpoints, Thresholds: o.thresholds, RestoreTokens: o.RestoreTokens,
 		FlushOff: o.Flush.Off, FlushAtCuts: o.Flush.AtCuts, StateFileOff: o.StateFile.Off, StateFileBytes: o.StateFile.maxBytes(),
 		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at(), BufferBytes: o.Buffer.maxBytes(), Source: o.Source}
+}
+
+// plan are the options as plans look at them.
+func (o *LifeOptions) plan() plan.Life {
+	return plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),
+		Thresholds: o.thresholds, Flush: plan.Flush{Off: o.Flush.Off, Soft: o.Flush.softTokens, TranscriptBytes: o.Flush.TranscriptBytes}}
 }
 
 func (o *LifeOptions) check() error {

@@ -7,11 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-
-	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // PromptCounter asks a provider how many tokens a request body would be.
@@ -68,31 +63,4 @@ func (c *AnthropicCounter) CountPrompt(ctx context.Context, model string, body [
 		return 0, fmt.Errorf("count tokens of %s: the answer is not a count: %.300s", model, raw)
 	}
 	return out.InputTokens, nil
-}
-
-// ask has the provider count a recorded plan. The answer anchors the line, so
-// that the next plan counts only what is new, and trains the model's calibration.
-// It tells whether the prompt turned out too large for the window.
-func (k *Kernel) ask(ctx context.Context, s *session.Session, pl *planned) (tooLarge bool) {
-	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.req.Model, Tools: pl.req.Tools,
-		System: pl.req.System, Messages: pl.compose()})
-	n := 0
-	if err == nil {
-		n, err = k.counter.CountPrompt(ctx, pl.req.Model, body)
-	}
-	if err != nil {
-		pl.faults = append(pl.faults, Fault{Code: FaultNotCounted, Detail: err.Error()})
-		return false
-	}
-	total := n + pl.req.FixedTokens
-	cal := s.Calibrations.Of(pl.req.Model)
-	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-	if err := s.Calibrations.Set(pl.req.Model, cal); err != nil {
-		pl.faults = append(pl.faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
-	}
-	next := *pl.Next
-	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
-	pl.Next = &next
-	s.Branches.All[branch.Key{Branch: pl.req.Branch, Model: pl.req.Model}] = pl.Next
-	return total > pl.Window-pl.Reserve
 }

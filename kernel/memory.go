@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -140,6 +141,21 @@ func (m *memory) room() *mem.Memory {
 		return nil
 	}
 	return m.Memory
+}
+
+// carry is what of memory stands in prompts.
+func (m *memory) carry() plan.Memory {
+	if m == nil {
+		return plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}
+	}
+	o := &m.opts
+	out := plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
+		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens, RecallItems: o.RecallItems,
+		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
+	if o.WorkspaceTokens > 0 {
+		out.CarryTokens = o.WorkspaceTokens
+	}
+	return out
 }
 
 // openMemory opens the workspace. The index is opened when it is wanted.

@@ -1,17 +1,13 @@
 package kernel
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -65,119 +61,6 @@ func (o SummaryOptions) filled() SummaryOptions {
 	return o
 }
 
-// takeNotes starts to ask the model about what was said since it last looked, if
-// that is due. The session is locked; nothing here waits for anybody.
-func (k *Kernel) takeNotes(s *session.Session, w *intake, t Turn, o *Observation) {
-	if o.Outcome == Conflict || k.notes.Busy(s.Files) {
-		return
-	}
-	if job := k.noteJob(s, w, t, s.Account.Observed[t.Branch], false); job != nil {
-		k.notes.Start(job, &noted{k, s.Key, s.Name})
-	}
-}
-
-// noteJob takes the delta up to a summary, if it is large or old enough, or it is the
-// last.
-func (k *Kernel) noteJob(s *session.Session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
-	all, err := notesOf(s, t.Branch)
-	if err != nil {
-		return nil
-	}
-	return k.notes.Job(&notes.Said{Folder: s.Files, Branch: t.Branch, Epoch: s.Account.Epoch, Page: notesPage(s, t.Branch), Evidence: s.Evidence(),
-		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.Masker.Text, Now: t.Now, Last: last})
-}
-
-// noted is a session that a model is asked about.
-type noted struct {
-	k         *Kernel
-	key, name string
-}
-
-// Current looks whether another process was faster.
-func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
-	s, unlock, err := n.k.sessions.Use(ctx, n.key, n.name, false)
-	if err != nil {
-		return false
-	}
-	defer unlock()
-	return upToDate(s, job)
-}
-
-// current tells whether a job is made from what the journal says now.
-func upToDate(s *session.Session, job *notes.Job) bool {
-	n, err := notesOn(s, job.Answered.Page)
-	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version
-}
-
-// Commit writes what a model answered: one transaction of the mark, the operations,
-// and what is to be remembered; the daily log is brought up to it then.
-func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
-	// Not the request's context, which may have ended: what was paid for is kept.
-	ctx := context.Background()
-	s, unlock, err := n.k.sessions.Use(ctx, n.key, n.name, true)
-	if errors.Is(err, ErrClosed) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer unlock()
-	if !upToDate(s, job) {
-		return nil
-	}
-	if err := commitNotes(s, n.k.memory, job, updates, facts); err != nil {
-		s.Invalidate() // what stands on disk counts
-		return err
-	}
-	s.WriteMemories(ctx)
-	if n.k.memory != nil {
-		n.k.memory.Sync.Written()
-	}
-	return nil
-}
-
-func commitNotes(s *session.Session, m *memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
-	if m != nil {
-		for _, f := range facts {
-			u, err := factUpdate(s, m, job, f)
-			if err != nil {
-				return err
-			}
-			updates = append(updates, u)
-		}
-	}
-	mark := &job.Answered.Mark
-	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
-		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.Name}, Updates: updates}
-	r, err := s.Writeback(tx, job.Answered.Policy())
-	if err == nil && len(r.Accepted) == 0 {
-		err = errors.New("the mark of the delta was refused")
-	}
-	return err
-}
-
-// factUpdate promises an entry of today's log, as [Kernel.Remember] does.
-func factUpdate(s *session.Session, m *memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
-	body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
-	u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
-	u.ID = f.ID
-	return u, err
-}
-
-// notesPage is the page of the notes on a branch in this epoch.
-func notesPage(s *session.Session, branch string) string {
-	return "notes" + s.Account.SummaryPage(branch)[len("summary"):]
-}
-
-// notes are all notes that the journal holds on a branch.
-func notesOf(s *session.Session, branch string) (summary.Notes, error) {
-	return notesOn(s, notesPage(s, branch))
-}
-
-func notesOn(s *session.Session, page string) (summary.Notes, error) {
-	p, _ := s.Page(page)
-	return summary.ReadNotes(p)
-}
-
 // ModelSummary is how it stands with a model's notes on a branch of a session.
 type ModelSummary struct {
 	Branch string `json:"branch"`
@@ -201,7 +84,7 @@ func modelSummaries(s *session.Session) []ModelSummary {
 	if s.Journal == nil {
 		return out
 	}
-	prefix := notesPage(s, "")
+	prefix := turn.NotesPage(s, "")
 	for _, p := range s.Journal.Store().Pages(s.Name) {
 		branch, ok := strings.CutPrefix(p.Key, prefix)
 		if !ok || p.Type != summary.NotesType {
@@ -234,9 +117,9 @@ type Cooldown struct {
 }
 
 // cooldowns are those of all models that were asked, by name.
-func (k *Kernel) cooldowns() []Cooldown {
+func cooldowns(state store.Store) []Cooldown {
 	out := []Cooldown{}
-	for _, c := range notes.OpenCooldowns(k.state).All() {
+	for _, c := range notes.OpenCooldowns(state).All() {
 		out = append(out, Cooldown(c))
 	}
 	return out

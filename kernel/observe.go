@@ -2,17 +2,11 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/summary"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // Turn is what happened after a plan was sent.
@@ -59,14 +53,14 @@ type Outcome string
 
 const (
 	// Committed: the turn is in the journal now.
-	Committed Outcome = "committed"
+	Committed Outcome = turn.Committed
 	// Duplicate: it was there already, with the same content. Nothing was written.
-	Duplicate Outcome = "duplicate"
+	Duplicate Outcome = turn.Duplicate
 	// Conflict: the same key was committed with other content. Nothing was written.
-	Conflict Outcome = "conflict"
+	Conflict Outcome = turn.Conflict
 	// OpenTurn: the turn has not ended; its messages were ingested, the turn was
 	// not committed.
-	OpenTurn Outcome = "open_turn"
+	OpenTurn Outcome = turn.OpenTurn
 )
 
 // Observation is the answer to a [Turn].
@@ -89,179 +83,25 @@ type Observation struct {
 // date. It is atomic (the journal line is the commit) and idempotent per
 // AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) {
-	yield := k.yieldState(ctx, &t)
-	s, w, unlock, err := k.openTurn(ctx, &t)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	o, err := observeTurn(s, ctx, w, t)
-	if err != nil {
-		s.Invalidate() // what stands on disk counts
-		return o, err
-	}
-	o.Faults = append(o.Faults, markdownAfter(s, ctx, w, t, o, yield)...)
-	k.takeNotes(s, w, t, o)
-	return o, nil
-}
-
-// openTurn opens the session of a turn for writing and makes its messages valid.
-func (k *Kernel) openTurn(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
-	s, unlock, err := k.open(ctx, t.SessionKey, true)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if t.Now.IsZero() {
-		t.Now = k.now()
-	}
-	in, err := k.take(ctx, s, t)
-	if err != nil {
-		unlock()
-		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.Key, err)
-	}
-	return s, in, unlock, nil
-}
-
-func observeTurn(s *session.Session, ctx context.Context, w *intake, t Turn) (*Observation, error) {
-	w.absorb(s)
-	hosts := w.Hosts
-	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
-	end := w.turnEnd()
-	if err := w.commit(ctx, s); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
-	}
-	var body session.Turn
-	if end > 0 {
-		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
-			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
-		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
-			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)
-		}
-	}
-	_, stands := s.Account.Chains[o.AdvancementKey]
-	if t.Branch == "" {
-		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
-			return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
-		}
-	}
-	o.Faults = append(o.Faults, faultsOf(s.Life.Damages())...)
-	o.Stats = w.stats
-	o.Stats.state(s.Life)
-	if end == 0 {
-		o.Outcome, o.Turns = OpenTurn, s.Account.Committed
-		takeBill(s, o, w, t)
-		return o, nil
-	}
-	if !stands && t.Branch == "" {
-		// Before the turn stands: delivered again after a kill it would be a duplicate.
-		o.Faults = append(o.Faults, faultsOf(s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now))...)
-	}
-	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
-		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
-	}
-	if o.Outcome != Conflict {
-		if o.Outcome == Duplicate && end == len(w.Msgs) {
-			if t.PlanID != "" {
-				t.Usage = nil
-			}
-			t.PlanID = "" // its bill was taken
-		}
-		takeBill(s, o, w, t)
-	}
-	if o.Outcome == Committed && end < len(w.Msgs) {
-		o.Outcome = OpenTurn
-	}
-	o.Turns = s.Account.Committed
-	return o, nil
-}
-
-// commitTurn writes the turn to the journal, unless it is there. The same key
-// with other messages is a conflict; what else a delivery brings (usage, plan)
-// does not count for that.
-func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []memkernel.Message, t Turn) error {
-	if chain, ok := s.Account.Chains[o.AdvancementKey]; ok {
-		o.Outcome = Duplicate
-		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
-			o.Outcome = Conflict
-		}
-		return nil
-	}
-	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
-	if err != nil {
-		return err
-	}
-	o.Outcome, o.Rejected = Outcome(r.Outcome), r.Rejected
-	o.Stats.journal(r.Stats)
-	return nil
-}
-
-// turnStart is the index of the plain user message that began the turn which
-// ends before end.
-func turnStart(msgs []memkernel.Message, end int) int {
-	for i := end - 1; i > 0; i-- {
-		if transcript.PlainUser(msgs[i]) {
-			return i
-		}
-	}
-	return 0
-}
-
-// turnEnd is the number of leading messages that belong to ended turns: a turn
-// has ended when the assistant spoke without calling a tool. 0 if none has.
-func turnEnd(msgs []memkernel.Message) int {
-	for i := len(msgs); i > 0; i-- {
-		m := &msgs[i-1]
-		if m.Role == memkernel.RoleAssistant && !hasCalls(m) {
-			return i
-		}
-	}
-	return 0
-}
-
-func hasCalls(m *memkernel.Message) bool {
-	for i := range m.Parts {
-		if c := m.Parts[i].Call; c != nil && !c.Server {
-			return true
-		}
-	}
-	return false
-}
-
-// advance updates a summary by what it has not seen of msgs.
-func advance(s *session.Session, st summary.State, msgs []memkernel.Message) summary.State {
-	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
+	return observation(k.desk.Observe(ctx, turn.Turn(t)))
 }
 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
 // that a kill loses at most the running call. Nothing that is shown changes.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t Turn) (*Observation, error) {
-	return k.ingestOnly(ctx, t)
+	return k.Ingest(ctx, t)
 }
 
 // Ingest is [Kernel.ObserveToolResult] under the name of what it does.
 func (k *Kernel) Ingest(ctx context.Context, t Turn) (*Observation, error) {
-	return k.ingestOnly(ctx, t)
+	return observation(k.desk.Ingest(ctx, turn.Turn(t)))
 }
 
-func (k *Kernel) ingestOnly(ctx context.Context, t Turn) (*Observation, error) {
-	s, w, unlock, err := k.openTurn(ctx, &t)
-	if err != nil {
+// observation is what became of a turn, as hosts get it.
+func observation(o *turn.Observation, err error) (*Observation, error) {
+	if o == nil {
 		return nil, err
 	}
-	defer unlock()
-	if err := ingestTurn(s, ctx, w); err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
-	}
-	if t.Branch == "" {
-		if err := s.Life.Capture(w.Msgs, t.heard()); err != nil {
-			s.Invalidate()
-			return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
-		}
-	}
-	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
-	o.Stats.state(s.Life)
-	takeBill(s, o, w, t)
-	o.Faults = append(o.Faults, markdownAfter(s, ctx, w, t, o, "")...)
-	return o, nil
+	return &Observation{Outcome: Outcome(o.Outcome), AdvancementKey: o.AdvancementKey, Ingested: o.Ingested, Turns: o.Turns,
+		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: faultsOf(o.Faults)}, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval"
@@ -84,8 +85,6 @@ type PlanRequest struct {
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
 	Unplanned *Unplanned
-
-	peek bool // the index is not to be written
 }
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.
@@ -303,6 +302,30 @@ type Stats struct {
 	SyncTime    time.Duration `json:"sync_ns"`
 }
 
+// Deferred is a change that would be right and has not been made, because making it
+// now would rewrite what the provider has cached. It is made at the cut that comes
+// first, but for a superseded result that names what nothing else shows: that one may
+// be worth its room.
+type Deferred struct {
+	// Page is what changes, From and To how it is and would be shown.
+	Page string       `json:"page"`
+	From pagevm.Level `json:"from"`
+	To   pagevm.Level `json:"to"`
+	// SavedTokens is what the prompt would hold less.
+	SavedTokens int `json:"saved_tokens"`
+	// Why is superseded (a newer read, an edit or the same call made it stale) or
+	// changed_in_workspace (a note tells what the carry block does not say yet).
+	Why string `json:"why"`
+	// Waits is what it waits for, a sentence's end.
+	Waits string `json:"waits_for"`
+}
+
+// The reasons of [Deferred.Why].
+const (
+	WhySuperseded = report.WhySuperseded
+	WhyChanged    = report.WhyChanged
+)
+
 // MemoryAnswer is what a memory of the host's own found on the user's words. Its
 // order is kept, its scores are not looked at.
 type MemoryAnswer struct {
@@ -321,6 +344,18 @@ type MemoryAnswer struct {
 // ReasonTurnRecalled is why memories are left out that come when the user turn has
 // been recalled for: what was sent stays, and nothing is added to it.
 const ReasonTurnRecalled = plan.ReasonTurnRecalled
+
+// Overflow is a provider's refusal of a request as too long.
+type Overflow struct {
+	// Text is what the provider said, in any form; see [budget.ParseOverflow]. Without
+	// one, or without figures in it, the request is taken to be larger than the window.
+	Text string
+	// Input and Limit are the figures where the host knows them better, in tokens.
+	Input, Limit int
+	// PlanID is the plan that was refused; "" is the newest. A refusal that is
+	// delivered again, after the plan that answers it, teaches nothing.
+	PlanID string
+}
 
 // Unplanned is a request that went out without a plan of its own: what the newest plan
 // shows, and behind it the messages that were new, as the host wrote them. The next

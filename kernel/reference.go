@@ -1,21 +1,19 @@
 package kernel
 
 import (
-	"path"
-	"strings"
-
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // The types of a [Reference]. What hosts call an attachment of another sort is a
 // document.
 const (
-	RefToolOutput = "tool_output_ref"
-	RefText       = "text_ref"
-	RefImage      = "image_ref"
-	RefAudio      = "audio_ref"
-	RefVideo      = "video_ref"
-	RefDocument   = "document_ref"
+	RefToolOutput = archive.RefToolOutput
+	RefText       = archive.RefText
+	RefImage      = archive.RefImage
+	RefAudio      = archive.RefAudio
+	RefVideo      = archive.RefVideo
+	RefDocument   = archive.RefDocument
 )
 
 // Reference is content that stands in the blob store once, by its hash, in the
@@ -33,51 +31,10 @@ type Reference struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// previewChars is how much of a text a reference shows.
-const previewChars = 500
-
 // references are the blobs of a page whose content is text.
-func references(p *pagevm.Page, text string) []Reference {
-	var out []Reference
-	add := func(kind, hash, media, preview string, bytes int64) {
-		out = append(out, Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
-			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
-	}
-	if p.Blob != "" {
-		kind := RefText
-		if p.Type == pagevm.Evidence {
-			kind = RefToolOutput
-		}
-		add(kind, p.Blob, "", head(text, previewChars), p.Bytes)
-	}
-	for _, m := range p.Media {
-		if m.Blob != "" {
-			add(mediaRef(m.Type), m.Blob, m.Type, "", m.Bytes)
-		}
+func references(p *pagevm.Page, text string) (out []Reference) {
+	for _, r := range archive.References(p, text) {
+		out = append(out, Reference(r))
 	}
 	return out
-}
-
-// mediaRef is the type of a reference to a medium.
-func mediaRef(media string) string {
-	switch kind, _, _ := strings.Cut(media, "/"); kind {
-	case "image":
-		return RefImage
-	case "audio":
-		return RefAudio
-	case "video":
-		return RefVideo
-	}
-	return RefDocument
-}
-
-// head is the first n characters of a text, as valid UTF-8.
-func head(text string, n int) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 4*n)], "\uFFFD")
-	for i := range text {
-		if n--; n < 0 {
-			return text[:i]
-		}
-	}
-	return text
 }

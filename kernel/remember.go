@@ -2,16 +2,11 @@ package kernel
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 )
 
 // RememberRequest is something worth keeping.
@@ -58,40 +53,6 @@ type Remembered struct {
 // asked for is in the journal before the file is touched, and a kill between the
 // two is made good when the session is next opened.
 func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered, error) {
-	if k.memory == nil {
-		return nil, errors.New("remember: memory is switched off")
-	}
-	s, unlock, err := k.open(ctx, req.SessionKey, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if req.Now.IsZero() {
-		req.Now = k.now()
-	}
-	text, masked := k.masker.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
-	if strings.TrimSpace(text) == "" {
-		return nil, errors.New("remember: there is nothing to keep: the text is empty")
-	}
-	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
-	store := k.memory.Store(req.Private)
-	if req.Path == "" {
-		req.Path = store.DailyPath(req.Now)
-	}
-	if err := session.Appendable(store, req.Path); err != nil {
-		return nil, fmt.Errorf("remember: %w", err)
-	}
-	if req.ID == "" {
-		req.ID = ids.Page("me", s.Name, req.Path, text)
-	}
-	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
-	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
-		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
-	}
-	if err != nil {
-		s.Invalidate()
-		return nil, fmt.Errorf("remember: %w", err)
-	}
-	k.memory.Sync.Written()
-	return &Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
+	r, err := k.desk.Remember(ctx, turn.RememberRequest(req))
+	return (*Remembered)(r), err
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // DefaultSession is the key of a session that has none.
-const DefaultSession = "default"
+const DefaultSession = session.DefaultKey
 
 // DefaultKeepSessions is how many sessions a kernel holds in memory.
 const DefaultKeepSessions = 64
@@ -17,12 +17,7 @@ const DefaultKeepSessions = 64
 // open gives the session of key with its lock held in this process, read from
 // disk if this process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
-	key = keyOr(key)
-	name, err := folder.Of(k.state, key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return k.sessions.Use(ctx, key, name, write)
+	return k.sessions.UseKey(ctx, key, write)
 }
 
 // Release drops what this process holds in memory of a session, once no call uses it.

@@ -118,7 +118,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // StatusOf reads what is where and how big. It writes nothing. A session that is asked for
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
-	st := &Status{Others: []OtherSession{}, Unreadable: []health.Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: k.cooldowns()}
+	st := &Status{Others: []OtherSession{}, Unreadable: []health.Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: cooldowns(k.state)}
 	folders, others, err := k.statusFolders(&o)
 	if err != nil {
 		return nil, err

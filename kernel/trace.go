@@ -2,12 +2,8 @@ package kernel
 
 import (
 	"io"
-	"runtime/debug"
-	"sync"
 
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
@@ -32,55 +28,7 @@ func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultTraceBytes
 	}
-	return trace.NewWriter(dir, programVersion(), o.MaxBytes)
-}
-
-// programVersion is the version of the module this program was built from.
-var programVersion = sync.OnceValue(func() string {
-	info, _ := debug.ReadBuildInfo()
-	return versionIn(info)
-})
-
-// versionIn is the version of this module in a program, "devel" for one that was built
-// from a folder: as the program's own module, or as what stands in for a required one.
-func versionIn(info *debug.BuildInfo) string {
-	const path = "github.com/memkernel/memkernel"
-	if info == nil {
-		return "devel"
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path != path {
-			continue
-		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		if m.Version != "" && m.Version != "(devel)" {
-			return m.Version
-		}
-	}
-	return "devel"
-}
-
-// trace writes down how a plan that was recorded was decided. If it can't, the plan
-// says so and the next line stands by itself.
-func writeTrace(s *session.Session, w *planned, diff *branch.Record) {
-	if s.Tracer == nil {
-		return
-	}
-	n, err := s.Tracer.Write(tracedPlan(w, diff))
-	if err != nil {
-		w.faults = append(w.faults, Fault{Code: FaultNotTraced, Detail: err.Error()})
-		return
-	}
-	w.stats.log(int64(n))
-}
-
-// tracedPlan is what the trace keeps of a plan.
-func tracedPlan(pl *planned, diff *branch.Record) *trace.Plan {
-	return &trace.Plan{ID: pl.Next.Plan, Time: pl.req.Now, Branch: pl.req.Branch, Model: pl.req.Model,
-		Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
-		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
+	return trace.NewWriter(dir, trace.Version(), o.MaxBytes)
 }
 
 // TraceReport is what deciding a trace again came to.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
@@ -264,7 +265,7 @@ type LossError struct{ *consolidation.Loss }
 
 func (e *LossError) Error() string {
 	return fmt.Sprintf("%s would lose %d of its %d lines, %.0f %%, and %.0f %% is the most: the first is line %d, %q", e.Path, len(e.Lost), e.Lines,
-		100*e.Share, 100*e.Limit, e.Lost[0].Line, head(e.Lost[0].Text, 80))
+		100*e.Share, 100*e.Limit, e.Lost[0].Line, archive.Head(e.Lost[0].Text, 80))
 }
 
 // Is makes every LossError an ErrLoss.

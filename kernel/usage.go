@@ -1,21 +1,12 @@
 package kernel
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/kernel/internal/usage"
 )
-
-const opUsage = "usage"
 
 // Expected is what a plan says that its call will be billed.
 type Expected struct {
@@ -34,39 +25,6 @@ type Expected struct {
 	SavedTokens int `json:"saved_tokens"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
-}
-
-// expected is what the plan at hand says of its call.
-func (pl *planned) expected() *branch.Expected {
-	return &branch.Expected{
-		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
-		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
-		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: pl.savedTokens(), At: pl.req.Now,
-	}
-}
-
-// savedTokens is what the messages that left, and the results that are not shown
-// in full, would cost in full.
-func (pl *planned) savedTokens() int {
-	n := 0
-	for i := range pl.Hosts {
-		if !pl.Proj.Seen[i].Gone {
-			continue
-		}
-		for j := range pl.Hosts[i].Segments {
-			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
-		}
-	}
-	if len(pl.Proj.Cuts) == 0 && n == 0 {
-		return 0 // nothing was ever lowered but for size
-	}
-	fulls := pl.fullTokens()
-	for i := range pl.Proj.Items {
-		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
-			n += max(0, full-pl.Proj.Items[i].Tokens)
-		}
-	}
-	return pl.Scale(n)
 }
 
 // UsageRow is one call of usage.jsonl: what was planned against what was billed.
@@ -100,106 +58,13 @@ type UsageRow struct {
 	Time    time.Time `json:"-"`
 }
 
-// coldShare is the share of the prompt before below which a read is a miss.
-const coldShare = 0.6
-
-// usageRow sets a bill beside the line's last plan.
-func usageRow(t Turn, l *branch.State, m cachelayout.Model) UsageRow {
-	u := t.Usage
-	row := UsageRow{Plan: t.PlanID, Branch: t.Branch, Model: t.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: (*Expected)(l.Expected), Usage: *u}
-	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
-	e := row.Planned
-	if e == nil {
-		return row
-	}
-	row.PlannedInputTokens = e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens
-	cold := e.Cold
-	if before := l.Anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
-		cold = float64(u.CacheReadTokens) < coldShare*float64(before)
-		row.ColdSeen = &cold
-	}
-	row.SavedCostUSD = savedCost(*u, e, cold, m)
-	return row
-}
-
-// savedCost is how much dearer a call would have been without any cut. Without the
-// cut of a warm cache, nearly all that was written would have been read.
-func savedCost(u memkernel.Usage, e *Expected, cold bool, m cachelayout.Model) *float64 {
-	read, w5, w1, plain := u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens
-	now, saved := m.Cost(read, w5, w1, plain, 0), e.SavedTokens
-	switch {
-	case !cold && e.Cut:
-		read, w5, w1 = read+w5+w1+saved, 0, 0
-	case !cold:
-		read += saved
-	case w1 > w5:
-		w1 += saved
-	case w5 > 0:
-		w5 += saved
-	default:
-		plain += saved
-	}
-	more := m.Cost(read, w5, w1, plain, 0)
-	if now == nil || more == nil {
-		return nil
-	}
-	d := *more - *now
-	return &d
-}
-
-// readUsage reads a usage.jsonl. A torn last line is left out; torn tells that
-// there was one. What was logged again, by another process, counts once: a plan by its
-// last row, a call by that of its plan.
+// readUsage reads a usage.jsonl.
 func readUsage(dir store.Store, session string) (rows []UsageRow, torn bool, err error) {
-	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
-	if err != nil {
-		return nil, false, err
+	read, torn, err := usage.Read(dir, session)
+	for _, r := range read {
+		rows = append(rows, UsageRow{Plan: r.Plan, Call: r.Call, Turn: r.Turn, Branch: r.Branch, Model: r.Model, PlannedInputTokens: r.PlannedInputTokens,
+			Planned: (*Expected)(r.Planned), Usage: r.Usage, BilledCostUSD: r.BilledCostUSD, SavedCostUSD: r.SavedCostUSD, ColdSeen: r.ColdSeen,
+			Session: r.Session, Time: r.Time})
 	}
-	defer j.Close()
-	plans, calls, n := map[string]int{}, map[string]int{}, 0
-	for rec, err := range j.Records() {
-		if err != nil {
-			return nil, false, err
-		}
-		if n++; rec.Op != opUsage {
-			continue // a newer version's
-		}
-		row := UsageRow{Session: session, Time: rec.Time}
-		if err := row.read(rec.Body); err != nil {
-			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(folder.UsageFile), n, err)
-		}
-		if row.Planned != nil && !row.Planned.At.IsZero() {
-			row.Time = row.Planned.At
-		}
-		i, ok := plans[row.Plan]
-		if !ok || row.Plan == "" {
-			i, ok = calls[row.Branch+"\x00"+row.Call]
-			ok = ok && row.Call != "" && (row.Plan == "" || rows[i].Plan == "")
-		}
-		switch {
-		case !ok:
-			i = len(rows)
-			rows = append(rows, row)
-		case row.Plan != "":
-			rows[i] = row
-		}
-		plans[row.Plan], calls[row.Branch+"\x00"+row.Call] = i, i
-	}
-	return rows, j.Torn() > 0, nil
-}
-
-// read takes figures as they were written, by whatever version.
-func (r *UsageRow) read(body []byte) error {
-	type figures memkernel.Usage // without the checks that hosts' figures get
-	type plain UsageRow
-	var usage struct {
-		Usage figures `json:"usage"`
-	}
-	row := struct {
-		*plain
-		Usage struct{} `json:"usage"`
-	}{plain: (*plain)(r)}
-	err := errors.Join(json.Unmarshal(body, &row), json.Unmarshal(body, &usage))
-	r.Usage = memkernel.Usage(usage.Usage)
-	return err
+	return rows, torn, err
 }

@@ -4,19 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/safename"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // Net names a record that a session can go on from.
@@ -32,124 +23,7 @@ const (
 	NetJournal = Net(workstate.FromJournal)
 )
 
-// heard is what a turn says of the working state beside its messages.
-func (t *Turn) heard() workstate.Heard {
-	h := workstate.Heard{From: t.Source}
-	if t.Usage != nil {
-		h.Bill = &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
-	}
-	return h
-}
-
-// yieldState makes the session that owns SESSION-STATE.md write its checkpoint before
-// another takes the file, and gives its folder, "" for none. It holds no other session's
-// lock meanwhile.
-func (k *Kernel) yieldState(ctx context.Context, t *Turn) string {
-	if k.memory == nil || k.life.Off || k.life.StateFile.Off || k.life.NoCheckpoints || t.Branch != "" || t.More {
-		return ""
-	}
-	f, _, err := workstate.ReadStateFile(k.memory.Private)
-	if err != nil || f.Section == nil {
-		return ""
-	}
-	owner := f.Section.Owner
-	if name, err := folder.Of(k.state, keyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !k.private(ctx, t) {
-		return ""
-	}
-	if fi, err := folder.In(k.state, owner).Stat(""); err != nil || !fi.Folder {
-		return ""
-	}
-	s, unlock, err := k.sessions.Use(ctx, "", owner, true)
-	if err != nil {
-		return ""
-	}
-	defer unlock()
-	if _, err := s.Life.Now(); err != nil {
-		return ""
-	}
-	if c, err := s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, k.now())); err != nil || c == nil {
-		return ""
-	}
-	return owner
-}
-
-func keyOr(key string) string {
-	if key == "" {
-		return DefaultSession
-	}
-	return key
-}
-
-// private tells whether a turn is of a private session.
-func (k *Kernel) private(ctx context.Context, t *Turn) bool {
-	if t.Private {
-		return true
-	}
-	s, unlock, err := k.open(ctx, t.SessionKey, false)
-	if err != nil {
-		return false
-	}
-	defer unlock()
-	return s.Branches.Newest(t.Branch, t.Model).Private
-}
-
-// markdownAfter has the Markdown records brought up to date after a turn, or in the middle
-// of one where the window fills.
-func markdownAfter(s *session.Session, ctx context.Context, w *intake, t Turn, o *Observation, yielded string) []Fault {
-	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
-		return nil
-	}
-	end := w.turnEnd()
-	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
-	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
-		Reading: readingAfter(s, w, t), Now: t.Now, Yielded: yielded}
-	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
-		g := w.Maker
-		g.Out = &ingest.Pages{}
-		p = g.Keep(p, text, func(*pagevm.Page) []pagevm.Rep { return nil })
-		_, err := s.CommitPages(ctx, g.Out, &branch.Cut{}, t.Now)
-		return p.ID, err
-	}
-	return faultsOf(s.Life.AfterTurn(ctx, turn))
-}
-
-// readingAfter is what the next call will hold at least: what the last one was billed
-// for, with its answer and what came behind it, else what was planned and has come
-// since.
-func readingAfter(s *session.Session, w *intake, t Turn) checkpoint.Reading {
-	l := s.Branches.Newest(t.Branch, t.Model)
-	r := checkpoint.Reading{Window: l.Window, Estimated: true}
-	if r.Window == 0 {
-		r.Window = w.model.ContextWindow
-	}
-	ratio := 1.0
-	if cal := s.Calibrations.Of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
-		ratio, _ = cal.Factor()
-	}
-	count := func(from int) int {
-		return int(float64(w.TokensFrom(from)) * ratio)
-	}
-	seen := len(l.Proj.Seen)
-	if r.Tokens = count(0); seen > 0 && seen <= len(w.Hosts) {
-		r.Tokens = l.Whole() + count(seen)
-	}
-	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
-		behind := behindAnswer(w.Msgs)
-		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
-		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
-	}
-	return r
-}
-
-// behindAnswer is the index of the first message behind the model's last.
-func behindAnswer(msgs []memkernel.Message) int {
-	for i := len(msgs); i > 0; i-- {
-		if msgs[i-1].Role == memkernel.RoleAssistant {
-			return i
-		}
-	}
-	return 0
-}
+func keyOr(key string) string { return session.KeyOr(key) }
 
 // getCheckpoint gives a checkpoint as its file says it, or one section in full.
 func checkpointContent(s *session.Session, id string) (*Content, error) {
@@ -158,23 +32,6 @@ func checkpointContent(s *session.Session, id string) (*Content, error) {
 		return &Content{ID: id, Reason: ReasonNoMatch}, err
 	}
 	return &Content{ID: id, Reason: ReasonOK, Detail: note, Text: text}, nil
-}
-
-// recordLife writes the checkpoint that the plan asks for, before it is used.
-func recordLife(s *session.Session, ctx context.Context, pl *planned) error {
-	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
-		From: pl.req.Source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.req.Now})
-	pl.faults = append(pl.faults, faultsOf(faults)...)
-	return err
-}
-
-// state adds what the files of the working state have cost since it was last asked.
-func (s *Stats) state(k *workstate.Keeper) {
-	spent := k.Spent()
-	s.StateBytes += spent.Bytes
-	s.Files += spent.Files
-	s.Syncs += spent.Syncs
-	s.SyncTime += spent.SyncTime
 }
 
 // Buffered is the working buffer as it was read.

@@ -2,14 +2,9 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -39,55 +34,23 @@ type WriteRequest struct {
 // and a page whose field "pin" is soft or hard stand in every prompt from the next
 // plan on; the others are kept.
 func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, error) {
-	s, unlock, err := k.open(ctx, req.SessionKey, true)
+	return k.desk.Write(ctx, turn.WriteRequest(req))
+}
+
+// Pages lists what hosts wrote with [Kernel.Write]: the session's pages and those
+// that all sessions share, by scope and key.
+func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.StoredPage, error) {
+	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	tx, scope, err := k.transaction(s, req)
-	if err != nil {
-		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
-	}
-	to := s
-	if scope == memkernel.ScopeProject {
-		project, unlock, err := k.sessions.Use(ctx, folder.Project, folder.Project, true)
-		if err != nil {
-			return nil, err
-		}
-		defer unlock()
-		to = project
-	}
-	r, err := to.WritebackFrom(tx, s)
-	if err != nil {
-		to.Invalidate()
-		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
-	}
-	return &r, nil
+	own := s.Stored()
+	unlock()
+	shared, err := k.projectPages(ctx)
+	return append(shared, own...), err
 }
 
-// transaction fills in what the request leaves open.
-func (k *Kernel) transaction(s *session.Session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
-	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
-		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
-	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
-		return tx, scope, err
-	}
-	if tx.Time.IsZero() {
-		tx.Time = k.now()
-	}
-	if tx.Point == "" {
-		tx.Point = journal.PointFlush
-	}
-	if tx.By.Name == "" {
-		tx.By.Name = "host"
-	}
-	if tx.Key == "" {
-		raw, err := json.Marshal(tx.Updates)
-		if err != nil {
-			return tx, scope, err
-		}
-		tx.Key = ids.Page("wr", s.Name, string(raw))
-	}
-	tx.Key = "write:" + tx.Key
-	return tx, scope, nil
+// projectPages are the pages that all sessions share.
+func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error) {
+	return k.desk.Shared(ctx)
 }

@@ -156,7 +156,7 @@ type Workspace interface {
 type WindowError struct{ Model string }
 
 func (e *WindowError) Error() string {
-	return fmt.Sprintf("context window of model %q is unknown", e.Model)
+	return fmt.Sprintf("context window of model %q is unknown: set ContextWindow (--context-window), or add the model to the price book (--prices)", e.Model)
 }
 
 // ErrPrivate is returned for a shared plan of a conversation that was planned as
@@ -270,6 +270,13 @@ func resolve(in input) (resolved, error) {
 	}
 	return res, nil
 }
+
+// Request is the call that was planned, Session the key of its session.
+func (in *input) Request() *Request { return in.req }
+func (in *input) Session() string   { return in.prior.Key }
+
+// LeftAlone tells whether the workspace was.
+func (in *input) LeftAlone() bool { return in.workspace == nil }
 
 // Format is the shape of the request that the host will send.
 func (in *input) Format() transcript.Format { return FormatOf(in.req.Format, &in.req.Price) }

@@ -30,7 +30,15 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the provider refused %d requests in a row as too long", e.Tries)
+	what := ""
+	for i, it := range e.Largest {
+		if i > 0 {
+			what += ", "
+		}
+		what += fmt.Sprintf("%s %d", it.Name, it.Tokens)
+	}
+	return fmt.Sprintf("the provider refused %d requests in a row as too long, the last of about %d tokens for a window of %d (largest: %s); shorten what is largest, name the window that the provider really has (ContextWindow, --context-window), or begin a new session",
+		e.Tries, e.Planned, e.Window, what)
 }
 
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.

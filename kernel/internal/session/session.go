@@ -294,9 +294,6 @@ func (s *Session) keepCut(b *branch.Cut) {
 // Keeps tells whether anything that was said in the session is in memory.
 func (s *Session) Keeps() bool { return s.Branches.known() || len(s.Pages) > 0 }
 
-// Writing tells whether who holds the session may write to it.
-func (s *Session) Writing() bool { return s.writing }
-
 // ReadSalvaged reads what is sound of a damaged journal as the session would be read, past
 // what can't be. Who has looked invalidates the session.
 func (s *Session) ReadSalvaged(j *journal.Salvage) error {

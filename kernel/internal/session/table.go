@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ const journalLooks = 4
 // Open gives the session of a folder, read from disk as far as this process has not seen
 // it; nobody else has it until unlock is called. A key of "" is told by the folder. Opened
 // to be written it is locked among processes, too; where nothing can be written it is
-// opened to be read, see [Session.Writing]. It repairs nothing: [Session.Recover] does.
+// opened to be read. It repairs nothing: [Table.Use] does.
 func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -71,6 +72,39 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	}
 	s.untidy = s.readOnly && write
 	s.readOnly, s.writing = s.readOnly && !write, write
+	return s, unlock, nil
+}
+
+// DefaultKey is the key of a session that has none.
+const DefaultKey = "default"
+
+// KeyOr is a key, or that of the session that has none.
+func KeyOr(key string) string { return cmp.Or(key, DefaultKey) }
+
+// UseKey is Use by the session's key.
+func (t *Table) UseKey(ctx context.Context, key string, write bool) (*Session, func(), error) {
+	key = KeyOr(key)
+	name, err := folder.Of(t.o.State, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Use(ctx, key, name, write)
+}
+
+// Use is Open for a call that works on the session: one that is opened to be written is
+// recovered first, and those that were not used for longest leave memory.
+func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
+	s, unlock, err := t.Open(ctx, key, name, write)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.writing {
+		if err := s.Recover(ctx); err != nil {
+			unlock()
+			return nil, nil, err
+		}
+	}
+	t.releaseOldest(s)
 	return s, unlock, nil
 }
 
@@ -106,23 +140,6 @@ func (s *Session) lock(ctx context.Context) (release func(), err error) {
 		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
 	}
 	return release, nil
-}
-
-// Use is Open, and a session that is opened to be written is recovered first. Sessions
-// that were not used for longest leave memory.
-func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session, func(), error) {
-	s, unlock, err := t.Open(ctx, key, name, write)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.Writing() {
-		if err := s.Recover(ctx); err != nil {
-			unlock()
-			return nil, nil, err
-		}
-	}
-	t.ReleaseOldest(s)
-	return s, unlock, nil
 }
 
 // Visit is Use for who goes through all sessions: what was not in memory before is not
@@ -228,9 +245,9 @@ func (t *Table) held() (out []*Session) {
 	return out
 }
 
-// ReleaseOldest releases those sessions that were not used for longest, other than the
+// releaseOldest releases those sessions that were not used for longest, other than the
 // one that is being used, where more are in memory than are to be kept.
-func (t *Table) ReleaseOldest(but *Session) {
+func (t *Table) releaseOldest(but *Session) {
 	all := t.held()
 	for n := len(all) - t.o.Keep; n > 0; n-- {
 		oldest := -1

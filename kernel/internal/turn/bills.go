@@ -1,20 +1,17 @@
-package kernel
+package turn
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/kernel/internal/usage"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -85,7 +82,7 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	}
 	told, newest := t.bills()
 	row, fault := learn(s, t, w.model)
-	var rows []UsageRow
+	var rows []usage.Row
 	if row != nil {
 		row.Turn, row.Time = newest.turn, t.Now
 		if newest.usage != (memkernel.Usage{}) {
@@ -99,19 +96,19 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	if !t.More {
 		rows = append(rows, unlogged(s, w.prices, &t, told, row)...)
 	}
-	if err := logUsage(s.Files, rows); err != nil {
-		o.Faults = append(o.Faults, Fault{Code: FaultNotRecorded, Detail: err.Error()})
+	if err := usage.Log(s.Files, rows); err != nil {
+		o.Faults = append(o.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
 	}
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *UsageRow) (rows []UsageRow) {
+func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *usage.Row) (rows []usage.Row) {
 	if len(told) == 0 {
 		return nil
 	}
 	if s.Billed == nil {
 		s.Billed = map[string]bool{}
-		logged, _, err := readUsage(s.Files, s.Key)
+		logged, _, err := usage.Read(s.Files, s.Key)
 		if err != nil {
 			logged = nil // a damaged report is put aside when it is written
 		}
@@ -132,8 +129,8 @@ func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill
 }
 
 // row is a bill without a plan.
-func (b *bill) row(prices *cachelayout.Book, t *Turn) UsageRow {
-	r := UsageRow{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Call: b.call, Turn: b.turn, Time: b.message.Time}
+func (b *bill) row(prices *cachelayout.Book, t *Turn) usage.Row {
+	r := usage.Row{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Call: b.call, Turn: b.turn, Time: b.message.Time}
 	if r.Model == "" {
 		r.Model = t.Model
 	}
@@ -146,33 +143,35 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) UsageRow {
 	return r
 }
 
-// logUsage appends to usage.jsonl, which is a report and not state.
-func logUsage(dir store.Store, rows []UsageRow) error {
-	if len(rows) == 0 {
-		return nil
+// plausible tells whether a prompt that we counted may have been so large. It may
+// well be larger: some hosts do not show us their system prompt and tools.
+func plausible(actual, counted int) bool {
+	const maxHidden = 200_000
+	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden
+}
+
+// learn takes what the provider billed for a planned call: it trains the model's
+// calibration, and anchors the line on the measured prompt. It gives the row to log.
+func learn(s *session.Session, t Turn, m cachelayout.Model) (*usage.Row, *ingest.Fault) {
+	key := branch.Key{Branch: t.Branch, Model: t.Model}
+	l := s.Branches.All[key]
+	if t.Usage == nil || l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
+		return nil, nil
 	}
-	var records []journal.Record
-	for i := range rows {
-		raw, err := json.Marshal(&rows[i])
-		if err != nil {
-			return err
-		}
-		id := rows[i].Plan
-		if id == "" {
-			id = "call:" + rows[i].Call
-		}
-		records = append(records, journal.Record{Op: opUsage, ID: strings.ToValidUTF8(id, "\ufffd"), Time: rows[i].Time, Body: raw})
+	if actual, counted := t.Usage.InputTotal(), l.Planned+l.LedgerFixed(); !plausible(actual, counted) {
+		return nil, &ingest.Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
-	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})
-	var damage *journal.DamageError
-	if errors.As(err, &damage) {
-		if _, err = store.PutAside(dir, folder.UsageFile); err == nil {
-			j, err = journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{Derived: true})
-		}
+	row := usage.Compare(t.Usage, l, m)
+	cal := s.Calibrations.Of(t.Model)
+	cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
+	n := *l
+	n.Billed = t.PlanID
+	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
+	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
+		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
+	s.Branches.All[key] = &n
+	if err := s.Calibrations.Set(t.Model, cal); err != nil {
+		return &row, &ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()}
 	}
-	if err != nil {
-		return fmt.Errorf("log usage: %w", err)
-	}
-	_, err = j.Append(false, records...)
-	return errors.Join(err, j.Close())
+	return &row, nil
 }

@@ -1,4 +1,6 @@
-package kernel
+// Package report tells what a plan came to, for the host that asked for it: the messages to
+// send, where the tokens went and what became of every page. It decides nothing.
+package report
 
 import (
 	"cmp"
@@ -11,57 +13,51 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// result turns finished work into the plan that the host gets.
-func (pl *planned) result() *ContextPlan {
-	messages := pl.compose()
-	regions, total := pl.regions()
-	span := pl.spanOf()
-	out := &ContextPlan{
-		ID: pl.Next.Plan, SessionKey: pl.s.Key, Branch: pl.req.Branch, Model: pl.req.Model,
-		Tools: pl.req.Tools, System: pl.req.System, Messages: messages,
-		Format:     pl.Format(),
-		Markers:    pl.markers(),
-		Params:     pl.params(),
-		Retrieval:  pl.recallReport(),
-		Layout:     pl.layoutReport(),
-		Split:      pl.Split,
-		Regions:    regions,
-		Reduced:    pl.reduced(span),
-		Debug:      pl.debug(span),
-		Faults:     pl.faults,
-		Alerts:     pl.alerts,
-		Generation: pl.Proj.Generation,
-		Stats:      pl.stats,
-	}
-	out.FlushDue = pl.Flush
-	if pl.req.Deferred {
-		out.Deferred = pl.deferred()
-	}
-	if pl.req.Table {
-		out.Table = &paging.PageTable{Report: pl.Next.Paging.Report(), Pages: plan.Table(pl.Result)}
-	}
-	out.Budgets = Budgets{
-		ContextWindow: pl.Window, ReserveTokens: pl.Reserve, PlannedInputTokens: total,
-		PlannedCacheReadTokens:  pl.Bill.ReadTokens,
-		PlannedCacheWriteTokens: pl.Bill.Write5mTokens + pl.Bill.Write1hTokens,
-		PlannedUncachedTokens:   pl.Bill.UncachedTokens,
-		PlannedCostUSD:          pl.Bill.CostUSD,
-		TokensAre:               pl.Kind,
-		MarginTokens:            pl.Window - pl.Reserve - pl.Hard,
-		Utilization:             float64(pl.Before) / float64(pl.Window),
-	}
-	return out
+// Region is a part of the prompt and its size.
+type Region struct {
+	Name   string
+	Tokens int
 }
 
-// regions sums the blocks by region, in prompt order. They add up to the planned
+// Params are request settings that a plan asks for.
+type Params struct {
+	ThinkingOff, DropOption bool
+	Betas                   []string
+	CacheKey                string
+}
+
+// Retrieval is the outcome of recall for the newest user turn.
+type Retrieval struct {
+	Reason, Mode, Detail, Page string
+	Items, Tokens              int
+	Citations, Origins         []string
+	Withheld                   []retrieval.Withheld
+}
+
+// Included is a page that stands in the prompt.
+type Included struct {
+	Kind, ID   string
+	Tokens     int
+	Level      pagevm.Level
+	FullTokens int
+	Note       string
+}
+
+// Reduced is a page of the conversation that the prompt does not show in full.
+type Reduced struct {
+	Page, Key, CallID string
+	Level             pagevm.Level
+	Handle            string
+}
+
+// Regions sums the blocks by region, in prompt order. They add up to the planned
 // input.
-func (pl *planned) regions() ([]Region, int) {
-	out := []Region{{Name: RegionTools}, {Name: RegionSystem}, {Name: RegionCarry}, {Name: RegionWorkingSet}, {Name: RegionRetrieval}, {Name: RegionNewest}}
+func Regions(pl *plan.Result) ([]Region, int) {
+	out := []Region{{Name: branch.RegionTools}, {Name: branch.RegionSystem}, {Name: branch.RegionCarry}, {Name: branch.RegionWorkingSet}, {Name: branch.RegionRetrieval}, {Name: branch.RegionNewest}}
 	total := 0
 	for i := range pl.Blocks {
 		for j := range out {
@@ -79,15 +75,15 @@ func (pl *planned) regions() ([]Region, int) {
 	return out, total
 }
 
-// markers turns breakpoints over blocks into positions in the request.
-func (pl *planned) markers() []transcript.Marker {
+// Markers turns breakpoints over blocks into positions in the request.
+func Markers(pl *plan.Result) []transcript.Marker {
 	out := make([]transcript.Marker, 0, len(pl.Breakpoints))
 	fixed := len(pl.Blocks) - len(pl.Proj.Carry) - len(pl.Proj.Items)
 	for _, bp := range pl.Breakpoints {
 		m := transcript.Marker{Message: transcript.MarkerSystem, Part: transcript.LastPart, TTL: ttlName(bp.TTL)}
 		switch i := bp.Block - fixed; {
 		case i >= 0:
-			m.Message, m.Part = pl.Blocks[bp.Block].Message, pl.lastPart(i)
+			m.Message, m.Part = pl.Blocks[bp.Block].Message, lastPart(pl, i)
 		case pl.Blocks[bp.Block].Message == cachelayout.MessageTools:
 			m.Message = transcript.MarkerTools
 		}
@@ -105,9 +101,9 @@ func ttlName(d time.Duration) string {
 }
 
 // lastPart is where the last block of flat item i stands in its message.
-func (pl *planned) lastPart(i int) int {
-	it := pl.flat(i)
-	if after := pl.flat(i + 1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
+func lastPart(pl *plan.Result, i int) int {
+	it := flat(pl, i)
+	if after := flat(pl, i+1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
 		return transcript.LastPart
 	}
 	if i < len(pl.Proj.Carry) {
@@ -115,28 +111,28 @@ func (pl *planned) lastPart(i int) int {
 	}
 	last := -1
 	for ; ; i-- {
-		last += pl.shownParts(pl.flat(i))
-		if before := pl.flat(i - 1); i == len(pl.Proj.Carry) || branch.MessageOf(before) != branch.MessageOf(it) {
+		last += shownParts(pl, flat(pl, i))
+		if before := flat(pl, i-1); i == len(pl.Proj.Carry) || branch.MessageOf(before) != branch.MessageOf(it) {
 			return last
 		}
 	}
 }
 
 // shownParts counts the parts that an item of a host's message puts into it.
-func (pl *planned) shownParts(it *pagevm.Item) int {
+func shownParts(pl *plan.Result, it *pagevm.Item) int {
 	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
 		return max(it.Parts, 1)
 	}
 	for i := range pl.Msgs {
 		if pl.Msgs[i].Key == it.Key {
-			return len(pl.shown(&pl.Msgs[i], []pagevm.Item{*it}).Parts)
+			return len(shown(pl, &pl.Msgs[i], []pagevm.Item{*it}).Parts)
 		}
 	}
 	return it.Parts
 }
 
 // flat is the item at i, the carry block counted in; nil behind the last.
-func (pl *planned) flat(i int) *pagevm.Item {
+func flat(pl *plan.Result, i int) *pagevm.Item {
 	carry, items := pl.Proj.Carry, pl.Proj.Items
 	switch {
 	case i < len(carry):
@@ -151,24 +147,25 @@ func (pl *planned) flat(i int) *pagevm.Item {
 // bound to another prefix.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-func (pl *planned) params() Params {
+// ParamsOf are the settings that a plan asks for.
+func ParamsOf(pl *plan.Result) Params {
 	p := Params{Betas: []string{}}
-	if pl.price.Cache == cachelayout.CacheOpenAIAuto || pl.price.Cache == cachelayout.CacheOpenAIExplicit {
-		p.CacheKey = cachelayout.CacheKey(pl.s.Key, pl.Blocks)
+	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
+		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
-	if !pl.price.PreservedThinking || len(pl.Proj.Cuts) == 0 {
+	if !pl.Request().Price.PreservedThinking || len(pl.Proj.Cuts) == 0 {
 		return p
 	}
-	if pl.req.DropOption {
+	if pl.Request().DropOption {
 		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
 	}
-	p.ThinkingOff = pl.bareLoop()
+	p.ThinkingOff = bareLoop(pl)
 	return p
 }
 
 // bareLoop tells whether a message of the open tool loop stands without the
 // thinking that it had.
-func (pl *planned) bareLoop() bool {
+func bareLoop(pl *plan.Result) bool {
 	inLoop := map[string]bool{}
 	for i := len(pl.Places) - 1; i >= 0 && pl.Places[i].InLoop; i-- {
 		inLoop[pl.Hosts[i].Key] = true
@@ -181,67 +178,78 @@ func (pl *planned) bareLoop() bool {
 	return false
 }
 
-func (pl *planned) layoutReport() Layout {
-	l := Layout{Breakpoints: pl.Breakpoints, Change: pl.Change, Bill: pl.Bill, Cold: pl.Cold, Clock: pl.Clock,
-		Cut: pl.Cut, Refused: pl.Made.Refused, Notes: pl.Notes, Pace: pl.Next.Pace, Advice: pl.Advice,
-		Lifetimes: Lifetimes{Fixed: pl.Lifetimes.Fixed, FixedWhy: pl.Lifetimes.FixedWhy,
-			Messages: pl.Lifetimes.Messages, MessagesWhy: pl.Lifetimes.MessagesWhy}}
+// Cuts are all cuts of the projection and the one that the plan made, nil if it made none,
+// with sizes in calibrated tokens, like all else in a plan, and what was refused.
+func Cuts(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refused []pagevm.Refusal) {
+	refused = pl.Made.Refused
 	for _, c := range pl.Proj.Cuts {
-		l.Cuts = append(l.Cuts, pl.calibrated(c))
+		all = append(all, calibrated(pl, c))
 	}
 	if pl.Held {
-		l.Refused = append(l.Refused[:len(l.Refused):len(l.Refused)], pagevm.Refusal{Atom: -1, Rule: RuleNoProgress})
+		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: plan.RuleNoProgress})
 	}
 	if pl.Made.Cut != nil {
-		made := pl.calibrated(*pl.Made.Cut)
-		l.Made = &made
+		c := calibrated(pl, *pl.Made.Cut)
+		made = &c
 	}
-	return l
+	return all, made, refused
 }
 
-// calibrated gives a cut's sizes in calibrated tokens, like all else in a plan.
-func (pl *planned) calibrated(c pagevm.CutPoint) pagevm.CutPoint {
+func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 	c.Before, c.After = pl.Scale(c.Before), pl.Scale(c.After)
 	return c
 }
 
-// debug lists every page: where it stands, or why it does not.
-func (pl *planned) debug(span map[string]string) Debug {
-	d := Debug{Included: make([]Included, 0, len(pl.Blocks)), Excluded: []Excluded{}}
+// Rows take what became of each page: that it stands, that it does not, that it is not
+// shown in full.
+type Rows struct {
+	Included func(Included)
+	Excluded func(branch.Excluded)
+	Reduced  func(Reduced)
+}
+
+// Pages tells of all pages.
+func Pages(pl *plan.Result, to Rows) {
+	span := spanOf(pl)
+	debug(pl, span, to)
+	reduced(pl, span, to.Reduced)
+}
+
+// debug tells of every page where it stands, or why it does not.
+func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
-		d.Included = append(d.Included, Included{Kind: RegionTools, ID: RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
+		to.Included(Included{Kind: branch.RegionTools, ID: branch.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
 	}
 	if pl.SystemTokens > 0 {
-		d.Included = append(d.Included, Included{Kind: RegionSystem, ID: RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
+		to.Included(Included{Kind: branch.RegionSystem, ID: branch.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
 	}
-	fulls := pl.fullTokens()
+	fulls := fullTokens(pl)
 	for i := range pl.Proj.Carry {
-		d.Included = append(d.Included, pl.included(&pl.Proj.Carry[i], fulls))
+		to.Included(included(pl, &pl.Proj.Carry[i], fulls))
 	}
 	for i := range pl.Proj.Items {
-		row := pl.included(&pl.Proj.Items[i], fulls)
-		d.Included = append(d.Included, row)
+		row := included(pl, &pl.Proj.Items[i], fulls)
+		to.Included(row)
 		if it := &pl.Proj.Items[i]; it.Bare {
-			d.Excluded = append(d.Excluded, Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
+			to.Excluded(branch.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key),
 				Tokens: row.FullTokens - row.Tokens, Reason: "a cut made it invalid"})
 		}
 	}
 	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
-		d.Included = append(d.Included, Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+		to.Included(Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
-	d.Excluded = append(d.Excluded, pl.goneRows(span)...)
+	goneRows(pl, span, to.Excluded)
 	for _, r := range pl.Removed {
-		d.Excluded = append(d.Excluded, Excluded(r))
+		to.Excluded(branch.Excluded(r))
 	}
 	for _, l := range pl.Left {
-		d.Excluded = append(d.Excluded, Excluded(l))
+		to.Excluded(l)
 	}
-	return d
 }
 
 // fullTokens is what each item would cost in full that is shown below it.
-func (pl *planned) fullTokens() map[string]int {
+func fullTokens(pl *plan.Result) map[string]int {
 	m := map[string]int{}
 	at := 0
 	for i := range pl.Proj.Items {
@@ -261,12 +269,12 @@ func (pl *planned) fullTokens() map[string]int {
 	return m
 }
 
-func (pl *planned) included(it *pagevm.Item, fulls map[string]int) Included {
+func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) Included {
 	row := Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
 	switch it.Kind {
 	case pagevm.ItemCarry, pagevm.ItemNote:
-		pl.fromWorkspace(&row, it)
+		fromWorkspace(pl, &row, it)
 	}
 	if it.Bare {
 		row.FullTokens, row.Note = pl.Scale(fulls[it.Page]), "without its thinking"
@@ -280,7 +288,7 @@ func (pl *planned) included(it *pagevm.Item, fulls map[string]int) Included {
 
 // fromWorkspace gives the row of a block that shows a file of the workspace the
 // type of its page and the file's name.
-func (pl *planned) fromWorkspace(row *Included, it *pagevm.Item) {
+func fromWorkspace(pl *plan.Result, row *Included, it *pagevm.Item) {
 	p := pl.Page(it.Page)
 	if p == nil || len(p.Refs) == 0 {
 		return
@@ -298,9 +306,8 @@ func (pl *planned) fromWorkspace(row *Included, it *pagevm.Item) {
 	}
 }
 
-// goneRows lists the pages that left, with the cut that let them go.
-func (pl *planned) goneRows(span map[string]string) []Excluded {
-	out := make([]Excluded, 0, pl.goneSegments())
+// goneRows tells of the pages that left, with the cut that let them go.
+func goneRows(pl *plan.Result, span map[string]string, add func(branch.Excluded)) {
 	reason, before := "", "?"
 	for i := range pl.Hosts {
 		if !pl.Proj.Seen[i].Gone {
@@ -315,14 +322,13 @@ func (pl *planned) goneRows(span map[string]string) []Excluded {
 		}
 		for j := range pl.Hosts[i].Segments {
 			s := &pl.Hosts[i].Segments[j]
-			out = append(out, Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+			add(branch.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
 		}
 	}
-	return out
 }
 
-// goneSegments counts the segments of the messages that left.
-func (pl *planned) goneSegments() int {
+// Gone counts the segments of the messages that left.
+func Gone(pl *plan.Result) int {
 	n := 0
 	for i := range pl.Hosts {
 		if pl.Proj.Seen[i].Gone {
@@ -333,7 +339,7 @@ func (pl *planned) goneSegments() int {
 }
 
 // spanOf finds the span that a message left with, by its key.
-func (pl *planned) spanOf() map[string]string {
+func spanOf(pl *plan.Result) map[string]string {
 	n := 0
 	for i := range pl.Spans {
 		n += len(pl.Spans[i].Keys)
@@ -347,57 +353,55 @@ func (pl *planned) spanOf() map[string]string {
 	return spans
 }
 
-// reduced lists what the prompt does not show in full.
-func (pl *planned) reduced(span map[string]string) []Reduced {
-	out := make([]Reduced, 0, pl.goneSegments()+len(pl.Proj.Items)/4)
+// reduced tells of what the prompt does not show in full.
+func reduced(pl *plan.Result, span map[string]string, add func(Reduced)) {
 	for i := range pl.Hosts {
 		if pl.Proj.Seen[i].Gone {
 			for j := range pl.Hosts[i].Segments {
 				s := &pl.Hosts[i].Segments[j]
-				out = append(out, Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: pl.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
+				add(Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
 			}
 		}
 	}
 	for i := range pl.Proj.Items {
 		switch it := &pl.Proj.Items[i]; {
 		case branch.Blank(it):
-			out = append(out, Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
 		case plan.Shortened(it):
-			out = append(out, Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pl.pageCall(it.Page), Level: it.Level, Handle: it.Page})
+			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
 		}
 	}
-	return out
 }
 
-func (pl *planned) callID(i int, s *pagevm.Segment) string {
+func callID(pl *plan.Result, i int, s *pagevm.Segment) string {
 	if s.Kind != pagevm.ItemResult {
 		return ""
 	}
 	return pl.Msgs[i].Parts[s.Part].Result.CallID
 }
 
-func (pl *planned) pageCall(id string) string {
+func pageCall(pl *plan.Result, id string) string {
 	if p := pl.Page(id); p != nil {
 		return p.CallID
 	}
 	return ""
 }
 
-// recallReport is what the plan says of retrieval.
-func (pl *planned) recallReport() Retrieval {
+// RetrievalOf is what a plan says of retrieval.
+func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) Retrieval {
 	r := pl.Proj.Recall
 	out := Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
-	if pl.k.memory == nil || r.Turn == "" {
+	if pl.LeftAlone() || r.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
-		if pl.k.memory == nil {
+		if pl.LeftAlone() {
 			out.Detail = plan.MemoryOff
 		}
 	}
 	if r.Turn == "" {
 		return out
 	}
-	if m := pl.k.memory; m != nil && r.Reason != string(retrieval.Disabled) {
-		out.Withheld = m.Withheld(pl.req.Private, "")
+	if r.Reason != string(retrieval.Disabled) {
+		out.Withheld = withheld
 	}
 	for i := range pl.Proj.Items {
 		if it := &pl.Proj.Items[i]; it.Page == r.Page && r.Page != "" {
@@ -407,13 +411,13 @@ func (pl *planned) recallReport() Retrieval {
 			}
 		}
 	}
-	out.Items, out.Origins = len(out.Citations), pl.origins(out.Citations)
+	out.Items, out.Origins = len(out.Citations), origins(pl, out.Citations)
 	return out
 }
 
 // origins say where the cited pages of other systems come from, one for each
 // citation, "" for what is our own; nil if all is.
-func (pl *planned) origins(citations []string) []string {
+func origins(pl *plan.Result, citations []string) []string {
 	var out []string
 	for i, c := range citations {
 		if p := pl.Page(c); p != nil && p.Type == pagevm.Preference && len(p.Refs) > 0 {
@@ -426,9 +430,9 @@ func (pl *planned) origins(citations []string) []string {
 	return out
 }
 
-// compose turns a projection into the messages to send. A message whose every
+// Messages are what to send. A message whose every
 // item stands in full is the host's own value, untouched.
-func (pl *planned) compose() []memkernel.Message {
+func Messages(pl *plan.Result) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(pl.Msgs)+1)
 	if len(pl.Proj.Carry) > 0 {
 		m := memkernel.Message{Key: branch.CarryKey, Role: memkernel.RoleUser}
@@ -452,7 +456,7 @@ func (pl *planned) compose() []memkernel.Message {
 		for end < len(pl.Proj.Items) && pl.Proj.Items[end].Key == it.Key && branch.MessageOf(&pl.Proj.Items[end]) == it.Key {
 			end++
 		}
-		if m := pl.shown(&pl.Msgs[next], pl.Proj.Items[i:end]); len(m.Parts) > 0 {
+		if m := shown(pl, &pl.Msgs[next], pl.Proj.Items[i:end]); len(m.Parts) > 0 {
 			m.Key = pl.HostKey(m.Key)
 			out = append(out, m)
 		}
@@ -490,7 +494,7 @@ func placeSystem(msgs []memkernel.Message) {
 
 // shown is message m as items show it: results and long messages at their levels,
 // runs without thinking that a cut made invalid.
-func (pl *planned) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Message {
+func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
 	for i := range items {
 		full = full && items[i].Level == pagevm.Full && !items[i].Bare
@@ -513,4 +517,37 @@ func (pl *planned) shown(m *memkernel.Message, items []pagevm.Item) memkernel.Me
 		}
 	}
 	return c
+}
+
+// Expected is what a plan says that its call will be billed.
+func Expected(pl *plan.Result) *branch.Expected {
+	return &branch.Expected{
+		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
+		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
+		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), At: pl.Request().Now,
+	}
+}
+
+// savedTokens is what the messages that left, and the results that are not shown
+// in full, would cost in full.
+func savedTokens(pl *plan.Result) int {
+	n := 0
+	for i := range pl.Hosts {
+		if !pl.Proj.Seen[i].Gone {
+			continue
+		}
+		for j := range pl.Hosts[i].Segments {
+			n += pl.Hosts[i].Segments[j].At[pagevm.Full].Tokens
+		}
+	}
+	if len(pl.Proj.Cuts) == 0 && n == 0 {
+		return 0 // nothing was ever lowered but for size
+	}
+	fulls := fullTokens(pl)
+	for i := range pl.Proj.Items {
+		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
+			n += max(0, full-pl.Proj.Items[i].Tokens)
+		}
+	}
+	return pl.Scale(n)
 }

@@ -1,27 +1,18 @@
-package kernel
+package report
 
 import (
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Deferred is a change that would be right and has not been made, because making it
-// now would rewrite what the provider has cached. It is made at the cut that comes
-// first, but for a superseded result that names what nothing else shows: that one may
-// be worth its room.
+// Deferred is a change that would be right and waits for a cut.
 type Deferred struct {
-	// Page is what changes, From and To how it is and would be shown.
-	Page string       `json:"page"`
-	From pagevm.Level `json:"from"`
-	To   pagevm.Level `json:"to"`
-	// SavedTokens is what the prompt would hold less.
-	SavedTokens int `json:"saved_tokens"`
-	// Why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note tells what the carry block does not say yet).
-	Why string `json:"why"`
-	// Waits is what it waits for, a sentence's end.
-	Waits string `json:"waits_for"`
+	Page        string
+	From, To    pagevm.Level
+	SavedTokens int
+	Why, Waits  string
 }
 
 // The reasons of [Deferred.Why].
@@ -30,11 +21,11 @@ const (
 	WhyChanged    = "changed_in_workspace"
 )
 
-// deferred lists what waits for a cut.
-func (pl *planned) deferred() []Deferred {
+// DeferredIn lists what of a plan waits for a cut.
+func DeferredIn(pl *plan.Result) []Deferred {
 	out := []Deferred{}
-	waits := pl.waits()
-	stale := pl.stale()
+	waits := waits(pl)
+	stale := stale(pl)
 	for i := range pl.Proj.Items {
 		it := &pl.Proj.Items[i]
 		switch p := pl.Page(it.Page); {
@@ -42,7 +33,7 @@ func (pl *planned) deferred() []Deferred {
 			out = append(out, Deferred{Page: it.Page, From: it.Level, To: pagevm.Gone, SavedTokens: pl.Scale(it.Tokens), Why: WhyChanged, Waits: waits})
 		case stale[it.Page] != nil && it.Level == pagevm.Full: // a lower one is what a cut made of it
 			s := stale[it.Page]
-			if to := s.Lowest(pl.req.Resolver != ""); to < it.Level {
+			if to := s.Lowest(pl.Request().Resolver != ""); to < it.Level {
 				out = append(out, Deferred{Page: it.Page, From: it.Level, To: to, Why: WhySuperseded, Waits: waits,
 					SavedTokens: pl.Scale(it.Tokens - s.At[to].Tokens)})
 			}
@@ -53,7 +44,7 @@ func (pl *planned) deferred() []Deferred {
 
 // stale are the standing results that were superseded, in atoms that are closed, by
 // page.
-func (pl *planned) stale() map[string]*pagevm.Segment {
+func stale(pl *plan.Result) map[string]*pagevm.Segment {
 	out := map[string]*pagevm.Segment{}
 	for i, h := range pl.Supersede() {
 		for j := range h.Segments {
@@ -66,7 +57,7 @@ func (pl *planned) stale() map[string]*pagevm.Segment {
 }
 
 // waits names what the next cut waits for.
-func (pl *planned) waits() string {
+func waits(pl *plan.Result) string {
 	f := pl.Cut.Figures
 	mark := fmt.Sprintf("the high-water mark, %d tokens from here", max(f.HighWater-pl.Planned(pl.Proj), 0))
 	switch {

@@ -1,4 +1,4 @@
-package kernel
+package trace
 
 import (
 	"runtime/debug"

@@ -1,4 +1,4 @@
-package kernel
+package turn
 
 import (
 	"context"
@@ -36,12 +36,12 @@ func (s *shortener) compress(in represent.EvidenceInput, reps []pagevm.Rep) []pa
 }
 
 // newMaker makes pages for a session. What it makes is on disk before it is used.
-func newMaker(ctx context.Context, k *Kernel, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
-	count, err := tokencount.New(m.Tokenizer, model, k.counts)
-	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: &k.represent,
+func newMaker(ctx context.Context, d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
+	count, err := tokencount.New(m.Tokenizer, model, d.Counts)
+	g := ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, Represent: d.Represent,
 		Branch: branch, Large: math.MaxInt, Durable: true}
-	if k.represent.Compressor != nil {
-		g.Compress = (&shortener{ctx: ctx, opt: &k.represent}).compress
+	if d.Represent.Compressor != nil {
+		g.Compress = (&shortener{ctx: ctx, opt: d.Represent}).compress
 	}
 	return g, err
 }
@@ -57,10 +57,10 @@ type intake struct {
 }
 
 // take makes the messages of a turn valid.
-func (k *Kernel) take(ctx context.Context, s *session.Session, t *Turn) (*intake, error) {
-	in := &intake{turn: t, prices: k.prices}
-	in.model, _ = k.prices.Lookup(t.Model, t.Now)
-	m, err := newMaker(ctx, k, s, in.model, t.Branch, t.Model)
+func (d *Desk) take(ctx context.Context, s *session.Session, t *Turn) (*intake, error) {
+	in := &intake{turn: t, prices: d.Prices}
+	in.model, _ = d.Prices.Lookup(t.Model, t.Now)
+	m, err := newMaker(ctx, d, s, in.model, t.Branch, t.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (k *Kernel) take(ctx context.Context, s *session.Session, t *Turn) (*intake
 	} else {
 		in.Batch, err = ingest.Repair(m, l, req)
 	}
-	if err != nil && !errors.Is(err, ErrAnswered) {
+	if err != nil && !errors.Is(err, ingest.ErrAnswered) {
 		return nil, err
 	}
 	return in, nil
@@ -86,8 +86,8 @@ func (in *intake) absorb(s *session.Session) {
 	}
 }
 
-// ingest makes pages of what is new and commits them.
-func ingestTurn(s *session.Session, ctx context.Context, in *intake) error {
+// ingestTurn makes pages of what is new and commits them.
+func ingestTurn(ctx context.Context, s *session.Session, in *intake) error {
 	in.absorb(s)
 	return in.commit(ctx, s)
 }

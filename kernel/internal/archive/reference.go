@@ -1,0 +1,74 @@
+package archive
+
+import (
+	"path"
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// The types of a [Reference].
+const (
+	RefToolOutput = "tool_output_ref"
+	RefText       = "text_ref"
+	RefImage      = "image_ref"
+	RefAudio      = "audio_ref"
+	RefVideo      = "video_ref"
+	RefDocument   = "document_ref"
+)
+
+// Reference is content that stands in the blob store once, by its hash.
+type Reference struct {
+	Type, Page, ToolCallID, Path string
+	Bytes                        int64
+	SHA256, MediaType, Preview   string
+}
+
+// previewChars is how much of a text a reference shows.
+const previewChars = 500
+
+// References are the blobs of a page whose content is text.
+func References(p *pagevm.Page, text string) []Reference {
+	var out []Reference
+	add := func(kind, hash, media, preview string, bytes int64) {
+		out = append(out, Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
+			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
+	}
+	if p.Blob != "" {
+		kind := RefText
+		if p.Type == pagevm.Evidence {
+			kind = RefToolOutput
+		}
+		add(kind, p.Blob, "", Head(text, previewChars), p.Bytes)
+	}
+	for _, m := range p.Media {
+		if m.Blob != "" {
+			add(mediaRef(m.Type), m.Blob, m.Type, "", m.Bytes)
+		}
+	}
+	return out
+}
+
+// mediaRef is the type of a reference to a medium.
+func mediaRef(media string) string {
+	switch kind, _, _ := strings.Cut(media, "/"); kind {
+	case "image":
+		return RefImage
+	case "audio":
+		return RefAudio
+	case "video":
+		return RefVideo
+	}
+	return RefDocument
+}
+
+// Head is the first n characters of a text, as valid UTF-8.
+func Head(text string, n int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 4*n)], "\uFFFD")
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}

@@ -1,0 +1,48 @@
+package folder
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Near are the keys of all sessions, those most like a key first.
+func Near(state store.Store, key string) ([]string, error) {
+	keys, err := Keys(state)
+	if err != nil {
+		return nil, err
+	}
+	away := map[string]int{}
+	for _, k := range keys {
+		away[k] = distance(key, k)
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(away[a], away[b]), strings.Compare(a, b)) })
+	return keys, nil
+}
+
+// Keys are the keys of all sessions, in the order of their folders. One that doesn't say
+// whose it is goes by the name of its folder, as check and status have it.
+func Keys(state store.Store) (keys []string, err error) {
+	folders, err := All(state)
+	for _, f := range folders {
+		key, err := KeyIn(state, f)
+		if err != nil {
+			key = f
+		}
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+// distance is how many letters make two keys differ, none where one is in the other.
+// Case makes no difference.
+func distance(a, b string) int {
+	x, y := strings.ToLower(a), strings.ToLower(b)
+	if x != "" && strings.Contains(y, x) || y != "" && strings.Contains(x, y) {
+		return 0
+	}
+	return nearest.Distance(x, y)
+}

@@ -1,0 +1,186 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Pass takes in what a boundary brings, commits, and does what it asks for.
+func (d *Desk) Pass(ctx context.Context, b Boundary, point journal.CommitPoint) (*Passed, error) {
+	t := b.turn()
+	s, w, unlock, err := d.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", point, err)
+	}
+	defer unlock()
+	b.Now = t.Now
+	var job *notes.Job
+	b.ending = func(st summary.State) {
+		if point != journal.PointFlush {
+			job = d.boundaryNotes(s, w, b, st)
+		}
+	}
+	p, err := passBoundary(ctx, s, w, b, point)
+	if err != nil {
+		s.Invalidate() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
+	}
+	d.askAtBoundary(s, job, point == journal.PointReset)
+	return p, nil
+}
+
+// openBoundary is openTurn for a boundary, which may come without messages.
+func (d *Desk) openBoundary(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
+	if len(t.Messages) > 0 {
+		return d.openTurn(ctx, t)
+	}
+	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
+	if t.Now.IsZero() {
+		t.Now = d.Now()
+	}
+	return s, nil, unlock, err
+}
+
+// passBoundary takes in the messages, commits, and does what the boundary asks for.
+func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
+	out := &Passed{Outcome: Committed}
+	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
+		// What stands by now is the next epoch's.
+		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
+		return out, nil
+	}
+	l := s.Branches.Newest(b.Branch, b.Model)
+	msgs := l.Msgs
+	if w != nil {
+		msgs = w.Msgs
+		if err := ingestTurn(ctx, s, w); err != nil {
+			return nil, err
+		}
+		out.Ingested = len(w.Out.New)
+	}
+	st := s.Account.Furthest(l)
+	if msgs != nil {
+		st = advance(s, st, msgs)
+	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
+		out.Faults = append(out.Faults, ingest.Fault{Code: string(paging.FlushMiss), Cause: string(point),
+			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
+	}
+	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == StartReason, Main: b.Branch == "",
+		Private: b.Private || l.Private, Msgs: msgs, From: b.Source, Reading: lastReading(s, b), Now: b.Now})
+	if err != nil {
+		return nil, err
+	}
+	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
+	if b.Reason != StartReason && b.Branch == "" {
+		ended := point == journal.PointReset || point == journal.PointSessionEnd
+		out.Faults = append(out.Faults, s.Life.Log().Asked(ctx, msgs, b.Now)...)
+		faults, n := s.Life.Flush(ctx, ended, b.Now)
+		out.Faults, out.Flushed = append(out.Faults, faults...), out.Flushed+n
+		if ended {
+			out.Faults = append(out.Faults, s.Life.Log().Rules(ctx, st.Constraints, b.Now)...)
+		}
+	}
+	if point == journal.PointReset {
+		if err := s.Life.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	if b.ending != nil {
+		b.ending(st)
+	}
+	if err := commitBoundary(s, out, b, point, st); err != nil {
+		return nil, err
+	}
+	out.Turns, out.Epoch, out.Pinned = s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
+	if w != nil {
+		out.Stats.add(w.stats)
+	}
+	out.Stats.state(s.Life)
+	return out, compactJournal(s, point)
+}
+
+func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.CommitPoint, st summary.State) error {
+	if b.Key == "" {
+		own, err := json.Marshal(b.Updates)
+		if err != nil {
+			return err
+		}
+		b.Key = ids.Page("bd", s.Name, b.Branch, string(point), b.Reason, fmt.Sprint(s.Account.Epoch, st.Offset.Messages), st.Offset.Key, string(own))
+	}
+	if s.Passed(b.Key) {
+		out.Outcome = Duplicate
+		return nil
+	}
+	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
+	out.Rejected = r.Rejected
+	out.Stats.journal(r.Stats)
+	return err
+}
+
+// compactOver is the journal's size from which the end of a session or a reset
+// compacts it, in bytes.
+const compactOver = 4 << 20
+
+// compactJournal compacts a large journal where nobody waits for the answer.
+func compactJournal(s *session.Session, point journal.CommitPoint) error {
+	if point != journal.PointReset && point != journal.PointSessionEnd || s.Journal == nil || s.Journal.Size() < compactOver {
+		return nil
+	}
+	_, err := s.Journal.Compact()
+	return err
+}
+
+// lastReading is the gauge of the branch's last plan, as far as it is known.
+func lastReading(s *session.Session, b Boundary) checkpoint.Reading {
+	l := s.Branches.Newest(b.Branch, b.Model)
+	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window, Estimated: l.Anchor.Total == 0}
+}
+
+// Checkpoint writes the working state of the session's main line now, if it says anything
+// that the newest checkpoint does not, and returns what is newest; nil if nothing has been
+// captured.
+func (d *Desk) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoint, error) {
+	b.Branch = ""
+	t := b.turn()
+	s, w, unlock, err := d.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	defer unlock()
+	b.Now = t.Now
+	c, err := checkpointOnDemand(ctx, s, w, b)
+	if err != nil {
+		s.Invalidate()
+		return nil, fmt.Errorf("checkpoint of session %s: %w", s.Key, err)
+	}
+	return c, nil
+}
+
+func checkpointOnDemand(ctx context.Context, s *session.Session, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
+	if s.Life.Options.Off || s.Life.Options.NoCheckpoints {
+		return nil, errors.New("checkpoints are switched off")
+	}
+	msgs := s.Branches.Newest("", b.Model).Msgs
+	if w != nil {
+		msgs = w.Msgs
+		if err := ingestTurn(ctx, s, w); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
+		return nil, err
+	}
+	return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))
+}

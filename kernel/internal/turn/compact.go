@@ -1,0 +1,296 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/tokencount"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// A compaction on demand is the step that a plan takes when it cuts, without a call:
+//
+//	Compact ── pass ───── ingest, checkpoint, mechanical flush, summary: one boundary
+//	             │
+//	           plan ───── the same plan as PlanContext's, with the wish for a cut
+//	             │
+//	           record ─── checkpoint and flush again if the state changed, then the cut,
+//	                      then the projection, synced: the next plan begins with it
+//
+// No model is asked: the summary was kept up to date turn by turn. What can't be cut
+// is not recorded, and the answer says why.
+
+// Compact passes the boundary of a compaction, then cuts.
+func (d *Desk) Compact(ctx context.Context, b Boundary) (*Passed, error) {
+	t := b.turn()
+	s, w, unlock, err := d.openBoundary(ctx, &t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
+	}
+	defer unlock()
+	b.Now = t.Now
+	var job *notes.Job
+	b.ending = func(st summary.State) { job = d.boundaryNotes(s, w, b, st) }
+	p, err := d.compact(ctx, s, w, b)
+	if err != nil {
+		s.Invalidate() // what stands on disk counts
+		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.Key, err)
+	}
+	d.askAtBoundary(s, job, false)
+	return p, nil
+}
+
+// compact passes the boundary, then cuts.
+func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Boundary) (*Passed, error) {
+	wish := &b.Wish
+	req, known := nextCall(s, &b, wish.Call)
+	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {
+		req.FixedTokens = wish.FixedTokens
+	}
+	b.pending = !known
+	p, err := passBoundary(ctx, s, w, b, journal.PointCompaction)
+	if err != nil {
+		return nil, err
+	}
+	if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, wish, known); err != nil {
+		return nil, err
+	}
+	p.Compaction.FixedTokens = req.FixedTokens
+	fillTexts(s, p, b, d.Life.Progress)
+	return p, nil
+}
+
+// nextCall is the call that a compaction makes room for: what the host says of it,
+// on the last plan's. known is false where the conversation is not.
+func nextCall(s *session.Session, b *Boundary, call *plan.Request) (req plan.Request, known bool) {
+	l := s.Branches.Newest(b.Branch, b.Model)
+	req = nextRequest(l, call)
+	req.SessionKey, req.Branch, req.Now, req.Model = b.SessionKey, b.Branch, b.Now, b.Model
+	if req.Model == "" {
+		req.Model = l.Model
+	}
+	req.Private = req.Private || l.Private
+	req.Messages, req.Prompt = b.Messages, ""
+	if len(req.Messages) == 0 {
+		req.Messages = l.Raw
+	}
+	return req, len(req.Messages) > 0
+}
+
+// nextRequest is the request of the last call, and what the host says of the next one in
+// its place.
+func nextRequest(l *branch.State, o *plan.Request) plan.Request {
+	c := l.LastCall()
+	req := plan.Request{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
+		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL,
+		System: l.System, Tools: l.Tools}
+	if o == nil {
+		return req
+	}
+	req.ContextWindow = cmp.Or(o.ContextWindow, req.ContextWindow)
+	req.Reserve = cmp.Or(o.Reserve, req.Reserve)
+	req.FixedTokens = cmp.Or(o.FixedTokens, req.FixedTokens)
+	req.Resolver = cmp.Or(o.Resolver, req.Resolver)
+	req.ToolChoice = cmp.Or(o.ToolChoice, req.ToolChoice)
+	req.Thinking = cmp.Or(o.Thinking, req.Thinking)
+	req.Effort = cmp.Or(o.Effort, req.Effort)
+	req.DropOption = req.DropOption || o.DropOption
+	req.Format = cmp.Or(o.Format, req.Format)
+	req.TTL = cmp.Or(o.TTL, req.TTL)
+	req.Private = req.Private || o.Private
+	if o.System != nil || o.Tools != nil {
+		req.System, req.Tools = o.System, o.Tools
+	}
+	return req
+}
+
+// cutOnDemand plans without a call and records the cut, if one was made.
+func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *Passed, req plan.Request, wish *Wish, known bool) (*Compaction, error) {
+	l := s.Branches.Of(req.Branch, req.Model)
+	if !known {
+		return compactLater(s, l), nil
+	}
+	if wish.Overflow != nil {
+		req.Overflow = wish.Overflow
+	}
+	w, err := d.plan(ctx, s, Call{Request: req}, true, &wish.Wish)
+	if c := uncut(err); c != nil {
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.CutMade || w.Learned {
+		if err := record(ctx, s, w); err != nil {
+			return nil, err
+		}
+		p.Faults = append(p.Faults, w.Faults...)
+		p.Stats.add(w.Stats)
+	}
+	return d.compaction(w), nil
+}
+
+// compactLater says that the next plan cuts.
+func compactLater(s *session.Session, l *branch.State) *Compaction {
+	c := newCompaction(CompactNextPlan, "the conversation is not known to this process and was not handed in; the next plan makes the cut")
+	if len(l.Proj.Seen) == 0 {
+		c.Reason, c.Detail = CompactUnplanned, "no plan of this conversation was made here; hand in its messages, or plan it"
+	}
+	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
+	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
+	return c
+}
+
+// uncut turns the errors of a plan that say what is the matter with the request into
+// answers; nil for others.
+func uncut(err error) *Compaction {
+	var window *plan.WindowError
+	var large *budget.TooSmallError
+	var refused *plan.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		c := newCompaction(CompactTooLarge, refused.Error())
+		c.ContextWindow, c.TokensBefore, c.TokensAfter, c.Largest = refused.Window, refused.Planned, refused.Planned, refused.Largest
+		return c
+	case errors.As(err, &window):
+		return newCompaction(CompactUnplanned, window.Error())
+	case errors.As(err, &large):
+		c := newCompaction(CompactTooLarge, large.Error())
+		c.ContextWindow = large.Window
+		c.TokensBefore = large.Window - large.Reserve + large.Over
+		c.TokensAfter = c.TokensBefore
+		c.Largest = append(c.Largest, large.Largest...)
+		return c
+	}
+	return nil
+}
+
+func newCompaction(r string, detail string) *Compaction {
+	return &Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
+}
+
+// fillTexts fills in what a host takes along: the summary as it stands in the journal
+// and the text to go on from.
+func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress) {
+	c := p.Compaction
+	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
+		c.SummaryVersion = page.Version
+	}
+	l := s.Branches.Newest(b.Branch, b.Model)
+	window := l.Window
+	if window == 0 {
+		window = max(c.ContextWindow, l.LastCall().ContextWindow)
+	}
+	if window == 0 {
+		window = 200_000 // of a conversation that was never planned: the common size
+	}
+	count, err := tokencount.New("", cmp.Or(b.Model, l.Model), nil)
+	if err != nil {
+		return
+	}
+	if c.Summary == "" {
+		notes, _ := NotesOf(s, b.Branch)
+		c.Summary = summary.RenderNoted(s.Account.Furthest(l), notes, summary.Cap(window), count.Text, nil)
+	}
+	if s.Life.Known() == nil || b.Branch != "" || s.Life.Options.Off {
+		return
+	}
+	from := s.Life.GoesOn(b.Now)
+	if from == nil {
+		return
+	}
+	c.Checkpoint = string(from.Meta.CheckpointID)
+	if room := plan.RestoreRoom(window, s.Life.Options.RestoreTokens); room > 0 {
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from)})
+	}
+	if c.Warning == "" {
+		c.Warning = plan.Spiral(o, s.Account.Compacted, l.Proj, b.Now)
+	}
+}
+
+// compaction tells what the demand came to.
+func (d *Desk) compaction(pl *Planned) *Compaction {
+	c := newCompaction(CompactOK, "")
+	c.ContextWindow, c.Generation, c.Refusal = pl.Window, pl.Proj.Generation, pl.Refusal
+	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
+	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
+	c.FirstKept = pl.firstKept()
+	c.PinnedTokens = pl.Standing
+	if !pl.CutMade {
+		c.Reason, c.Detail = pl.WhyNot, pl.compactHint(pl.WhyNot)
+		c.Largest = pl.LargestItems(pl.Proj.Carry, pl.Proj.Items)
+		return c
+	}
+	pl.leftBy(c)
+	for _, b := range pl.Wishes.Carry {
+		if b.Page == ids.Page("su", pl.Session.Name, pl.Request().Branch) {
+			c.Summary = pl.Text(b.Hash)
+		}
+	}
+	c.Warning = plan.Spiral(d.Life.Progress, pl.Session.Account.Compacted, pl.Proj, pl.Request().Now)
+	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
+		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
+		c.Largest = pl.LargestItems(pl.Proj.Carry, pl.Proj.Items)
+	}
+	return c
+}
+
+// leftBy counts what a cut took away or shortened.
+func (pl *Planned) leftBy(c *Compaction) {
+	gone := map[int]bool{}
+	for i, s := range pl.Proj.Seen {
+		if s.Gone && !pl.Grown.Seen[i].Gone {
+			c.Messages++
+			gone[pl.Places[i].Atom] = true
+		}
+	}
+	c.Atoms = len(gone)
+	for i := range pl.Proj.Items {
+		it := &pl.Proj.Items[i]
+		if plan.Shortened(it) && it.Level < plan.LevelIn(pl.Grown, it.Page) {
+			c.Lowered++
+		}
+	}
+	for _, s := range pl.NewSpans() {
+		c.Spans = append(c.Spans, s.ID)
+	}
+}
+
+// firstKept is the first message behind all that left.
+func (pl *Planned) firstKept() *Kept {
+	at := 0
+	for i, s := range pl.Proj.Seen {
+		if s.Gone {
+			at = i + 1
+		}
+	}
+	if at >= len(pl.Proj.Seen) {
+		return nil
+	}
+	return &Kept{Key: pl.HostKey(pl.Proj.Seen[at].Key), Index: at}
+}
+
+// compactHint says what a host can do where nothing could be reclaimed.
+func (pl *Planned) compactHint(r string) string {
+	switch r {
+	case plan.OpenLoop:
+		return "a tool loop is open and the cache is warm; compact when the turn has ended, or force it"
+	case plan.NoProgress:
+		return fmt.Sprintf("the last %d compactions reclaimed less than %d tokens each, and the prompt has not grown by that since: %d tokens are fixed, %d are pins and workspace files; shorten what is largest, or begin a new session",
+			pl.Next.Breaker.Futile, pl.MinReclaim(), pl.Fixed, pl.Standing)
+	case plan.AtFloor:
+		return fmt.Sprintf("all that may be cut is as short as it gets; of %d tokens %d are fixed and %d are pins and workspace files", pl.Unanchored(pl.Proj), pl.Fixed, pl.Standing)
+	}
+	return "no earlier turn is closed: nothing may leave, and nothing may be shortened"
+}

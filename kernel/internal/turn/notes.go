@@ -1,0 +1,146 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// takeNotes starts to ask the model about what was said since it last looked, if
+// that is due. The session is locked; nothing here waits for anybody.
+func (d *Desk) takeNotes(s *session.Session, w *intake, t Turn, o *Observation) {
+	if o.Outcome == Conflict || d.Notes.Busy(s.Files) {
+		return
+	}
+	if job := d.noteJob(s, w, t, s.Account.Observed[t.Branch], false); job != nil {
+		d.Notes.Start(job, &noted{d, s.Key, s.Name})
+	}
+}
+
+// noteJob takes the delta up to a summary, if it is large or old enough, or it is the
+// last.
+func (d *Desk) noteJob(s *session.Session, w *intake, t Turn, st summary.State, last bool) *notes.Job {
+	all, err := NotesOf(s, t.Branch)
+	if err != nil {
+		return nil
+	}
+	return d.Notes.Job(&notes.Said{Folder: s.Files, Branch: t.Branch, Epoch: s.Account.Epoch, Page: NotesPage(s, t.Branch), Evidence: s.Evidence(),
+		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.Masker.Text, Now: t.Now, Last: last})
+}
+
+// noted is a session that a model is asked about.
+type noted struct {
+	desk      *Desk
+	key, name string
+}
+
+// Current looks whether another process was faster.
+func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
+	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, false)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	return upToDate(s, job)
+}
+
+// upToDate tells whether a job is made from what the journal says now.
+func upToDate(s *session.Session, job *notes.Job) bool {
+	n, err := notesOn(s, job.Answered.Page)
+	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version
+}
+
+// Commit writes what a model answered: one transaction of the mark, the operations,
+// and what is to be remembered; the daily log is brought up to it then.
+func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
+	// Not the request's context, which may have ended: what was paid for is kept.
+	ctx := context.Background()
+	s, unlock, err := n.desk.Sessions.Use(ctx, n.key, n.name, true)
+	if errors.Is(err, session.ErrClosed) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer unlock()
+	if !upToDate(s, job) {
+		return nil
+	}
+	if err := commitNotes(s, n.desk.Memory, job, updates, facts); err != nil {
+		s.Invalidate() // what stands on disk counts
+		return err
+	}
+	s.WriteMemories(ctx)
+	if n.desk.Memory != nil {
+		n.desk.Memory.Sync.Written()
+	}
+	return nil
+}
+
+func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
+	if m != nil {
+		for _, f := range facts {
+			u, err := factUpdate(s, m, job, f)
+			if err != nil {
+				return err
+			}
+			updates = append(updates, u)
+		}
+	}
+	mark := &job.Answered.Mark
+	tx := journal.Transaction{Key: "notes:" + ids.Page("no", s.Name, job.Branch, fmt.Sprint(job.Epoch, job.Version), mark.Key),
+		Time: job.Now, Point: journal.PointTurn, By: journal.Principal{Name: "model " + summary.Excerpt(mark.Model, 80), Session: s.Name}, Updates: updates}
+	r, err := s.Writeback(tx, job.Answered.Policy())
+	if err == nil && len(r.Accepted) == 0 {
+		err = errors.New("the mark of the delta was refused")
+	}
+	return err
+}
+
+// factUpdate promises an entry of today's log.
+func factUpdate(s *session.Session, m *memory.Memory, job *notes.Job, f summary.Fact) (journal.Update, error) {
+	body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
+	u, err := session.MemoryUpdate(ids.Page("me", s.Name, body.Path, body.Text), body, f.Evidence)
+	u.ID = f.ID
+	return u, err
+}
+
+// NotesPage is the page of the notes on a branch in this epoch.
+func NotesPage(s *session.Session, branch string) string {
+	return "notes" + s.Account.SummaryPage(branch)[len("summary"):]
+}
+
+// NotesOf are all notes that the journal holds on a branch.
+func NotesOf(s *session.Session, branch string) (summary.Notes, error) {
+	return notesOn(s, NotesPage(s, branch))
+}
+
+func notesOn(s *session.Session, page string) (summary.Notes, error) {
+	p, _ := s.Page(page)
+	return summary.ReadNotes(p)
+}
+
+// boundaryNotes is the delta up to a boundary, however little that is; nil if there
+// is none, or nobody to ask.
+func (d *Desk) boundaryNotes(s *session.Session, w *intake, b Boundary, st summary.State) *notes.Job {
+	if w == nil || b.Reason == StartReason || d.Notes.Busy(s.Files) {
+		return nil
+	}
+	return d.noteJob(s, w, b.turn(), st, true)
+}
+
+// askAtBoundary asks about it in the background: nobody waits.
+func (d *Desk) askAtBoundary(s *session.Session, job *notes.Job, ended bool) {
+	if job == nil {
+		return
+	}
+	job.EndsEpoch = ended
+	d.Notes.Start(job, &noted{d, s.Key, s.Name})
+}

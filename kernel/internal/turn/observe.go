@@ -1,0 +1,183 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Observe commits a turn: its pages, its usage, and the summary brought up to date.
+func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
+	yield := d.yieldState(ctx, &t)
+	s, w, unlock, err := d.openTurn(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	o, err := observeTurn(ctx, s, w, t)
+	if err != nil {
+		s.Invalidate() // what stands on disk counts
+		return o, err
+	}
+	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o, yield)...)
+	d.takeNotes(s, w, t, o)
+	return o, nil
+}
+
+// openTurn opens the session of a turn for writing and makes its messages valid.
+func (d *Desk) openTurn(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
+	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if t.Now.IsZero() {
+		t.Now = d.Now()
+	}
+	in, err := d.take(ctx, s, t)
+	if err != nil {
+		unlock()
+		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.Key, err)
+	}
+	return s, in, unlock, nil
+}
+
+func observeTurn(ctx context.Context, s *session.Session, w *intake, t Turn) (*Observation, error) {
+	w.absorb(s)
+	hosts := w.Hosts
+	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
+	end := w.turnEnd()
+	if err := w.commit(ctx, s); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
+	}
+	var body session.Turn
+	if end > 0 {
+		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
+		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
+			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)
+		}
+	}
+	_, stands := s.Account.Chains[o.AdvancementKey]
+	if t.Branch == "" {
+		if err := s.Life.CaptureTurn(w.Msgs, turnStart(w.Msgs, end), stands, t.heard()); err != nil {
+			return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
+		}
+	}
+	o.Faults = append(o.Faults, s.Life.Damages()...)
+	o.Stats = w.stats
+	o.Stats.state(s.Life)
+	if end == 0 {
+		o.Outcome, o.Turns = OpenTurn, s.Account.Committed
+		takeBill(s, o, w, t)
+		return o, nil
+	}
+	if !stands && t.Branch == "" {
+		// Before the turn stands: delivered again after a kill it would be a duplicate.
+		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
+	}
+	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
+		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
+	}
+	if o.Outcome != Conflict {
+		if o.Outcome == Duplicate && end == len(w.Msgs) {
+			if t.PlanID != "" {
+				t.Usage = nil
+			}
+			t.PlanID = "" // its bill was taken
+		}
+		takeBill(s, o, w, t)
+	}
+	if o.Outcome == Committed && end < len(w.Msgs) {
+		o.Outcome = OpenTurn
+	}
+	o.Turns = s.Account.Committed
+	return o, nil
+}
+
+// commitTurn writes the turn to the journal, unless it is there. The same key
+// with other messages is a conflict; what else a delivery brings (usage, plan)
+// does not count for that.
+func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []memkernel.Message, t Turn) error {
+	if chain, ok := s.Account.Chains[o.AdvancementKey]; ok {
+		o.Outcome = Duplicate
+		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
+			o.Outcome = Conflict
+		}
+		return nil
+	}
+	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
+	if err != nil {
+		return err
+	}
+	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
+	o.Stats.journal(r.Stats)
+	return nil
+}
+
+// turnStart is the index of the plain user message that began the turn which
+// ends before end.
+func turnStart(msgs []memkernel.Message, end int) int {
+	for i := end - 1; i > 0; i-- {
+		if transcript.PlainUser(msgs[i]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// turnEnd is the number of leading messages that belong to ended turns: a turn
+// has ended when the assistant spoke without calling a tool. 0 if none has.
+func turnEnd(msgs []memkernel.Message) int {
+	for i := len(msgs); i > 0; i-- {
+		m := &msgs[i-1]
+		if m.Role == memkernel.RoleAssistant && !hasCalls(m) {
+			return i
+		}
+	}
+	return 0
+}
+
+func hasCalls(m *memkernel.Message) bool {
+	for i := range m.Parts {
+		if c := m.Parts[i].Call; c != nil && !c.Server {
+			return true
+		}
+	}
+	return false
+}
+
+// advance updates a summary by what it has not seen of msgs.
+func advance(s *session.Session, st summary.State, msgs []memkernel.Message) summary.State {
+	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
+}
+
+// Ingest takes in what a host has so far, in the middle of a turn.
+func (d *Desk) Ingest(ctx context.Context, t Turn) (*Observation, error) {
+	s, w, unlock, err := d.openTurn(ctx, &t)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := ingestTurn(ctx, s, w); err != nil {
+		s.Invalidate()
+		return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
+	}
+	if t.Branch == "" {
+		if err := s.Life.Capture(w.Msgs, t.heard()); err != nil {
+			s.Invalidate()
+			return nil, fmt.Errorf("ingest into session %s: %w", s.Key, err)
+		}
+	}
+	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
+	o.Stats.state(s.Life)
+	takeBill(s, o, w, t)
+	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o, "")...)
+	return o, nil
+}

@@ -1,0 +1,286 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/report"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Plan plans a call and records what was planned. The session is invalid where that can't
+// be, and read again: the plan says so then.
+func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
+	pl, err := d.plan(ctx, s, c, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := record(ctx, s, pl); err != nil {
+		s.Invalidate()
+		return d.planUnrecorded(ctx, s, c, err)
+	}
+	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
+		d.Memory.Sync.SessionStarts()
+	}
+	pl.Faults = append(pl.Faults, s.Life.Damages()...)
+	if d.Counter != nil && pl.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
+		if p, err := d.planCounted(ctx, s, c); ctx.Err() == nil {
+			return p, err
+		}
+	}
+	return pl, nil
+}
+
+// planCounted plans once more after the provider counted a plan and found it too
+// large: the line is anchored on that count now.
+func (d *Desk) planCounted(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
+	pl, err := d.plan(ctx, s, c, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := record(ctx, s, pl); err != nil {
+		s.Invalidate()
+		return d.planUnrecorded(ctx, s, c, err)
+	}
+	return pl, nil
+}
+
+// planUnrecorded plans when nothing can be written (a full or read-only disk): a
+// model call should not fail for that. What is not durable stays in full; if that
+// does not fit, the reason why nothing could be written is the error.
+func (d *Desk) planUnrecorded(ctx context.Context, s *session.Session, c Call, cause error) (*Planned, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.Refresh(false); err != nil { // what was recorded before stands
+		s.Invalidate()
+	}
+	c.peek = true
+	pl, err := d.plan(ctx, s, c, false, nil)
+	if err != nil {
+		return nil, errors.Join(cause, err)
+	}
+	pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: cause.Error()})
+	return pl, nil
+}
+
+// Peek plans without writing anything.
+func (d *Desk) Peek(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
+	c.peek = true
+	return d.plan(ctx, s, c, true, nil)
+}
+
+// Planned is a plan that was made, and what recording it adds. What it shows is read from
+// the session, so it is for who holds that.
+type Planned struct {
+	*plan.Result
+	Session        *session.Session
+	Faults, Alerts []ingest.Fault
+	Stats          Stats
+	// Withheld are parts of memory that a shared session may not see.
+	Withheld []retrieval.Withheld
+
+	source checkpoint.Source
+	demand bool // it comes with no call
+}
+
+// plan reads what stands, plans, and writes nothing. durable tells whether what is
+// ingested now will be on disk before the plan is used; a wish is a compaction on demand,
+// nil for a plan.
+func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable bool, wish *plan.Wish) (*Planned, error) {
+	req := c.Request
+	if req.Now.IsZero() {
+		req.Now = d.Now()
+	}
+	req.Price, _ = d.Prices.Lookup(req.Model, req.Now)
+	req.LowWater, req.Demand = d.LowWater, wish
+	prior, faults, err := d.prior(ctx, s, &req)
+	if err != nil {
+		return nil, err
+	}
+	prior.Maker.Durable = durable
+	var files plan.Workspace // nil if memory is off
+	if d.Memory != nil {
+		files = workspaceReader{d.Memory, req.Private, s.Key, s.Name, c.Loaded, c.peek}
+	}
+	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source}, files)
+	if err != nil {
+		return nil, err
+	}
+	var withheld []retrieval.Withheld
+	if d.Memory != nil {
+		withheld = d.Memory.Withheld(req.Private, "")
+	}
+	return &Planned{Result: r, Session: s, Withheld: withheld, source: c.Source, demand: wish != nil, Faults: append(faults, r.Faults...), Alerts: r.Alerts,
+		Stats: Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
+}
+
+// prior is what stands when a plan is made, with what could not be read of it.
+func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []ingest.Fault, error) {
+	var faults []ingest.Fault
+	m, err := newMaker(ctx, d, s, req.Price, req.Branch, req.Model)
+	if err != nil {
+		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
+	m.Resolver, m.Stopped = req.Resolver, func() bool { return ctx.Err() != nil }
+	if lost := s.Branches.Lost(branch.Key{Branch: req.Branch, Model: req.Model}); lost != "" {
+		faults = append(faults, ingest.Fault{Code: FaultProjectionLost, Detail: lost})
+	}
+	shared, err := d.Shared(ctx)
+	if err != nil {
+		faults = append(faults, ingest.Fault{Code: FaultProject, Detail: err.Error()})
+	}
+	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m,
+		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
+		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
+		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
+		Life: d.Life, Memory: d.Carry}
+	return p, faults, nil
+}
+
+// sessionReader reads for a plan what most plans need nothing of.
+type sessionReader struct {
+	s      *session.Session
+	req    *plan.Request
+	source checkpoint.Source
+}
+
+func (r sessionReader) Notes() (summary.Notes, error) { return NotesOf(r.s, r.req.Branch) }
+
+func (r sessionReader) WorkState() (*plan.WorkState, error) {
+	s, now := r.s, r.req.Now
+	l, err := s.Life.Now()
+	if err != nil {
+		return nil, err
+	}
+	return &plan.WorkState{State: l.State, Latest: l.Latest, Written: l.Written(),
+		GoesOn: func() *checkpoint.Checkpoint { return s.Life.GoesOn(now) },
+		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
+			return s.Life.Input(t, r, now)
+		},
+		Tell:   func(st *checkpoint.State) { s.Life.Tell(st, r.source) },
+		Source: s.Life.Source}, nil
+}
+
+func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
+	spans, unread := r.s.Left.Take(r.s.Reader(), pages, shown)
+	var faults []ingest.Fault
+	for _, u := range unread {
+		faults = append(faults, ingest.Fault{Code: FaultNotSearched, Page: u.Page, Detail: u.Err.Error()})
+	}
+	return spans, faults
+}
+
+// file reads a file of the workspace; ok is false if there is none.
+func file(m *memory.Memory, private bool, path string) (src plan.File, ok bool, err error) {
+	f, ok, err := m.File(private, path)
+	return plan.File{Path: f.Path, Type: pagevm.Type(f.Type), Text: f.Text, Hash: f.Hash, Lines: f.Lines}, ok, err
+}
+
+// workspaceReader reads the workspace for a plan of a session.
+type workspaceReader struct {
+	m       *memory.Memory
+	private bool
+	key     string
+	name    string // of the session's folder
+	loaded  []string
+	peek    bool // nothing is to be written
+}
+
+func (r workspaceReader) File(path string) (plan.File, bool, error) {
+	return file(r.m, r.private, path)
+}
+
+func (r workspaceReader) Remembered() string {
+	return r.m.Remembered()
+}
+
+func (r workspaceReader) StateFile() (plan.StateFile, error) {
+	f, _, err := file(r.m, r.private, workstate.StatePath)
+	out := plan.StateFile{File: f}
+	if cut := workstate.ParseStateFile(f.Text); cut.Section != nil {
+		out.Owner, out.Section, out.SectionHash, out.Others = cut.Section.Owner, cut.Section.Body, ids.Hash(workstate.StateEnd), cut.Others()
+	}
+	return out, err
+}
+
+func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
+	return r.m.DailyLogs(r.private, now)
+}
+
+func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
+	not := r.loaded
+	if f, err := r.StateFile(); err == nil && f.Owner == r.name {
+		not = append(slices.Clone(not), workstate.StatePath) // what the session wrote of itself
+	}
+	return r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+}
+
+// ask has the provider count a recorded plan. The answer anchors the line, so
+// that the next plan counts only what is new, and trains the model's calibration.
+// It tells whether the prompt turned out too large for the window.
+func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
+	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,
+		System: pl.Request().System, Messages: report.Messages(pl.Result)})
+	n := 0
+	if err == nil {
+		n, err = d.Counter.CountPrompt(ctx, pl.Request().Model, body)
+	}
+	if err != nil {
+		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotCounted, Detail: err.Error()})
+		return false
+	}
+	total := n + pl.Request().FixedTokens
+	cal := s.Calibrations.Of(pl.Request().Model)
+	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
+	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
+		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
+	}
+	next := *pl.Next
+	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
+	pl.Next = &next
+	s.Branches.All[branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}] = pl.Next
+	return total > pl.Window-pl.Reserve
+}
+
+// Shared are the pages that all sessions share. A workspace without any has no journal
+// for them.
+func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
+	if _, err := folder.In(d.State, folder.Project).Stat(folder.JournalFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	p, unlock, err := d.Sessions.Use(ctx, folder.Project, folder.Project, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return p.Stored(), nil
+}
+
+// pinnedKeys names what stands in every prompt of the session.
+func pinnedKeys(s *session.Session) []string {
+	out := []string{}
+	for _, p := range plan.Standing(s.Stored()) {
+		out = append(out, p.Key)
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/report"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/trace"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// record makes a plan durable in the order that a kill at any instant survives:
+// blobs, then the journal line that names them, then the projection that shows
+// them. What was captured is committed even if the last step fails.
+func record(ctx context.Context, s *session.Session, pl *Planned) error {
+	if err := recordPlan(ctx, s, pl); err != nil {
+		return fmt.Errorf("record plan of session %s: %w", s.Key, err)
+	}
+	return nil
+}
+
+func recordPlan(ctx context.Context, s *session.Session, pl *Planned) error {
+	key := branch.Key{Branch: pl.Request().Branch, Model: pl.Request().Model}
+	cut := &branch.Cut{Branch: key.Branch, Model: key.Model, Spans: pl.NewSpans(), Texts: pl.Texts}
+	wrote, err := s.CommitPages(ctx, pl.Out, cut, pl.Request().Now)
+	pl.Stats.pages(wrote)
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx) // what is begun is recorded
+	if err := recordLife(ctx, s, pl); err != nil {
+		return err
+	}
+	if err := commitCut(s, pl); err != nil {
+		return err
+	}
+	pl.Next.Plan, pl.Next.Expected, pl.Next.Unsent = nextPlanID(s, pl), report.Expected(pl.Result), pl.demand
+	learnForGood(s, pl)
+	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
+	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
+	st, err := s.CommitPlan(pl.Next, &diff, pl.demand, pl.Request().Now) // a compaction was promised
+	if err != nil {
+		return err
+	}
+	pl.Stats.log(st.Bytes)
+	pl.Stats.Syncs, pl.Stats.SyncTime = pl.Stats.Syncs+st.Syncs, pl.Stats.SyncTime+st.SyncTime
+	pl.Stats.state(s.Life)
+	writeTrace(s, pl, &diff)
+	return nil
+}
+
+// journal adds what an append to the journal cost.
+func (s *Stats) journal(st journal.Stats) {
+	if s.JournalBytes == 0 && st.Bytes > 0 {
+		s.Files++
+	}
+	s.JournalBytes += st.Bytes
+	s.Syncs += st.Syncs
+	s.SyncTime += st.SyncTime
+}
+
+// pages adds what the writing of pages cost.
+func (s *Stats) pages(w session.Wrote) {
+	s.add(Stats{Blobs: w.Blobs.Files, BlobBytes: w.Blobs.Bytes, Syncs: w.Blobs.Syncs, SyncTime: w.Blobs.SyncTime, Files: w.Blobs.Files})
+	s.journal(w.Journal)
+}
+
+// add sums up two.
+func (s *Stats) add(o Stats) {
+	s.Ingested, s.Counted, s.Files, s.Syncs = s.Ingested+o.Ingested, s.Counted+o.Counted, s.Files+o.Files, s.Syncs+o.Syncs
+	s.Blobs, s.BlobBytes, s.LiftedBytes = s.Blobs+o.Blobs, s.BlobBytes+o.BlobBytes, s.LiftedBytes+o.LiftedBytes
+	s.JournalBytes, s.LogBytes, s.StateBytes = s.JournalBytes+o.JournalBytes, s.LogBytes+o.LogBytes, s.StateBytes+o.StateBytes
+	s.SyncTime += o.SyncTime
+}
+
+// log adds an append to a file that is not synced.
+func (s *Stats) log(bytes int64) {
+	s.LogBytes += bytes
+	s.Files++
+}
+
+// nextPlanID names a plan by what it planned, so that equal plans of equal states
+// have equal names.
+func nextPlanID(s *session.Session, pl *Planned) string {
+	return ids.Page("pl", s.Name, pl.Request().Branch, pl.Request().Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)),
+		pl.Request().Now.UTC().Format(time.RFC3339Nano))
+}
+
+// commitCut makes the summary of what a cut lets go durable before the cut is: an
+// eviction, or a downgrade if all messages stay.
+func commitCut(s *session.Session, pl *Planned) error {
+	if pl.Made.Cut == nil || pl.Next.Summary.Offset.Messages <= s.Account.Observed[pl.Request().Branch].Offset.Messages {
+		return nil
+	}
+	point := journal.PointDowngrade
+	if len(pl.NewSpans()) > 0 {
+		point = journal.PointEviction
+	}
+	key := ids.Page("ct", s.Name, pl.Request().Branch, fmt.Sprint(s.Account.Epoch), pl.Next.Summary.Offset.Key, pl.Made.Cut.Chain)
+	r, err := s.CommitCut(key, point, pl.Request().Branch, pl.Next.Summary, pl.Request().Now)
+	pl.Stats.journal(r.Stats)
+	return err
+}
+
+// learnForGood trains the model's calibration on a refusal that named figures.
+func learnForGood(s *session.Session, pl *Planned) {
+	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
+		return
+	}
+	cal := s.Calibrations.Of(pl.Request().Model)
+	if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
+		return
+	}
+	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
+		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
+	}
+}
+
+// writeTrace writes down how a plan that was recorded was decided. If it can't, the plan
+// says so and the next line stands by itself.
+func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
+	if s.Tracer == nil {
+		return
+	}
+	n, err := s.Tracer.Write(tracedPlan(w, diff))
+	if err != nil {
+		w.Faults = append(w.Faults, ingest.Fault{Code: FaultNotTraced, Detail: err.Error()})
+		return
+	}
+	w.Stats.log(int64(n))
+}
+
+// tracedPlan is what the trace keeps of a plan.
+func tracedPlan(pl *Planned, diff *branch.Record) *trace.Plan {
+	return &trace.Plan{ID: pl.Next.Plan, Time: pl.Request().Now, Branch: pl.Request().Branch, Model: pl.Request().Model,
+		Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
+}

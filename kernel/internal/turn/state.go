@@ -1,0 +1,146 @@
+package turn
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// heard is what a turn says of the working state beside its messages.
+func (t *Turn) heard() workstate.Heard {
+	h := workstate.Heard{From: t.Source}
+	if t.Usage != nil {
+		h.Bill = &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
+	}
+	return h
+}
+
+// yieldState makes the session that owns SESSION-STATE.md write its checkpoint before
+// another takes the file, and gives its folder, "" for none. It holds no other session's
+// lock meanwhile.
+func (d *Desk) yieldState(ctx context.Context, t *Turn) string {
+	if d.Memory == nil || d.Keeping.Off || d.Keeping.StateFileOff || d.Keeping.NoCheckpoints || t.Branch != "" || t.More {
+		return ""
+	}
+	f, _, err := workstate.ReadStateFile(d.Memory.Private)
+	if err != nil || f.Section == nil {
+		return ""
+	}
+	owner := f.Section.Owner
+	if name, err := folder.Of(d.State, session.KeyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !d.private(ctx, t) {
+		return ""
+	}
+	if fi, err := folder.In(d.State, owner).Stat(""); err != nil || !fi.Folder {
+		return ""
+	}
+	s, unlock, err := d.Sessions.Use(ctx, "", owner, true)
+	if err != nil {
+		return ""
+	}
+	defer unlock()
+	if _, err := s.Life.Now(); err != nil {
+		return ""
+	}
+	if c, err := s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, d.Now())); err != nil || c == nil {
+		return ""
+	}
+	return owner
+}
+
+// private tells whether a turn is of a private session.
+func (d *Desk) private(ctx context.Context, t *Turn) bool {
+	if t.Private {
+		return true
+	}
+	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, false)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	return s.Branches.Newest(t.Branch, t.Model).Private
+}
+
+// markdownAfter has the Markdown records brought up to date after a turn, or in the middle
+// of one where the window fills.
+func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation, yielded string) []ingest.Fault {
+	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
+		return nil
+	}
+	end := w.turnEnd()
+	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
+	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
+		Reading: readingAfter(s, w, t), Now: t.Now, Yielded: yielded}
+	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
+		g := w.Maker
+		g.Out = &ingest.Pages{}
+		p = g.Keep(p, text, func(*pagevm.Page) []pagevm.Rep { return nil })
+		_, err := s.CommitPages(ctx, g.Out, &branch.Cut{}, t.Now)
+		return p.ID, err
+	}
+	return s.Life.AfterTurn(ctx, turn)
+}
+
+// readingAfter is what the next call will hold at least: what the last one was billed
+// for, with its answer and what came behind it, else what was planned and has come
+// since.
+func readingAfter(s *session.Session, w *intake, t Turn) checkpoint.Reading {
+	l := s.Branches.Newest(t.Branch, t.Model)
+	r := checkpoint.Reading{Window: l.Window, Estimated: true}
+	if r.Window == 0 {
+		r.Window = w.model.ContextWindow
+	}
+	ratio := 1.0
+	if cal := s.Calibrations.Of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
+		ratio, _ = cal.Factor()
+	}
+	count := func(from int) int {
+		return int(float64(w.TokensFrom(from)) * ratio)
+	}
+	seen := len(l.Proj.Seen)
+	if r.Tokens = count(0); seen > 0 && seen <= len(w.Hosts) {
+		r.Tokens = l.Whole() + count(seen)
+	}
+	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
+		behind := behindAnswer(w.Msgs)
+		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
+		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
+	}
+	return r
+}
+
+// behindAnswer is the index of the first message behind the model's last.
+func behindAnswer(msgs []memkernel.Message) int {
+	for i := len(msgs); i > 0; i-- {
+		if msgs[i-1].Role == memkernel.RoleAssistant {
+			return i
+		}
+	}
+	return 0
+}
+
+// recordLife writes the checkpoint that the plan asks for, before it is used.
+func recordLife(ctx context.Context, s *session.Session, pl *Planned) error {
+	faults, err := s.Life.BeforePlan(ctx, &workstate.Planned{Trigger: pl.Trigger, Behind: pl.Behind, Captured: pl.Captured, Msgs: pl.Msgs,
+		From: pl.source, Reading: pl.Reading, Cut: pl.Made.Cut != nil, Refused: pl.Refused, Now: pl.Request().Now})
+	pl.Faults = append(pl.Faults, faults...)
+	return err
+}
+
+// state adds what the files of the working state have cost since it was last asked.
+func (s *Stats) state(k *workstate.Keeper) {
+	spent := k.Spent()
+	s.StateBytes += spent.Bytes
+	s.Files += spent.Files
+	s.Syncs += spent.Syncs
+	s.SyncTime += spent.SyncTime
+}

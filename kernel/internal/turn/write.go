@@ -1,0 +1,142 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// WriteRequest asks for typed changes of pages.
+type WriteRequest struct {
+	SessionKey, Key       string
+	Point                 journal.CommitPoint
+	By                    string
+	Project, AllOrNothing bool
+	Updates               []journal.Update
+	Now                   time.Time
+}
+
+// Write stages, validates and commits updates of pages.
+func (d *Desk) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, error) {
+	s, unlock, err := d.Sessions.UseKey(ctx, req.SessionKey, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	tx, scope, err := d.transaction(s, req)
+	if err != nil {
+		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
+	}
+	to := s
+	if scope == memkernel.ScopeProject {
+		project, unlock, err := d.Sessions.Use(ctx, folder.Project, folder.Project, true)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+		to = project
+	}
+	r, err := to.WritebackFrom(tx, s)
+	if err != nil {
+		to.Invalidate()
+		return nil, fmt.Errorf("write to session %s: %w", s.Key, err)
+	}
+	return &r, nil
+}
+
+// transaction fills in what the request leaves open.
+func (d *Desk) transaction(s *session.Session, req WriteRequest) (tx journal.Transaction, scope memkernel.Scope, err error) {
+	tx = journal.Transaction{Key: req.Key, Time: req.Now, Point: req.Point, AllOrNothing: req.AllOrNothing,
+		By: journal.Principal{Name: req.By, Session: s.Name, Project: req.Project}}
+	if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err != nil {
+		return tx, scope, err
+	}
+	if tx.Time.IsZero() {
+		tx.Time = d.Now()
+	}
+	if tx.Point == "" {
+		tx.Point = journal.PointFlush
+	}
+	if tx.By.Name == "" {
+		tx.By.Name = "host"
+	}
+	if tx.Key == "" {
+		raw, err := json.Marshal(tx.Updates)
+		if err != nil {
+			return tx, scope, err
+		}
+		tx.Key = ids.Page("wr", s.Name, string(raw))
+	}
+	tx.Key = "write:" + tx.Key
+	return tx, scope, nil
+}
+
+// RememberRequest is something worth keeping.
+type RememberRequest struct {
+	SessionKey, Text, Path string
+	Tags                   consolidation.Tags
+	ID, Evidence           string
+	Private                bool
+	Now                    time.Time
+}
+
+// Remembered says where an entry stands.
+type Remembered struct {
+	ID        string
+	Ref       memkernel.Ref
+	Duplicate bool
+	Late      string
+	Masked    int
+	Unwritten string
+}
+
+// Remember appends a text to a file of the workspace, durably and once.
+func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, error) {
+	if d.Memory == nil {
+		return nil, errors.New("remember: memory is switched off")
+	}
+	s, unlock, err := d.Sessions.UseKey(ctx, req.SessionKey, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if req.Now.IsZero() {
+		req.Now = d.Now()
+	}
+	text, masked := s.Masker.Mask(strings.ToValidUTF8(req.Text, "\uFFFD"))
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("remember: there is nothing to keep: the text is empty")
+	}
+	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
+	store := d.Memory.Store(req.Private)
+	if req.Path == "" {
+		req.Path = store.DailyPath(req.Now)
+	}
+	if err := session.Appendable(store, req.Path); err != nil {
+		return nil, fmt.Errorf("remember: %w", err)
+	}
+	if req.ID == "" {
+		req.ID = ids.Page("me", s.Name, req.Path, text)
+	}
+	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
+	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
+		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
+	}
+	if err != nil {
+		s.Invalidate()
+		return nil, fmt.Errorf("remember: %w", err)
+	}
+	d.Memory.Sync.Written()
+	return &Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
+}
