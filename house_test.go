@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/config", "internal/document", "internal/endpoint", "kernel", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document"},
 	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "kernel", "serve", "serve/hook", "serve/mcp", "serve/proxy", "serve/tools"},
-	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
+	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "index/postgres", "internal/config", "internal/display", "internal/document", "judge/paging", "judge/predict", "judge/relevance", "judge/turns", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "pagevm/paging", "retrieval/foreign", "transcript"},
 	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "transcript"},
@@ -73,7 +73,7 @@ var arrows = map[string][]string{
 	"internal/choice":         {"transcript"},
 	"internal/config":         {},
 	"internal/crashtest":      {"internal/atomicfile", "internal/suite"},
-	"internal/display":        {"cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "kernel", "kernel/health", "pagevm", "pagevm/paging", "replay", "retrieval", "transcript"},
+	"internal/display":        {"cachelayout", "consolidation", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "judge/turns", "kernel", "kernel/health", "pagevm", "pagevm/paging", "replay", "retrieval", "transcript"},
 	"internal/document":       {"cachelayout", "index", "kernel", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":            {},
 	"internal/endpoint":       {},
@@ -95,7 +95,8 @@ var arrows = map[string][]string{
 
 	"judge/paging":    {".", "budget", "kernel", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
-	"judge/relevance": {"budget", "index", "markdownstore", "retrieval"},
+	"judge/relevance": {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
+	"judge/turns":     {".", "judge/relevance", "kernel"},
 
 	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/safename", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {},
