@@ -93,6 +93,7 @@ var arrows = map[string][]string{
 	"internal/tools/size":     {},
 	"internal/visible":        {},
 
+	"judge/golden":    {"judge/relevance", "retrieval"},
 	"judge/paging":    {".", "budget", "kernel", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
