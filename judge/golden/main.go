@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -17,7 +19,15 @@ func main() {
 	sealed := flag.Bool("sealed", false, "ask the half of the questions that is kept from tuning")
 	only := flag.String("only", "", "these genres alone")
 	sets := flag.String("set", "", "folders with Markdown files and qa.jsonl")
+	dir := flag.String("write", "", "write the genres as sets into this folder, for memkernel eval, and ask nothing")
 	flag.Parse()
+	if *dir != "" {
+		if err := write(*dir, *sealed); err != nil {
+			fmt.Fprintln(os.Stderr, "golden:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := table(context.Background(), *sealed, list(*only), list(*sets)); err != nil {
 		fmt.Fprintln(os.Stderr, "golden:", err)
 		os.Exit(1)
@@ -29,6 +39,27 @@ func list(s string) []string {
 		return nil
 	}
 	return strings.Split(s, ",")
+}
+
+// write makes a folder of each genre, with qa.jsonl.
+func write(dir string, sealed bool) error {
+	for _, g := range genres {
+		set, err := g.set(filepath.Join(dir, g.name), ".", sealed)
+		if err != nil {
+			return err
+		}
+		var rows bytes.Buffer
+		to := json.NewEncoder(&rows)
+		for _, q := range set.Questions {
+			if err := to.Encode(q); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(set.Dir, "qa.jsonl"), rows.Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // table prints a row for each genre and each set.

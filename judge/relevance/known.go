@@ -72,7 +72,7 @@ func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	seen := map[string]bool{}
-	for _, path := range slices.Sorted(slices.Values(b.paths)) {
+	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
 		for _, line := range b.lines[path] {
 			inLine(line, rng, add)
 			for _, s := range wordSpans(line) {
@@ -199,7 +199,7 @@ func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := newPlain(ctx, b.lines, b.paths)
+	p, err := newPlain(ctx, b.lines)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -315,9 +315,12 @@ func (b *Bench) Asked(seed uint64, n int) []KnownItem {
 }
 
 func (b *Bench) atRoot(it KnownItem) bool {
-	return slices.ContainsFunc(b.paths, func(p string) bool {
-		return !strings.Contains(p, "/") && b.HeldBy(it, p, 1, len(b.lines[p]))
-	})
+	for path, lines := range b.lines {
+		if !strings.Contains(path, "/") && b.HeldBy(it, path, 1, len(lines)) {
+			return true
+		}
+	}
+	return false
 }
 
 // HeldBy reports whether lines of a file hold an item as it stands.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,7 +18,7 @@ import (
 type plain struct{ db *sql.DB }
 
 // newPlain makes the table in memory, by the driver of SQLite that the index brings.
-func newPlain(ctx context.Context, files map[string][]string, paths []string) (p plain, err error) {
+func newPlain(ctx context.Context, files map[string][]string) (p plain, err error) {
 	driver := "sqlite"
 	if !slices.Contains(sql.Drivers(), driver) {
 		driver = "sqlite3"
@@ -43,7 +44,7 @@ func newPlain(ctx context.Context, files map[string][]string, paths []string) (p
 	if err != nil {
 		return p, err
 	}
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
 		for i, l := range files[path] {
 			if _, err := insert.ExecContext(ctx, strings.Join(plainWords(l), " "), path, i+1, l); err != nil {
 				return p, err

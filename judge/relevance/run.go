@@ -52,11 +52,9 @@ type Bench struct {
 	counter  budget.Counter
 	cache    *budget.Cache
 	dir      string
-	// cut are the chunks as they were indexed, lines the files that they were cut from,
-	// in the order of paths.
+	// cut are the chunks as they were indexed, lines the files that they were cut from.
 	cut   []cut
 	lines map[string][]string
-	paths []string
 }
 
 // Open indexes a set's folder in a temporary one, which Close removes.
@@ -124,7 +122,6 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	var out []index.Chunk
 	words := d.Keywords()
 	b.lines[path] = strings.Split(f.Text, "\n")
-	b.paths = append(b.paths, path)
 	for _, c := range b.store.Chunks(d) {
 		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
@@ -176,7 +173,7 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 // AskPlain puts all questions to a bare FTS5 table of the same lines, and judges each
 // answer: what any search has to be better than.
 func (b *Bench) AskPlain(ctx context.Context) ([]Answer, error) {
-	p, err := newPlain(ctx, b.lines, b.paths)
+	p, err := newPlain(ctx, b.lines)
 	if err != nil {
 		return nil, fmt.Errorf("make a plain table of %s: %w", b.Dir, err)
 	}
