@@ -83,14 +83,19 @@ bench-retrieval-cgo: test-cgo ## the same with the cgo driver (needs gcc)
 
 # Question sets and workspaces outside the repository, if there are any.
 LOCOMO := $(wildcard ../shared/data/retrieval/locomo-*)
-XQUAD := $(wildcard ../shared/data/retrieval/xquad-*)
 WORKSPACES := $(wildcard ../shared/data/workspaces/*)
 
+empty :=
+comma := ,
+GOLDEN_SETS := $(wildcard judge/relevance/testdata/languages/* ../shared/data/retrieval/*)
+
+# SEALED=-sealed asks the questions and prompts that are kept from tuning.
 bench-retrieval-quality: build ## the tables of doc/retrieval.md
-	$(BIN) eval $(addprefix --set ,$(wildcard judge/relevance/testdata/languages/*))
+	$(GO) run ./judge/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
+	for set in $(WORKSPACES); do $(BIN) eval --known-items --workspace $$set --state-dir bin/judged && \
+	  $(BIN) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(BIN) eval --headings --set $$set || exit 1; done
+	for v in right noise adversarial constant; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
-	for set in $(XQUAD); do $(BIN) eval --set $$set || exit 1; done
-	for set in $(WORKSPACES); do $(BIN) eval --headings --set $$set || exit 1; done
 	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
@@ -117,8 +122,6 @@ plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashe
 # have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else
 # the command takes, such as -questions 5.
 SETS := $(wildcard ../shared/data/retrieval/*)
-empty :=
-comma := ,
 bench-peers: build ## other programs on the same questions; npm installs them in a temporary folder
 	dir="$(abspath $(PEERS))"; test -n "$$dir" || { dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; }; \
 	for p in node=node@26 qmd=@tobilu/qmd@2.8.3 openclaw=openclaw@2026.9.6; do \

@@ -78,7 +78,7 @@ func readContract(t *testing.T) map[string]map[string]documented {
 
 // anyKeys are objects whose members depend on the input, or that are described
 // elsewhere.
-var anyKeys = []string{"messages", "layout.made", "categories", "intervals", "compare.categories", "compare.intervals"}
+var anyKeys = []string{"messages", "layout.made", "categories", "intervals", "compare.categories", "compare.intervals", "known_items", "plain", "kinds"}
 
 // members lists the paths of a document with the types seen there.
 func members(v any, path string, out map[string][]string) {
@@ -205,6 +205,8 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("migrate", "--from", "sqlite", "--to", "sqlite:"+filepath.Join(t.TempDir(), "index.sqlite")),
 		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
 		{"eval", "--set", "../../testdata/workspace", "--questions", "../../testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},
+		remembers("eval", "--known-items", "--n", "2", "--ranks"),
+		remembers("eval", "--junk", "--n", "2"),
 		{"status"},
 		{"check"},
 		{"salvage", "--session", "s"},
@@ -234,8 +236,10 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		}
 		schema, _ := doc["schema"].(string)
 		seen[schema] = true
-		if c, ok := doc["compare"].(map[string]any); ok {
-			compareFigures(t, name, c, contract[schema])
+		for _, again := range []string{"compare", "plain"} {
+			if c, ok := doc[again].(map[string]any); ok && schema == "memkernel/eval/v1" {
+				compareFigures(t, name, c, contract[schema])
+			}
 		}
 		compareWithContract(t, name, doc, contract[schema])
 	}

@@ -114,6 +114,12 @@ func TestEvalBad(t *testing.T) {
 		want string
 	}{
 		{"eval", fail.ExitUsage, "--set DIR"},
+		{"eval --set " + dir + " --vectors right", fail.ExitUsage, "--mode hybrid"},
+		{"eval --set " + dir + " --mode hybrid", fail.ExitUsage, "embedding.provider"},
+		{"eval --set " + dir + " --mode hybrid --vectors right --ablate", fail.ExitUsage, "leave out --mode"},
+		{"eval --junk --known-items", fail.ExitUsage, "twice"},
+		{"eval --junk --set " + dir, fail.ExitUsage, "--workspace"},
+		{"eval --known-items --n 0 --workspace " + dir, fail.ExitUsage, "--n 0"},
 		{"eval --set " + dir + " --with session", fail.ExitUsage, "name=value"},
 		{"eval --set " + dir + " --with session=much", fail.ExitUsage, "no number"},
 		{"eval --set " + dir + " --with nothing=1", fail.ExitUsage, "no such setting"},
@@ -131,4 +137,87 @@ func TestEvalBad(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr %q, want %d and %q", tc.args, code, stderr, tc.code, tc.want)
 		}
 	}
+}
+
+// Beside every figure stands what bare FTS5 finds; vectors are made of the set.
+func TestEvalModes(t *testing.T) {
+	dir := evalSample(t)
+	type report struct {
+		Mode    string  `json:"mode"`
+		Vectors string  `json:"vectors"`
+		MRR     float64 `json:"mrr"`
+		Plain   struct {
+			Questions   int              `json:"questions"`
+			MRR         float64          `json:"mrr"`
+			Differences []map[string]any `json:"differences"`
+		} `json:"plain"`
+	}
+	for _, tc := range []struct {
+		args string
+		mrr  float64
+	}{{"", .5}, {"--mode vectors --vectors right", 1}, {"--mode hybrid --vectors right", 1}} {
+		code, out, stderr := invoke(t, append([]string{"eval", "--set", dir, "--json"}, strings.Fields(tc.args)...)...)
+		var doc report
+		if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
+			t.Fatalf("%s: exit %d, %s", tc.args, code, stderr)
+		}
+		if doc.MRR != tc.mrr || doc.Plain.Questions != 2 || doc.Plain.MRR != .5 || len(doc.Plain.Differences) == 0 || !strings.Contains("--mode words"+tc.args, "--mode "+doc.Mode) {
+			t.Errorf("%s: %+v", tc.args, doc)
+		}
+	}
+}
+
+func TestEvalWorkspace(t *testing.T) {
+	code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5", "--json")
+	var known struct {
+		Known map[string]map[string]float64 `json:"known_items"`
+		Plain map[string]map[string]float64 `json:"plain"`
+	}
+	if code != fail.ExitOK || json.Unmarshal([]byte(out), &known) != nil {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if k := known.Known["phrase"]; k["n"] != 5 || len(known.Known) != 6 || len(known.Plain) != 6 {
+		t.Errorf("%+v", known)
+	}
+	if _, ok := known.Known["word"]["hits_holding_share"]; !ok {
+		t.Errorf("words: %v", known.Known["word"])
+	}
+	for _, args := range []string{"--ranks", ""} {
+		code, out, stderr = invoke(t, append([]string{"eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5"}, strings.Fields(args)...)...)
+		if code != fail.ExitOK || !strings.Contains(out, "identifier ") {
+			t.Errorf("exit %d, %s%s", code, stderr, out)
+		}
+	}
+	before := listed(t, "../../testdata/workspace")
+	code, out, stderr = invoke(t, "eval", "--junk", "--workspace", "../../testdata/workspace", "--n", "5", "--json")
+	var junk struct {
+		Prompts    int            `json:"prompts"`
+		Recalled   int            `json:"recalled"`
+		TokensMean float64        `json:"tokens_mean"`
+		Answerable map[string]any `json:"answerable"`
+	}
+	if code != fail.ExitOK || json.Unmarshal([]byte(out), &junk) != nil || junk.Prompts < 70 || junk.Answerable["prompts"] != 5.0 || junk.Recalled > junk.Prompts {
+		t.Errorf("exit %d, %s%s", code, stderr, out)
+	}
+	if after := listed(t, "../../testdata/workspace"); after != before {
+		t.Errorf("the workspace has %s, had %s", after, before)
+	}
+	code, out, _ = invoke(t, "eval", "--junk", "--sealed", "--workspace", "../../testdata/workspace", "--n", "1")
+	if code != fail.ExitOK || !strings.Contains(out, "answerable") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}
+
+// listed are the names in a folder.
+func listed(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := ""
+	for _, e := range entries {
+		names += e.Name() + " "
+	}
+	return names
 }

@@ -14,7 +14,12 @@ import (
 type Evaluation struct {
 	Sets []string `json:"sets"`
 	With []string `json:"with"`
+	// Mode is what was searched by, Vectors the kind that was made, "" for a provider's.
+	Mode    string `json:"mode"`
+	Vectors string `json:"vectors,omitempty"`
 	relevance.Report
+	// Plain is what bare FTS5 finds; its differences are those of ours to that.
+	Plain   Compared  `json:"plain"`
 	Ranks   []Ranks   `json:"ranks,omitempty"`
 	Compare *Compared `json:"compare,omitempty"`
 	// Ablation and LeaveOneOut are given where they were asked for.
@@ -47,6 +52,10 @@ func Eval(w io.Writer, doc *Evaluation, p Style) error {
 	title := func(format string, args ...any) { fmt.Fprintf(&b, "%s\n", p.Paint(Bold, fmt.Sprintf(format, args...))) }
 	title("%d questions of %s", doc.Questions, strings.Join(doc.Sets, ", "))
 	evalTable(&b, doc.Report)
+	b.WriteByte('\n')
+	title("bare FTS5 on the same lines, and what is above it, with the interval of 95 %%")
+	evalRow(&b, "all", relevance.Category{Metrics: doc.Plain.Metrics, Intervals: doc.Plain.Intervals})
+	differenceTable(&b, doc.Plain.Differences)
 	if c := doc.Compare; c != nil {
 		b.WriteByte('\n')
 		title("with %s", strings.Join(c.With, " "))
@@ -72,21 +81,22 @@ func Eval(w io.Writer, doc *Evaluation, p Style) error {
 func evalTable(b *strings.Builder, r relevance.Report) {
 	fmt.Fprintf(b, "  %-12s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s\n",
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
-	row := func(name string, c relevance.Category) {
-		m, i := c.Metrics, c.Intervals["recall_at_10"]
-		fmt.Fprintf(b, "  %s %5d", left(name, 12), m.Questions)
-		for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
-			m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"], m.FileHitAt1} {
-			fmt.Fprintf(b, " %5.1f", 100*v)
-		}
-		b.WriteByte('\n')
-	}
 	for _, c := range slices.Sorted(maps.Keys(r.Categories)) {
-		row(c, r.Categories[c])
+		evalRow(b, c, r.Categories[c])
 	}
-	row("all", relevance.Category{Metrics: r.Metrics, Intervals: r.Intervals})
+	evalRow(b, "all", relevance.Category{Metrics: r.Metrics, Intervals: r.Intervals})
 	fmt.Fprintf(b, "  ± is the interval of R@10 (95 %%); file1: the first file is one of the right ones; files' nDCG@5 %.1f;\n", 100*r.FileNDCGAt5)
 	fmt.Fprintf(b, "  packed into 500, 1,000 and 2,000 tokens %.1f, %.1f and %.1f\n", 100*r.Packed["500"], 100*r.Packed["1000"], 100*r.Packed["2000"])
+}
+
+func evalRow(b *strings.Builder, name string, c relevance.Category) {
+	m, i := c.Metrics, c.Intervals["recall_at_10"]
+	fmt.Fprintf(b, "  %-12s %5d", Clip(Printable(name), 12), m.Questions)
+	for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
+		m.WithinTokens["500"], m.WithinTokens["1000"], m.WithinTokens["2000"], m.FileHitAt1} {
+		fmt.Fprintf(b, " %5.1f", 100*v)
+	}
+	b.WriteByte('\n')
 }
 
 func differenceTable(b *strings.Builder, ds []relevance.Difference) {

@@ -2,6 +2,8 @@ package relevance
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 )
 
@@ -100,24 +102,47 @@ var Figures = []Figure{
 }
 
 // Difference is what one figure of a second run is above that of a first, question
-// by question.
+// by question, with the interval of 95 % of the paired bootstrap.
 type Difference struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
 	Interval
 }
 
+// resamples are how often Compare draws as many questions as there are.
+const resamples = 1000
+
 // Compare returns how a second run over the same questions differs from the
-// first.
+// first. The same answers give the same intervals.
 func Compare(first, second []Answer) []Difference {
-	var out []Difference
-	for _, f := range Figures {
-		values, sum := make([]float64, len(first)), 0.0
-		for i := range first {
-			values[i] = f.Of(second[i].Metrics) - f.Of(first[i].Metrics)
-			sum += values[i]
+	rows := make([][]float64, len(first))
+	for i := range first {
+		rows[i] = make([]float64, len(Figures))
+		for j, f := range Figures {
+			rows[i][j] = f.Of(second[i].Metrics) - f.Of(first[i].Metrics)
 		}
-		out = append(out, Difference{f.Name, sum / float64(len(first)), intervalOf(values)})
+	}
+	means := make([][]float64, len(Figures))
+	rng := rand.New(rand.NewPCG(1, uint64(len(rows))))
+	for range resamples {
+		sums := make([]float64, len(Figures))
+		for range rows {
+			for j, v := range rows[rng.IntN(len(rows))] {
+				sums[j] += v
+			}
+		}
+		for j, sum := range sums {
+			means[j] = append(means[j], sum/float64(len(rows)))
+		}
+	}
+	var out []Difference
+	for j, f := range Figures {
+		sum := 0.0
+		for _, r := range rows {
+			sum += r[j]
+		}
+		slices.Sort(means[j])
+		out = append(out, Difference{f.Name, sum / float64(len(rows)), Interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
 	}
 	return out
 }

@@ -6,9 +6,11 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
@@ -18,6 +20,9 @@ import (
 type Index interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
+	UseModel(ctx context.Context, model string, dim int) error
+	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
+	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
 	Close() error
 }
 
@@ -47,11 +52,14 @@ type Bench struct {
 	counter  budget.Counter
 	cache    *budget.Cache
 	dir      string
+	// cut are the chunks as they were indexed, lines the files that they were cut from.
+	cut   []cut
+	lines map[string][]string
 }
 
 // Open indexes a set's folder in a temporary one, which Close removes.
 func Open(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
-	b = &Bench{Set: set, cache: budget.NewCache(0)}
+	b = &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
 		if err != nil {
 			b.Close()
@@ -113,7 +121,9 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	}
 	var out []index.Chunk
 	words := d.Keywords()
+	b.lines[path] = strings.Split(f.Text, "\n")
 	for _, c := range b.store.Chunks(d) {
+		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
 			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words})
 	}
@@ -156,6 +166,25 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 			return nil, fmt.Errorf("ask %s: %w", q.ID, got.Err)
 		}
 		out = append(out, b.judge(q, got.Hits))
+	}
+	return out, nil
+}
+
+// AskPlain puts all questions to a bare FTS5 table of the same lines, and judges each
+// answer: what any search has to be better than.
+func (b *Bench) AskPlain(ctx context.Context) ([]Answer, error) {
+	p, err := newPlain(ctx, b.lines)
+	if err != nil {
+		return nil, fmt.Errorf("make a plain table of %s: %w", b.Dir, err)
+	}
+	defer p.db.Close()
+	var out []Answer
+	for _, q := range b.Questions {
+		hits, err := p.find(ctx, q.Text, hitLimit)
+		if err != nil {
+			return nil, fmt.Errorf("ask the plain table %s: %w", q.ID, err)
+		}
+		out = append(out, b.judge(q, hits))
 	}
 	return out, nil
 }

@@ -76,8 +76,8 @@ func (s *Settings) choose(o *markdownstore.Options) {
 
 // settle writes the choice down, once.
 func (s *Settings) settle() error {
-	s.choice.Lock()
-	defer s.choice.Unlock()
+	choosing.Lock()
+	defer choosing.Unlock()
 	if s.settled {
 		return nil
 	}
@@ -89,11 +89,8 @@ func (s *Settings) settle() error {
 	return nil
 }
 
-// choice guards what a process knows of having written its choice.
-type choice struct {
-	sync.Mutex
-	settled bool
-}
+// choosing is held while the choice is written.
+var choosing sync.Mutex
 
 const configLock = "config.lock"
 

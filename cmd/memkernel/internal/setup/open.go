@@ -24,7 +24,7 @@ type Settings struct {
 	Config     *config.Config
 	ConfigFile string
 
-	choice
+	settled bool // it is written down which Markdown is memory
 }
 
 // Needs are what a verb wants of the kernel beside its files.

@@ -13,10 +13,18 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
+)
+
+// What eval searches by.
+const (
+	modeWords   = "words"
+	modeVectors = "vectors"
+	modeHybrid  = "hybrid"
 )
 
 // evalFlags are the flags of eval.
@@ -33,16 +41,24 @@ type evalFlags struct {
 	now       cli.TimeValue
 	ranks     bool
 	backend   string
+	mode      cli.Choice
+	vectors   cli.Choice
+	known     bool
+	junk      bool
+	sealed    bool
+	seed      uint64
+	n         int
 }
 
 // Eval is the verb eval.
 func Eval(a *cli.App) *cobra.Command {
-	e := &evalFlags{}
+	e := &evalFlags{mode: cli.Choice{Value: modeWords, Of: []string{modeWords, modeVectors, modeHybrid}}, vectors: cli.Choice{Of: relevance.VectorKinds}}
 	cmd := &cobra.Command{
 		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
-of its qa.jsonl to it by words alone, and says how much of the evidence the hits
-cover: among the first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. A row
-of qa.jsonl is
+of its qa.jsonl to it, and says how much of the evidence the hits cover: among the
+first 1, 5 and 10, and within 500, 1,000 and 2,000 tokens. Beside that stands what a
+bare FTS5 table of the same lines finds, whose hits are single lines. A row of
+qa.jsonl is
 
   {"id","category","question","evidence":[{"file","line"}]}
 
@@ -52,6 +68,11 @@ Ages are counted to the day after the newest note, or to --now.
 --backend postgres keeps the index in a workspace of its own in the database that
 index.postgres names, and removes it afterwards.
 
+--mode says what is searched by: words (the default), vectors or hybrid. Vectors come
+from the provider that the configuration names, or are made of what is known of the
+set: --vectors right puts a question near the chunks that answer it, adversarial near
+others, noise and constant know nothing.
+
 --compare judges the same questions once more with other settings, and says what
 differs, question by question. Settings are written as name=value: unit (passage
 or chunk), decay, mmr, lambda, floor, pool, and the weights of what a passage's
@@ -60,17 +81,35 @@ score is made of, such as session=0 or before=0. --without takes signals out.
 --ablate takes each signal out once and says what is lost without it.
 --leave-one-out tells whether the weights fit more than the sets they were chosen
 on: it chooses them anew on all sets but one and judges them on that one, which
-takes minutes. --headings needs no qa.jsonl: each heading of a workspace asks for
-its own section.`,
+takes minutes.
+
+These need no qa.jsonl. --headings: each heading of a workspace asks for its own
+section. --known-items: what stands in the workspace is looked for as somebody would
+type it: phrases of four words, single words, identifiers, headings, dates and words
+with a letter wrong, --n of each, chosen by --seed. --junk plans turns that have
+nothing to do with memory ("thanks!") over the workspace, and says how often
+something was recalled for them, and beside that the same of questions that its notes
+answer; the half of the prompts that tuning should not see takes --sealed.`,
 		Example: `  memkernel eval --set shared/questions
   memkernel eval --set a --set b --compare unit=chunk
   memkernel eval --set a --compare before=0,behind=0,away=0 --json
   memkernel eval --set a --without feedback
   memkernel eval --set a,b,c --ablate
-  memkernel eval --set ~/notes --headings`,
+  memkernel eval --set a --mode hybrid --vectors adversarial
+  memkernel eval --set ~/notes --headings
+  memkernel eval --known-items --workspace ~/notes --n 100
+  memkernel eval --junk --workspace ~/notes`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e.compared = cmd.Flags().Changed("compare")
+			switch {
+			case e.known && e.junk:
+				return fail.Usagef("--known-items and --junk are two judgements: run eval twice")
+			case e.known:
+				return e.knownItems(cmd.Context(), a)
+			case e.junk:
+				return e.judgeJunk(cmd.Context(), a)
+			}
 			return runEval(cmd.Context(), a, e)
 		},
 	}
@@ -81,6 +120,13 @@ its own section.`,
 	f.StringSliceVar(&e.without, "without", nil, "judge without these `signals`, by the names of their weights")
 	f.StringSliceVar(&e.compare, "compare", nil, "compare with these `settings` beside those of --with")
 	f.StringVar(&e.backend, "backend", "sqlite", "what keeps the temporary index: `sqlite` or postgres, as configured")
+	f.Var(&e.mode, "mode", "what is searched by (default words)")
+	f.Var(&e.vectors, "vectors", "make vectors of what is known of the set, instead of asking the provider")
+	f.BoolVar(&e.known, "known-items", false, "look for what stands in --workspace, as somebody would type it")
+	f.BoolVar(&e.junk, "junk", false, "plan turns that have nothing to do with memory over --workspace")
+	f.BoolVar(&e.sealed, "sealed", false, "with --junk: the prompts that are kept from tuning, and no others")
+	f.Uint64Var(&e.seed, "seed", 1, "chooses the known items")
+	f.IntVar(&e.n, "n", 100, "how many known items of each kind")
 	f.BoolVar(&e.ranks, "ranks", false, "print the rank of each line of evidence, and no figures")
 	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and print what differs")
 	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
@@ -100,6 +146,7 @@ func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
 		return err
 	}
 	first, second := newEvalRun(a, e.now.Time), newEvalRun(a, e.now.Time)
+	first.mode, second.mode = e.mode.Value, e.mode.Value
 	if err := first.set(e.with, e.without); err != nil {
 		return err
 	}
@@ -113,12 +160,24 @@ func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
 	}
 	doc := evalJSON{Schema: "memkernel/eval/v1"}
 	doc.With = document.List(append(e.with[:len(e.with):len(e.with)], first.off...))
+	doc.Mode, doc.Vectors = e.mode.Value, e.vectors.Value
+	var plain []relevance.Answer
 	for i, b := range benches {
 		a.Step("asking", i, len(benches), "set")
 		doc.Sets = append(doc.Sets, b.Name)
+		p, err := e.embed(ctx, a, b)
+		if err != nil {
+			return err
+		}
+		first.embedder, second.embedder = p, p
 		if err := errors.Join(first.ask(ctx, b), e.askAgain(ctx, second, b)); err != nil {
 			return err
 		}
+		answers, err := b.AskPlain(ctx)
+		if err != nil {
+			return err
+		}
+		plain = append(plain, answers...)
 	}
 	a.ProgressDone()
 	a.Work("tuning")
@@ -128,6 +187,7 @@ func runEval(ctx context.Context, a *cli.App, e *evalFlags) error {
 		return err
 	}
 	doc.Report = relevance.Sum(first.answers)
+	doc.Plain = display.Compared{With: []string{}, Report: relevance.Sum(plain), Differences: relevance.Compare(plain, first.answers)}
 	if e.ranks {
 		for _, x := range first.answers {
 			doc.Ranks = append(doc.Ranks, display.Ranks{ID: x.ID, Ranks: x.Ranks})
@@ -153,6 +213,10 @@ func (e *evalFlags) check() error {
 		return fail.Usagef("--questions names the file of one set, not of %d", len(e.sets))
 	case e.questions != "" && e.headings:
 		return fail.Usagef("--headings makes the questions: leave out --questions")
+	case e.vectors.Value != "" && e.mode.Value == modeWords:
+		return fail.Usagef("--vectors %s: add --mode vectors or --mode hybrid", e.vectors.Value)
+	case e.mode.Value != modeWords && (e.ablate || e.leaveOut):
+		return fail.Usagef("--ablate and --leave-one-out search by words: leave out --mode")
 	case e.leaveOut && len(e.sets) < 2:
 		return fail.Usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
 	}
@@ -185,6 +249,23 @@ func (e *evalFlags) read(ctx context.Context, dir string) (relevance.Set, error)
 		return relevance.Headings(ctx, dir)
 	}
 	return relevance.Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
+}
+
+// embed fills a set's index with the vectors that the mode needs, and returns what
+// makes them, nil for words.
+func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *relevance.Bench) (p embed.Provider, err error) {
+	if e.mode.Value == modeWords {
+		return nil, nil
+	}
+	if e.vectors.Value != "" {
+		p, err = b.Vectors(e.vectors.Value)
+	} else if p, err = a.Embedder(); err == nil && p == nil {
+		err = fail.Usagef("--mode %s needs vectors: name an embedding.provider in the configuration, or say --vectors right", e.mode.Value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, b.Embed(ctx, p)
 }
 
 func closeAll(benches []*relevance.Bench) {
@@ -226,6 +307,9 @@ type evalRun struct {
 	chunks  bool
 	now     time.Time
 	answers []relevance.Answer
+	// mode is what is searched by, embedder what makes the vectors of the set that is asked.
+	mode     string
+	embedder embed.Provider
 	// off are the settings that took signals out.
 	off []string
 }
@@ -245,7 +329,14 @@ func (r *evalRun) ask(ctx context.Context, b *relevance.Bench) error {
 		}
 	}
 	b.Chunks = r.chunks
-	answers, err := b.Ask(ctx, &r.opts, now)
+	opts := r.opts
+	if r.embedder != nil {
+		opts.Embedder = r.embedder
+	}
+	if r.mode == modeVectors {
+		opts.VectorWeight, opts.KeywordWeight = 1, 0
+	}
+	answers, err := b.Ask(ctx, &opts, now)
 	r.answers = append(r.answers, answers...)
 	return err
 }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+func main() {
+	sealed := flag.Bool("sealed", false, "ask the half of the questions that is kept from tuning")
+	only := flag.String("only", "", "these genres alone")
+	sets := flag.String("set", "", "folders with Markdown files and qa.jsonl")
+	dir := flag.String("write", "", "write the genres as sets into this folder, for memkernel eval, and ask nothing")
+	flag.Parse()
+	if *dir != "" {
+		if err := write(*dir, *sealed); err != nil {
+			fmt.Fprintln(os.Stderr, "golden:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := table(context.Background(), *sealed, list(*only), list(*sets)); err != nil {
+		fmt.Fprintln(os.Stderr, "golden:", err)
+		os.Exit(1)
+	}
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// write makes a folder of each genre, with qa.jsonl.
+func write(dir string, sealed bool) error {
+	for _, g := range genres {
+		set, err := g.set(filepath.Join(dir, g.name), ".", sealed)
+		if err != nil {
+			return err
+		}
+		var rows bytes.Buffer
+		to := json.NewEncoder(&rows)
+		for _, q := range set.Questions {
+			if err := to.Encode(q); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(set.Dir, "qa.jsonl"), rows.Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table prints a row for each genre and each set.
+func table(ctx context.Context, sealed bool, only, sets []string) error {
+	fmt.Printf("%-14s %5s  %22s  %22s  %20s %20s %20s\n", "", "", "search", "bare FTS5", "difference", "", "")
+	fmt.Printf("%-14s %5s  %s  %s  %20s %20s %20s\n", "%", "n", head, head, "R@10", "nDCG@10", "1k t")
+	for _, g := range genres {
+		if len(only) > 0 && !slices.Contains(only, g.name) {
+			continue
+		}
+		ours, plain, err := g.judge(ctx, ".", sealed)
+		if err != nil {
+			return err
+		}
+		row(g.name, ours, plain)
+	}
+	for _, dir := range sets {
+		set, err := relevance.Read(dir, filepath.Join(dir, "qa.jsonl"))
+		if err != nil {
+			return err
+		}
+		ours, plain, err := ask(ctx, set)
+		if err != nil {
+			return err
+		}
+		row(set.Name, ours, plain)
+	}
+	fmt.Println("1k t, 2k t: recall of the first hits that fit into 1,000 and 2,000 tokens; * beyond chance")
+	return nil
+}
+
+const head = " R@10  nDCG  1k t  2k t"
+
+func row(name string, ours, plain []relevance.Answer) {
+	fmt.Printf("%-14s %5d", name, len(ours))
+	for _, answers := range [][]relevance.Answer{ours, plain} {
+		m := relevance.Sum(answers).Metrics
+		fmt.Printf("  %5.1f %5.1f %5.1f %5.1f", 100*m.RecallAt10, 100*m.NDCGAt10, 100*m.WithinTokens["1000"], 100*m.WithinTokens["2000"])
+	}
+	diffs := relevance.Compare(plain, ours)
+	for _, figure := range []string{"recall_at_10", "ndcg_at_10", "recall_within_1000"} {
+		d := diffs[slices.IndexFunc(diffs, func(d relevance.Difference) bool { return d.Name == figure })]
+		mark := " "
+		if d.Low > 0 || d.High < 0 {
+			mark = "*"
+		}
+		fmt.Printf("  %18s%s", fmt.Sprintf("%+.1f (%+.1f, %+.1f)", 100*d.Mean, 100*d.Low, 100*d.High), mark)
+	}
+	fmt.Println()
+}
+
+// ask puts the questions of a set to search and to bare FTS5.
+func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, err error) {
+	b, err := relevance.Open(ctx, set, relevance.SQLite)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer b.Close()
+	b.Unpacked = true
+	now, err := b.Moment(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ours, err = b.Ask(ctx, &retrieval.Options{}, now); err != nil {
+		return nil, nil, err
+	}
+	plain, err = b.AskPlain(ctx)
+	return ours, plain, err
+}

@@ -1,0 +1,331 @@
+package relevance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Kinds of known items.
+const (
+	KindPhrase     = "phrase"     // four words that stand so in a line
+	KindWord       = "word"       // one word
+	KindIdentifier = "identifier" // a path, a name in code, a hash, a number
+	KindHeading    = "heading"
+	KindDate       = "date"
+	KindTypo       = "typo" // a word with one letter wrong
+)
+
+// KnownKinds are all of them.
+var KnownKinds = []string{KindPhrase, KindWord, KindIdentifier, KindHeading, KindDate, KindTypo}
+
+// KnownItem is something that stands in a workspace, as somebody would type it.
+type KnownItem struct {
+	Kind, Query string
+	// holds is what a line has to hold, with nothing of a word before or behind it
+	// unless it is part of one; "" if places count.
+	holds  string
+	within bool
+	places []Evidence
+}
+
+// Known is what the items of a kind came to. Of words the share of the first ten hits
+// counts that hold the word, or one of the same stem; of all others whether a hit
+// holds the item.
+type Known struct {
+	N                int      `json:"n"`
+	HitAt1           *float64 `json:"hit_at_1,omitempty"`
+	HitAt10          *float64 `json:"hit_at_10,omitempty"`
+	HitsHoldingShare *float64 `json:"hits_holding_share,omitempty"`
+}
+
+// KnownAnswer is the rank of the first hit that holds an item, 0 if none of ten does,
+// and the share of the hits that do.
+type KnownAnswer struct {
+	KnownItem
+	Rank  int
+	Share float64
+}
+
+// KnownItems chooses at most n items of each kind of what is indexed. The same seed
+// chooses the same.
+func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
+	all := map[string]map[string]KnownItem{}
+	add := func(it KnownItem) {
+		if all[it.Kind] == nil {
+			all[it.Kind] = map[string]KnownItem{}
+		}
+		old := all[it.Kind][it.Query]
+		it.places = append(old.places, it.places...)
+		all[it.Kind][it.Query] = it
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	seen := map[string]bool{}
+	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
+		for _, line := range b.lines[path] {
+			inLine(line, rng, add)
+			for _, s := range wordSpans(line) {
+				seen[strings.ToLower(line[s.from:s.to])] = true
+			}
+		}
+		b.ofFile(path, add)
+	}
+	for _, w := range slices.Sorted(maps.Keys(all[KindWord])) {
+		if typo := mistyped(w, rng); typo != "" && !seen[typo] {
+			add(KnownItem{Kind: KindTypo, Query: typo, holds: w})
+		}
+	}
+	var out []KnownItem
+	for _, kind := range KnownKinds {
+		of := all[kind]
+		queries := slices.Sorted(maps.Keys(of))
+		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+		for _, q := range queries[:min(n, len(queries))] {
+			out = append(out, of[q])
+		}
+	}
+	return out
+}
+
+var (
+	identifiers = regexp.MustCompile(`(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*\w|\b[A-Za-z]+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b\d{3,}\b|\b[0-9a-f]{7,40}\b|\b[\w-]+\.(?:go|md|py|js|ts|sh|json|ya?ml|txt)\b`)
+	dates       = regexp.MustCompile(`\b\d{4}[-/]\d{2}[-/]\d{2}\b|\d{4}年\d{1,2}月\d{1,2}日|\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(?:, \d{4})?\b`)
+)
+
+// phraseWords are the words of a phrase. Written without spaces, as many pairs of
+// characters are.
+const phraseWords = 4
+
+// inLine adds what stands in a line.
+func inLine(line string, rng *rand.Rand, add func(KnownItem)) {
+	found := dates.FindAllString(line, -1)
+	for _, d := range found {
+		add(KnownItem{Kind: KindDate, Query: d, holds: d})
+	}
+	for _, id := range identifiers.FindAllString(line, -1) {
+		if !slices.ContainsFunc(found, func(d string) bool { return strings.Contains(d, id) }) {
+			add(KnownItem{Kind: KindIdentifier, Query: id, holds: id})
+		}
+	}
+	words := singleWords(line)
+	for _, s := range words {
+		w := strings.ToLower(line[s.from:s.to])
+		if n := len([]rune(w)); (s.pairs && n == 2 || n >= 4) && !strings.ContainsFunc(w, unicode.IsNumber) {
+			add(KnownItem{Kind: KindWord, Query: w, holds: w, within: s.pairs})
+		}
+	}
+	if n := len(words) - phraseWords; n >= 0 {
+		i := rng.IntN(n + 1)
+		p := line[words[i].from:words[i+phraseWords-1].to]
+		add(KnownItem{Kind: KindPhrase, Query: p, holds: p, within: true})
+	}
+}
+
+// singleWords are the words of a line, in writing without spaces its pairs of
+// characters, each once.
+func singleWords(line string) []wordSpan {
+	var out []wordSpan
+	for _, s := range wordSpans(line) {
+		if !s.pairs {
+			out = append(out, s)
+			continue
+		}
+		from, n := s.from, 0
+		for i, r := range line[s.from:s.to] {
+			if n++; n == 2 {
+				to := s.from + i + len(string(r))
+				out = append(out, wordSpan{from, to, true})
+				from, n = to, 0
+			}
+		}
+	}
+	return out
+}
+
+// ofFile adds the headings of a file, each with the lines of its section, and its date.
+func (b *Bench) ofFile(path string, add func(KnownItem)) {
+	units := markdownstore.Units(markdownstore.Parse(path, strings.Join(b.lines[path], "\n")))
+	for i, u := range units {
+		if u.Kind == markdownstore.UnitHeading && worded(u.Label) {
+			add(KnownItem{Kind: KindHeading, Query: u.Label, places: []Evidence{{path, u.StartLine, endOf(units[i:])}}})
+		}
+	}
+	if class, ok := markdownstore.Classify(path); ok && class.Date != "" {
+		add(KnownItem{Kind: KindDate, Query: class.Date, holds: class.Date, places: []Evidence{{path, 1, len(b.lines[path])}}})
+	}
+}
+
+// mistyped is a word with one letter left out, doubled, exchanged with the next or
+// replaced, "" if it is too short for that.
+func mistyped(word string, rng *rand.Rand) string {
+	rs := []rune(word)
+	if len(rs) < 6 || slices.ContainsFunc(rs, func(r rune) bool { return paired(r) || !unicode.IsLetter(r) }) {
+		return ""
+	}
+	i := 1 + rng.IntN(len(rs)-2)
+	switch rng.IntN(4) {
+	case 0:
+		rs = slices.Delete(rs, i, i+1)
+	case 1:
+		rs = slices.Insert(rs, i, rs[i])
+	case 2:
+		rs[i], rs[i+1] = rs[i+1], rs[i]
+	default:
+		rs[i] = rs[rng.IntN(len(rs))]
+	}
+	if string(rs) == word {
+		return ""
+	}
+	return string(rs)
+}
+
+// knownLimit is how many hits are looked at.
+const knownLimit = 10
+
+// AskKnown looks for items with the search under judgement, and with bare FTS5.
+func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) (ours, plainly []KnownAnswer, err error) {
+	a, err := analysis.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := newPlain(ctx, b.lines)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.db.Close()
+	r := retrieval.New(b.Index, opts)
+	for _, it := range items {
+		got := r.Search(ctx, retrieval.Query{Text: it.Query, Limit: knownLimit, MinShare: b.MinShare, Passages: !b.Chunks, NoSnippets: true, Now: now, Age: b.age})
+		hits, err := p.find(ctx, it.Query, knownLimit)
+		if err = cmp.Or(got.Err, err); err != nil {
+			return nil, nil, fmt.Errorf("look for %q: %w", it.Query, err)
+		}
+		ours, plainly = append(ours, b.rateKnown(a, it, got.Hits)), append(plainly, b.rateKnown(a, it, hits))
+	}
+	return ours, plainly, nil
+}
+
+func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) KnownAnswer {
+	out := KnownAnswer{KnownItem: it}
+	n := 0
+	for i, h := range hits {
+		if !b.holds(a, it, h) {
+			continue
+		}
+		if n++; out.Rank == 0 {
+			out.Rank = i + 1
+		}
+	}
+	out.Share = float64(n) / float64(max(len(hits), 1))
+	return out
+}
+
+// holds reports whether the lines of a hit hold an item.
+func (b *Bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool {
+	if slices.ContainsFunc(it.places, func(e Evidence) bool { return e.in(h.Path, h.StartLine, h.EndLine) }) {
+		return true
+	}
+	if it.holds == "" {
+		return false
+	}
+	if b.HeldBy(it, h.Path, h.StartLine, h.EndLine) {
+		return true
+	}
+	if it.Kind != KindWord || it.within {
+		return false
+	}
+	terms, lang := a.AppendIndex(nil, h.Text)
+	held := strings.Fields(string(terms))
+	return slices.ContainsFunc(strings.Fields(string(a.AppendIndexAs(nil, it.holds, lang))), func(t string) bool { return slices.Contains(held, t) })
+}
+
+// stands reports whether a text stands in a line, in any case of letters; unless within,
+// as a whole word.
+func stands(line, text string, within bool) bool {
+	line, text = strings.ToLower(line), strings.ToLower(text)
+	for from := 0; ; {
+		i := strings.Index(line[from:], text)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, behind := []rune(line[:i]), []rune(line[i+len(text):])
+		part := len(before) > 0 && wordRune(before[len(before)-1]) || len(behind) > 0 && wordRune(behind[0])
+		if within || !part {
+			return true
+		}
+		from = i + len(text)
+	}
+}
+
+func wordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) && !paired(r) }
+
+// SumKnown sums up the answers of each kind.
+func SumKnown(answers []KnownAnswer) map[string]Known {
+	out := map[string]Known{}
+	for _, kind := range KnownKinds {
+		n, first, ten, held := 0, 0.0, 0.0, 0.0
+		for _, a := range answers {
+			if a.Kind != kind {
+				continue
+			}
+			n++
+			held += a.Share
+			if a.Rank == 1 {
+				first++
+			}
+			if a.Rank > 0 {
+				ten++
+			}
+		}
+		k := Known{N: n}
+		if of := float64(n); n > 0 && kind == KindWord {
+			held /= of
+			k.HitsHoldingShare = &held
+		} else if n > 0 {
+			first, ten = first/of, ten/of
+			k.HitAt1, k.HitAt10 = &first, &ten
+		}
+		out[kind] = k
+	}
+	return out
+}
+
+// Asked are items that a prompt does not show by itself: phrases and identifiers that
+// stand below the folder of notes and in no file at the root.
+func (b *Bench) Asked(seed uint64, n int) []KnownItem {
+	var out []KnownItem
+	for _, it := range b.KnownItems(seed, 4*n) {
+		if len(out) < n && (it.Kind == KindPhrase || it.Kind == KindIdentifier) && !b.atRoot(it) {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+func (b *Bench) atRoot(it KnownItem) bool {
+	for path, lines := range b.lines {
+		if !strings.Contains(path, "/") && b.HeldBy(it, path, 1, len(lines)) {
+			return true
+		}
+	}
+	return false
+}
+
+// HeldBy reports whether lines of a file hold an item as it stands.
+func (b *Bench) HeldBy(it KnownItem, path string, from, to int) bool {
+	lines := b.lines[path]
+	lines = lines[min(max(from-1, 0), len(lines)):min(to, len(lines))]
+	return slices.ContainsFunc(lines, func(l string) bool { return stands(l, it.holds, it.within) })
+}

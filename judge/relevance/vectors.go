@@ -1,0 +1,188 @@
+package relevance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+)
+
+// Vectors made of what is known of a set, to see what a search makes of good and of bad
+// ones without a model.
+const (
+	// VectorsRight put a question near the chunks that hold its evidence.
+	VectorsRight = "right"
+	// VectorsNoise know nothing: each is random by its text.
+	VectorsNoise = "noise"
+	// VectorsAdversarial put a question near chunks that don't hold its evidence, and
+	// opposite to those that do.
+	VectorsAdversarial = "adversarial"
+	// VectorsConstant are nearly the same for all texts, as a model's are that doesn't
+	// know the language.
+	VectorsConstant = "constant"
+)
+
+// VectorKinds are the kinds of made vectors.
+var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant}
+
+const (
+	madeDim = 256
+	// madeNoise is the length of what is random in a right vector, beside 1.
+	madeNoise = .3
+	// wrongChunks are near an adversarial question.
+	wrongChunks = 10
+)
+
+// made is a provider of made vectors.
+type made struct {
+	kind string
+	// known are the vectors that don't follow from the text alone.
+	known map[string][]float32
+}
+
+// Vectors makes a provider of a kind for the set.
+func (b *Bench) Vectors(kind string) (embed.Provider, error) {
+	if !slices.Contains(VectorKinds, kind) {
+		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
+	}
+	m := &made{kind, map[string][]float32{}}
+	if kind == VectorsNoise || kind == VectorsConstant {
+		return m, nil
+	}
+	for i := range b.cut {
+		m.put(b.cut[i].text, 0, nil)
+	}
+	for _, q := range b.Questions {
+		concept := random("concept " + q.ID + " " + q.Text)
+		m.put(q.Text, 1, concept)
+		for _, e := range q.Evidence {
+			for _, c := range b.cut {
+				if e.in(c.path, c.from, c.to) {
+					m.put(c.text, map[bool]float32{true: 1, false: -1}[kind == VectorsRight], concept)
+				}
+			}
+		}
+		if kind == VectorsAdversarial {
+			b.mislead(m, q, concept)
+		}
+	}
+	return m, nil
+}
+
+// mislead puts a question's concept on chunks without evidence.
+func (b *Bench) mislead(m *made, q Question, concept []float32) {
+	rng := rand.New(rand.NewPCG(hashed(q.ID+q.Text), 0))
+	for n, tries := 0, 0; n < wrongChunks && tries < 10*wrongChunks; tries++ {
+		c := b.cut[rng.IntN(len(b.cut))]
+		if !slices.ContainsFunc(q.Evidence, func(e Evidence) bool { return e.in(c.path, c.from, c.to) }) {
+			m.put(c.text, 1, concept)
+			n++
+		}
+	}
+}
+
+// put adds a share of a vector to that of a text, which begins as noise.
+func (m *made) put(text string, share float32, of []float32) {
+	if m.known[text] == nil {
+		m.known[text] = random(text)
+		for i := range m.known[text] {
+			m.known[text][i] *= madeNoise
+		}
+	}
+	for i := range of {
+		m.known[text][i] += share * of[i]
+	}
+}
+
+// Model implements embed.Provider.
+func (m *made) Model() string { return "made/" + m.kind }
+
+// EmbedQuery implements embed.Provider.
+func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	if v := m.known[text]; v != nil {
+		return v, nil
+	}
+	v := random(text)
+	if m.kind == VectorsConstant {
+		for i := range v {
+			v[i] = v[i]*.05 + 1
+		}
+	}
+	return v, nil
+}
+
+// EmbedDocuments implements embed.Provider.
+func (m *made) EmbedDocuments(ctx context.Context, texts []string) (embed.Result, error) {
+	var r embed.Result
+	for _, t := range texts {
+		v, _ := m.EmbedQuery(ctx, t)
+		r.Vectors = append(r.Vectors, v)
+	}
+	return r, nil
+}
+
+// random is a vector of length 1 in the mean that only a text decides.
+func random(text string) []float32 {
+	rng := rand.New(rand.NewPCG(hashed(text), 1))
+	v := make([]float32, madeDim)
+	for i := range v {
+		v[i] = float32(rng.NormFloat64()) / 16 // the root of madeDim
+	}
+	return v
+}
+
+func hashed(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
+}
+
+// cut is a chunk of the set: the text that its vector is made of, and its lines.
+type cut struct {
+	path, text string
+	from, to   int
+}
+
+// Embed fills the index with a provider's vectors. A text that the provider refuses is
+// an error, since its questions would be judged by its absence.
+func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
+	dim := embed.Describe(p).Dim
+	if dim == 0 {
+		v, err := p.EmbedQuery(ctx, "length")
+		if err != nil {
+			return fmt.Errorf("embed %s: %w", b.Dir, err)
+		}
+		dim = len(v)
+	}
+	if err := b.Index.UseModel(ctx, p.Model(), dim); err != nil {
+		return err
+	}
+	report, err := embed.Fill(ctx, p, b.unembedded(ctx, p.Model()), func(ctx context.Context, vs []embed.Vector[index.Hash]) error {
+		out := make([]index.Embedding, len(vs))
+		for i, v := range vs {
+			out[i] = index.Embedding{Hash: v.Key, Vector: v.Vector}
+		}
+		return b.Index.PutEmbeddings(ctx, p.Model(), out)
+	}, nil)
+	if err = cmp.Or(err, report.RefusedErr); err != nil {
+		return fmt.Errorf("embed %s: %w", b.Dir, err)
+	}
+	return nil
+}
+
+func (b *Bench) unembedded(ctx context.Context, model string) iter.Seq2[embed.Text[index.Hash], error] {
+	return func(yield func(embed.Text[index.Hash], error) bool) {
+		for m, err := range b.Index.MissingEmbeddings(ctx, model) {
+			if !yield(embed.Text[index.Hash]{Key: m.Hash, Text: embed.Compose(m.Trail, m.Text)}, err) {
+				return
+			}
+		}
+	}
+}
