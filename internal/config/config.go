@@ -143,7 +143,7 @@ type Index struct {
 
 // Sync holds what brings the index up to date.
 type Sync struct {
-	Wait           Duration `key:"wait" default:"2s" range:"0s..10m" doc:"How long a search, and a plan, waits for the index to be made, or for what has changed; the answer is what there is by then. 0 searches the index as it is."`
+	Wait           Duration `key:"wait" experimental:"yes" default:"2s" range:"0s..10m" doc:"How long a search, and a plan, waits for the index to be made, or for what has changed; the answer is what there is by then. 0 searches the index as it is."`
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start does."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search does that found the index without vectors."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often the clock does."`
