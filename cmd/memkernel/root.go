@@ -35,10 +35,9 @@ func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "memkernel",
 		Short:         "plan what a model gets to see, within a budget and with a warm cache",
-		Version:       cli.Build().Line(),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return rootRun(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return rootRun(a, cmd, args) },
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if !configured(cmd) {
 				return nil
@@ -46,7 +45,9 @@ func newRoot(a *cli.App) *cobra.Command {
 			return a.Prepare(cmd)
 		},
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	// Not cobra's own: its templates would link text/template, and with that all methods
+	// of all types, a tenth of the program.
+	root.Flags().BoolP(versionFlag, "v", false, "print the version")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -107,6 +108,9 @@ func complete(a *cli.App, cmd *cobra.Command) {
 // configured tells whether a verb needs the configuration: help must work where that is
 // broken, and completions read it for the verb that they complete.
 func configured(cmd *cobra.Command) bool {
+	if !cmd.HasParent() && asksVersion(cmd) {
+		return false
+	}
 	for c := cmd; c.HasParent(); c = c.Parent() {
 		switch c.Name() {
 		case "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
@@ -142,8 +146,19 @@ func exists(root *cobra.Command, verb string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == verb })
 }
 
+const versionFlag = "version"
+
+func asksVersion(root *cobra.Command) bool {
+	asked, err := root.Flags().GetBool(versionFlag)
+	return err == nil && asked
+}
+
 // rootRun is met without a verb, or with one that does not exist.
-func rootRun(cmd *cobra.Command, args []string) error {
+func rootRun(a *cli.App, cmd *cobra.Command, args []string) error {
+	if asksVersion(cmd) {
+		_, err := fmt.Fprintln(a.Out, cli.Build().Line())
+		return err
+	}
 	if len(args) == 0 {
 		return cmd.Help()
 	}
