@@ -28,7 +28,7 @@ func (m *Memory) LeftOut(ctx context.Context) (markdownstore.LeftOut, error) {
 
 // surveyed is LeftOut, kept for searches that find nothing: these have no time to look
 // through a workspace.
-func (m *Memory) surveyed(ctx context.Context) *markdownstore.LeftOut {
+func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	left, err := m.LeftOut(ctx)
 	if err != nil {
 		return nil

@@ -155,20 +155,20 @@ func (m *Memory) endRuns() error {
 }
 
 // wanted reports whether an index that is behind by so much is to be brought up to date.
-func (m *Memory) wanted(lag index.Lag) bool {
-	m.bring.mu.Lock()
-	defer m.bring.mu.Unlock()
-	return m.o.Wait >= 0 && (m.bring.suspect || !lag.Zero() && lag != m.bring.left)
+func (b *bringer) wanted(wait time.Duration, lag index.Lag) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return wait >= 0 && (b.suspect || !lag.Zero() && lag != b.left)
 }
 
 // doubt has an index looked through that a search found damaged, and made anew if it is.
-func (m *Memory) doubt(err error) bool {
-	if m.o.Wait < 0 || !errors.Is(err, index.ErrDamaged) {
+func (b *bringer) doubt(wait time.Duration, err error) bool {
+	if wait < 0 || !errors.Is(err, index.ErrDamaged) {
 		return false
 	}
-	m.bring.mu.Lock()
-	defer m.bring.mu.Unlock()
-	m.bring.suspect = true
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.suspect = true
 	return true
 }
 
@@ -192,7 +192,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	switch {
 	case err == nil:
 		var own bool
-		if out.lag, own = m.Sync.Stale(ctx); !m.wanted(out.lag) || p.Peek || own && !p.Asked {
+		if out.lag, own = m.Sync.Stale(ctx); !m.bring.wanted(m.o.Wait, out.lag) || p.Peek || own && !p.Asked {
 			if !out.lag.Zero() {
 				m.Sync.Wanting()
 			}
@@ -203,7 +203,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 			m.Sync.Wanting()
 		}
 		return out, err
-	case errors.Is(err, index.ErrMissing) && m.empty(ctx):
+	case errors.Is(err, index.ErrMissing) && empty(ctx, m):
 		if !p.Asked {
 			return out, err // a plan needs no words for it
 		}
@@ -236,7 +236,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 			return out, err
 		}
 		out.reading = x
-		if out.lag, _ = m.Sync.Stale(ctx); !m.wanted(out.lag) {
+		if out.lag, _ = m.Sync.Stale(ctx); !m.bring.wanted(m.o.Wait, out.lag) {
 			return out, nil
 		}
 	}
@@ -357,7 +357,7 @@ func (m *Memory) worded(ix retrieval.Index) *retrieval.Retriever {
 }
 
 // empty reports whether there is nothing to be indexed.
-func (m *Memory) empty(ctx context.Context) bool {
+func empty(ctx context.Context, m *Memory) bool {
 	if m.o.Sessions.Enabled {
 		return false
 	}

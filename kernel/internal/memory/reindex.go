@@ -133,7 +133,7 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 		r.Notes = append(r.Notes, Skipped{Reason: r.Unsettled.Error()})
 	}
 	if !o.delta {
-		r.Left = m.surveyed(ctx)
+		r.Left = surveyed(ctx, m)
 	}
 	if m.o.Embedder != nil && !o.words {
 		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
@@ -210,10 +210,10 @@ func (m *Memory) readPast(ctx context.Context, opts *ReindexOptions, r *Report) 
 	}
 	from := []sessions.Lister{}
 	for _, src := range o.Sources {
-		from = append(from, m.owned(src.Find))
+		from = append(from, owned(src.Find, m.Agent))
 	}
 	if o.Own != nil {
-		from = append(from, m.owned(o.Own))
+		from = append(from, owned(o.Own, m.Agent))
 	}
 	report, err := m.Past.Update(ctx, sessions.UpdateOptions{All: !opts.delta, Wait: !opts.delta, Now: m.o.Now()}, from...)
 	if errors.Is(err, sessions.ErrBusy) {
@@ -224,10 +224,10 @@ func (m *Memory) readPast(ctx context.Context, opts *ReindexOptions, r *Report) 
 }
 
 // owned lists what another lists, with the agent of those that are nobody's.
-func (m *Memory) owned(list sessions.Lister) sessions.Lister {
+func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
 	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
 		list(ctx, func(c sessions.Conversation) bool {
-			c.Agent = cmp.Or(c.Agent, m.Agent(c.Key))
+			c.Agent = cmp.Or(c.Agent, agent(c.Key))
 			return yield(c)
 		}, failed)
 	}

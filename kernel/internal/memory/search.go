@@ -87,7 +87,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		return m.ask(ctx, r, q), r.lag
 	}
 	res, lag := ask()
-	if p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero() && m.wanted(m.Sync.Look(ctx)) || m.doubt(res.Err) {
+	if p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero() && m.bring.wanted(m.o.Wait, m.Sync.Look(ctx)) || m.bring.doubt(m.o.Wait, res.Err) {
 		res, _ = ask()
 	}
 	if p.Asked {
