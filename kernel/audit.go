@@ -52,12 +52,12 @@ func (k *Kernel) Audit(ctx context.Context, o AuditOptions) (*health.Report, err
 		o.Limits = consolidation.DefaultLimits()
 	}
 	opts := &k.memory.opts.Store
-	now := k.nowOr(o.Now)
+	now := nowOr(k, o.Now)
 	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: opts.Timezone,
 		Masker: k.masker, MaxFileBytes: opts.MaxFileBytes}
 	state := store.Exists(k.state, "")
 	if state {
-		readable := sync.OnceValue(func() map[string]bool { return k.readable(ctx) })
+		readable := sync.OnceValue(func() map[string]bool { return readable(ctx, k) })
 		co.Resolves = func(id string) bool { return readable()[id] }
 	}
 	kept := map[health.Code]consolidation.Kept{}
@@ -74,7 +74,7 @@ var auditState = map[health.Code]func(context.Context, *Kernel, *health.Report, 
 
 // readable are the pages that memory names which can be read in a session. Each session is
 // opened once, and none if memory names no page.
-func (k *Kernel) readable(ctx context.Context) map[string]bool {
+func readable(ctx context.Context, k *Kernel) map[string]bool {
 	out := map[string]bool{}
 	snap, err := k.upkeep.Snapshot(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (k *Kernel) readable(ctx context.Context) map[string]bool {
 
 // auditJournals holds journals, pages, projections and blobs to their invariants.
 func auditJournals(ctx context.Context, k *Kernel, r *health.Report, _ time.Time) error {
-	found, err := k.found(ctx, stored)
+	found, err := found(ctx, k, stored)
 	for _, f := range found {
 		if f.Code = health.Journals; f.Session != "" {
 			f.What = "session " + f.Session + ": " + f.What
@@ -115,7 +115,7 @@ func auditJournals(ctx context.Context, k *Kernel, r *health.Report, _ time.Time
 	return err
 }
 
-func (k *Kernel) anyBlob() bool {
+func anyBlob(k *Kernel) bool {
 	for range k.blobs.Walk() {
 		return true
 	}
@@ -125,7 +125,7 @@ func (k *Kernel) anyBlob() bool {
 // auditBlobs tells the blobs that no page holds, together: one by one their names
 // say nothing.
 func auditBlobs(ctx context.Context, k *Kernel, r *health.Report, now time.Time) error {
-	if !k.anyBlob() {
+	if !anyBlob(k) {
 		return nil // no journal needs to be read
 	}
 	needed, err := erasure.Needed(k.state, nil)

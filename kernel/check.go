@@ -38,10 +38,10 @@ var checked = append(slices.Clip(stored), health.Check[*Kernel]{Code: health.Ind
 // every blob and backup is what its name says, no projection shows a page that can't be
 // restored, stands twice, or is below its floor, and the index, if there is one, is
 // whole. It writes nothing.
-func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return k.found(ctx, checked) }
+func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return found(ctx, k, checked) }
 
 // found is what the checks of a table find.
-func (k *Kernel) found(ctx context.Context, table []health.Check[*Kernel]) ([]health.Finding, error) {
+func found(ctx context.Context, k *Kernel, table []health.Check[*Kernel]) ([]health.Finding, error) {
 	r := &health.Report{Findings: []health.Finding{}}
 	if err := health.Run(ctx, r, table, k); err != nil {
 		return nil, err

@@ -350,7 +350,7 @@ func (d *doctor) state() {
 		d.tell(health.OK, d.k.stateDir+" is not there yet", "")
 		return
 	}
-	found, err := d.k.found(d.ctx, stored)
+	found, err := found(d.ctx, d.k, stored)
 	if err != nil {
 		d.tell(health.Error, err.Error(), "see that the folder can be read")
 		return

@@ -70,7 +70,7 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*Content, erro
 		return lostContent(id, err), nil
 	}
 	if c.Reason == ReasonNoMatch {
-		if e, err := k.endedContent(s.Key, page); e != nil || err != nil {
+		if e, err := endedContent(k, s.Key, page); e != nil || err != nil {
 			return e, err
 		}
 		if c.Detail == "" && !s.Keeps() && !store.Exists(s.Files, "") {
@@ -180,7 +180,7 @@ var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
 
 // endedContent is the answer for what a session of that key held before it ended, nil if
 // none ended.
-func (k *Kernel) endedContent(key, id string) (*Content, error) {
+func endedContent(k *Kernel, key, id string) (*Content, error) {
 	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
 		return nil, nil
 	}

@@ -90,13 +90,13 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 		req.Now = k.now()
 	}
 	out := &Nightly{Steps: []NightlyStep{}}
-	if busy, err := k.busy(req.Idle, req.Now); err != nil || busy != "" {
+	if busy, err := busy(k, req.Idle, req.Now); err != nil || busy != "" {
 		out.Skipped = busy
 		return out, err
 	}
 	store.KeepOutOfGit(k.state)
-	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return k.nightAudit(ctx, &req, out) }}, {Name: StepCurate, Run: func() error { return k.nightCurate(ctx, &req, out) }},
-		{Name: StepPrune, Run: func() error { return k.nightPrune(ctx, &req, out) }}}
+	jobs := []upkeep.Job{{Name: StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
+		{Name: StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
 	if req.QuietTime {
 		jobs = jobs[1:]
 	}
@@ -110,7 +110,7 @@ func (k *Kernel) Nightly(ctx context.Context, req NightlyRequest) (*Nightly, err
 	return out, err
 }
 
-func (k *Kernel) nightAudit(ctx context.Context, req *NightlyRequest, out *Nightly) (err error) {
+func nightAudit(ctx context.Context, k *Kernel, req *NightlyRequest, out *Nightly) (err error) {
 	req.Audit.Now, req.Audit.Prune = req.Now, req.Prune
 	out.Audit, err = k.Audit(ctx, req.Audit)
 	return err
@@ -118,14 +118,14 @@ func (k *Kernel) nightAudit(ctx context.Context, req *NightlyRequest, out *Night
 
 // nightCurate curates the day that ends with the night, too: a run after midnight
 // finds most of what there is in yesterday's log.
-func (k *Kernel) nightCurate(ctx context.Context, req *NightlyRequest, out *Nightly) (err error) {
+func nightCurate(ctx context.Context, k *Kernel, req *NightlyRequest, out *Nightly) (err error) {
 	c := req.Curate
 	c.Now, c.Apply = req.Now, true
 	out.Curated, err = k.Curate(ctx, c)
 	return err
 }
 
-func (k *Kernel) nightPrune(ctx context.Context, req *NightlyRequest, out *Nightly) (err error) {
+func nightPrune(ctx context.Context, k *Kernel, req *NightlyRequest, out *Nightly) (err error) {
 	if out.Pruned, err = k.Prune(ctx, PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (k *Kernel) nightPrune(ctx context.Context, req *NightlyRequest, out *Night
 }
 
 // busy says which session was written to within a time, "" if none was.
-func (k *Kernel) busy(idle time.Duration, now time.Time) (string, error) {
+func busy(k *Kernel, idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
 		return "", nil
 	}

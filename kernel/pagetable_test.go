@@ -133,7 +133,7 @@ func TestPageTable(t *testing.T) {
 			t.Errorf("nothing was written of %+v", r)
 		}
 	}
-	p, rows := tabled(t, k, private(c))
+	_, rows := tabled(t, k, private(c))
 	read, push, pinned := paging.PageRow{}, paging.PageRow{}, paging.PageRow{}
 	for _, r := range rows {
 		switch {
@@ -156,7 +156,7 @@ func TestPageTable(t *testing.T) {
 	}
 	c.ask("Edit", `{"file_path":"pkg/queue/ledger.go","old_string":"a","new_string":"b"}`, "done")
 	was := read.Last
-	p, rows = tabled(t, k, private(c))
+	p, rows := tabled(t, k, private(c))
 	if now := rows[read.ID].Last; now.How != paging.UseNamed || now.Call <= was.Call || p.Table.Hits != 1 || p.Table.Thrash != 0 {
 		t.Errorf("an edit names the path: %+v, report %+v", now, p.Table.Report)
 	}

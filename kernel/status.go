@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -119,7 +122,7 @@ func (k *Kernel) Status(ctx context.Context) (*Status, error) {
 // and is not there is a [NoSessionError].
 func (k *Kernel) StatusOf(ctx context.Context, o StatusOptions) (*Status, error) {
 	st := &Status{Others: []OtherSession{}, Unreadable: []health.Finding{}, StateDir: k.stateDir, Sessions: []SessionStatus{}, Masked: []MaskCount{}, Memory: memoryStatus(ctx, k.workspace, k.memory), Nets: fallbacksStatus(k.memory, &k.life), SummaryModels: cooldowns(k.state)}
-	folders, others, err := k.statusFolders(&o)
+	folders, others, err := statusFolders(k, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +177,7 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (SessionStatus, 
 
 // statusFolders are the folders of the sessions to read, and what is said of the others
 // without opening anything.
-func (k *Kernel) statusFolders(o *StatusOptions) (read []string, others []OtherSession, err error) {
+func statusFolders(k *Kernel, o *StatusOptions) (read []string, others []OtherSession, err error) {
 	all, err := folder.All(k.state)
 	if err != nil || o.All {
 		return all, nil, err
@@ -236,4 +239,168 @@ func countMasked(s *session.Session, by map[string]int) {
 			by["unknown"] += rest
 		}
 	}
+}
+
+// LifeStatus is what the boundaries of a session left behind.
+type LifeStatus struct {
+	// Epoch counts the resets, Compactions the host's since the last one;
+	// LastCompaction is when the newest was.
+	Epoch          int       `json:"epoch"`
+	Compactions    int       `json:"compactions"`
+	LastCompaction time.Time `json:"last_compaction,omitzero"`
+	// Checkpoints are on disk, newest first.
+	Checkpoints []string `json:"checkpoints"`
+	// Flushed counts the entries of the day's logs that flushes wrote, LastFlush is
+	// when the newest was.
+	Flushed   int       `json:"flushed"`
+	LastFlush time.Time `json:"last_flush,omitzero"`
+	// CutWaiting: a compaction was asked for that the next plan makes.
+	CutWaiting bool `json:"cut_waiting"`
+	// Warning tells of a session that was compacted again and again of late.
+	Warning string `json:"warning,omitempty"`
+}
+
+// CutStatus is a cut of a line, its tokens without tools and system, as counted.
+type CutStatus struct {
+	Time   time.Time `json:"time,omitzero"`
+	Reason string    `json:"reason"`
+	Before int       `json:"tokens_before"`
+	After  int       `json:"tokens_after"`
+}
+
+// lifeStatus reads what the boundaries left, by the clock now.
+func lifeStatus(s *session.Session, o ProgressOptions, now time.Time) LifeStatus {
+	st := LifeStatus{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
+	if n := len(s.Account.Compacted); n > 0 {
+		st.LastCompaction = s.Account.Compacted[n-1]
+	}
+	if ids, err := checkpoint.NewStore(s.Files).List(); err == nil {
+		st.Checkpoints = append(st.Checkpoints, ids...)
+	}
+	for _, e := range s.Promised() {
+		if strings.HasPrefix(e.ID, "fl-") {
+			st.Flushed++
+			if t := e.Current().Time; t.After(st.LastFlush) {
+				st.LastFlush = t
+			}
+		}
+	}
+	for branch, n := range s.Account.Pending {
+		done := 0
+		for key, l := range s.Branches.All {
+			if key.Branch == branch {
+				done = max(done, l.Compacted)
+			}
+		}
+		st.CutWaiting = st.CutWaiting || done < n
+	}
+	st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now)
+	return st
+}
+
+// breakerStatus fills in what cuts of a line came to.
+func (st *LineStatus) breakerStatus(l *branch.State, o ProgressOptions) {
+	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
+	st.BreakerOpen = l.Breaker.Futile >= o.withDefaults().Futile
+	if n := len(l.Proj.Cuts); n > 0 {
+		c := &l.Proj.Cuts[n-1]
+		st.LastCut = &CutStatus{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
+	}
+}
+
+// paging sums up what the plans of the session's conversations told of paging.
+func pagingReport(s *session.Session) paging.Report {
+	var sum paging.Counts
+	for _, l := range s.Branches.All {
+		sum = sum.Plus(l.Paging)
+	}
+	return sum.Report()
+}
+
+// NetsStatus is what stands in the workspace's Markdown of the sessions' working state.
+type NetsStatus struct {
+	SessionState StateFileStatus `json:"session_state"`
+	Buffer       BufferStatus    `json:"working_buffer"`
+}
+
+// StateFileStatus is what stands in SESSION-STATE.md.
+type StateFileStatus struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
+	// kernel's.
+	Bytes      int `json:"size_bytes"`
+	OtherBytes int `json:"other_bytes"`
+	// Session is the folder of the session whose section stands there, "" if there is
+	// none; Epoch, Messages and Time say how far it had come.
+	Session  string    `json:"session"`
+	Epoch    int       `json:"epoch"`
+	Messages int       `json:"messages"`
+	Time     time.Time `json:"time,omitzero"`
+	// Edited: somebody changed the section.
+	Edited bool `json:"edited"`
+	// Detail says why the file can't be read.
+	Detail string `json:"detail,omitempty"`
+}
+
+// BufferStatus is what stands in the working buffer.
+type BufferStatus struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	Bytes   int    `json:"size_bytes"`
+	// Entries counts those of the kernel, Newest is when the last was made, and LastDump
+	// when all of the state was written.
+	Entries  int       `json:"entries"`
+	Newest   time.Time `json:"newest,omitzero"`
+	LastDump time.Time `json:"last_dump,omitzero"`
+	Detail   string    `json:"detail,omitempty"`
+}
+
+// fallbacksStatus reads what stands there; m is nil if memory is off.
+func fallbacksStatus(m *memory, o *LifeOptions) NetsStatus {
+	st := NetsStatus{SessionState: StateFileStatus{Path: workstate.StatePath}, Buffer: BufferStatus{Path: workstate.BufferPath}}
+	if m == nil {
+		return st
+	}
+	st.SessionState.Enabled = !o.Off && !o.StateFile.Off
+	st.Buffer.Enabled = !o.Off && !o.Buffer.Off
+	st.SessionState.read(m)
+	st.Buffer.read(m)
+	return st
+}
+
+func (st *StateFileStatus) read(m *memory) {
+	f, _, err := workstate.ReadStateFile(m.Private)
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes, st.OtherBytes = len(f.Text), len(f.Text)
+	if sec := f.Section; sec != nil {
+		st.OtherBytes = len(f.Others())
+		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.Owner, sec.Epoch, sec.Captured, sec.At, sec.Edited
+	}
+}
+
+func (st *BufferStatus) read(m *memory) {
+	text, err := workstate.ReadBuffer(m.Private)
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes = len(text)
+	for _, e := range workstate.Buffered(text) {
+		st.Entries++
+		st.Newest = later(st.Newest, e.At)
+		if e.What == workstate.BufferDump {
+			st.LastDump = later(st.LastDump, e.At)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -102,7 +102,7 @@ type CurateAdvice struct {
 // rewrites nothing, and writes nothing where there is nothing to say. The buffer is
 // read and stays; what was read of it is committed, so that pruning may empty it.
 func (k *Kernel) Curate(ctx context.Context, req CurateRequest) (*Curated, error) {
-	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: k.checkpointed, Apply: req.Apply, Now: k.nowOr(req.Now)}
+	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	if o.NearDuplicate == 0 {
 		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
 	}
@@ -114,7 +114,7 @@ func (k *Kernel) Curate(ctx context.Context, req CurateRequest) (*Curated, error
 }
 
 // nowOr is a moment, or if it is zero that of the kernel's clock.
-func (k *Kernel) nowOr(t time.Time) time.Time {
+func nowOr(k *Kernel, t time.Time) time.Time {
 	if t.IsZero() {
 		return k.now()
 	}
@@ -123,7 +123,7 @@ func (k *Kernel) nowOr(t time.Time) time.Time {
 
 // checkpointed are the decisions and learnings of the newest checkpoint of each
 // session that was written on a day.
-func (k *Kernel) checkpointed(day string) ([]consolidation.Extra, error) {
+func checkpointed(k *Kernel, day string) ([]consolidation.Extra, error) {
 	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ type Pruned struct {
 // leaves, and of the working buffer go the kernel's entries that a committed curation
 // has read.
 func (k *Kernel) Prune(ctx context.Context, req PruneRequest) (*Pruned, error) {
-	p, err := k.upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: req.PruneOptions.filled(), QuietTime: req.QuietTime, Apply: req.Apply, Now: k.nowOr(req.Now)})
+	p, err := k.upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: req.PruneOptions.filled(), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}
@@ -250,7 +250,7 @@ type Undone struct {
 // left may come again. If one of them has changed since, nothing is done, and the
 // error names it.
 func (k *Kernel) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) {
-	u, err := k.upkeep.UndoPrune(ctx, k.nowOr(now))
+	u, err := k.upkeep.UndoPrune(ctx, nowOr(k, now))
 	if err != nil {
 		return nil, fmt.Errorf("undo: %w", err)
 	}
