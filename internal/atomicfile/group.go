@@ -43,9 +43,6 @@ func NewGroup(stage string) *Group {
 	return &Group{stage: stage, seen: make(map[string]bool)}
 }
 
-// Len returns the number of files staged.
-func (g *Group) Len() int { return len(g.staged) }
-
 // Write stages data for path. perm is subject to the umask.
 func (g *Group) Write(path string, data []byte, perm fs.FileMode) error {
 	f, err := g.create(perm)

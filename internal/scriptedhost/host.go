@@ -87,9 +87,6 @@ func (h *Host) Close() error {
 	return k.Close()
 }
 
-// Kernel returns the open kernel.
-func (h *Host) Kernel() *kernel.Kernel { return h.k }
-
 // Do carries out a step and takes it as acknowledged.
 func (h *Host) Do(ctx context.Context, st *Step) error {
 	h.hear(st)

@@ -37,10 +37,6 @@ type Dir struct {
 // At returns the state directory at a path, which need not exist.
 func At(dir string) Dir { return Dir{filepath.Clean(dir), "."} }
 
-// File returns the folder of a file, as a state directory of its own, and the file's
-// name in it.
-func File(path string) (Dir, string) { return At(filepath.Dir(path)), filepath.Base(path) }
-
 // Sub returns a folder in d.
 func (d Dir) Sub(name string) Dir { return Dir{d.base, path.Join(d.rel, name)} }
 
