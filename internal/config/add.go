@@ -13,7 +13,7 @@ import (
 
 // Add adds a setting to the text of a file that does not have it, and changes nothing
 // else: comments, order and line ends stay. The key is a setting's full name of two
-// parts, the value as a file has it. A text that is no configuration, and one to which it
+// or three parts, the value as a file has it. A text that is no configuration, and one to which it
 // can't be added, are an [*Error] that has the lines to be added by hand; name is the file's.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
@@ -24,15 +24,19 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 		return text, nil
 	}
 	section, short, _ := strings.Cut(key, ".")
+	line := short + ": " + value
+	if outer, inner, ok := strings.Cut(short, "."); ok {
+		line = outer + ": {" + inner + ": " + value + "}"
+	}
 	want := before.values(key)
-	for _, try := range additions(text, section, short+": "+value) {
+	for _, try := range additions(text, section, line) {
 		after, err := Read(bytes.NewReader(try), name)
 		if err == nil && after.Origin(key) != (Origin{}) && slices.Equal(after.values(key), want) {
 			return try, nil
 		}
 	}
 	return nil, &Error{Origin: Origin{File: name}, Key: key, Err: errors.New("it can't be added to this file"),
-		Hint: fmt.Sprintf("add it by hand, below %s: %s: %s", section, short, value)}
+		Hint: fmt.Sprintf("add it by hand, below %s: %s", section, line)}
 }
 
 // values are all settings but one, as text.

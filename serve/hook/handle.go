@@ -191,36 +191,47 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		r.Broken = n.broken.Error()
 		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
 	}
+	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
+	calls := h.Host.row().moments[h.e.Name] == beforeCompaction
+	if err := n.commit(ctx, h.setup.Kernel, turn, calls, h.logError); err != nil {
+		return n, err
+	}
+	if h.Host.row().moments[h.e.Name] != beforeCompaction {
+		r.Seam, r.Taken = n.next, n.size
+	}
+	return n, nil
+}
+
+// commit commits the turns in order, each with the conversation up to its end. With calls
+// the last may be between two calls. What was not taken goes to tell.
+func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, calls bool, tell func(error)) error {
 	ends := transcript.TurnEnds(n.msgs)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
 		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
 	}
-	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
-	commit := h.setup.Kernel.ObserveTurn
+	commit := k.ObserveTurn
 	for i, end := range ends {
-		if end == len(n.msgs) && h.Host.row().moments[h.e.Name] == beforeCompaction {
+		if end == len(n.msgs) && calls {
 			// What the model said between two calls looks like a turn's end.
-			commit = h.setup.Kernel.Ingest
+			commit = k.Ingest
 		}
 		last := &n.msgs[end-1]
+		turn.Unchanged = len(turn.Messages)
 		turn.Messages, turn.Usage, turn.Now, turn.More = n.msgs[:end:end], last.Usage, last.Time, i+1 < len(ends)
 		o, err := commit(ctx, turn)
 		if err != nil {
-			return n, err
+			return err
 		}
 		for _, f := range o.Faults {
 			if f.Code == kernel.FaultFlushSkipped {
-				h.logError(errors.New(f.Detail)) // what was asked to be remembered, above all
+				tell(errors.New(f.Detail)) // what was asked to be remembered, above all
 			}
 		}
 		if o.Outcome == kernel.Conflict {
-			h.logError(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
+			tell(fmt.Errorf("a turn was committed before with other content: %s; what was committed stands", o.AdvancementKey))
 		}
 	}
-	if h.Host.row().moments[h.e.Name] != beforeCompaction {
-		r.Seam = n.next
-	}
-	return n, nil
+	return nil
 }
 
 // source returns where the session comes from, as the event has it.

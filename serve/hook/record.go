@@ -46,6 +46,9 @@ type record struct {
 	// Broken is the line of the transcript that was reported last as unreadable.
 	Broken string `json:"broken,omitempty"`
 
+	// Taken is how large the transcript was when it was read last, in bytes.
+	Taken int64 `json:"taken,omitempty"`
+
 	// borrowed: another hook holds the session's lock, and what it writes counts.
 	borrowed bool
 }

@@ -30,8 +30,8 @@ type host struct {
 	byHand func(s *Site) []string
 	// next is what the user has to do before it works, "" for what all need.
 	next string
-	// sessions counts recorded sessions of the workspace; nil if they can't be told apart.
-	sessions func(s *Site, homes []string) int
+	// sessions are the recorded sessions of the workspace; nil if they can't be told apart.
+	sessions func(s *Site, homes []string) []string
 }
 
 // hosts has them all, in the order in which they are named.
@@ -80,6 +80,8 @@ type Host struct {
 	// Sessions is how many of its recorded sessions are of this workspace, nil where they
 	// can't be told apart.
 	Sessions *int `json:"sessions"`
+	// Transcripts are their files.
+	Transcripts []string `json:"-"`
 	// UserWide is the file with its hooks for all of the user's projects, "" if there are
 	// none: they are not put into the project's then.
 	UserWide string `json:"user_wide"`
@@ -108,7 +110,8 @@ func (s *Site) Find(names []string) ([]Host, error) {
 			found.ByHand = append(found.ByHand, h.byHand(s)...)
 		}
 		if h.sessions != nil && s.Home != "" {
-			n := h.sessions(s, s.homes(h))
+			found.Transcripts = h.sessions(s, s.homes(h))
+			n := len(found.Transcripts)
 			found.Sessions = &n
 		}
 		out = append(out, found)

@@ -8,19 +8,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
 
-// What is looked at to count sessions: so many files, and so much of each.
+// What is looked at to find sessions: so many files, and so much of each.
 const (
 	maxSessionFiles = 5000
 	maxFirstLine    = 1 << 20 // bytes
 )
 
-// claudeSessions counts the transcripts in the folder that Claude Code names after the
+// claudeSessions are the transcripts in the folder that Claude Code names after the
 // project's path: every character but ASCII letters and digits is a dash there.
-func claudeSessions(s *Site, homes []string) int {
+// Those of subagents are parts of others.
+func claudeSessions(s *Site, homes []string) (out []string) {
 	var name strings.Builder
 	for _, u := range utf16.Encode([]rune(s.Workspace)) {
 		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
@@ -29,36 +31,34 @@ func claudeSessions(s *Site, homes []string) int {
 			name.WriteByte('-')
 		}
 	}
-	n := 0
 	for _, home := range homes {
-		n += countFiles(filepath.Join(home, "projects", name.String()), ".jsonl")
+		out = append(out, files(filepath.Join(home, "projects", name.String()), ".jsonl")...)
 	}
-	return n
+	return slices.DeleteFunc(out, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
 }
 
-func piSessions(s *Site, homes []string) int {
+func piSessions(s *Site, homes []string) (out []string) {
 	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimLeft(s.Workspace, `/\`)) + "--"
-	n := 0
 	for _, home := range homes {
-		n += countFiles(filepath.Join(home, "agent", "sessions", name), ".jsonl")
+		out = append(out, files(filepath.Join(home, "agent", "sessions", name), ".jsonl")...)
 	}
-	return n
+	return out
 }
 
-// codexSessions counts the newest transcripts whose first line names the workspace.
-func codexSessions(s *Site, homes []string) int {
-	n, looked := 0, 0
+// codexSessions are the newest transcripts whose first line names the workspace.
+func codexSessions(s *Site, homes []string) (out []string) {
+	looked := 0
 	for _, home := range homes {
 		for _, folder := range []string{"sessions", "archived_sessions"} {
 			newestFirst(filepath.Join(home, folder), 4, func(path string) bool {
 				if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(codexFolder(path)) {
-					n++
+					out = append(out, path)
 				}
 				return looked < maxSessionFiles
 			})
 		}
 	}
-	return n
+	return out
 }
 
 // codexFolder is the folder that a transcript says it is of, "" if it says none.
@@ -84,24 +84,23 @@ func codexFolder(path string) string {
 	return meta.CWD
 }
 
-// geminiSessions counts the chats of the folders that name the workspace, by its hash or
+// geminiSessions are the chats of the folders that name the workspace, by its hash or
 // in a file.
-func geminiSessions(s *Site, homes []string) int {
+func geminiSessions(s *Site, homes []string) (out []string) {
 	sum := sha256.Sum256([]byte(s.Workspace))
-	n := 0
 	for _, home := range homes {
 		tmp := filepath.Join(home, "tmp")
 		for i, dir := range list(tmp) {
 			root, err := os.ReadFile(filepath.Join(tmp, dir.Name(), ".project_root"))
 			if dir.Name() == hex.EncodeToString(sum[:]) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
-				n += countFiles(filepath.Join(tmp, dir.Name(), "chats"), ".json") + countFiles(filepath.Join(tmp, dir.Name(), "chats"), ".jsonl")
+				out = append(out, files(filepath.Join(tmp, dir.Name(), "chats"), ".json", ".jsonl")...)
 			}
 			if i >= maxSessionFiles {
 				break
 			}
 		}
 	}
-	return n
+	return out
 }
 
 func (s *Site) isWorkspace(dir string) bool {
@@ -109,17 +108,18 @@ func (s *Site) isWorkspace(dir string) bool {
 }
 
 func list(dir string) []os.DirEntry {
-	entries, _ := os.ReadDir(dir) // one that can't be read has nothing that can be counted
+	entries, _ := os.ReadDir(dir) // one that can't be read has nothing that can be found
 	return entries
 }
 
-func countFiles(dir, suffix string) (n int) {
+// files are the regular files of a folder with one of these endings.
+func files(dir string, endings ...string) (out []string) {
 	for _, e := range list(dir) {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix) {
-			n++
+		if e.Type().IsRegular() && slices.Contains(endings, filepath.Ext(e.Name())) {
+			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
-	return n
+	return out
 }
 
 // newestFirst calls f for the files in folders that are named by date, from the last name

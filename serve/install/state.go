@@ -12,7 +12,7 @@ import (
 )
 
 // stateNames are what names in a state directory begin with, but for the configuration.
-var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "embedding-", "hook", "index.", "install.", "project", "serve", "sessions", "summary", "sync.json", "workspace"}
+var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "hook", "index.", "install.", "left_out.json", "markdown.lock", "project", "serve", "sessions", "summary", "sync.json", "transcripts", "workspace"}
 
 // StateFiles lists the names in the state directory: those that are memkernel's own, and
 // those that stay, as the configuration does.

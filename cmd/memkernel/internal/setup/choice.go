@@ -81,7 +81,7 @@ func (s *Settings) settle() error {
 	if s.settled {
 		return nil
 	}
-	err := writeInclude(store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName), config.List(markdownstore.Everything()))
+	err := s.add(chosen, includeKey, config.List(markdownstore.Everything()))
 	if err != nil {
 		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
@@ -100,7 +100,32 @@ const lockWait = 2 * time.Second
 // chosen stands above the setting in a file that is made for it.
 const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
-func writeInclude(dir store.Store, path, globs string) error {
+// sessionsKey is the setting that has past sessions found.
+const sessionsKey = "retrieval.sessions.enabled"
+
+// SessionsMayBeSearched tells whether memory is on, and nobody has set that past sessions
+// are not searched.
+func (s *Settings) SessionsMayBeSearched() bool {
+	return s.Config.Workspace.Enabled && (s.Config.Retrieval.Sessions.Enabled || s.Config.Origin(sessionsKey) == (config.Origin{}))
+}
+
+// SearchSessions has past sessions found from now on, and writes that to the workspace's
+// own configuration, unless a file says it.
+func (s *Settings) SearchSessions() error {
+	if s.Config.Origin(sessionsKey) != (config.Origin{}) {
+		return nil
+	}
+	if err := s.add("# Past sessions are searched, too: memkernel init has read them in.\n", sessionsKey, "true"); err != nil {
+		return fmt.Errorf("write to %s that past sessions are searched: %w", filepath.Join(s.StateDir, ConfigName), err)
+	}
+	s.Config.Retrieval.Sessions.Enabled = true
+	return nil
+}
+
+// add adds a setting to the workspace's own configuration; head begins a file that is made
+// for it.
+func (s *Settings) add(head, key, value string) error {
+	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName)
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	release, err := store.Wait(ctx, dir, configLock, store.Alone)
@@ -119,11 +144,11 @@ func writeInclude(dir store.Store, path, globs string) error {
 			mode = fi.Mode().Perm()
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		old = []byte(chosen)
+		old = []byte(head)
 	default:
 		return err
 	}
-	text, err := config.Add(old, path, includeKey, globs)
+	text, err := config.Add(old, path, key, value)
 	if err != nil || string(text) == string(old) {
 		return err
 	}

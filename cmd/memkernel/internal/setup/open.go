@@ -34,6 +34,9 @@ type Needs struct {
 	// Vectors searches and indexes by meaning, Notes lets a model make notes of turns: both
 	// if the configuration names who does it.
 	Vectors, Notes bool
+	// Silent: what sessions come to is kept in the state folder alone, none of it in the
+	// workspace's Markdown.
+	Silent bool
 	// Follow keeps the index up with the files, as a program that keeps running does.
 	Follow bool
 	// Report is told of every run of the index, and has the files watched.
@@ -52,6 +55,9 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	o, err := s.KernelOptions(n.Prices, p)
 	if err != nil {
 		return nil, err
+	}
+	if n.Silent {
+		o.Life.Off, o.Life.Flush.Off = true, true
 	}
 	if n.Follow {
 		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)

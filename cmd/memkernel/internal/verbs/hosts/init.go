@@ -23,8 +23,8 @@ import (
 
 // initFlags are the flags of init.
 type initFlags struct {
-	yes, dryRun bool
-	hosts       []string
+	yes, dryRun, noSessions bool
+	hosts                   []string
 }
 
 // Init is the verb init.
@@ -34,7 +34,8 @@ func Init(a *cli.App) *cobra.Command {
 		Long: `init sets memkernel up for one folder, in one go. It looks for the coding agents
 on this machine, says which of their settings files it would change and how, asks
 once, and then changes them, makes the index of the folder's notes and searches
-it. It changes this folder's settings only, adds its own entries and leaves every
+it. It reads in what was said in past sessions of the folder, newest first, so that
+a search finds that too; --no-sessions leaves them out. It changes this folder's settings only, adds its own entries and leaves every
 other byte as it is. The entries are private: they show MEMORY.md and USER.md to
 the agents that run as you. 'memkernel uninstall' takes all of it back.
 
@@ -46,6 +47,7 @@ it; the exit code is 3 then.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runInit(cmd, a, o) },
 	}
 	o.add(cmd, "set up only this host, by `name`, whether or not it is found")
+	cmd.Flags().BoolVar(&o.noSessions, "no-sessions", false, "leave out past sessions")
 	return cmd
 }
 
@@ -69,8 +71,10 @@ type initJSON struct {
 	Hosts    []install.Host    `json:"hosts"`
 	Markdown *install.Markdown `json:"markdown"`
 	Files    []install.Change  `json:"files"`
-	Indexed  *indexedJSON      `json:"indexed"`
-	Search   *triedJSON        `json:"search"`
+	// Sessions are nil where they are left out.
+	Sessions *pastJSON    `json:"sessions"`
+	Indexed  *indexedJSON `json:"indexed"`
+	Search   *triedJSON   `json:"search"`
 }
 
 // indexedJSON counts what the index has.
@@ -110,10 +114,13 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if doc.Files, err = in.Put(names(doc.Hosts), false); err != nil {
 		return recordError(err)
 	}
+	if !o.noSessions && a.SessionsMayBeSearched() {
+		doc.Sessions = lookPast(a.StateDir, doc.Hosts, defaultPast)
+	}
 	if !a.JSON {
 		showInitPlan(a, in, doc)
 	}
-	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "")); err != nil || o.dryRun {
+	if err := o.consent(a, changes(doc.Files) > 0 || !store.Exists(in.State, "") || doc.Sessions != nil && len(doc.Sessions.todo) > 0); err != nil || o.dryRun {
 		return initEnd(a, doc, err)
 	}
 	planned := doc.Files
@@ -121,11 +128,27 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		return err
 	}
 	doc.Applied = true
+	if err := takePast(ctx, a, doc.Sessions); ctx.Err() == nil && err != nil {
+		a.Tip("past sessions are not read in: %s; set retrieval.sessions.enabled to true yourself, or leave them out with --no-sessions", fail.PlainError(err))
+	} else if err != nil {
+		return err
+	}
 	indexAndTry(ctx, a, doc)
 	if !a.JSON {
 		showInitDone(a, doc, planned)
 	}
 	return initEnd(a, doc, nil)
+}
+
+// takePast reads past sessions in, and has them searched.
+func takePast(ctx context.Context, a *cli.App, p *pastJSON) error {
+	if p == nil || p.Found == 0 {
+		return nil
+	}
+	if err := a.SearchSessions(); err != nil {
+		return err
+	}
+	return p.take(ctx, a, defaultPast)
 }
 
 // initEnd prints the document where it is asked for, and makes the exit code.

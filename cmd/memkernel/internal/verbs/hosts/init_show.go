@@ -38,6 +38,9 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 		fmt.Fprintf(a.Out, "%-9s none found; --host names one: %s\n", label, strings.Join(install.Names(), ", "))
 	}
 	fmt.Fprintf(a.Out, "notes     %s\n", notesLine(doc.Markdown))
+	if doc.Sessions != nil && doc.Sessions.Found > 0 {
+		fmt.Fprintf(a.Out, "sessions  %s\n", doc.Sessions.line())
+	}
 	fmt.Fprintln(a.Out)
 	if changes(doc.Files) > 0 {
 		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
@@ -148,6 +151,9 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 		fmt.Fprintf(a.Out, "%s There are no notes to search yet: write one,\nsuch as %s, or let your agent.\n", what, filepath.Join("memory", "first.md"))
 	default:
 		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
+	}
+	if p := doc.Sessions; p != nil {
+		p.showLeft(a.Out)
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if t := doc.Search; t != nil {

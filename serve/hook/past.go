@@ -1,0 +1,97 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// TakeIn commits what is new of a transcript that a host wrote without hooks, under the key
+// that they give the session, so that one that is resumed goes on from there. It reports
+// whether there was anything to read, and what of it was not taken; the kernel decides what
+// else is written. A host that runs no hooks goes by the name that its plugin puts into keys.
+func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (read bool, lost []error, err error) {
+	id, err := sessionID(h, path)
+	if err != nil {
+		return false, nil, err
+	}
+	key := h.Key(id)
+	unlock, err := lockSession(ctx, stateDir, key)
+	if err != nil {
+		return false, nil, err
+	}
+	defer unlock()
+	r, err := readRecord(stateDir, key)
+	if err != nil {
+		r = &record{Format: recordFormat, Key: key} // derived: all is read again
+	}
+	if st, err := os.Stat(path); err == nil && st.Size() == r.Taken {
+		return false, nil, nil
+	}
+	n, err := readNews(h, path, r.Seam)
+	if err != nil {
+		return false, nil, err
+	}
+	r.Model = first(n.model, r.Model)
+	turn := kernel.Turn{SessionKey: key, Model: r.Model, Private: true, Source: kernel.Source{File: path, Channel: string(h)}}
+	if n.broken != nil {
+		lost = append(lost, n.broken)
+	}
+	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
+		return false, nil, err
+	}
+	if r.Taken = n.size; h.row().name != "" {
+		r.Seam = n.next // others' transcripts can't be read from their middle
+	}
+	return true, lost, r.write(stateDir)
+}
+
+// KeyOf is the key that the session of a transcript goes by, "" if the file names none.
+func KeyOf(h Host, path string) string {
+	id, err := sessionID(h, path)
+	if err != nil {
+		return ""
+	}
+	return h.Key(id)
+}
+
+// sessionID is the id that a host gave the session of a transcript: Claude Code names the
+// file by it, others write it into the first record.
+func sessionID(h Host, path string) (string, error) {
+	if h == Claude {
+		return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var head struct {
+		ID        string `json:"id"`
+		SessionID string `json:"sessionId"`
+		Payload   struct {
+			ID string `json:"id"`
+		} `json:"payload"`
+	}
+	err = json.NewDecoder(f).Decode(&head)
+	id := first(head.Payload.ID, head.SessionID, head.ID)
+	if err != nil || id == "" {
+		return "", fmt.Errorf("read transcript %s: its first record names no session", path)
+	}
+	return id, nil
+}
+
+// Unread reports whether a transcript has something that [TakeIn] has not read.
+func Unread(stateDir string, h Host, path string, size int64) bool {
+	id, err := sessionID(h, path)
+	if err != nil {
+		return true // whoever reads it says why it can't be
+	}
+	r, _ := readRecord(stateDir, h.Key(id)) // one that can't be read is begun anew
+	return r.Taken != size
+}
