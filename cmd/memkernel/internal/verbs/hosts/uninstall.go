@@ -155,7 +155,11 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 	}
 	showLeftAlone(a.Out, doc.Files, nil, "take this out")
 	if doc.State != nil {
-		fmt.Fprintf(a.Out, "%s is removed.\n", in.Short(in.State.Where("")))
+		but := ""
+		if len(doc.State.Keeps) > 0 {
+			but = " but for " + strings.Join(doc.State.Keeps, ", ")
+		}
+		fmt.Fprintf(a.Out, "%s is removed%s.\n", in.Short(in.State.Where("")), but)
 	} else if store.Exists(in.State, "") {
 		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", in.Short(in.State.Where("")))
 	}
