@@ -18,6 +18,11 @@ type candidate struct {
 	hash index.Hash
 	// digest is made when it is first needed.
 	digest *digest
+	// exact is how much of the question stands in it as it was typed.
+	exact int
+	holds holds
+	// talk: it is a turn of a conversation.
+	talk bool
 	// compared counts the picked ones that its similarity knows of.
 	compared int
 }
@@ -99,14 +104,18 @@ func (c *candidate) score(d decay, now time.Time) {
 	c.hit.Score = p.Merged * p.Decay
 }
 
-// order sorts candidates by score, equal ones by where they are, and numbers
-// them.
+// order sorts candidates by how much of the question stands in them as it was typed,
+// then by score, equal ones by where they are, and numbers them. What stands before
+// another has no smaller score.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
-		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
+		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
 			cmp.Compare(x.StartLine, y.StartLine), cmp.Compare(x.ID, y.ID))
 	})
+	for i := len(cs) - 2; i >= 0; i-- {
+		cs[i].hit.Score = max(cs[i].hit.Score, cs[i+1].hit.Score)
+	}
 	for i, c := range cs {
 		c.hit.Parts.Rank = i + 1
 	}

@@ -47,7 +47,7 @@ func (r *refiner) rateOwn() {
 	}
 	mean := max(sum/float64(max(len(r.places), 1)), 1)
 	for _, p := range r.places {
-		norm := r.norm(float64(p.body.size) / mean)
+		norm := r.norm(float64(p.body.size)/mean, p.session.talk)
 		for j, f := range p.tf {
 			if f == 0 {
 				continue
@@ -62,8 +62,18 @@ func (r *refiner) rateOwn() {
 	}
 }
 
-// norm returns what BM25 puts under a count, for a length in mean lengths.
-func (r *refiner) norm(length float64) float64 { return r.sig.K1 * (1 - r.sig.B + r.sig.B*length) }
+// norm returns what BM25 puts under a count, for a length in mean lengths. In a
+// conversation a long turn is not about more than a short one, but elsewhere a long
+// passage mostly is.
+func (r *refiner) norm(length float64, talk bool) float64 {
+	if talk {
+		return r.sig.K1 * (1 - r.sig.B + r.sig.B*length)
+	}
+	return k1 * (1 - textLength + textLength*length)
+}
+
+// textLength is how much the length of a passage counts outside of conversations.
+const textLength = .6
 
 func (r *refiner) rateSessions() {
 	sum := 0.0
@@ -72,7 +82,7 @@ func (r *refiner) rateSessions() {
 	}
 	mean := max(sum/float64(max(len(r.sessions), 1)), 1)
 	for _, s := range r.sessions {
-		norm := r.norm(s.size / mean)
+		norm := r.norm(s.size/mean, s.talk)
 		for j, f := range s.tf {
 			if f > 0 {
 				s.score += r.idf[j] * f * (r.sig.K1 + 1) / (f + norm)
@@ -81,16 +91,43 @@ func (r *refiner) rateSessions() {
 	}
 }
 
+// lent is what is left of the shares that surround a passage, outside of conversations:
+// the more of the question's words the best passage holds, the less do others speak for
+// it, down to [Signals.Apart].
+func (r *refiner) lent() float64 {
+	all, most := 0.0, 0.0
+	for _, w := range r.idf {
+		all += w
+	}
+	for _, p := range r.places {
+		n := 0.0
+		for j, f := range p.tf {
+			if f > 0 {
+				n += r.idf[j]
+			}
+		}
+		most = max(most, n)
+	}
+	if all == 0 {
+		return r.sig.Apart
+	}
+	return max(r.sig.Apart, 1-most/all)
+}
+
 // combine adds to each passage's own score what surrounds it.
 func (r *refiner) combine() {
+	lent := r.lent()
 	for _, s := range r.sessions {
+		if s.lends = 1; !s.talk {
+			s.lends = lent
+		}
 		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
 		for i, p := range s.places {
-			p.score = p.own + r.around(s.places, i)
+			p.score = p.own + s.lends*r.around(s.places, i)
 			if p.named && r.sig.Speaker != 0 {
 				p.score *= r.sig.Speaker
 			}
-			p.score += r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
+			p.score += s.lends*r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
 			if near {
 				p.score *= r.sig.Time
 			}
@@ -152,11 +189,12 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is how many of the best passages are looked at for words of time.
 const toldAmong = 64
 
-// raiseTimes raises those of the best passages that mention a time.
+// raiseTimes raises those of the best passages that mention a time. Lists and logs
+// mention one in every line.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
 	for _, p := range r.best(toldAmong) {
-		if slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
+		if p.session.talk && slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
 			p.score *= r.sig.Told
 		}
 	}
@@ -169,7 +207,7 @@ func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.fro
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byScore := func(a, b *place) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
+		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
 	}
 	slices.SortFunc(top, byScore)
 	return top[:min(n, len(top))]

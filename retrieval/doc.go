@@ -9,7 +9,7 @@
 //	          × decay               floor + (1−floor)·2^(−age/half-life)
 //	          sort, MinScore,       ties by path, then place
 //	          MinShare
-//	          diversity             MMR over the best Pool candidates
+//	          diversity             MMR over the best Pool candidates, for turns and spans
 //	          Limit                 snippets are cut, unless none are wanted
 //	                                        │
 //	                         Result: hits, reason, mode, detail
@@ -26,8 +26,8 @@
 // # Passages
 //
 // A Query may ask for passages instead of chunks: turns, items, paragraphs,
-// tables and code in runs of at most five lines, a heading with what is under
-// it. They are found in the candidate chunks: 64, which is all of a small
+// code in runs of at most five lines, rows of tables and lines of logs, a heading
+// with what is under it. They are found in the candidate chunks: 64, which is all of a small
 // workspace, or Pool of a larger one. A passage's score is BM25 of its own
 // words and of the headings above it, with what surrounds it added: of each
 // word the best share that a neighbour gives, BM25 of the whole session, the

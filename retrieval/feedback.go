@@ -50,7 +50,7 @@ func (r *refiner) feedback() {
 		if p.named && r.sig.Speaker != 0 {
 			add *= r.sig.Speaker
 		}
-		p.score += r.sig.Feedback * add
+		p.score += r.sig.Feedback * p.session.lends * add
 	}
 }
 

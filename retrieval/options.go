@@ -53,7 +53,8 @@ type Options struct {
 	// which buries whatever is some months old.
 	Floor float64
 	// Lambda weighs relevance against diversity, up to 1; 1 or more switches
-	// diversity off.
+	// diversity off. Passages are chosen by relevance alone, unless the best
+	// is a turn of a conversation.
 	Lambda float64
 	// Signals weigh what a passage's score is made of; the zero value means
 	// DefaultSignals.

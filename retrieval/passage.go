@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -26,7 +27,11 @@ type passage struct {
 	// body is its words without the label's, about those of the headings in the
 	// chunk that it is under, which trail has in full.
 	body, about *digest
-	trail       []string
+	// title is the words of the headings that are among its lines; nil without.
+	title *digest
+	trail []string
+	// task: it is something to do, with a box to tick.
+	task bool
 	// asks is the share of its sentences that are questions.
 	asks float64
 	// tagged: it carries a tag of its significance.
@@ -132,10 +137,19 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 	if c.heads {
 		start, c.heads = c.head, false
 	}
+	alone := u.Kind == markdownstore.UnitTable || stamped(c.lines[from:to])
 	size := to - start
 	parts := (size + maxPassage - 1) / maxPassage
+	if alone {
+		parts = to - from
+	}
 	for i := range parts {
 		p := &passage{from: start + i*size/parts, to: start + (i+1)*size/parts}
+		if alone {
+			if p.from, p.to = from+i, from+i+1; i == 0 {
+				p.from = start
+			}
+		}
 		own := max(p.from, from)
 		if p.to <= from {
 			own = p.from // headings and blank lines alone
@@ -146,13 +160,28 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 	}
 }
 
+// box is what things to do begin with.
+var box = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[[ xX]\]`)
+
+// stamp is what lines of logs begin with: a time or a day.
+var stamp = lazyregexp.New(`^[\s>*\-\[(]{0,6}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d)`)
+
+// stamped reports whether some lines are of a log, each of which says something by itself:
+// most of them begin with a time.
+func stamped(lines []string) bool {
+	n := 0
+	for _, l := range lines {
+		if len(l) > 4 && strings.ContainsAny(l[:min(len(l), 16)], "0123456789") && stamp.MatchString(l) {
+			n++
+		}
+	}
+	return n > 1 && 2*n > len(lines)
+}
+
 // add finishes a passage, whose own words begin at a line. Headings in front of
 // that are words of about.
 func (c *cutter) add(p *passage, own int) {
-	var tokens []uint32
-	for i := own; i < p.to && i < len(c.terms); i++ {
-		tokens = appendHashes(tokens, c.terms[i])
-	}
+	tokens := c.hashes(own, p.to)
 	if p.label != nil {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
@@ -160,6 +189,7 @@ func (c *cutter) add(p *passage, own int) {
 	p.comesFrom, p.supersedes = refersTo(c.lines[own:p.to])
 	if own < len(c.lines) {
 		p.begins = c.lines[own]
+		p.task = box.MatchString(p.begins)
 	}
 	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
@@ -168,10 +198,21 @@ func (c *cutter) add(p *passage, own int) {
 		p.replaces = &r
 	}
 	p.own = own
+	if own > p.from {
+		p.title = tallied(c.hashes(p.from, own))
+	}
 	p.body = tallied(tokens)
 	p.about = c.about
 	p.trail = c.trail()
 	c.out = append(c.out, p)
+}
+
+// hashes are the words of some lines.
+func (c *cutter) hashes(from, to int) (tokens []uint32) {
+	for i := from; i < to && i < len(c.terms); i++ {
+		tokens = appendHashes(tokens, c.terms[i])
+	}
+	return tokens
 }
 
 // trail returns the headings of a passage. Those of the chunk's own that all

@@ -30,6 +30,10 @@ type place struct {
 	own, score float64
 	// by names the passage that took the place of this one, "" if none did.
 	by string
+	// held are the terms that its own lines hold, words how many words of the question
+	// that is, exact how much of the question stands in them as it was typed.
+	held         uint64
+	words, exact int
 	// named reports whether the question names who speaks.
 	named bool
 }
@@ -43,6 +47,10 @@ type session struct {
 	score  float64
 	// taken counts the places chosen.
 	taken int
+	// talk: its passages are turns of a conversation.
+	talk bool
+	// lends is the share that counts of what surrounds its passages.
+	lends float64
 }
 
 // refiner finds the passages of candidate chunks and scores them.
@@ -55,6 +63,9 @@ type refiner struct {
 	chunks   int
 	places   []*place
 	sessions []*session
+	// asked is how many words the question has, groups how many of them any passage
+	// holds.
+	asked, groups int
 	// idf is each term's inverse document frequency.
 	idf []float64
 	// names are the terms that are in labels.
@@ -77,6 +88,8 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	r.rateOwn()
 	r.rateSessions()
 	r.combine()
+	r.holders()
+	r.order()
 	return r.candidates(cs)
 }
 
@@ -103,6 +116,24 @@ func (r *refiner) layOut(cs []*candidate) {
 	for _, f := range files {
 		r.file(byFile[f])
 	}
+	for _, s := range r.sessions {
+		s.talk = s.talks()
+	}
+}
+
+// talkShare is the share of a session's passages that name who speaks from which on
+// it is a conversation.
+const talkShare = .8
+
+// talks reports whether a session is a conversation.
+func (s *session) talks() bool {
+	n := 0
+	for _, p := range s.places {
+		if p.label != nil && !p.task {
+			n++
+		}
+	}
+	return float64(n) >= talkShare*float64(len(s.places))
 }
 
 // headings finds which terms are in the headings above passages; many have the
@@ -138,6 +169,10 @@ func (r *refiner) count(p *place, about uint64) {
 		}
 		if p.label != nil && p.label.count(t) > 0 {
 			p.named, r.names[j] = true, true
+			p.held |= 1 << j
+		}
+		if p.body.count(t) > 0 || p.title != nil && p.title.count(t) > 0 {
+			p.held |= 1 << j
 		}
 	}
 }
@@ -180,7 +215,14 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	out := make([]*candidate, 0, len(top))
 	for _, p := range top {
 		held[p.chunk] = true
-		out = append(out, p.candidate(w))
+		c := p.candidate(w)
+		switch p.words {
+		case 0:
+			c.holds = none
+		case r.groups:
+			c.holds = all
+		}
+		out = append(out, c)
 	}
 	for _, c := range chunks {
 		if c.hit.Parts.VectorRank > 0 && !held[c] {
@@ -201,6 +243,7 @@ func (p *place) candidate(w weights) *candidate {
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
+	c.exact, c.talk = p.exact, p.session.talk
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
 	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
 	return c

@@ -25,6 +25,8 @@ type search struct {
 	ranked bool
 	// rejected is the best score below MinScore.
 	rejected float64
+	// exact is what of the question can stand somewhere as it was typed.
+	exact asTyped
 	// when is the time that the question names, intent what its form implies.
 	when   when
 	intent intent
@@ -47,10 +49,10 @@ func (s *search) run(ctx context.Context) {
 	s.understand(len(cs))
 	cs = s.rate(cs)
 	lambda := s.opts.Lambda
-	if s.ranked {
+	if s.ranked || len(cs) > 0 && cs[0].hit.passage && (!cs[0].talk || cs[0].exact > 0) {
 		lambda = 1
 	}
-	for _, c := range diversify(cs[:min(len(cs), s.pool())], lambda, s.q.Limit, s.terms) {
+	for _, c := range behindHolders(diversify(cs[:min(len(cs), s.pool())], lambda, s.q.Limit, s.terms)) {
 		if !s.q.NoSnippets {
 			c.hit.show()
 		}
@@ -136,6 +138,10 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	if err != nil {
 		s.broken(err)
 		return index.Hits{}
+	}
+	if s.q.Passages && q.Text != "" {
+		s.exact = exactOf(s.q.Text)
+		s.deepen(ctx, q, &hits)
 	}
 	s.words = q.Text != "" && hits.KeywordErr == nil
 	s.vectors = q.Vector != nil && hits.VectorErr == nil

@@ -22,6 +22,10 @@ type Signals struct {
 	// Session is the share of BM25 of the whole session: what is under the
 	// first two headings of a file.
 	Session float64
+	// Apart is the least that is left of Before, Behind, Away, Session and Feedback in all
+	// that is no conversation, where passages stand for themselves: what is left is the
+	// share of the question that no passage holds.
+	Apart float64
 	// Chunk is the share of the chunk's own score, which knows of titles, tags and
 	// paths.
 	Chunk float64
@@ -47,7 +51,7 @@ type Signals struct {
 	Spread float64
 	// Feedback is what a word of the best passages weighs that the question lacks.
 	Feedback float64
-	// K1 and B are the constants of BM25: where a repeated word stops to count, and
+	// K1 and B are the constants of BM25 in conversations: where a repeated word stops to count, and
 	// how much the length of a passage does.
 	K1, B float64
 }
@@ -59,7 +63,7 @@ type Signals struct {
 // `--leave-one-out` measure the first two on any sets.
 func DefaultSignals() Signals {
 	return Signals{
-		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Chunk: .1,
+		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,
 		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, Feedback: .1, K1: .9, B: .4,
 	}
 }

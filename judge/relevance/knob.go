@@ -29,6 +29,7 @@ var Knobs = []Knob{
 	{"answer", 0, []float64{0, .4, .8, 1.2}},
 	{"question", 0, []float64{0, .15, .3, .45}},
 	{"session", 0, []float64{0, .25, .5, .75, 1}},
+	{"apart", 0, []float64{0, .15, .3, .5, 1}},
 	{"chunk", 0, []float64{0, .1, .2, .4}},
 	{"speaker", 1, []float64{1, 1.15, 1.3, 1.5, 1.7}},
 	{"name", 0, []float64{0, .35, .7, .9}},

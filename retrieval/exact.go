@@ -1,0 +1,312 @@
+package retrieval
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// What of a question stands in a passage as it was typed comes first: the whole of it,
+// else the names, paths, numbers and dates in it, whatever surrounds other passages.
+
+// asTyped is what of a question can stand somewhere as it is.
+type asTyped struct {
+	// whole is the question, marks is what in it is spelled as only one thing is:
+	// identifiers, paths, hashes, numbers, dates and what is in quotes.
+	whole string
+	marks []string
+	// typed is whole before it was spelled in one way.
+	typed string
+}
+
+// mostWhole is the longest question that is looked for as it is, in bytes, and mostMarks
+// how many of its parts are.
+const (
+	mostWhole = 400
+	mostMarks = 8
+)
+
+// quoted is what stands in quotes.
+var quoted = lazyregexp.New("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
+
+func exactOf(text string) asTyped {
+	var e asTyped
+	if text = strings.TrimSpace(text); len(text) > mostWhole {
+		return e
+	}
+	e.typed = bare(text)
+	e.whole = spelled(e.typed)
+	if strings.ContainsAny(text, "\"“«„「『《`") {
+		for _, m := range quotes(text) {
+			e.mark(m)
+		}
+	}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	}) {
+		if w = bare(w); singular(w) {
+			e.mark(w)
+		}
+	}
+	return e
+}
+
+func quotes(text string) (out []string) {
+	for _, m := range quoted.FindAllStringSubmatch(text, mostMarks) {
+		out = append(out, strings.Join(m[1:], ""))
+	}
+	return out
+}
+
+func (e *asTyped) mark(text string) {
+	if text = spelled(text); text != "" && len(e.marks) < mostMarks && !slices.Contains(e.marks, text) {
+		e.marks = append(e.marks, text)
+	}
+}
+
+// bare takes off a text the punctuation round it.
+func bare(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return !ofWord(r) && !strings.ContainsRune("/~#@$%+", r) })
+}
+
+// singular reports whether a word is spelled as names in code, paths, hashes, numbers
+// and dates are, and not as words are.
+func singular(w string) bool {
+	digits, letters, inner, humps := 0, 0, 0, false
+	last := rune(0)
+	for _, r := range w {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+			humps = humps || unicode.IsUpper(r) && unicode.IsLower(last)
+		case strings.ContainsRune("_/.:\\@#=-", r):
+			inner++
+		case r != '~' && r != '+' && r != '$':
+			return false // an apostrophe, a sign of a formula
+		}
+		last = r
+	}
+	switch {
+	case letters == 0 && inner == 0:
+		return digits >= leastDigits
+	case digits > 0 && (letters == 0 || inner == 0):
+		return digits+letters >= leastDigits
+	}
+	return humps || digits > 0 || letters > 0 && (inner > 1 || inner == 1 && !strings.Contains(w, "-")) // one hyphen joins common words
+}
+
+// leastDigits is how many digits a number has at least that is no year, time or count.
+const leastDigits = 5
+
+// ofWord reports whether a character is part of words.
+func ofWord(r rune) bool {
+	return r < utf8.RuneSelf && letter(byte(r)) && r != '_' || r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.M, unicode.N)
+}
+
+// spelled is a text as spellings are compared: in small letters, with one space for any,
+// and without the marks of Markdown inside of lines.
+func spelled(text string) string {
+	out := make([]byte, 0, len(text))
+	space := false
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		i += size
+		switch {
+		case r <= ' ' || r >= utf8.RuneSelf && unicode.IsSpace(r):
+			space = len(out) > 0
+			continue
+		case r == '*' || r == '`':
+			continue
+		case space:
+			out = append(out, ' ')
+			space = false
+		}
+		switch {
+		case r >= 'A' && r <= 'Z':
+			out = append(out, byte(r)+'a'-'A')
+		case r < utf8.RuneSelf:
+			out = append(out, byte(r))
+		default:
+			out = utf8.AppendRune(out, unicode.ToLower(r))
+		}
+	}
+	return string(out)
+}
+
+// stands reports whether what is spelled in a certain way stands in a text, not as part
+// of a longer word.
+func stands(text, what string) bool {
+	if what == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], what)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(what)
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		first, size := utf8.DecodeRuneInString(what)
+		last, _ := utf8.DecodeLastRuneInString(what)
+		behind, _ := utf8.DecodeRuneInString(text[end:])
+		if !(i > 0 && joined(before, first)) && !(end < len(text) && joined(last, behind)) {
+			return true
+		}
+		from = i + size
+	}
+}
+
+// joined reports whether two characters side by side are of one word.
+func joined(a, b rune) bool {
+	return ofWord(a) && ofWord(b) && !unspaced(a) && !unspaced(b)
+}
+
+// unspaced reports whether a character is of a writing that has no spaces between words.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// in returns how much of the question stands in a text of a day: 0 if nothing does, most
+// if the whole does, to the sign.
+func (e *asTyped) in(raw, date string) int {
+	text := spelled(raw)
+	if stands(text, e.whole) {
+		if strings.Contains(raw, e.typed) {
+			return 2 + mostMarks
+		}
+		return 1 + mostMarks
+	}
+	n := 0
+	for _, m := range e.marks {
+		if stands(text, m) || m == date && date != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// holders finds which passages hold words of the question, and which of them hold it as
+// it is.
+func (r *refiner) holders() {
+	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
+	groups := make([]uint64, 1+slices.Max(words))
+	for j, w := range words {
+		groups[w] |= 1 << j
+	}
+	r.asked = len(groups)
+	var any uint64
+	for _, p := range r.places {
+		any |= p.held
+	}
+	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g&any == 0 })
+	r.groups = len(groups)
+	e := &r.exact
+	for _, p := range r.places {
+		for _, g := range groups {
+			if p.held&g != 0 {
+				p.words++
+			}
+		}
+		if p.words > 0 && !p.gone && (2*p.words >= r.groups || len(e.marks) > 0) {
+			p.exact = e.in(p.text(), p.chunk.hit.Date)
+		}
+	}
+}
+
+// order puts passages that hold no word of the question behind those that hold all, and
+// leaves them out where the question is one word, of which nothing else can speak.
+func (r *refiner) order() {
+	least := math.Inf(1)
+	for _, p := range r.places {
+		if p.words == r.groups && p.score > 0 {
+			least = min(least, p.score)
+		}
+	}
+	if r.groups == 0 || math.IsInf(least, 1) {
+		return
+	}
+	for _, p := range r.places {
+		switch {
+		case p.words > 0:
+		case r.asked == 1:
+			p.score = 0
+		default:
+			p.score = min(p.score, least*behindAll)
+		}
+	}
+}
+
+// behindHolders moves passages that hold no word of the question behind the last that
+// holds all, where variety put them before it.
+func behindHolders(picked []*candidate) []*candidate {
+	last := -1
+	for i, c := range picked {
+		if c.holds == all {
+			last = i
+		}
+	}
+	var before, behind []*candidate
+	for i, c := range picked {
+		if i < last && c.holds == none {
+			behind = append(behind, c)
+		} else if i <= last {
+			before = append(before, c)
+		}
+	}
+	return append(append(before, behind...), picked[last+1:]...)
+}
+
+// holds is how many words of the question a candidate holds, as far as it matters.
+type holds byte
+
+const (
+	some holds = iota
+	none
+	all
+)
+
+// behindAll is what is left of a score that may not reach another one.
+const behindAll = .999
+
+// short is how many words a question has at most that may be a piece of a text, and
+// deep how many chunks are searched for it.
+const (
+	short = 4
+	deep  = 160
+)
+
+// deepen adds to the chunks that were found those in which the question stands as it was
+// typed, or a mark of it, where it stands in none of them: common words find others
+// first.
+func (s *search) deepen(ctx context.Context, q index.Query, hits *index.Hits) {
+	e := &s.exact
+	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || len(e.marks) == 0 && len(strings.Fields(e.whole)) > short {
+		return
+	}
+	holds := func(h index.Hit) bool { return e.in(h.Text, h.Date) > 0 }
+	if slices.ContainsFunc(hits.Keyword, holds) {
+		return
+	}
+	q.K, q.KMany, q.Vector, q.Holders = deep, 0, nil, false
+	more, err := s.ix.Search(ctx, q)
+	if err != nil || len(more.Keyword) <= len(hits.Keyword) {
+		return
+	}
+	for _, h := range more.Keyword[len(hits.Keyword):] {
+		if holds(h) {
+			hits.Keyword = append(hits.Keyword, h)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package retrieval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// What stands as it was typed is found first, whatever surrounds the other passages, in
+// any writing.
+func TestExactFirst(t *testing.T) {
+	for _, c := range []struct{ question, holds, near string }{
+		{"tides at the quay", "- he reads the tides at the quay", "- quay, tides, quay tides: at the quay the tides"},
+		{"walTailBytes", "- the flag is walTailBytes here", "- the wal tail bytes, the wal tail bytes"},
+		{"what sets wal_tail_bytes for the tail?", "- one line for wal_tail_bytes", "- what sets the bytes of the tail of the wal for the tail"},
+		{"why is cmd/tide/main.go broken", "- see cmd/tide/main.go", "- main is broken, tide is broken, why is cmd broken"},
+		{"who wrote 9f2c1ab7e4?", "- Torunn wrote 9f2c1ab7e4", "- who wrote wrote wrote what was written"},
+		{"what did \"the red lamp\" mean", "- the red lamp", "- red red lamp lamp mean mean"},
+		{"港口的灯塔", "- 他说港口的灯塔坏了", "- 港口 港口 灯塔 灯塔 的灯"},
+		{"Hafenlampe am Kai", "- die **Hafenlampe** am Kai", "- Kai Kai Hafenlampe Hafenlampe"},
+	} {
+		near := c.near + strings.Repeat("\n"+c.near, 3)
+		ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, near), hit("b", "b.md", 1, .3, "- a thing\n"+c.holds+"\n- more"))}}
+		got := askPassages(ix, c.question, Options{})
+		if len(got) == 0 || got[0].Path != "b.md" || got[0].Text != c.holds {
+			t.Errorf("%q: %q is not the first: %+v", c.question, c.holds, got)
+		}
+		if !slices.IsSortedFunc(got, func(a, b Hit) int { return int(1e9 * (b.Score - a.Score)) }) {
+			t.Errorf("%q: scores rise", c.question)
+		}
+	}
+}
+
+// A part of a longer word is not the word; neither is a common word with a hyphen a name.
+func TestStands(t *testing.T) {
+	for _, c := range []struct {
+		text, what string
+		want       bool
+	}{
+		{"the pilots' boat", "pilot", false}, {"pilot, boat", "pilot", true}, {"copilot pilot", "pilot", true}, {"灯塔", "塔", true}, {"x", "", false}, {"v1.20", "v1.2", false}, {"v1.2.", "v1.2", true},
+	} {
+		if got := stands(c.text, c.what); got != c.want {
+			t.Errorf("%q in %q: %v", c.what, c.text, got)
+		}
+	}
+	e := exactOf("is the well-known walTail of 2026 at 2026-03-01, ~/a/b.md or “a lamp” in 7-a-b9?")
+	if want := []string{"a lamp", "waltail", "2026-03-01", "~/a/b.md", "7-a-b9"}; !slices.Equal(e.marks, want) {
+		t.Errorf("%q, want %q", e.marks, want)
+	}
+}
+
+// What holds no word of the question stands behind all that hold each, and is left out
+// where the question is one word.
+func TestNoWordNoPlace(t *testing.T) {
+	text := "- Ada: the harbour has a new lamp?\n- Bo: nothing here\n- Ada: so it goes\n- Bo: and again"
+	for q, most := range map[string]int{"harbour": 2, "harbour lamp": 10} {
+		ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, text), hit("b", "b.md", 1, .1, "- lamp and harbour, "+strings.Repeat("filler words ", 40)))}}
+		got := askPassages(ix, q, Options{})
+		last := -1
+		for i, h := range got {
+			if strings.Contains(h.Text, "harbour") {
+				last = i
+			}
+		}
+		if last != 1 || len(got) > most {
+			t.Errorf("%q: %d hits, the last that holds it is number %d", q, len(got), last)
+		}
+	}
+}
+
+// deepIndex has chunks of common words before the one that is asked for.
+type deepIndex struct{ n int }
+
+func (d deepIndex) Search(_ context.Context, q index.Query) (index.Hits, error) {
+	var hits []index.Hit
+	for i := range min(d.n, max(q.K, q.KMany)) {
+		text := "- the quay and the lamp, the lamp and the quay"
+		if i == d.n-1 {
+			text = "- lamp on the quay"
+		}
+		hits = append(hits, hit(fmt.Sprint(i), fmt.Sprintf("%03d.md", i), 1, 1-float64(i)/1000, text))
+	}
+	return index.Hits{Chunks: 1000, Terms: []string{"lamp", "quay"}, Keyword: ranked(hits...)}, nil
+}
+
+// A short piece of text is found where common words put it far down.
+func TestDeep(t *testing.T) {
+	if got := New(deepIndex{100}, nil).Search(t.Context(), Query{Text: "lamp on the quay", Passages: true, Now: now}).Hits; len(got) == 0 || got[0].Text != "- lamp on the quay" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// In a conversation a turn is found by the one before it. Elsewhere a passage stands for
+// itself, unless nothing holds most of the question.
+func TestNeighboursOutsideOfConversations(t *testing.T) {
+	score := func(text string, apart float64) float64 {
+		s := DefaultSignals()
+		s.Apart = apart
+		ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, text))}}
+		got := askPassages(ix, "harbour lamp", Options{Signals: s})
+		i := slices.IndexFunc(got, func(h Hit) bool { return strings.Contains(h.Text, "oil") })
+		if i < 0 {
+			return 0
+		}
+		return got[i].Parts.Keyword
+	}
+	talk, list := "- Ada: is the harbour lamp lit\n- Bo: the lamp needs oil", "- is the harbour lamp lit\n- the lamp needs oil"
+	tasks := "- [ ] Ada: is the harbour lamp lit\n- [x] Bo: the lamp needs oil"
+	if score(talk, 0) != score(talk, 1) {
+		t.Error("turns stand for themselves")
+	}
+	for _, text := range []string{list, tasks} {
+		if score(text, .3) >= score(text, 1) {
+			t.Errorf("%q: neighbours count in full", text)
+		}
+	}
+}
+
+// Rows of tables and lines of logs are found one by one.
+func TestRowsAndLogLines(t *testing.T) {
+	for _, text := range []string{
+		"| part | shelf |\n|---|---|\n| bolt | A1 |\n| hose | A2 |\n| seal | A3 |",
+		"```\n2026-05-01 10:00:01 hose A1\n2026-05-01 10:00:02 bolt A2\n2026-05-01 10:00:03 hose A2\n```",
+		"10:00 bolt A1\n10:01 hose A3\n10:02 hose A2",
+	} {
+		ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, text))}}
+		got := askPassages(ix, "hose A2", Options{})
+		if len(got) == 0 || got[0].StartLine != got[0].EndLine || !strings.Contains(got[0].Text, "A2") || !strings.Contains(got[0].Text, "hose") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
