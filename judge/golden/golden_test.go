@@ -52,7 +52,8 @@ func TestFloors(t *testing.T) {
 			key := g.name + " " + f.name
 			now[key] = floor{f.of(a), max(f.of(b)-f.of(a), 0)}
 			slack := .0005
-			if g.name == "code" { // is made of source that changes
+			code := g.name == "code"
+			if code { // is made of this source, which changes: only the gap is held
 				slack = .1
 			}
 			old, ok := known[key]
@@ -60,7 +61,7 @@ func TestFloors(t *testing.T) {
 			case !ok && !*update:
 				t.Errorf("%s has no floor in %s: run go test -update", key, floorsFile)
 			case !ok:
-			case got.value < old.value-noise-slack:
+			case got.value < old.value-noise-slack && !code:
 				t.Errorf("%s is %.3f, was %.3f", key, got.value, old.value)
 			case got.gap > old.gap+slack:
 				t.Errorf("%s: bare FTS5 is better by %.3f, was by %.3f: this may only shrink", key, got.gap, old.gap)
