@@ -14,8 +14,9 @@ const MissingResult = "[no result was recorded for this call]"
 
 // Repair mends what providers would reject, for planning: it gives unanswered
 // calls a synthetic result, takes out results that answer nothing, moves
-// results to their call, renames reused call ids, and drops empty messages and
-// blocks that the message's role can't hold. Everything done is noted, and what
+// results to their call, makes the user's what holds results under any other role,
+// renames reused call ids, and drops empty messages and blocks that the message's
+// role can't hold. Everything done is noted, and what
 // is taken out is in the notes. Sound input comes back as the same slice. With
 // keepPending the calls of the newest message stay open, for a caller whose
 // tools are still running.
@@ -80,7 +81,7 @@ func (h *repairer) take(i int, m memkernel.Message) {
 	case m.Role == memkernel.RoleAssistant:
 		h.assistant(i, m)
 	case HasResults(m):
-		h.answer(i, m)
+		h.answer(i, h.answering(i, m))
 	default:
 		h.add(m)
 	}
@@ -237,6 +238,15 @@ func (h *repairer) freshID(id string) string {
 			return fresh
 		}
 	}
+}
+
+// answering gives a message that holds results a role that may hold them.
+func (h *repairer) answering(i int, m memkernel.Message) memkernel.Message {
+	if m.Role != memkernel.RoleUser && m.Role != memkernel.RoleTool {
+		h.note("role", i, m.Key, nil, "a message of role %q holds results and became the user's", m.Role)
+		m.Role, m.Raw = memkernel.RoleUser, ""
+	}
+	return m
 }
 
 // answer files the results of a message with their calls. What else is in
