@@ -12,9 +12,9 @@ import (
 )
 
 // Add adds a setting to the text of a file that does not have it, and changes nothing
-// else: comments, order and line ends stay. The key is a setting's full name of two
-// or three parts, the value as a file has it. A text that is no configuration, and one to which it
-// can't be added, are an [*Error] that has the lines to be added by hand; name is the file's.
+// else: comments, order and line ends stay. The key is a setting's full name, the value as
+// a file has it. A text that is no configuration, and one to which it can't be added, are
+// an [*Error] that has the lines to be added by hand; name is the file's.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
@@ -23,20 +23,20 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 	if before.Origin(key) != (Origin{}) {
 		return text, nil
 	}
-	section, short, _ := strings.Cut(key, ".")
-	line := short + ": " + value
-	if outer, inner, ok := strings.Cut(short, "."); ok {
-		line = outer + ": {" + inner + ": " + value + "}"
-	}
 	want := before.values(key)
-	for _, try := range additions(text, section, line) {
+	at := deepest(text, strings.Split(key, "."))
+	for _, try := range at.additions(text, value) {
 		after, err := Read(bytes.NewReader(try), name)
 		if err == nil && after.Origin(key) != (Origin{}) && slices.Equal(after.values(key), want) {
 			return try, nil
 		}
 	}
-	return nil, &Error{Origin: Origin{File: name}, Key: key, Err: errors.New("it can't be added to this file"),
-		Hint: fmt.Sprintf("add it by hand, below %s: %s", section, line)}
+	e := &Error{Origin: Origin{File: name}, Key: key, Err: errors.New("it can't be added to this file"), Hint: "add it by hand: " + entry(at.rest, value)}
+	if at.key != nil {
+		e.Origin.Line = at.key.Line
+		e.Hint = fmt.Sprintf("add it by hand, below %s: %s", strings.TrimSuffix(key, "."+strings.Join(at.rest, ".")), entry(at.rest, value))
+	}
+	return nil, e
 }
 
 // values are all settings but one, as text.
@@ -50,9 +50,44 @@ func (c *Config) values(but string) []string {
 	return out
 }
 
-// additions are the ways to add a line to a section, the best first. Not all of them are
+// place is where a setting belongs in a file: the innermost of its sections that is there,
+// and the names that are missing below it.
+type place struct {
+	root       *yaml.Node // of the document, nil if it is empty
+	key, value *yaml.Node // the section's, nil if no section of the setting is there
+	rest       []string
+}
+
+// deepest finds the place of a setting in a text that is YAML.
+func deepest(text []byte, path []string) place {
+	at := place{rest: path}
+	var doc yaml.Node
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
+		return at
+	}
+	at.root = doc.Content[0]
+	for in := at.root; in != nil && in.Kind == yaml.MappingNode && len(at.rest) > 1; in = at.value {
+		i := 0
+		for i < len(in.Content) && in.Content[i].Value != at.rest[0] {
+			i += 2
+		}
+		if i >= len(in.Content) {
+			break
+		}
+		at.key, at.value, at.rest = in.Content[i], in.Content[i+1], at.rest[1:]
+	}
+	return at
+}
+
+// entry spells a setting on one line.
+func entry(path []string, value string) string {
+	last := len(path) - 1
+	return strings.Join(path, ": {") + ": " + value + strings.Repeat("}", last)
+}
+
+// additions are the ways to add what is missing, the best first. Not all of them are
 // configurations.
-func additions(text []byte, section, line string) [][]byte {
+func (p place) additions(text []byte, value string) [][]byte {
 	eol := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
 		eol = "\r\n"
@@ -64,28 +99,17 @@ func additions(text []byte, section, line string) [][]byte {
 		}
 		out = append(out, slices.Concat(text[:at], []byte(more), text[at:]))
 	}
-	var doc yaml.Node
-	if yaml.Unmarshal(text, &doc) != nil {
-		return nil
+	if p.key != nil {
+		addTo(text, p.key, p.value, entry(p.rest, value), eol, put)
+		return out
 	}
-	var root *yaml.Node
-	if len(doc.Content) > 0 {
-		root = doc.Content[0]
+	if p.root != nil && p.root.Kind == yaml.MappingNode && p.root.Style&yaml.FlowStyle != 0 {
+		addFlow(text, p.root, entry(p.rest, value), put)
 	}
-	whole := section + ":" + eol + "  " + line + eol
-	if root != nil && root.Kind == yaml.MappingNode {
-		if root.Style&yaml.FlowStyle != 0 {
-			addFlow(text, root, section+": {"+line+"}", put)
-		}
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			if k, v := root.Content[i], root.Content[i+1]; k.Value == section {
-				addTo(text, k, v, line, eol, put)
-			}
-		}
-	}
+	whole := p.rest[0] + ":" + eol + "  " + entry(p.rest[1:], value) + eol
 	put(len(text), whole)
-	if root != nil && len(root.Content) > 0 {
-		put(lineStart(text, root.Content[0].Line), whole) // what follows ends the document
+	if p.root != nil && len(p.root.Content) > 0 {
+		put(lineStart(text, p.root.Content[0].Line), whole) // what follows ends the document
 	}
 	return out
 }

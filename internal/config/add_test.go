@@ -71,3 +71,54 @@ func TestAdd(t *testing.T) {
 		}
 	}
 }
+
+// TestAddInside: a setting two sections down is added to whatever of them is there, and
+// nothing but the added text differs.
+func TestAddInside(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                "",
+		"outer":                  "retrieval:\n  # mine\n  max_items: 5\n",
+		"both":                   "retrieval:\n  max_items: 5 # x\n\n  sessions: # about them\n    # first\n    folders: [a30d]\n  half_life: 9d\n",
+		"both, wide":             "retrieval:\n        sessions:\n            folders: [a30d]\n",
+		"both, DOS":              "retrieval:\r\n  sessions:\r\n    folders: [a30d]\r\nplan:\r\n  reserve: 10k\r\n",
+		"inner in braces":        "retrieval:\n  sessions: {folders: [a30d]} # x\n",
+		"inner, empty braces":    "retrieval:\n  sessions: {}\n",
+		"outer in braces":        "retrieval: {sessions: {folders: [a30d]}, max_items: 5}\n",
+		"outer, many lines":      "retrieval: {\n  max_items: 5,\n  sessions: {folders: [a30d]},\n}\n",
+		"all in braces":          "{plan: {reserve: 10k}, retrieval: {sessions: {folders: [a30d]}}}\n",
+		"inner, nothing yet":     "retrieval:\n  sessions:\n  max_items: 5\n",
+		"inner, nothing, last":   "retrieval:\n  max_items: 5\n  sessions:",
+		"quoted names":           "\"retrieval\":\n  'sessions':\n    folders: [a30d]\n",
+		"characters before it":   "plan: {reserve: 10k} # 日本\nretrieval: {sessions: {folders: [a30d]}} # 日本\n",
+		"a document's marks":     "---\nretrieval:\n  sessions:\n    folders: [a30d]\n...\n",
+		"a comment's own braces": "retrieval: # {sessions: {}}\n  sessions: # {}\n    folders: [a30d]\n",
+	} {
+		got, err := config.Add([]byte(text), "c.yaml", "retrieval.sessions.enabled", "true")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		c, err := config.Read(strings.NewReader(string(got)), "c.yaml")
+		if err != nil || !c.Retrieval.Sessions.Enabled {
+			t.Errorf("%s: not set, %v:\n%s", name, err, got)
+		}
+		if strings.Contains(text, "30d") && !strings.Contains(string(got), "30d") {
+			t.Errorf("%s: what was there is gone:\n%s", name, got)
+		}
+		same := 0
+		for same < len(text) && got[same] == text[same] {
+			same++
+		}
+		if !strings.HasSuffix(string(got), text[same:]) {
+			t.Errorf("%s: more than an addition:\n%s", name, got)
+		}
+	}
+	got, err := config.Add([]byte("plan: {reserve: 10k}\n\nretrieval:\n  sessions: &s\n    folders: [a30d]\n  <<: *s\n"), "c.yaml", "retrieval.sessions.enabled", "true")
+	if err == nil && !strings.Contains(string(got), "&s") {
+		t.Errorf("%s", got)
+	}
+	text := "retrieval:\n  sessions:\n    enabled: false # no\n"
+	if got, err := config.Add([]byte(text), "c.yaml", "retrieval.sessions.enabled", "true"); err != nil || string(got) != text {
+		t.Errorf("what a person set is set anew: %v\n%s", err, got)
+	}
+}

@@ -638,6 +638,7 @@ func TestState(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	release()
+	in.Configs = [][]byte{[]byte("x\n"), []byte("y")}
 	for _, name := range []string{"config.yaml", "thesis.txt"} {
 		if err := in.RemoveState(); err != nil {
 			t.Fatal(err)
@@ -646,6 +647,7 @@ func TestState(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	write(t, in, ".memkernel/config.yaml", "y") // as nobody but the program wrote it
 	if err := in.RemoveState(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,24 +12,33 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
+// configName is the workspace's own configuration.
+const configName = "config.yaml"
+
 // stateNames are what names in a state directory begin with, but for the configuration.
 var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "hook", "index.", "install.", "left_out.json", "markdown.lock", "project", "serve", "sessions", "summary", "sync.json", "transcripts", "workspace"}
 
 // StateFiles lists the names in the state directory: those that are memkernel's own, and
-// those that stay, as the configuration does.
+// those that stay, as a configuration does that a person wrote or changed.
 func (in *Installer) StateFiles() (own, others []string, err error) {
 	entries, err := in.State.List("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	for _, e := range entries {
-		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) {
+		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) || e.Name == configName && in.settled() {
 			own = append(own, e.Name)
 		} else {
 			others = append(others, e.Name)
 		}
 	}
 	return own, others, err
+}
+
+// settled tells whether no person had a hand in the configuration.
+func (in *Installer) settled() bool {
+	text, err := in.State.Get(configName)
+	return err == nil && slices.ContainsFunc(in.Configs, func(own []byte) bool { return bytes.Equal(own, text) })
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds.

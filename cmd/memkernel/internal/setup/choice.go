@@ -81,8 +81,7 @@ func (s *Settings) settle() error {
 	if s.settled {
 		return nil
 	}
-	err := s.add(chosen, includeKey, config.List(markdownstore.Everything()))
-	if err != nil {
+	if err := s.add(allMarkdown); err != nil {
 		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
 	s.settled = true
@@ -97,8 +96,33 @@ const configLock = "config.lock"
 // lockWait is how long another process may take to write the same.
 const lockWait = 2 * time.Second
 
-// chosen stands above the setting in a file that is made for it.
-const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
+// addition is a setting that the program adds to the workspace's own configuration.
+type addition struct {
+	head       string // begins a file that is made for it
+	key, value string
+}
+
+var allMarkdown = addition{"# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n",
+	includeKey, config.List(markdownstore.Everything())}
+
+var searchPast = addition{"# Past sessions are searched, too: memkernel init has read them in.\n", sessionsKey, "true"}
+
+// OwnConfigs are the texts that the workspace's own configuration can have while nobody
+// but the program wrote it.
+func OwnConfigs() [][]byte {
+	var out [][]byte
+	for _, order := range [][]addition{{allMarkdown}, {searchPast}, {allMarkdown, searchPast}, {searchPast, allMarkdown}} {
+		text := []byte(order[0].head)
+		for _, a := range order {
+			var err error
+			if text, err = config.Add(text, ConfigName, a.key, a.value); err != nil {
+				panic(err) // texts of the program's own
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}
 
 // sessionsKey is the setting that has past sessions found.
 const sessionsKey = "retrieval.sessions.enabled"
@@ -115,16 +139,15 @@ func (s *Settings) SearchSessions() error {
 	if s.Config.Origin(sessionsKey) != (config.Origin{}) {
 		return nil
 	}
-	if err := s.add("# Past sessions are searched, too: memkernel init has read them in.\n", sessionsKey, "true"); err != nil {
+	if err := s.add(searchPast); err != nil {
 		return fmt.Errorf("write to %s that past sessions are searched: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
 	s.Config.Retrieval.Sessions.Enabled = true
 	return nil
 }
 
-// add adds a setting to the workspace's own configuration; head begins a file that is made
-// for it.
-func (s *Settings) add(head, key, value string) error {
+// add adds a setting to the workspace's own configuration.
+func (s *Settings) add(a addition) error {
 	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName)
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
@@ -144,11 +167,11 @@ func (s *Settings) add(head, key, value string) error {
 			mode = fi.Mode().Perm()
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		old = []byte(head)
+		old = []byte(a.head)
 	default:
 		return err
 	}
-	text, err := config.Add(old, path, key, value)
+	text, err := config.Add(old, path, a.key, a.value)
 	if err != nil || string(text) == string(old) {
 		return err
 	}

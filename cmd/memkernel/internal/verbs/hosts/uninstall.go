@@ -33,7 +33,7 @@ held nothing else go.
 
 Your Markdown is never touched. The state folder stays, so that init takes up where
 it was, unless --state is given: then the index, the journals of sessions and the
-backups go too. config.yaml stays, since you wrote it.`,
+backups go too, and so does config.yaml unless you wrote or changed it.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
