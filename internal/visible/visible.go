@@ -44,7 +44,14 @@ func JSON(doc string) string {
 
 // Name reports whether a name, or a path, can be shown as it is: on one line, with
 // nothing that Text would replace.
-func Name(s string) bool { return !strings.ContainsAny(s, "\n\t\r") && Text(s) == s }
+func Name(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return !strings.ContainsAny(s, "\n\t\r") && Text(s) == s
+		}
+	}
+	return true
+}
 
 // replace has f write what may not stay as it is.
 func (c *Run) replace(s string, f func(b *strings.Builder, r rune, bad string)) string {

@@ -86,8 +86,10 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		}
 		return m.ask(ctx, r, q), r.lag
 	}
+	began := time.Now()
 	res, lag := ask()
-	if p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero() && m.bring.wanted(m.o.Wait, m.Sync.Look(ctx)) || m.bring.doubt(m.o.Wait, res.Err) {
+	nothing := p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero()
+	if nothing && !m.Sync.Since(began) && m.bring.wanted(m.o.Wait, m.Sync.Look(ctx)) || m.bring.doubt(m.o.Wait, res.Err) {
 		res, _ = ask()
 	}
 	if p.Asked {

@@ -178,6 +178,13 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	return s.lag, s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
 
+// Since reports whether it was looked since a moment how far the index is behind.
+func (s *Syncer) Since(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.checked.Before(t)
+}
+
 // Look looks by how much the index is behind the files. What is written meanwhile
 // counts.
 func (s *Syncer) Look(ctx context.Context) index.Lag {
