@@ -53,6 +53,9 @@ type Installer struct {
 	*Site
 	// State is the workspace's state directory.
 	State store.Store
+	// OwnConfig tells whether the text of the configuration in it is only what the program
+	// wrote by itself.
+	OwnConfig func(text []byte) bool
 }
 
 // tries is how often a file that its host writes to at the same moment is read anew.

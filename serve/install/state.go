@@ -14,21 +14,30 @@ import (
 // stateNames are what names in a state directory begin with, but for the configuration.
 var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "hook", "index.", "install.", "left_out.json", "markdown.lock", "project", "serve", "sessions", "summary", "sync.json", "transcripts", "workspace"}
 
+// configName is the configuration in a state directory.
+const configName = "config.yaml"
+
 // StateFiles lists the names in the state directory: those that are memkernel's own, and
-// those that stay, as the configuration does.
+// those that stay, as a configuration does that a person wrote to.
 func (in *Installer) StateFiles() (own, others []string, err error) {
 	entries, err := in.State.List("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	for _, e := range entries {
-		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) {
+		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) || e.Name == configName && in.configIsOwn() {
 			own = append(own, e.Name)
 		} else {
 			others = append(others, e.Name)
 		}
 	}
 	return own, others, err
+}
+
+// configIsOwn tells whether the configuration has only what the program wrote by itself.
+func (in *Installer) configIsOwn() bool {
+	text, err := in.State.Get(configName)
+	return err == nil && in.OwnConfig(text)
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -100,6 +102,9 @@ const lockWait = 2 * time.Second
 // chosen stands above the setting in a file that is made for it.
 const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
+// searched stands above the setting in a file that is made for it.
+const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
+
 // sessionsKey is the setting that has past sessions found.
 const sessionsKey = "retrieval.sessions.enabled"
 
@@ -115,7 +120,7 @@ func (s *Settings) SearchSessions() error {
 	if s.Config.Origin(sessionsKey) != (config.Origin{}) {
 		return nil
 	}
-	if err := s.add("# Past sessions are searched, too: memkernel init has read them in.\n", sessionsKey, "true"); err != nil {
+	if err := s.add(searched, sessionsKey, "true"); err != nil {
 		return fmt.Errorf("write to %s that past sessions are searched: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
 	s.Config.Retrieval.Sessions.Enabled = true
@@ -154,6 +159,32 @@ func (s *Settings) add(head, key, value string) error {
 	}
 	return atomicfile.WriteFile(path, text, mode)
 }
+
+// OnlyWritten tells whether a workspace's own configuration is, to the byte, what
+// [Settings.SearchSessions] and the first index write, in either order, where there is none.
+func OnlyWritten(text []byte) bool {
+	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
+}
+
+// written are all configurations that the program makes by itself.
+var written = sync.OnceValue(func() (out [][]byte) {
+	writes := []struct{ head, key, value string }{
+		{chosen, includeKey, config.List(markdownstore.Everything())},
+		{searched, sessionsKey, "true"},
+	}
+	for range writes {
+		text := []byte(writes[0].head)
+		for _, w := range writes {
+			var err error
+			if text, err = config.Add(text, ConfigName, w.key, w.value); err != nil {
+				break
+			}
+			out = append(out, text)
+		}
+		slices.Reverse(writes)
+	}
+	return out
+})
 
 // OwnChoice takes which Markdown is memory from the workspace's own configuration, where
 // a file that --config names does not say it: an index made it for this workspace.
