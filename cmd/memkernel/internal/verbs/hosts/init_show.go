@@ -153,7 +153,7 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
 	}
 	if p := doc.Sessions; p != nil {
-		p.showLeft(a.Out)
+		p.showLeft(a.Out, command(a, "init --all-sessions"))
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if t := doc.Search; t != nil {
