@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/install"
@@ -139,7 +140,11 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	}
 	doc.Applied = true
 	if err := takePast(ctx, a, doc.Sessions, o.past()); ctx.Err() == nil && err != nil {
-		a.Tip("past sessions are not read in: %s; set retrieval.sessions.enabled to true yourself, or leave them out with --no-sessions", fail.PlainError(err))
+		way := "set retrieval.sessions.enabled to true yourself"
+		if bad := (*config.Error)(nil); errors.As(err, &bad) && bad.Hint != "" {
+			way = bad.Hint
+		}
+		a.Tip("past sessions are not read in: %s; %s, or leave them out with --no-sessions", fail.PlainError(err), way)
 	} else if err != nil {
 		return err
 	}
