@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"checksum": checksum,
 			"recorded": recorded,
 			"append":   appendText,
+			"citation": citation,
 		},
 	})
 }
@@ -81,6 +82,12 @@ func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 // appendText adds text to the end of a file.
 func appendText(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]), 0o600))
+}
+
+// citation puts the first word that the last program printed into a variable.
+func citation(ts *testscript.TestScript, neg bool, args []string) {
+	place, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
+	ts.Setenv(args[0], place)
 }
 
 // waitFor waits until a file is there.

@@ -146,7 +146,7 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 		if len(s.Keeps) > 0 {
 			what += "; stays: " + strings.Join(s.Keeps, ", ")
 		}
-		showRow(a.Out, "delete", in.Short(in.State.Where("")), what)
+		showRow(a.Out, "delete", stateName(in), what)
 	}
 	fmt.Fprintln(a.Out)
 }
@@ -167,9 +167,9 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 		if len(doc.State.Keeps) > 0 {
 			but = " but for " + strings.Join(doc.State.Keeps, ", ")
 		}
-		fmt.Fprintf(a.Out, "%s is removed%s.\n", in.Short(in.State.Where("")), but)
+		fmt.Fprintf(a.Out, "%s is removed%s.\n", stateName(in), but)
 	} else if store.Exists(in.State, "") {
-		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", in.Short(in.State.Where("")))
+		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", stateName(in))
 	}
 	if done > 0 {
 		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")
