@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -92,13 +93,20 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
+	var found []File
 	for _, e := range root {
 		if c, ok := markdownstore.Classify(e.Name()); ok {
-			s.add(e.Name(), c, maxBytes)
+			found = append(found, File{Path: e.Name(), Class: c})
 		}
 	}
-	if err := s.readMemory(ctx, maxBytes); err != nil {
+	if err := s.findMemory(ctx, &found); err != nil {
 		return nil, err
+	}
+	for _, f := range progress.Over(ctx, "file", found) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.add(f.Path, f.Class, maxBytes)
 	}
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for i := range s.Files {
@@ -109,8 +117,8 @@ func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	return s, ctx.Err()
 }
 
-// readMemory reads what is below memory/.
-func (s *Snapshot) readMemory(ctx context.Context, maxBytes int64) error {
+// findMemory finds what is below memory/.
+func (s *Snapshot) findMemory(ctx context.Context, found *[]File) error {
 	const dir = "memory"
 	return fs.WalkDir(s.fsys, dir, func(p string, d fs.DirEntry, err error) error {
 		switch name := path.Base(p); {
@@ -131,7 +139,7 @@ func (s *Snapshot) readMemory(ctx context.Context, maxBytes int64) error {
 			return nil
 		}
 		if c, ok := markdownstore.Classify(p); ok && !d.IsDir() {
-			s.add(p, c, maxBytes)
+			*found = append(*found, File{Path: p, Class: c})
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
@@ -85,7 +86,7 @@ func readable(ctx context.Context, k *Kernel) map[string]bool {
 	if err != nil {
 		return out
 	}
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		if len(out) == len(named) {
 			break
 		}
@@ -128,7 +129,7 @@ func auditBlobs(ctx context.Context, k *Kernel, r *health.Report, now time.Time)
 	if !anyBlob(k) {
 		return nil // no journal needs to be read
 	}
-	needed, err := erasure.Needed(k.state, nil)
+	needed, err := erasure.Needed(ctx, k.state, nil)
 	if err != nil {
 		r.Skip(err.Error())
 		return nil

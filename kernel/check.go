@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
@@ -57,7 +58,7 @@ func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 	if store.Exists(folder.In(k.state, folder.Project), "") {
 		folders = append(folders, folder.Project)
 	}
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		s, unlock, err := k.sessions.Visit(ctx, f, false)
 		if err != nil {
 			r.Add(folder.Unreadable(f, err))
@@ -69,21 +70,25 @@ func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 	return nil
 }
 
-func checkBlobs(_ context.Context, k *Kernel, r *health.Report) error {
-	return checkContents(k.blobs, r, "", "delete the file: the next ingest of the same content writes it again")
+func checkBlobs(ctx context.Context, k *Kernel, r *health.Report) error {
+	return checkContents(ctx, k.blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
 }
 
-func checkBackups(_ context.Context, k *Kernel, r *health.Report) error {
-	return checkContents(k.backups, r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
+func checkBackups(ctx context.Context, k *Kernel, r *health.Report) error {
+	return checkContents(ctx, k.backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
 }
 
 // checkContents tells the files whose content is not what their names say.
-func checkContents(b *store.Blobs, r *health.Report, before, hint string) error {
+func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.Report, before, hint string) error {
+	var all []string
 	for info, err := range b.Walk() {
 		if err != nil {
 			return err
 		}
-		if err := b.Verify(info.Hash); err != nil {
+		all = append(all, info.Hash)
+	}
+	for _, hash := range progress.Over(ctx, unit, all) {
+		if err := b.Verify(hash); err != nil {
 			r.Add(health.Wrong("", before+err.Error(), hint))
 		}
 	}

@@ -61,7 +61,8 @@ func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *DoctorOp
 // looks are what a doctor looks at, in order. Of each, rows that are well are findings too.
 func looks() []health.Check[*doctor] {
 	look := func(code health.Code, title string, at func(*doctor)) health.Check[*doctor] {
-		return health.Check[*doctor]{Code: code, Title: title, Run: func(_ context.Context, d *doctor, _ *health.Report) error {
+		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
+			d.ctx = ctx
 			at(d)
 			d.countRest()
 			return nil

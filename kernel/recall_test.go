@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -423,5 +424,37 @@ func TestRecallKeepsItsCap(t *testing.T) {
 				took(whole-less, topic, real)
 			}
 		}
+	}
+}
+
+// What a session wrote of itself into SESSION-STATE.md is not recalled into it: the
+// conversation has it already. A search finds it, and another session is shown it.
+func TestOwnStateIsNotRecalled(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "memory/trade.md", "# Trade\n\nParcels go by rail.\n")
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Store: markdownstore.Options{Include: markdownstore.Everything()}})
+	speak(t, k, "s", said(1, "Please make the export of lemurs to Antwerp faster."))
+	if !strings.Contains(stateOf(t, dir), "export of lemurs") {
+		t.Fatalf("%s", stateOf(t, dir))
+	}
+	reindex(t, k)
+	const question = "What about the export of lemurs to Antwerp?"
+	res, err := k.Search(context.Background(), kernel.SearchRequest{Query: question, Private: true, SessionKey: "s"})
+	if err != nil || len(res.Hits) == 0 || res.Hits[0].Path != "SESSION-STATE.md" {
+		t.Fatalf("a search does not find it: %+v, %v", res, err)
+	}
+	asked := func(key string) *kernel.ContextPlan {
+		c := newConversation(2)
+		c.add(memkernel.RoleUser, words(question))
+		req := private(c)
+		req.SessionKey = key
+		return mustPlan(t, k, req)
+	}
+	if p := asked("another"); !strings.Contains(shown(p, "memkernel:"), "make the export of lemurs") {
+		t.Error("another session is not shown it")
+	}
+	p := asked("s")
+	if strings.Contains(shown(p, "memkernel:rt"), "lemurs") || strings.Contains(strings.Join(p.Retrieval.Citations, " "), "SESSION-STATE.md") {
+		t.Errorf("it is recalled into the session that wrote it: %+v", p.Retrieval)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -102,7 +103,7 @@ type CurateAdvice struct {
 // rewrites nothing, and writes nothing where there is nothing to say. The buffer is
 // read and stays; what was read of it is committed, so that pruning may empty it.
 func (k *Kernel) Curate(ctx context.Context, req CurateRequest) (*Curated, error) {
-	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
+	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	if o.NearDuplicate == 0 {
 		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
 	}
@@ -123,13 +124,13 @@ func nowOr(k *Kernel, t time.Time) time.Time {
 
 // checkpointed are the decisions and learnings of the newest checkpoint of each
 // session that was written on a day.
-func checkpointed(k *Kernel, day string) ([]consolidation.Extra, error) {
+func checkpointed(ctx context.Context, k *Kernel, day string) ([]consolidation.Extra, error) {
 	folders, err := folder.All(k.state)
 	if err != nil {
 		return nil, err
 	}
 	var out []consolidation.Extra
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		c, _, err := checkpoint.NewStore(folder.In(k.state, f)).Latest()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)

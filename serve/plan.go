@@ -68,9 +68,11 @@ type planCall struct {
 	Turn         string        `json:"turn"`
 	TTLSeconds   int64         `json:"ttl_seconds"`
 	Memories     []memories    `json:"memories"`
-	Form         string        `json:"form"`
-	Explain      bool          `json:"explain"`
-	MaxTokens    int           `json:"max_tokens"`
+	// Loaded are files that the host shows its model by itself, by their names.
+	Loaded    []string `json:"loaded"`
+	Form      string   `json:"form"`
+	Explain   bool     `json:"explain"`
+	MaxTokens int      `json:"max_tokens"`
 	// KnownPlan is a plan whose items the caller still has.
 	KnownPlan string `json:"known_plan"`
 }
@@ -151,10 +153,15 @@ func (p *planCall) request() (*kernel.PlanRequest, error) {
 	case p.ContextWindow > 0 && p.MaxTokens >= p.ContextWindow:
 		return nil, badParams("an answer and its prompt share the window", "max_tokens %d leaves nothing of the context_window of %d", p.MaxTokens, p.ContextWindow)
 	}
+	for _, name := range p.Loaded {
+		if name == "" || strings.ContainsAny(name, `/\`) {
+			return nil, badParams("give a file's name, such as CLAUDE.md: it is meant in whatever folder it is", "loaded: %q is no name of a file", name)
+		}
+	}
 	if p.TTLSeconds < 0 {
 		ttl = kernel.ChooseTTL
 	}
-	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Explain
+	req.SessionKey, req.Prompt, req.Turn, req.Now, req.TTL, req.Loaded, req.Deferred = p.SessionKey, p.Prompt, p.Turn, p.Now, ttl, p.Loaded, p.Explain
 	for i, m := range p.Memories {
 		if len(m.Answer) == 0 {
 			return nil, badParams("answer is the JSON as that system gave it", "memories: no answer in number %d", i)

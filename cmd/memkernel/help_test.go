@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
@@ -189,5 +192,37 @@ func TestCompletionScripts(t *testing.T) {
 		if code != fail.ExitOK || !strings.Contains(text, "__complete") || stderr != "" {
 			t.Errorf("%s: exit %d, %d bytes, %q", shell, code, len(text), stderr)
 		}
+	}
+}
+
+// TestFlagsThatExcludeEachOther: giving both is a mistake in the call, whatever the verb.
+func TestFlagsThatExcludeEachOther(t *testing.T) {
+	const group = "cobra_annotation_mutually_exclusive"
+	tried := map[string]bool{}
+	everyVerb(tree(), func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, names := range f.Annotations[group] {
+				if tried[c.CommandPath()+names] {
+					continue
+				}
+				tried[c.CommandPath()+names] = true
+				args := strings.Fields(c.CommandPath())[1:]
+				for _, name := range strings.Fields(names) {
+					other := c.Flags().Lookup(name)
+					value := map[string]string{"bool": "true", "string": "x", "stringSlice": "x", "stringArray": "x"}[other.Value.Type()]
+					if value == "" {
+						value = cmp.Or(strings.Trim(other.DefValue, "[]"), "1")
+					}
+					args = append(args, "--"+name+"="+value)
+				}
+				code, stdout, stderr := invoke(t, args...)
+				if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "--"+strings.Join(slices.Sorted(strings.FieldsSeq(names)), " and --")+" exclude each other") {
+					t.Errorf("%q: exit code %d, %s", args, code, stderr)
+				}
+			}
+		})
+	})
+	if len(tried) < 6 {
+		t.Errorf("only %d groups of flags", len(tried))
 	}
 }

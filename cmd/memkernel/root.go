@@ -42,6 +42,9 @@ func newRoot(a *cli.App) *cobra.Command {
 			if !configured(cmd) {
 				return nil
 			}
+			if err := cmd.ValidateFlagGroups(); err != nil {
+				return groupError(err)
+			}
 			return a.Prepare(cmd)
 		},
 	}
@@ -163,6 +166,16 @@ func rootRun(a *cli.App, cmd *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	return cli.UnknownVerb(cmd, args[0])
+}
+
+// groupError says which flags exclude each other.
+func groupError(err error) error {
+	_, names, ok := strings.Cut(err.Error(), "; [")
+	names, _, all := strings.Cut(names, "] were all set")
+	if !ok || !all {
+		return fail.Usagef("%s", err)
+	}
+	return fail.Usagef("--%s exclude each other: give one of them", strings.Join(strings.Fields(names), " and --"))
 }
 
 // flagError names the flag that was probably meant in place of one that does not exist.

@@ -63,6 +63,8 @@ func TestScripts(t *testing.T) {
 			"envsubst": envsubst,
 			"checksum": checksum,
 			"recorded": recorded,
+			"append":   appendText,
+			"citation": citation,
 		},
 	})
 }
@@ -75,6 +77,17 @@ func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 	fi, err := os.Stat(path)
 	ts.Check(err)
 	ts.Check(os.Truncate(path, fi.Size()-n))
+}
+
+// appendText adds text to the end of a file.
+func appendText(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]), 0o600))
+}
+
+// citation puts the first word that the last program printed into a variable.
+func citation(ts *testscript.TestScript, neg bool, args []string) {
+	place, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
+	ts.Setenv(args[0], place)
 }
 
 // waitFor waits until a file is there.

@@ -62,7 +62,7 @@ export interface CallSettings {
 export interface PlanParams extends SessionParams, SourceParams, CallSettings {
   conversation?: Conversation; prompt?: string; turn?: string; ttl_seconds?: number;
   memories?: { format?: string; answer: Json; scope?: "session" | "project" }[];
-  form?: "items" | "body" | "none"; explain?: boolean; max_tokens?: number; known_plan?: string;
+  form?: "items" | "body" | "none"; explain?: boolean; max_tokens?: number; known_plan?: string; loaded?: string[];
 }
 export interface Item { host?: [number, number]; message?: any; known?: number; replaces?: [number, number] }
 export interface Fault { code: string; detail: string; page?: string; key?: string }

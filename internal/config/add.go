@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
 
 // Add adds a setting to the text of a file that does not have it, and changes nothing
-// else: comments, order and line ends stay. The key is a setting's full name, the value as
-// a file has it. A text that is no configuration, and one to which it can't be added, are
-// an [*Error] that has the lines to be added by hand; name is the file's.
+// else: comments, order, indentation and line ends stay. The key is a setting's full name,
+// the value as a file has it on one line. A text that is no configuration, and one to which
+// it can't be added, are an [*Error] with the line that is in the way and what to add by
+// hand; name is the file's. What the text says of the setting already stays.
 func Add(text []byte, name, key, value string) ([]byte, error) {
 	before, err := Read(bytes.NewReader(text), name)
 	if err != nil {
@@ -23,71 +25,85 @@ func Add(text []byte, name, key, value string) ([]byte, error) {
 	if before.Origin(key) != (Origin{}) {
 		return text, nil
 	}
-	want := before.values(key)
-	at := deepest(text, strings.Split(key, "."))
-	for _, try := range at.additions(text, value) {
+	want := before.others(key)
+	at := placeOf(text, key)
+	for _, try := range additions(text, at, value) {
 		after, err := Read(bytes.NewReader(try), name)
-		if err == nil && after.Origin(key) != (Origin{}) && slices.Equal(after.values(key), want) {
+		if err == nil && after.Origin(key) != (Origin{}) && slices.Equal(after.others(key), want) {
 			return try, nil
 		}
 	}
-	e := &Error{Origin: Origin{File: name}, Key: key, Err: errors.New("it can't be added to this file"), Hint: "add it by hand: " + entry(at.rest, value)}
+	e := &Error{Origin: Origin{File: name, Line: 1}, Key: key, Err: errors.New("it can't be added to this file"), Hint: "add it by hand: " + strings.Join(at.block(value), ", below it ")}
 	if at.key != nil {
 		e.Origin.Line = at.key.Line
-		e.Hint = fmt.Sprintf("add it by hand, below %s: %s", strings.TrimSuffix(key, "."+strings.Join(at.rest, ".")), entry(at.rest, value))
+		e.Hint = fmt.Sprintf("add it by hand, below %s in line %d, where its own keys are: %s", at.key.Value, at.key.Line, at.line(value))
 	}
 	return nil, e
 }
 
-// values are all settings but one, as text.
-func (c *Config) values(but string) []string {
-	var out []string
-	for _, k := range c.Keys() {
-		if k.Name != but {
-			out = append(out, k.Name+": "+k.String())
-		}
-	}
-	return out
-}
-
-// place is where a setting belongs in a file: the innermost of its sections that is there,
-// and the names that are missing below it.
+// place is where a setting belongs: the mapping that stands nearest to it, and the names
+// from there on.
 type place struct {
-	root       *yaml.Node // of the document, nil if it is empty
-	key, value *yaml.Node // the section's, nil if no section of the setting is there
-	rest       []string
+	// root is the whole document, nil if there is none. key and in are the last section on
+	// the way that is there and what it holds; nil if there is none.
+	root, key, in *yaml.Node
+	rest          []string
 }
 
-// deepest finds the place of a setting in a text that is YAML.
-func deepest(text []byte, path []string) place {
-	at := place{rest: path}
+// placeOf finds where a setting belongs.
+func placeOf(text []byte, key string) place {
+	p := place{rest: strings.Split(key, ".")}
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
-		return at
+		return p
 	}
-	at.root = doc.Content[0]
-	for in := at.root; in != nil && in.Kind == yaml.MappingNode && len(at.rest) > 1; in = at.value {
+	p.root = doc.Content[0]
+	for in := p.root; in.Kind == yaml.MappingNode && len(p.rest) > 1; in = p.in {
 		i := 0
-		for i < len(in.Content) && in.Content[i].Value != at.rest[0] {
+		for i < len(in.Content) && in.Content[i].Value != p.rest[0] {
 			i += 2
 		}
 		if i >= len(in.Content) {
 			break
 		}
-		at.key, at.value, at.rest = in.Content[i], in.Content[i+1], at.rest[1:]
+		p.key, p.in, p.rest = in.Content[i], in.Content[i+1], p.rest[1:]
 	}
-	return at
+	return p
 }
 
-// entry spells a setting on one line.
-func entry(path []string, value string) string {
-	last := len(path) - 1
-	return strings.Join(path, ": {") + ": " + value + strings.Repeat("}", last)
+// line is the setting on one line, with the sections that are missing.
+func (p *place) line(value string) string {
+	last := len(p.rest) - 1
+	line := p.rest[last] + ": " + value
+	for _, name := range slices.Backward(p.rest[:last]) {
+		line = name + ": {" + line + "}"
+	}
+	return line
 }
 
-// additions are the ways to add what is missing, the best first. Not all of them are
+// block is the same with the first section on a line of its own.
+func (p *place) block(value string) []string {
+	if len(p.rest) == 1 {
+		return []string{p.line(value)}
+	}
+	below := place{rest: p.rest[1:]}
+	return []string{p.rest[0] + ":", "  " + below.line(value)}
+}
+
+// others are all settings but one, as text, with whether the file sets them.
+func (c *Config) others(but string) []string {
+	var out []string
+	for _, k := range c.Keys() {
+		if k.Name != but {
+			out = append(out, fmt.Sprintf("%s: %s %t", k.Name, k.String(), c.Origin(k.Name) != Origin{}))
+		}
+	}
+	return out
+}
+
+// additions are the ways to add a setting at its place, the best first. Not all of them are
 // configurations.
-func (p place) additions(text []byte, value string) [][]byte {
+func additions(text []byte, at place, value string) [][]byte {
 	eol := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
 		eol = "\r\n"
@@ -99,29 +115,39 @@ func (p place) additions(text []byte, value string) [][]byte {
 		}
 		out = append(out, slices.Concat(text[:at], []byte(more), text[at:]))
 	}
-	if p.key != nil {
-		addTo(text, p.key, p.value, entry(p.rest, value), eol, put)
+	if at.key != nil {
+		addTo(text, at.key, at.in, at.line(value), eol, put)
 		return out
 	}
-	if p.root != nil && p.root.Kind == yaml.MappingNode && p.root.Style&yaml.FlowStyle != 0 {
-		addFlow(text, p.root, entry(p.rest, value), put)
+	if at.root != nil && at.root.Kind == yaml.MappingNode && at.root.Style&yaml.FlowStyle != 0 {
+		addFlow(text, at.root, at.line(value), put)
 	}
-	whole := p.rest[0] + ":" + eol + "  " + entry(p.rest[1:], value) + eol
+	whole := strings.Join(at.block(value), eol) + eol
 	put(len(text), whole)
-	if p.root != nil && len(p.root.Content) > 0 {
-		put(lineStart(text, p.root.Content[0].Line), whole) // what follows ends the document
+	if i := bytes.LastIndex(text, []byte("\n...")); i >= 0 {
+		put(i+1, whole) // the mark ends the document
+	}
+	if at.root != nil && len(at.root.Content) > 0 {
+		first := at.root.Content[0]
+		put(lineStart(text, first.Line), whole)
+		indent := strings.Repeat(" ", max(0, first.Column-1))
+		put(len(text), indent+strings.Join(at.block(value), eol+indent)+eol)
+		put(lineStart(text, first.Line), indent+strings.Join(at.block(value), eol+indent)+eol)
 	}
 	return out
 }
 
-// addTo adds a line to a section that is there.
+// addTo adds a line to a section that is there: right below its name, so that comments stay
+// with the keys that they are above of.
 func addTo(text []byte, k, v *yaml.Node, line, eol string, put func(int, string)) {
 	switch {
 	case v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle != 0:
 		addFlow(text, v, line, put)
 	case v.Kind == yaml.MappingNode && len(v.Content) > 0:
 		first := v.Content[0]
-		put(lineStart(text, first.Line), strings.Repeat(" ", first.Column-1)+line+eol)
+		line = strings.Repeat(" ", first.Column-1) + line + eol
+		put(lineStart(text, k.Line+1), line)
+		put(lineStart(text, first.Line), line)
 	default:
 		put(lineStart(text, k.Line+1), strings.Repeat(" ", k.Column+1)+line+eol)
 	}
@@ -146,14 +172,21 @@ func addFlow(text []byte, m *yaml.Node, entry string, put func(int, string)) {
 }
 
 // lineStart is where a line begins, counted from 1; the end of the text if it has fewer.
+// Lines end as YAML has it.
 func lineStart(text []byte, line int) int {
 	at := 0
-	for ; line > 1; line-- {
-		n := bytes.IndexByte(text[at:], '\n')
-		if n < 0 {
-			return len(text)
+	for line > 1 && at < len(text) {
+		r, n := utf8.DecodeRune(text[at:])
+		at += n
+		switch r {
+		case '\r':
+			if at < len(text) && text[at] == '\n' {
+				at++
+			}
+			line--
+		case '\n', 0x85, 0x2028, 0x2029:
+			line--
 		}
-		at += n + 1
 	}
 	return at
 }

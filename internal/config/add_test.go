@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel/internal/config"
+	"pgregory.net/rapid"
 )
 
 // TestAdd: a setting is added to whatever file, and all that was there stays.
@@ -72,53 +74,149 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestAddInside: a setting two sections down is added to whatever of them is there, and
-// nothing but the added text differs.
-func TestAddInside(t *testing.T) {
-	for name, text := range map[string]string{
-		"nothing":                "",
-		"outer":                  "retrieval:\n  # mine\n  max_items: 5\n",
-		"both":                   "retrieval:\n  max_items: 5 # x\n\n  sessions: # about them\n    # first\n    folders: [a30d]\n  half_life: 9d\n",
-		"both, wide":             "retrieval:\n        sessions:\n            folders: [a30d]\n",
-		"both, DOS":              "retrieval:\r\n  sessions:\r\n    folders: [a30d]\r\nplan:\r\n  reserve: 10k\r\n",
-		"inner in braces":        "retrieval:\n  sessions: {folders: [a30d]} # x\n",
-		"inner, empty braces":    "retrieval:\n  sessions: {}\n",
-		"outer in braces":        "retrieval: {sessions: {folders: [a30d]}, max_items: 5}\n",
-		"outer, many lines":      "retrieval: {\n  max_items: 5,\n  sessions: {folders: [a30d]},\n}\n",
-		"all in braces":          "{plan: {reserve: 10k}, retrieval: {sessions: {folders: [a30d]}}}\n",
-		"inner, nothing yet":     "retrieval:\n  sessions:\n  max_items: 5\n",
-		"inner, nothing, last":   "retrieval:\n  max_items: 5\n  sessions:",
-		"quoted names":           "\"retrieval\":\n  'sessions':\n    folders: [a30d]\n",
-		"characters before it":   "plan: {reserve: 10k} # 日本\nretrieval: {sessions: {folders: [a30d]}} # 日本\n",
-		"a document's marks":     "---\nretrieval:\n  sessions:\n    folders: [a30d]\n...\n",
-		"a comment's own braces": "retrieval: # {sessions: {}}\n  sessions: # {}\n    folders: [a30d]\n",
+// shape draws a configuration file, in one of the many ways that people write one; odd tells
+// that something in it may keep a setting from being added.
+func shape(t *rapid.T) (text string, odd bool) {
+	pick := func(what string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what) }
+	comment := func() string { return pick("comment", "", "", " # mine", " # ünï: {x}, \u2028 [") }
+	step := pick("step", " ", "  ", "    ", "   ")
+	var out []string
+	add := func(line string) {
+		if pick("above", "", "", "", "x") != "" {
+			out = append(out, pick("gap", "", "# retrieval: {sessions: no}", "    # far off", "#"))
+		}
+		out = append(out, line+comment())
+	}
+	sessions := func(in string) {
+		switch pick("sessions", "none", "block", "block", "flow", "empty flow", "null", "long flow", "odd") {
+		case "block":
+			add(in + pick("name", "sessions", `"sessions"`, "'sessions'") + ":")
+			for _, l := range rapid.Permutation([]string{"own: false", "agent: x", "delta_messages: 7", `folders: ["a # b", 'c: d']`}).Draw(t, "keys")[:rapid.IntRange(1, 4).Draw(t, "n")] {
+				add(in + step + l)
+			}
+		case "flow":
+			add(in + "sessions: {own: false, agent: 'a}b'}")
+		case "empty flow":
+			add(in + "sessions: {}")
+		case "null":
+			add(in + "sessions:")
+		case "long flow":
+			out = append(out, in+"sessions: {", in+step+"own: false,", in+"}")
+		case "odd":
+			odd = true
+			out = append(out, in+pick("odd", "sessions: ~", "sessions: null # none", "? sessions\n"+in+": {own: false}", "sessions: &s {own: false}", "sessions: !!map {own: false}"))
+		}
+	}
+	section := map[string]func(){
+		"retrieval": func() {
+			switch pick("retrieval", "block", "block", "flow", "deep flow", "null") {
+			case "block":
+				add("retrieval:")
+				n := len(out)
+				if pick("before", "", "x") != "" {
+					add(step + "candidates: 50")
+				}
+				sessions(step)
+				if pick("behind", "", "x") != "" || len(out) == n {
+					add(step + "half_life: 30d")
+				}
+			case "flow":
+				add("retrieval: {candidates: 50}")
+			case "deep flow":
+				add("retrieval: {candidates: 50, sessions: {own: false}, half_life: 30d}")
+			case "null":
+				add("retrieval:")
+			}
+		},
+		"plan":   func() { add("plan:"); add(step + "reserve: 10k") },
+		"index":  func() { add("index:"); add(step + "exclude:"); add(step + "- a"); add(step + "sync: {watch: false}") },
+		"output": func() { add("output: {color: never}") },
+	}
+	if pick("mark", "", "", "---") != "" {
+		out = append(out, "---")
+	}
+	for _, name := range rapid.Permutation([]string{"retrieval", "plan", "index", "output"}).Draw(t, "order")[:rapid.IntRange(0, 4).Draw(t, "sections")] {
+		section[name]()
+	}
+	text = strings.Join(out, "\n") + pick("end", "", "\n", "\n\n", "\n# end\n", "\n...\n")
+	if pick("lines", "\n", "\n", "\r\n") != "\n" {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return pick("mark of order", "", "", "\ufeff") + text, odd
+}
+
+// TestAddToAnyShape: whatever a file looks like, one key is set, in one place, and every
+// other byte stays; or the file stays whole, and the error names the line and what to add.
+func TestAddToAnyShape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, odd := shape(t)
+		before, err := config.Read(strings.NewReader(text), "c.yaml")
+		if err != nil {
+			t.Skip(err) // not a configuration
+		}
+		key, value := "retrieval.sessions.enabled", "true"
+		if rapid.Bool().Draw(t, "another key") {
+			key, value = "index.sync.wait", "3s"
+		}
+		got, err := config.Add([]byte(text), "c.yaml", key, value)
+		if err != nil {
+			var e *config.Error
+			if !errors.As(err, &e) || e.Origin.File != "c.yaml" || e.Origin.Line == 0 || !strings.Contains(e.Hint, value) || !odd {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			return
+		}
+		i := 0
+		for i < len(text) && got[i] == text[i] {
+			i++
+		}
+		if n := len(got) - len(text); n <= 0 || !strings.HasSuffix(string(got), text[i:]) {
+			t.Fatalf("other bytes changed:\n%q\n%q", text, got)
+		}
+		after, err := config.Read(strings.NewReader(string(got)), "c.yaml")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, got)
+		}
+		want, have := values(before), values(after)
+		if have[key] != value {
+			t.Fatalf("%s is %s\n%s", key, have[key], got)
+		}
+		delete(want, key)
+		delete(have, key)
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatalf("%s\n%s", diff, got)
+		}
+		if strings.Count(text, "\n") == strings.Count(text, "\r\n") && strings.Contains(text, "\n") && strings.Count(string(got), "\n") != strings.Count(string(got), "\r\n") {
+			t.Fatalf("line ends are mixed: %q", got)
+		}
+		if again, err := config.Add(got, "c.yaml", key, "0"); err != nil || string(again) != string(got) {
+			t.Fatalf("what is there is set anew: %v", err)
+		}
+	})
+}
+
+// TestAddSaysWhere: a file that can't be added to stays, with the line that is in the way
+// and the line to add; what a person has set to another value is their say.
+func TestAddSaysWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"plan:\n  reserve: 10k\nretrieval: ~\n":            "c.yaml:3: sessions: {enabled: true}",
+		"retrieval:\n  candidates: 50\n  sessions: null\n": "c.yaml:3: enabled: true",
 	} {
 		got, err := config.Add([]byte(text), "c.yaml", "retrieval.sessions.enabled", "true")
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		var e *config.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: %v, %q", text, err, got)
 			continue
 		}
-		c, err := config.Read(strings.NewReader(string(got)), "c.yaml")
-		if err != nil || !c.Retrieval.Sessions.Enabled {
-			t.Errorf("%s: not set, %v:\n%s", name, err, got)
-		}
-		if strings.Contains(text, "30d") && !strings.Contains(string(got), "30d") {
-			t.Errorf("%s: what was there is gone:\n%s", name, got)
-		}
-		same := 0
-		for same < len(text) && got[same] == text[same] {
-			same++
-		}
-		if !strings.HasSuffix(string(got), text[same:]) {
-			t.Errorf("%s: more than an addition:\n%s", name, got)
+		place, line, _ := strings.Cut(want, ": ")
+		if e.Origin.String() != place || !strings.HasSuffix(e.Hint, ": "+line) {
+			t.Errorf("%q: at %s, hint %q", text, e.Origin, e.Hint)
 		}
 	}
-	got, err := config.Add([]byte("plan: {reserve: 10k}\n\nretrieval:\n  sessions: &s\n    folders: [a30d]\n  <<: *s\n"), "c.yaml", "retrieval.sessions.enabled", "true")
-	if err == nil && !strings.Contains(string(got), "&s") {
-		t.Errorf("%s", got)
-	}
-	text := "retrieval:\n  sessions:\n    enabled: false # no\n"
-	if got, err := config.Add([]byte(text), "c.yaml", "retrieval.sessions.enabled", "true"); err != nil || string(got) != text {
-		t.Errorf("what a person set is set anew: %v\n%s", err, got)
+	for _, text := range []string{"retrieval: {sessions: {enabled: false}}\n", "retrieval:\n  sessions:\n    enabled: false # never\n", "retrieval:\r\n  sessions: &s\r\n    enabled: false\r\n"} {
+		got, err := config.Add([]byte(text), "c.yaml", "retrieval.sessions.enabled", "true")
+		if err != nil || string(got) != text {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
 	}
 }

@@ -11,14 +11,18 @@ import (
 // and how much of it in a second. It is drawn over and over, and wiped at the end. A nil
 // Meter draws nothing.
 type Meter struct {
-	mu          sync.Mutex
-	w           io.Writer
-	now         func() time.Time
-	patience    time.Duration
-	begun, last time.Time
-	what        string
-	shown       bool
-	stop        chan struct{}
+	mu       sync.Mutex
+	w        io.Writer
+	now      func() time.Time
+	patience time.Duration
+	// since is when the first was shown, which patience counts from; begun is when that
+	// began whose rate is told, with from of it done.
+	since, begun, last time.Time
+	what               string
+	from, done         int
+	// counting: what is drawn has counts, and no seconds.
+	counting, shown bool
+	stop            chan struct{}
 }
 
 // meterEvery is how often the line is drawn anew.
@@ -31,7 +35,7 @@ func NewMeter(w io.Writer, patience time.Duration, now func() time.Time) *Meter 
 }
 
 // Show says how many of all are done of what, units by name: "replaying", 3, 10, "call".
-// Another what begins anew.
+// Another what or unit, and fewer than before, begin anew.
 func (m *Meter) Show(what string, done, all int, unit string) {
 	if m == nil {
 		return
@@ -39,21 +43,35 @@ func (m *Meter) Show(what string, done, all int, unit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	if m.what != what {
-		m.what, m.begun, m.last = what, now, time.Time{}
+	if m.since.IsZero() {
+		m.since = now
 	}
-	took := now.Sub(m.begun)
-	if took < m.patience || !m.last.IsZero() && now.Sub(m.last) < meterEvery && done < all {
+	if name := what + "\x00" + unit; m.what != name || done < m.done {
+		if m.from = done; m.what == "" {
+			m.from = 0
+		}
+		m.what, m.begun = name, now
+	}
+	m.done, m.counting = done, done < all
+	if now.Sub(m.since) < m.patience || !m.last.IsZero() && now.Sub(m.last) < meterEvery && done < all {
 		return
 	}
 	line := fmt.Sprintf("%s: %s of %s", what, Thousands(done), Plural(all, unit))
 	if all > 0 {
 		line += fmt.Sprintf(", %d %%", 100*done/all)
 	}
-	if s := took.Seconds(); s > 0 && done > 0 {
-		line += fmt.Sprintf(", %.3g a second", float64(done)/s)
+	if took := now.Sub(m.begun); took >= meterEvery && done > m.from {
+		line += ", " + perSecond(float64(done-m.from)/took.Seconds()) + " a second"
 	}
 	m.draw(line, now)
+}
+
+// perSecond is a number in three digits, or more if it has more.
+func perSecond(n float64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%.3g", n)
+	}
+	return Thousands(int(n))
 }
 
 func (m *Meter) draw(line string, now time.Time) {
@@ -61,21 +79,22 @@ func (m *Meter) draw(line string, now time.Time) {
 	m.last, m.shown = now, true
 }
 
-// Work shows for how long something takes that can't be counted, until Done.
+// Work shows for how long something takes while nothing of it is counted, until Done.
 func (m *Meter) Work(what string) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
-	m.what, m.begun = what, m.now()
+	begun := m.now()
+	m.what, m.begun, m.since = what, begun, begun
 	stop := make(chan struct{})
 	m.stop = stop
 	m.mu.Unlock()
 	tick := func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if now := m.now(); m.stop == stop && now.Sub(m.begun) >= m.patience {
-			m.draw(fmt.Sprintf("%s: %d s", what, int(now.Sub(m.begun).Seconds())), now)
+		if now := m.now(); m.stop == stop && !m.counting && now.Sub(begun) >= m.patience {
+			m.draw(fmt.Sprintf("%s: %d s", what, int(now.Sub(begun).Seconds())), now)
 		}
 	}
 	tick()
@@ -107,5 +126,5 @@ func (m *Meter) Done() {
 	if m.shown {
 		fmt.Fprint(m.w, "\r\x1b[K")
 	}
-	m.what, m.shown = "", false
+	m.what, m.shown, m.counting, m.done, m.since, m.last = "", false, false, 0, time.Time{}, time.Time{}
 }

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,31 @@ func TestMeter(t *testing.T) {
 	if line := strings.TrimPrefix(b.String()[strings.LastIndex(b.String(), "\r"):], "\r\x1b[K"); Width(line) >= Columns {
 		t.Errorf("%d columns: %q", Width(line), line)
 	}
+	// Work that has counts shows these, each unit at its own rate, and seconds for the rest.
+	b.Reset()
+	m = NewMeter(&b, time.Second, func() time.Time { return now })
+	m.Work("checking")
+	m.Show("checking", 0, 4, "session")
+	now = now.Add(2 * time.Second)
+	m.Show("checking", 3, 4, "session")
+	m.Show("checking", 0, 9, "blob")
+	now = now.Add(2 * time.Second)
+	m.Show("checking", 4, 9, "blob")
+	m.Show("checking", 3, 4, "session")
+	now = now.Add(time.Second)
+	m.Show("checking", 4, 4, "session")
+	m.Show("checking", 0, 4, "session") // once more
+	now = now.Add(time.Second)
+	m.Show("checking", 2, 4, "session")
+	m.Show("checking", 0, 90000, "line")
+	now = now.Add(2 * time.Second)
+	m.Show("checking", 30000, 90000, "line")
+	if got, want := strings.Split(b.String(), "\r\x1b[K")[1:], []string{"checking: 3 of 4 sessions, 75 %, 1.5 a second", "checking: 4 of 9 blobs, 44 %, 2 a second",
+		"checking: 4 of 4 sessions, 100 %, 1 a second", "checking: 2 of 4 sessions, 50 %, 2 a second",
+		"checking: 30,000 of 90,000 lines, 33 %, 15,000 a second"}; !slices.Equal(got, want) {
+		t.Errorf("drew %q, want %q", got, want)
+	}
+	m.Done()
 	var none *Meter
 	none.Show("x", 1, 2, "y")
 	none.Work("x")

@@ -9,6 +9,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/memkernel/memkernel/internal/progress"
 )
 
 // Severity is how much a finding matters.
@@ -157,9 +159,10 @@ type Report struct {
 
 // Run runs the checks of a table over one subject, in order.
 func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) error {
-	for _, c := range table {
+	within := progress.Within(ctx, "check")
+	for _, c := range progress.Over(ctx, "check", table) {
 		r.Checks = append(r.Checks, CheckRun{ID: c.Code, Title: c.Title})
-		if err := c.Run(ctx, subject, r); err != nil {
+		if err := c.Run(within, subject, r); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

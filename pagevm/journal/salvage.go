@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"iter"
 	"regexp"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -45,7 +47,7 @@ type Salvage struct {
 // Recover reads what is sound of a journal, damaged or not. It writes nothing.
 // Of a unit that built on one that is lost it takes what still fits, so the last value
 // that was written is kept.
-func Recover(in store.Store, name string) (*Salvage, error) {
+func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error) {
 	s := &Salvage{in: in, name: name, j: newJournal(in, name)}
 	s.j.store.salvage = true
 	data, err := in.Get(name)
@@ -56,7 +58,7 @@ func Recover(in store.Store, name string) (*Salvage, error) {
 	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
-	if err := s.lines(data, head); err != nil {
+	if err := s.lines(data, head, progress.Of(ctx)); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	if size := int64(len(data)); head != nil && size < head.Off && (head.Next == nil || size < head.Next.Off) {
@@ -68,16 +70,19 @@ func Recover(in store.Store, name string) (*Salvage, error) {
 }
 
 // lines takes the lines apart, sound and lost.
-func (s *Salvage) lines(data []byte, head *journalHead) error {
+func (s *Salvage) lines(data []byte, head *journalHead, tell progress.Func) error {
 	r := newLineReader(s.j.path, bytes.NewReader(data), 0, 0)
 	open := "" // the unit whose lines these are
 	// The sum over all before, as it was counted and as the line before records, if
 	// that line is whole.
 	var counted, written chain
 	known := true
+	all := bytes.Count(data, []byte("\n"))
 	for {
+		tell("line", min(r.line, all), all)
 		rec, err := r.next()
 		if err == io.EOF {
+			tell("line", all, all)
 			return nil
 		}
 		if errors.Is(err, ErrNewer) && s.newer(r, data) {

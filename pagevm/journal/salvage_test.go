@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,7 +53,7 @@ func TestSalvage(t *testing.T) {
 		if _, err := openPath(p, nil); err == nil {
 			t.Fatalf("%s: it opens", what)
 		}
-		s, err := Recover(store.Files(filepath.Dir(p)), "journal.jsonl")
+		s, err := Recover(context.Background(), store.Files(filepath.Dir(p)), "journal.jsonl")
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -85,7 +86,7 @@ func TestSalvage(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		if s, err := Recover(store.Files(filepath.Dir(p)), "journal.jsonl"); err != nil || !s.Sound() {
+		if s, err := Recover(context.Background(), store.Files(filepath.Dir(p)), "journal.jsonl"); err != nil || !s.Sound() {
 			t.Fatalf("%s: salvaged twice: %v, %+v", what, err, s)
 		}
 	}
@@ -103,7 +104,7 @@ func TestSalvageKeepsTheNewest(t *testing.T) {
 	whole, _ := os.ReadFile(path)
 	bad := bytes.Replace(whole, []byte(`second`), []byte(`sXcond`), 1)
 	os.WriteFile(path, bad, 0o600)
-	s, err := Recover(store.Files(filepath.Dir(path)), "journal.jsonl")
+	s, err := Recover(context.Background(), store.Files(filepath.Dir(path)), "journal.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,15 +51,6 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	return true, lost, r.write(stateDir)
 }
 
-// KeyOf is the key that the session of a transcript goes by, "" if the file names none.
-func KeyOf(h Host, path string) string {
-	id, err := sessionID(h, path)
-	if err != nil {
-		return ""
-	}
-	return h.Key(id)
-}
-
 // sessionID is the id that a host gave the session of a transcript: Claude Code names the
 // file by it, others write it into the first record.
 func sessionID(h Host, path string) (string, error) {

@@ -1,13 +1,22 @@
 package hook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // TestTakeIn: a past session is read in once under the key of its hooks, what it has grown by
@@ -64,5 +73,105 @@ func TestTakeIn(t *testing.T) {
 	take(true, 3) // as after a kill before the record was written
 	if names, err := filepath.Glob(filepath.Join(dir, "[^.]*")); err != nil || len(names) > 0 {
 		t.Errorf("written to the workspace: %v, %v", names, err)
+	}
+}
+
+// pastSessions are the ids of the small sessions in testdata, as hosts write them.
+var pastSessions = map[Host]string{Claude: "decce692-7c43-4ce5-8efa-2aaa39b8a924", Codex: "cx-1", Gemini: "gm-1", "pi": "pi-1"}
+
+// inventory is all that a session has: its turns, and what was said in it, by role, time
+// and content, whatever it is called.
+func (p *project) inventory(key string) []string {
+	p.Helper()
+	out := []string{fmt.Sprintf("%d turns", p.turns(key))}
+	paths, err := filepath.Glob(filepath.Join(p.state, "sessions", "*", "journal.jsonl"))
+	if err != nil || len(paths) > 1 {
+		p.Fatalf("%q, %v", paths, err)
+	}
+	for _, path := range paths {
+		_, err := journal.OpenJournalIn(store.Files(filepath.Dir(path)), "journal.jsonl", &journal.Options{ReadOnly: true, Each: func(r journal.Record) error {
+			var body struct {
+				Pages []struct {
+					ID, Role string
+					Created  time.Time
+				} `json:"pages"`
+				Content map[string]string `json:"content"`
+			}
+			if r.Op != "ingest" {
+				return nil
+			}
+			err := json.Unmarshal(r.Body, &body)
+			for _, page := range body.Pages {
+				out = append(out, fmt.Sprintf("%s %s %s", page.Created.Format(time.RFC3339), page.Role, body.Content[page.ID]))
+			}
+			return err
+		}})
+		if err != nil {
+			p.Fatal(err)
+		}
+	}
+	slices.Sort(out[1:])
+	return out
+}
+
+// TestTakeInThenResumed: of each host, whatever a past session held when it was read in,
+// and whoever reads what follows, its hook or another init: the session comes to what the
+// whole of it does at once. Nothing is doubled, nothing is lost.
+func TestTakeInThenResumed(t *testing.T) {
+	for h, id := range pastSessions {
+		t.Run(string(h), func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("testdata", string(h), "transcript.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bytes.SplitAfter(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
+			path := filepath.Join(t.TempDir(), id+".jsonl")
+			take := func(p *project, n int) error {
+				t.Helper()
+				if err := os.WriteFile(path, append(bytes.TrimSuffix(bytes.Join(lines[:n], nil), []byte("\n")), '\n'), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				k := p.kernel()
+				defer k.Close()
+				_, lost, err := TakeIn(context.Background(), k, p.state, h, path)
+				return errors.Join(append(lost, err)...)
+			}
+			at := newProject(t, nil)
+			if err := take(at, len(lines)); err != nil {
+				t.Fatal(err)
+			}
+			want := at.inventory(h.Key(id))
+			if all := strings.Join(want, "\n"); strings.HasPrefix(all, "0 turns") || !strings.Contains(all, "who deploys the ledger?") {
+				t.Fatalf("not read in:\n%s", all)
+			}
+			for n := 1; n <= len(lines); n++ {
+				p := newProject(t, nil)
+				if err := take(p, n); err != nil && !errors.Is(err, errNoTranscript) {
+					t.Fatalf("%d lines: %v", n, err)
+				}
+				if err := os.WriteFile(path, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if end := eventAt(h, turnEnd); end != "" {
+					for range 2 {
+						p.hook(h, map[string]any{"session_id": id, "hook_event_name": end, "transcript_path": path})
+					}
+				} else if err := take(p, len(lines)); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, p.inventory(h.Key(id))); diff != "" {
+					t.Errorf("%d lines were read in first (-at once +resumed):\n%s", n, diff)
+				}
+				if err := take(p, len(lines)); err != nil {
+					t.Error(err)
+				}
+				if diff := cmp.Diff(want, p.inventory(h.Key(id))); diff != "" {
+					t.Errorf("%d lines, and init once more (-want +got):\n%s", n, diff)
+				}
+				if log := p.log(); log != "" {
+					t.Errorf("%d lines: log: %s", n, log)
+				}
+			}
+		})
 	}
 }

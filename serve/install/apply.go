@@ -53,9 +53,9 @@ type Installer struct {
 	*Site
 	// State is the workspace's state directory.
 	State store.Store
-	// Configs are the texts of the workspace's own configuration that no person had a hand
-	// in: a file that is like one of them goes with the state.
-	Configs [][]byte
+	// OwnConfig tells whether the text of the configuration in it is only what the program
+	// wrote by itself.
+	OwnConfig func(text []byte) bool
 }
 
 // tries is how often a file that its host writes to at the same moment is read anew.

@@ -40,7 +40,8 @@ func site(t *testing.T, dir string, programs ...string) *Installer {
 			t.Fatal(err)
 		}
 	}
-	return &Installer{Site: s, State: store.Files(filepath.Join(s.Workspace, ".memkernel"))}
+	return &Installer{Site: s, State: store.Files(filepath.Join(s.Workspace, ".memkernel")),
+		OwnConfig: func(text []byte) bool { return string(text) == "# ours\n" }}
 }
 
 func write(t *testing.T, in *Installer, name, text string) string {
@@ -638,7 +639,6 @@ func TestState(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	release()
-	in.Configs = [][]byte{[]byte("x\n"), []byte("y")}
 	for _, name := range []string{"config.yaml", "thesis.txt"} {
 		if err := in.RemoveState(); err != nil {
 			t.Fatal(err)
@@ -647,7 +647,8 @@ func TestState(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	write(t, in, ".memkernel/config.yaml", "y") // as nobody but the program wrote it
+	// A configuration that only the program wrote goes with the rest.
+	write(t, in, ".memkernel/config.yaml", "# ours\n")
 	if err := in.RemoveState(); err != nil {
 		t.Fatal(err)
 	}

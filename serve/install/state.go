@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,21 +11,21 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// configName is the workspace's own configuration.
-const configName = "config.yaml"
-
 // stateNames are what names in a state directory begin with, but for the configuration.
 var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "hook", "index.", "install.", "left_out.json", "markdown.lock", "project", "serve", "sessions", "summary", "sync.json", "transcripts", "workspace"}
 
+// configName is the configuration in a state directory.
+const configName = "config.yaml"
+
 // StateFiles lists the names in the state directory: those that are memkernel's own, and
-// those that stay, as a configuration does that a person wrote or changed.
+// those that stay, as a configuration does that a person wrote to.
 func (in *Installer) StateFiles() (own, others []string, err error) {
 	entries, err := in.State.List("")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	for _, e := range entries {
-		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) || e.Name == configName && in.settled() {
+		if slices.ContainsFunc(stateNames, func(p string) bool { return strings.HasPrefix(e.Name, p) }) || e.Name == configName && in.configIsOwn() {
 			own = append(own, e.Name)
 		} else {
 			others = append(others, e.Name)
@@ -35,10 +34,10 @@ func (in *Installer) StateFiles() (own, others []string, err error) {
 	return own, others, err
 }
 
-// settled tells whether no person had a hand in the configuration.
-func (in *Installer) settled() bool {
+// configIsOwn tells whether the configuration has only what the program wrote by itself.
+func (in *Installer) configIsOwn() bool {
 	text, err := in.State.Get(configName)
-	return err == nil && slices.ContainsFunc(in.Configs, func(own []byte) bool { return bytes.Equal(own, text) })
+	return err == nil && in.OwnConfig(text)
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds.

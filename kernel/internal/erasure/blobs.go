@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -35,7 +36,7 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 		return err
 	}
 	defer unlock()
-	needed, err := Needed(state, nil)
+	needed, err := Needed(ctx, state, nil)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) e
 		return err
 	}
 	defer unlock()
-	needed, err := Needed(state, nil)
+	needed, err := Needed(ctx, state, nil)
 	if err != nil {
 		return err
 	}
@@ -83,13 +84,13 @@ func RemoveOrphans(ctx context.Context, state store.Store, blobs *store.Blobs) e
 // Needed are the blobs that pages of any journal hold. It reads the files and
 // takes no session's lock. Gone names what doesn't count: pages by folder/id, sessions
 // by folder.
-func Needed(root store.Store, gone map[string]bool) (map[string]bool, error) {
+func Needed(ctx context.Context, root store.Store, gone map[string]bool) (map[string]bool, error) {
 	folders, err := folder.All(root)
 	if err != nil {
 		return nil, err
 	}
 	needed := map[string]bool{}
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "journal", folders) {
 		if gone[f] {
 			continue
 		}

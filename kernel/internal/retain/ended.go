@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
@@ -21,7 +22,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *retention.RetainRequest, 
 	}
 	before := req.Now.Add(-req.Sessions)
 	named := map[string]bool(nil)
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

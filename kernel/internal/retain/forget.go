@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
@@ -44,7 +45,7 @@ func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*rete
 	}
 	known, gone := map[string]bool{}, map[string]bool{}
 	var changed, blobs []string
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		b, err := k.promiseForget(ctx, f, &req, out, known, gone)
 		if err != nil {
 			return nil, fmt.Errorf("forget: %w", err)
@@ -58,7 +59,7 @@ func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*rete
 			return nil, fmt.Errorf("forget: nothing is known of %s in session %q; get and plan --explain name what is", id, req.SessionKey)
 		}
 	}
-	if err := k.splitBlobs(out, gone, blobs); err != nil {
+	if err := k.splitBlobs(ctx, out, gone, blobs); err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
 	if !req.Apply {
@@ -135,12 +136,12 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 }
 
 // splitBlobs tells the blobs that go from those that other pages need.
-func (k *Keeper) splitBlobs(out *retention.Forgotten, gone map[string]bool, blobs []string) error {
+func (k *Keeper) splitBlobs(ctx context.Context, out *retention.Forgotten, gone map[string]bool, blobs []string) error {
 	slices.Sort(blobs)
 	needed := map[string]bool{}
 	if len(blobs) > 0 {
 		var err error
-		if needed, err = erasure.Needed(k.State, gone); err != nil {
+		if needed, err = erasure.Needed(ctx, k.State, gone); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func (k *Keeper) splitBlobs(out *retention.Forgotten, gone map[string]bool, blob
 
 // finishForget removes what was promised. Opening a session to be written does it.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		s, unlock, err := k.Sessions.Visit(ctx, f, true)
 		if err != nil {
 			return fmt.Errorf("session %s: it is forgotten, and will be removed when the session is next opened: %w", f, err)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -36,7 +37,7 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 		return nil, fmt.Errorf("retain: what all sessions share can't be read: %w", err)
 	}
 	erasure.Cite(cited, shared)
-	held, noBlobs := erasure.Needed(k.State, nil)
+	held, noBlobs := erasure.Needed(ctx, k.State, nil)
 	gone := map[string]bool{}
 	if err := k.endSessions(ctx, &req, out, cited, gone); err != nil {
 		return nil, fmt.Errorf("retain: %w", err)
@@ -46,7 +47,7 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 		return nil, fmt.Errorf("retain: %w", err)
 	}
 	var read []string
-	for _, f := range folders {
+	for _, f := range progress.Over(ctx, "session", folders) {
 		if gone[f] {
 			continue // it would have ended
 		}
@@ -64,7 +65,7 @@ func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 		}
 	}
 	if noBlobs == nil && len(out.Unreadable) == 0 {
-		if err := k.countBlobs(out, held, gone); err != nil {
+		if err := k.countBlobs(ctx, out, held, gone); err != nil {
 			return nil, fmt.Errorf("retain: %w", err)
 		}
 	} else if len(out.Unreadable) == 0 {
@@ -141,8 +142,8 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 }
 
 // countBlobs counts the blobs that go with pages, and those that nothing holds.
-func (k *Keeper) countBlobs(out *retention.Retained, held, gone map[string]bool) error {
-	needed, err := erasure.Needed(k.State, gone)
+func (k *Keeper) countBlobs(ctx context.Context, out *retention.Retained, held, gone map[string]bool) error {
+	needed, err := erasure.Needed(ctx, k.State, gone)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -35,21 +36,21 @@ func (k *Keeper) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 		return nil, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	defer unlock()
-	out, err := salvageSession(s, req.Apply)
+	out, err := salvageSession(ctx, s, req.Apply)
 	if err != nil {
 		return out, fmt.Errorf("salvage session %s: %w", key, err)
 	}
 	return out, nil
 }
 
-func salvageSession(s *session.Session, apply bool) (*retention.Salvaged, error) {
+func salvageSession(ctx context.Context, s *session.Session, apply bool) (*retention.Salvaged, error) {
 	out := &retention.Salvaged{Session: s.Key, Lost: []journal.Lost{}, Unfit: []string{}, Files: []retention.DamagedFile{}, Aside: []string{}}
-	j, err := journal.Recover(s.Files, folder.JournalFile)
+	j, err := journal.Recover(ctx, s.Files, folder.JournalFile)
 	if err != nil {
 		return out, err
 	}
 	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
-	blobs, err := countSalvaged(s, j, out)
+	blobs, err := countSalvaged(ctx, s, j, out)
 	if err != nil {
 		out.Unfit = append(out.Unfit, err.Error())
 	}
@@ -122,7 +123,7 @@ func salvageSession(s *session.Session, apply bool) (*retention.Salvaged, error)
 
 // count reads what is sound as the session would be read, and gives the blobs of its
 // pages that are damaged.
-func countSalvaged(s *session.Session, j *journal.Salvage, out *retention.Salvaged) (blobs []*store.DamageError, err error) {
+func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, out *retention.Salvaged) (blobs []*store.DamageError, err error) {
 	defer s.Invalidate()
 	err = s.ReadSalvaged(j)
 	out.Pages, out.Turns = len(s.Pages), s.Account.Committed
@@ -132,7 +133,7 @@ func countSalvaged(s *session.Session, j *journal.Salvage, out *retention.Salvag
 			held[h] = true
 		}
 	}
-	for _, h := range slices.Sorted(maps.Keys(held)) {
+	for _, h := range progress.Over(ctx, "blob", slices.Sorted(maps.Keys(held))) {
 		if d := (*store.DamageError)(nil); errors.As(s.Blobs.Verify(h), &d) {
 			blobs = append(blobs, d)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -62,7 +63,7 @@ func (k *Keeper) Nightly(ctx context.Context, n Night) ([]Came, error) {
 	}
 	var out []Came
 	failed := ""
-	for i, j := range n.Jobs {
+	for i, j := range progress.Over(ctx, "step", n.Jobs) {
 		if failed != "" {
 			out = append(out, Came{j.Name, "skipped", failed + " failed"})
 			continue

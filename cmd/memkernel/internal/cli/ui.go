@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/progress"
 )
 
 // The rules of this program's output:
@@ -82,6 +84,13 @@ func (u *UI) Step(what string, done, all int, unit string) { u.line().Show(what,
 
 // Work shows that the verb is at what can't be counted, once it is slow.
 func (u *UI) Work(what string) { u.line().Work(what) }
+
+// Counted shows how far the verb is with what, once it is slow: what is counted in the
+// work of the context that it gives, and for how long it takes where nothing is.
+func (u *UI) Counted(ctx context.Context, what string) context.Context {
+	u.Work(what)
+	return progress.With(ctx, func(unit string, done, all int) { u.Step(what, done, all, unit) })
+}
 
 // ProgressDone wipes the line of progress.
 func (u *UI) ProgressDone() { u.line().Done() }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,7 +83,8 @@ func (s *Settings) settle() error {
 	if s.settled {
 		return nil
 	}
-	if err := s.add(allMarkdown); err != nil {
+	err := s.add(chosen, includeKey, config.List(markdownstore.Everything()))
+	if err != nil {
 		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
 	s.settled = true
@@ -96,33 +99,11 @@ const configLock = "config.lock"
 // lockWait is how long another process may take to write the same.
 const lockWait = 2 * time.Second
 
-// addition is a setting that the program adds to the workspace's own configuration.
-type addition struct {
-	head       string // begins a file that is made for it
-	key, value string
-}
+// chosen stands above the setting in a file that is made for it.
+const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
-var allMarkdown = addition{"# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n",
-	includeKey, config.List(markdownstore.Everything())}
-
-var searchPast = addition{"# Past sessions are searched, too: memkernel init has read them in.\n", sessionsKey, "true"}
-
-// OwnConfigs are the texts that the workspace's own configuration can have while nobody
-// but the program wrote it.
-func OwnConfigs() [][]byte {
-	var out [][]byte
-	for _, order := range [][]addition{{allMarkdown}, {searchPast}, {allMarkdown, searchPast}, {searchPast, allMarkdown}} {
-		text := []byte(order[0].head)
-		for _, a := range order {
-			var err error
-			if text, err = config.Add(text, ConfigName, a.key, a.value); err != nil {
-				panic(err) // texts of the program's own
-			}
-		}
-		out = append(out, text)
-	}
-	return out
-}
+// searched stands above the setting in a file that is made for it.
+const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
 
 // sessionsKey is the setting that has past sessions found.
 const sessionsKey = "retrieval.sessions.enabled"
@@ -139,15 +120,16 @@ func (s *Settings) SearchSessions() error {
 	if s.Config.Origin(sessionsKey) != (config.Origin{}) {
 		return nil
 	}
-	if err := s.add(searchPast); err != nil {
+	if err := s.add(searched, sessionsKey, "true"); err != nil {
 		return fmt.Errorf("write to %s that past sessions are searched: %w", filepath.Join(s.StateDir, ConfigName), err)
 	}
 	s.Config.Retrieval.Sessions.Enabled = true
 	return nil
 }
 
-// add adds a setting to the workspace's own configuration.
-func (s *Settings) add(a addition) error {
+// add adds a setting to the workspace's own configuration; head begins a file that is made
+// for it.
+func (s *Settings) add(head, key, value string) error {
 	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName)
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
@@ -167,16 +149,42 @@ func (s *Settings) add(a addition) error {
 			mode = fi.Mode().Perm()
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		old = []byte(a.head)
+		old = []byte(head)
 	default:
 		return err
 	}
-	text, err := config.Add(old, path, a.key, a.value)
+	text, err := config.Add(old, path, key, value)
 	if err != nil || string(text) == string(old) {
 		return err
 	}
 	return atomicfile.WriteFile(path, text, mode)
 }
+
+// OnlyWritten tells whether a workspace's own configuration is, to the byte, what
+// [Settings.SearchSessions] and the first index write, in either order, where there is none.
+func OnlyWritten(text []byte) bool {
+	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
+}
+
+// written are all configurations that the program makes by itself.
+var written = sync.OnceValue(func() (out [][]byte) {
+	writes := []struct{ head, key, value string }{
+		{chosen, includeKey, config.List(markdownstore.Everything())},
+		{searched, sessionsKey, "true"},
+	}
+	for range writes {
+		text := []byte(writes[0].head)
+		for _, w := range writes {
+			var err error
+			if text, err = config.Add(text, ConfigName, w.key, w.value); err != nil {
+				break
+			}
+			out = append(out, text)
+		}
+		slices.Reverse(writes)
+	}
+	return out
+})
 
 // OwnChoice takes which Markdown is memory from the workspace's own configuration, where
 // a file that --config names does not say it: an index made it for this workspace.

@@ -157,3 +157,36 @@ func TestMemoryWorkspaceKeepsItsWays(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyWritten: what the first index and init write, in either order, is the program's
+// own to the byte; with one byte more, less or other it is somebody's.
+func TestOnlyWritten(t *testing.T) {
+	settle := func(s *Settings) error { return s.storeOptions().Settle() }
+	for name, writers := range map[string][]func(*Settings) error{
+		"index":           {settle},
+		"sessions":        {(*Settings).SearchSessions},
+		"index, sessions": {settle, (*Settings).SearchSessions},
+		"sessions, index": {(*Settings).SearchSessions, settle},
+	} {
+		dir, open := workspaceOf(t, "a.md")
+		for _, write := range writers {
+			if err := write(open()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, ConfigName))
+		if err != nil || !OnlyWritten(text) {
+			t.Errorf("%s: %v, not known as ours:\n%s", name, err, text)
+		}
+		for i := range text {
+			for _, other := range []string{string(text[:i]) + string(text[i+1:]), string(text[:i]) + "x" + string(text[i:]), string(text[:i]) + string(text[i]^1) + string(text[i+1:])} {
+				if other != string(text) && OnlyWritten([]byte(other)) {
+					t.Fatalf("%s: taken for ours:\n%s", name, other)
+				}
+			}
+		}
+	}
+	if OnlyWritten(nil) {
+		t.Error("an empty file is somebody's")
+	}
+}

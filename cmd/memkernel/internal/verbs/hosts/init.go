@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/install"
@@ -23,8 +24,16 @@ import (
 
 // initFlags are the flags of init.
 type initFlags struct {
-	yes, dryRun, noSessions bool
-	hosts                   []string
+	yes, dryRun, noSessions, allSessions bool
+	hosts                                []string
+}
+
+// past is how much is read in of past sessions.
+func (o *initFlags) past() pastLimits {
+	if o.allSessions {
+		return pastLimits{}
+	}
+	return defaultPast
 }
 
 // Init is the verb init.
@@ -35,8 +44,8 @@ func Init(a *cli.App) *cobra.Command {
 on this machine, says which of their settings files it would change and how, asks
 once, and then changes them, makes the index of the folder's notes and searches
 it. It reads in what was said in past sessions of the folder, newest first, so that
-a search finds that too; --no-sessions leaves them out. It changes this folder's settings only, adds its own entries and leaves every
-other byte as it is. The entries are private: they show MEMORY.md and USER.md to
+a search finds that too; --no-sessions leaves them out. It changes this folder's
+settings only, adds its own entries and leaves every other byte as it is. The entries are private: they show MEMORY.md and USER.md to
 the agents that run as you. 'memkernel uninstall' takes all of it back.
 
 It can be run again at any time: what is there stays, what is missing is added.
@@ -48,6 +57,8 @@ it; the exit code is 3 then.`,
 	}
 	o.add(cmd, "set up only this host, by `name`, whether or not it is found")
 	cmd.Flags().BoolVar(&o.noSessions, "no-sessions", false, "leave out past sessions")
+	cmd.Flags().BoolVar(&o.allSessions, "all-sessions", false, "read in all past sessions, however many, large and long it takes")
+	cmd.MarkFlagsMutuallyExclusive("no-sessions", "all-sessions")
 	return cmd
 }
 
@@ -115,7 +126,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		return recordError(err)
 	}
 	if !o.noSessions && a.SessionsMayBeSearched() {
-		doc.Sessions = lookPast(a.StateDir, doc.Hosts, defaultPast)
+		doc.Sessions = lookPast(a.StateDir, doc.Hosts, o.past())
 	}
 	if !a.JSON {
 		showInitPlan(a, in, doc)
@@ -128,8 +139,12 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		return err
 	}
 	doc.Applied = true
-	if err := takePast(ctx, a, doc.Sessions); ctx.Err() == nil && err != nil {
-		a.Tip("past sessions are not read in: %s; set retrieval.sessions.enabled to true yourself, or leave them out with --no-sessions", fail.PlainError(err))
+	if err := takePast(ctx, a, doc.Sessions, o.past()); ctx.Err() == nil && err != nil {
+		way := "set retrieval.sessions.enabled to true yourself"
+		if bad := (*config.Error)(nil); errors.As(err, &bad) && bad.Hint != "" {
+			way = bad.Hint
+		}
+		a.Tip("past sessions are not read in: %s; %s, or leave them out with --no-sessions", fail.PlainError(err), way)
 	} else if err != nil {
 		return err
 	}
@@ -141,14 +156,14 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 }
 
 // takePast reads past sessions in, and has them searched.
-func takePast(ctx context.Context, a *cli.App, p *pastJSON) error {
+func takePast(ctx context.Context, a *cli.App, p *pastJSON, most pastLimits) error {
 	if p == nil || p.Found == 0 {
 		return nil
 	}
 	if err := a.SearchSessions(); err != nil {
 		return err
 	}
-	return p.take(ctx, a, defaultPast)
+	return p.take(ctx, a, most)
 }
 
 // initEnd prints the document where it is asked for, and makes the exit code.
@@ -193,7 +208,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 		home = real
 	}
 	s := &install.Site{Workspace: dir, Home: home, Program: name, Shell: shellWord(name), Checkout: checkout(self), Getenv: os.Getenv, LookPath: exec.LookPath}
-	return &install.Installer{Site: s, State: store.Files(a.StateDir), Configs: setup.OwnConfigs()}, nil
+	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: setup.OnlyWritten}, nil
 }
 
 // checkout is the folder with the program's own source that it was built in, "" if it

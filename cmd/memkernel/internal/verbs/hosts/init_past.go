@@ -18,7 +18,7 @@ import (
 )
 
 // pastLimits bound what is read in of past sessions: files, bytes of one and of all, and
-// the time after which no other one is begun.
+// the time after which no other one is begun. The zero value bounds nothing.
 type pastLimits struct {
 	files      int
 	each, all  int64
@@ -42,8 +42,6 @@ type pastJSON struct {
 type leftJSON struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
-
-	key string // of the session, "" if the file names none
 }
 
 type pastFile struct {
@@ -71,11 +69,11 @@ func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON 
 	for _, f := range all {
 		switch {
 		case !hook.Unread(stateDir, f.host, f.path, f.size):
-		case f.size > most.each:
+		case most.each > 0 && f.size > most.each:
 			p.leave(f, fmt.Sprintf("it has over %s", display.Size(most.each)))
-		case len(p.todo) >= most.files:
+		case most.files > 0 && len(p.todo) >= most.files:
 			p.leave(f, fmt.Sprintf("there are %d newer ones", most.files))
-		case p.Bytes+f.size > most.all:
+		case most.all > 0 && p.Bytes+f.size > most.all:
 			p.leave(f, fmt.Sprintf("newer ones have %s", display.Size(p.Bytes)))
 		default:
 			p.todo = append(p.todo, f)
@@ -87,7 +85,7 @@ func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON 
 }
 
 func (p *pastJSON) leave(f pastFile, why string) {
-	p.Left = append(p.Left, leftJSON{f.path, why, hook.KeyOf(f.host, f.path)})
+	p.Left = append(p.Left, leftJSON{f.path, why})
 }
 
 // take reads them in. One that can't be read is named, and the others go on.
@@ -104,7 +102,7 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 	defer a.ProgressDone()
 	began := time.Now()
 	for i, f := range p.todo {
-		if time.Since(began) > most.longEnough {
+		if i > 0 && most.longEnough > 0 && time.Since(began) > most.longEnough {
 			p.leave(f, fmt.Sprintf("the others took %s", most.longEnough))
 			continue
 		}
@@ -128,27 +126,30 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 
 // line says it in the plan.
 func (p *pastJSON) line() string {
+	left := ""
+	if len(p.Left) > 0 {
+		left = fmt.Sprintf("; %d left out", len(p.Left))
+	}
 	if len(p.todo) == 0 {
-		return display.Plural(p.Found, "past session") + ", nothing new"
+		return display.Plural(p.Found, "past session") + ", nothing new" + left
 	}
 	verb := "are"
 	if len(p.todo) == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf("%s %s read in, %s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes))
+	return fmt.Sprintf("%s %s read in, %s%s", display.Plural(len(p.todo), "past session"), verb, display.Size(p.Bytes), left)
 }
 
-// showLeft names what was left out, and how to read it in.
-func (p *pastJSON) showLeft(w io.Writer) {
+// showLeft names what was left out, and how to read it in: all is the command for it.
+func (p *pastJSON) showLeft(w io.Writer, all string) {
 	for i, l := range p.Left {
 		if i == 10 {
 			fmt.Fprintf(w, "  and %d more\n", len(p.Left)-i)
 			break
 		}
-		key := ""
-		if l.key != "" {
-			key = " --session " + shellWord(l.key)
-		}
-		fmt.Fprintf(w, "Not read in: %s\n  memkernel observe%s -t %s\n", l.Reason, key, shellWord(l.Path))
+		fmt.Fprintf(w, "Not read in: %s\n  %s\n", l.Reason, shellWord(l.Path))
+	}
+	if len(p.Left) > 0 {
+		fmt.Fprintf(w, "  All, however many and large:  %s\n", all)
 	}
 }

@@ -56,12 +56,24 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
 		}
 	}
 	if changes(doc.Files) > 0 {
-		showRow(a.Out, "new", in.Short(in.State.Where("")), "the index, and what uninstall needs")
+		showRow(a.Out, "new", stateName(in), "the index, and what uninstall needs")
 	}
 	showLeftAlone(a.Out, doc.Files, nil, "add this")
 	if len(doc.Files) > 0 {
 		fmt.Fprintln(a.Out)
 	}
+}
+
+// stateName is the state folder as files of the workspace are named.
+func stateName(in *install.Installer) string {
+	path, err := filepath.Abs(in.State.Where(""))
+	if err != nil {
+		path = in.State.Where("")
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	return in.Short(path)
 }
 
 // hasIt tells whether some host has what it needs.
@@ -153,7 +165,7 @@ func showInitDone(a *cli.App, doc *initJSON, planned []install.Change) {
 		fmt.Fprintf(a.Out, "%s The index has %s.\n", what, display.Plural(x.Files, "file"))
 	}
 	if p := doc.Sessions; p != nil {
-		p.showLeft(a.Out)
+		p.showLeft(a.Out, command(a, "init --all-sessions"))
 	}
 	showLeftAlone(a.Out, doc.Files, planned, "add this")
 	if t := doc.Search; t != nil {

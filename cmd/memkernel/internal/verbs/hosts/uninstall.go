@@ -33,7 +33,7 @@ held nothing else go.
 
 Your Markdown is never touched. The state folder stays, so that init takes up where
 it was, unless --state is given: then the index, the journals of sessions and the
-backups go too, and so does config.yaml unless you wrote or changed it.`,
+backups go too, and config.yaml if nobody but memkernel wrote to it.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
@@ -57,7 +57,12 @@ type uninstallJSON struct {
 type stateGoes struct {
 	Removes []string `json:"removes"`
 	Keeps   []string `json:"keeps"`
+
+	empty bool // the folder has nothing in it, and goes
 }
+
+// anything tells whether there is something to remove.
+func (s *stateGoes) anything() bool { return s != nil && (len(s.Removes) > 0 || s.empty) }
 
 func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 	in, err := installer(a)
@@ -80,9 +85,9 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 		if err != nil {
 			return err
 		}
-		doc.State = &stateGoes{document.List(own), document.List(others)}
+		doc.State = &stateGoes{document.List(own), document.List(others), len(own)+len(others) == 0 && store.Exists(in.State, "")}
 	}
-	anything := len(doc.Files) > 0 || doc.State != nil && len(doc.State.Removes) > 0
+	anything := len(doc.Files) > 0 || doc.State.anything()
 	if !a.JSON {
 		showUninstallPlan(a, in, doc, anything)
 	}
@@ -120,7 +125,7 @@ func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc 
 	if doc.Files, err = in.TakeOut(o.hosts, true); err != nil {
 		return recordError(err)
 	}
-	if doc.State != nil && len(doc.State.Removes) > 0 {
+	if doc.State.anything() {
 		return in.RemoveState()
 	}
 	return nil
@@ -133,12 +138,15 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 	}
 	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
 	showFiles(a.Out, in, doc.Files)
-	if s := doc.State; s != nil && len(s.Removes) > 0 {
+	if s := doc.State; s.anything() {
 		what := "index, journals of sessions, backups"
+		if s.empty {
+			what = "nothing is in it"
+		}
 		if len(s.Keeps) > 0 {
 			what += "; stays: " + strings.Join(s.Keeps, ", ")
 		}
-		showRow(a.Out, "delete", in.Short(in.State.Where("")), what)
+		showRow(a.Out, "delete", stateName(in), what)
 	}
 	fmt.Fprintln(a.Out)
 }
@@ -159,9 +167,9 @@ func showUninstallDone(a *cli.App, in *install.Installer, doc *uninstallJSON) {
 		if len(doc.State.Keeps) > 0 {
 			but = " but for " + strings.Join(doc.State.Keeps, ", ")
 		}
-		fmt.Fprintf(a.Out, "%s is removed%s.\n", in.Short(in.State.Where("")), but)
+		fmt.Fprintf(a.Out, "%s is removed%s.\n", stateName(in), but)
 	} else if store.Exists(in.State, "") {
-		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", in.Short(in.State.Where("")))
+		fmt.Fprintf(a.Out, "What sessions wrote into notes stays, and so does %s; --state removes it.\n", stateName(in))
 	}
 	if done > 0 {
 		fmt.Fprintln(a.Out, "Sessions that are running know it when they are started anew.")

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/progress"
 	judge "github.com/memkernel/memkernel/judge/paging"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
@@ -171,8 +172,7 @@ func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
 		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
 	}
 	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
-	a.Work("paging")
-	doc.Results, err = runTraced(ctx, ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
+	doc.Results, err = runTraced(a.Counted(ctx, "paging"), ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -201,8 +201,9 @@ func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, o
 		}()
 		opt.Trace = f
 	}
+	tell, all := progress.Of(ctx), len(ws)*len(b.policies)*max(1, len(b.budgets))
 	for _, w := range ws {
-		rs, err := runPolicies(ctx, w, b, opt)
+		rs, err := runPolicies(ctx, w, b, opt, func(ran int) { tell("run", len(out)+ran, all) })
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +212,8 @@ func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, o
 	return out, nil
 }
 
-func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
+func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, opt judge.Options, tell func(ran int)) (out []*judge.Result, err error) {
+	tell(0)
 	budgets := b.budgets
 	if len(budgets) == 0 {
 		budgets = []int{max(judge.BudgetOf(w.Name), b.fixed+1)}
@@ -227,6 +229,7 @@ func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, op
 				return nil, err
 			}
 			out = append(out, r)
+			tell(len(out))
 		}
 	}
 	return out, nil

@@ -55,8 +55,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return err
 	}
 	defer k.Close()
-	a.Work("forgetting")
-	out, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
+	out, err := k.Forget(a.Counted(ctx, "forgetting"), retention.ForgetRequest{SessionKey: f.session, IDs: ids, Session: f.all, Reason: f.reason, Apply: f.apply})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -105,8 +104,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	defer k.Close()
 	req := a.Retention()
 	req.Apply, req.Now = f.apply, f.now.Time
-	a.Work("looking for what is kept too long")
-	out, err := k.Retain(ctx, req)
+	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -31,8 +31,7 @@ func runCheck(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	defer k.Close()
-	a.Work("checking")
-	found, err := k.Check(ctx)
+	found, err := k.Check(a.Counted(ctx, "checking"))
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -50,8 +50,7 @@ func runSalvage(ctx context.Context, a *cli.App, req retention.SalvageRequest) e
 		return err
 	}
 	defer k.Close()
-	a.Work("reading what is damaged")
-	out, err := k.Salvage(ctx, req)
+	out, err := k.Salvage(a.Counted(ctx, "reading what is damaged"), req)
 	a.ProgressDone()
 	if err != nil {
 		return err

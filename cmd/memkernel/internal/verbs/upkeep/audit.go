@@ -74,8 +74,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	defer k.Close()
-	a.Work("auditing")
-	r, err := k.Audit(ctx, o)
+	r, err := k.Audit(a.Counted(ctx, "auditing"), o)
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -65,8 +65,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 		return err
 	}
 	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
-	a.Work("curating")
-	out, err := k.Curate(ctx, req)
+	out, err := k.Curate(a.Counted(ctx, "curating"), req)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -147,8 +146,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if f.undo {
 		return runUndo(ctx, a, k, f)
 	}
-	a.Work("pruning")
-	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+	out, err := k.Prune(a.Counted(ctx, "pruning"), kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err

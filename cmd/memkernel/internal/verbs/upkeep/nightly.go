@@ -100,8 +100,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		}
 		return g.commit(ctx, "before the nightly run")
 	}
-	a.Work("audit, curate and prune")
-	out, err := k.Nightly(ctx, kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+	out, err := k.Nightly(a.Counted(ctx, "audit, curate and prune"), kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, kernel.ErrNightlyRuns) {

@@ -1,0 +1,5 @@
+package config_test
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(40) }
