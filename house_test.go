@@ -81,8 +81,8 @@ var arrows = map[string][]string{
 	"internal/fakemodel":               {},
 	"internal/glob":                    {},
 	"internal/lazyregexp":              {},
-	"internal/progress":                {},
 	"internal/nearest":                 {},
+	"internal/progress":                {},
 	"internal/safename":                {},
 	"internal/scriptedhost":            {".", "checkpoint", "internal/crashtest", "kernel", "pagevm", "pagevm/journal", "transcript"},
 	"internal/settings":                {"internal/atomicfile"},
@@ -105,7 +105,7 @@ var arrows = map[string][]string{
 
 	"kernel":                        {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/watch", "internal/progress", "internal/store", "internal/visible", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/memory/syncer", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/usage", "kernel/internal/workstate", "kernel/retention", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/health":                 {"internal/progress"},
-	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/plan", "pagevm", "pagevm/journal", "retrieval", "sessions"},
+	"kernel/internal/archive":       {"internal/store", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions"},
 	"kernel/internal/branch":        {".", "cachelayout", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/progress", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
 	"kernel/internal/folder":        {"checkpoint", "internal/nearest", "internal/safename", "internal/store", "kernel/health", "kernel/internal/trace", "pagevm/journal"},

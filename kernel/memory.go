@@ -211,6 +211,9 @@ type SearchRequest struct {
 	// the score that they need.
 	MaxResults int
 	MinScore   float64
+	// Lines requests a hit for each passage; otherwise a hit is a place, see
+	// [retrieval.Query].
+	Lines bool
 	// Wait is how long the search waits for the index to be made, or brought up to date;
 	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
 	// told how far that is.
@@ -239,7 +242,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if err := k.memory.checkCollection(req.Collection); err != nil {
 		return nil, err
 	}
-	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Now: req.Now}
+	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Lines: req.Lines, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}

@@ -40,8 +40,17 @@
 //
 //	chunks ── cut ► passages ── own ► + neighbours × speaker + session × time + feedback ── best
 //
-// Pack puts passages of one session into one note, with … where lines are left out,
-// and leaves out those that nearly repeat another.
+// # Places
+//
+// A hit is a place unless the Query wants lines: passages of one section of a file, or
+// within 50 lines of one session, and pieces of one page. The best of them ranks it and is
+// what the hit's members are about; of the others as many are in More as 700 characters
+// have room for, those with .6 of its score, and whatever is among the first Limit
+// passages. So there are Limit places, and nothing is missing that as many passages would
+// be. What a passage announces with a colon, or finds only by its heading, is behind it.
+//
+// Pack takes lines. It puts passages of one session into one note, with … where lines are
+// left out, and leaves out those that nearly repeat another.
 //
 // # Spans
 //

@@ -89,7 +89,7 @@ func (d deepIndex) Search(_ context.Context, q index.Query) (index.Hits, error) 
 
 // A short piece of text is found where common words put it far down.
 func TestDeep(t *testing.T) {
-	if got := New(deepIndex{100}, nil).Search(t.Context(), Query{Text: "lamp on the quay", Passages: true, Now: now}).Hits; len(got) == 0 || got[0].Text != "- lamp on the quay" {
+	if got := New(deepIndex{100}, nil).Search(t.Context(), Query{Text: "lamp on the quay", Passages: true, Lines: true, Now: now}).Hits; len(got) == 0 || got[0].Text != "- lamp on the quay" {
 		t.Errorf("%+v", got)
 	}
 }

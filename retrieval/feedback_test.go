@@ -24,7 +24,7 @@ func TestFeedback(t *testing.T) {
 	second := func(weight float64) string {
 		s := DefaultSignals()
 		s.Feedback = weight
-		r := New(ix, &Options{Signals: s, Lambda: 1}).Search(context.Background(), Query{Text: "harbour pilot", Passages: true, Now: now})
+		r := New(ix, &Options{Signals: s, Lambda: 1}).Search(context.Background(), Query{Text: "harbour pilot", Passages: true, Lines: true, Now: now})
 		if len(r.Hits) < 2 {
 			t.Fatalf("%d hits: %s", len(r.Hits), r.Detail)
 		}

@@ -15,6 +15,9 @@ type Query struct {
 	// Passages requests turns, items and paragraphs of at most five lines, by their
 	// own words and by what surrounds them, and not for chunks.
 	Passages bool
+	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the
+	// lines of one section, or close to each other in one session, that answer best.
+	Lines bool
 	// NoSnippets saves the time for snippets, which Pack does not need.
 	NoSnippets bool
 	// Want, if not nil, reports whether a file's hits may be returned.

@@ -140,6 +140,9 @@ type Hit struct {
 	// SupersededBy is the citation of what took its place, its own if it is itself
 	// marked as no longer valid; "" if nothing is known to have.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	// More is what else is shown of the hit's place, in the order of its lines; the
+	// members above are about the best lines alone. nil if the Query wants lines.
+	More []More `json:"more,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
 	// Seq is the chunk's place in its file, from 0.

@@ -52,13 +52,16 @@ func (s *search) run(ctx context.Context) {
 	if s.ranked || len(cs) > 0 && cs[0].hit.passage && (!cs[0].talk || cs[0].exact > 0) {
 		lambda = 1
 	}
-	for _, c := range behindHolders(diversify(cs[:min(len(cs), s.pool())], lambda, s.q.Limit, s.terms)) {
-		if !s.q.NoSnippets {
+	for _, c := range behindHolders(s.pick(cs, lambda)) {
+		if s.q.Lines && !s.q.NoSnippets {
 			c.hit.show()
 		}
 		s.result.Hits = append(s.result.Hits, c.hit)
 	}
-	behindNewer(s.result.Hits)
+	behindNewer(s.result.Hits[:min(len(s.result.Hits), s.q.Limit)])
+	if !s.q.Lines {
+		s.result.Hits = places(s.result.Hits, s.q.Limit)
+	}
 	s.conclude()
 }
 

@@ -23,7 +23,7 @@ func ask(ix Index, o Options, q Query) Result {
 	if q.Text == "" {
 		q.Text = "staging deploy"
 	}
-	q.Now = now
+	q.Now, q.Lines = now, true
 	return New(ix, &o).Search(context.Background(), q)
 }
 

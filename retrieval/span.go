@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// LinesMark stands between the id of a page and the lines of it that a span has, which
+// together are the span's id.
+const LinesMark = "@L"
+
 // Span is a piece of the session that is no longer in the prompt.
 type Span struct {
 	// ID names it, and is how it is cited.

@@ -65,6 +65,7 @@ type searchCall struct {
 	Query      string    `json:"query"`
 	MaxResults int       `json:"max_results"`
 	MinScore   float64   `json:"min_score"`
+	Lines      bool      `json:"lines"`
 	Now        time.Time `json:"now"`
 }
 
@@ -75,7 +76,7 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error)
 	case p.MaxResults < 0 || !(p.MinScore >= 0 && p.MinScore <= 1):
 		return nil, badParams("max_results is a number from 1, min_score lies in 0 to 1", "max_results %d, min_score %v: out of range", p.MaxResults, p.MinScore)
 	}
-	r, err := d.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Now: p.Now})
+	r, err := d.k.Search(ctx, kernel.SearchRequest{Query: p.Query, SessionKey: p.SessionKey, Private: d.opt.private(p.Private), MaxResults: p.MaxResults, MinScore: p.MinScore, Lines: p.Lines, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}

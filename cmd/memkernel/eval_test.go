@@ -123,7 +123,7 @@ func TestEvalBad(t *testing.T) {
 		{"eval --set " + dir + " --with session", fail.ExitUsage, "name=value"},
 		{"eval --set " + dir + " --with session=much", fail.ExitUsage, "no number"},
 		{"eval --set " + dir + " --with nothing=1", fail.ExitUsage, "no such setting"},
-		{"eval --set " + dir + " --with unit=word", fail.ExitUsage, "passage or chunk"},
+		{"eval --set " + dir + " --with unit=word", fail.ExitUsage, "passage, chunk or place"},
 		{"eval --set " + dir + " --set " + bad + " --questions x", fail.ExitUsage, "one set"},
 		{"eval --set " + dir + " --without luck", fail.ExitUsage, "there are before"},
 		{"eval --set " + dir + " --leave-one-out", fail.ExitUsage, "two sets"},
@@ -168,28 +168,38 @@ func TestEvalModes(t *testing.T) {
 }
 
 func TestEvalWorkspace(t *testing.T) {
-	code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5", "--json")
-	var known struct {
-		Known map[string]map[string]float64 `json:"known_items"`
-		Plain map[string]map[string]float64 `json:"plain"`
+	type items map[string]struct {
+		N       float64            `json:"n"`
+		Holding *float64           `json:"hits_holding_share"`
+		Within  map[string]float64 `json:"lines_within_tokens"`
 	}
-	if code != fail.ExitOK || json.Unmarshal([]byte(out), &known) != nil {
-		t.Fatalf("exit %d, %s", code, stderr)
+	var known, places struct {
+		Known items `json:"known_items"`
+		Plain items `json:"plain"`
 	}
-	if k := known.Known["phrase"]; k["n"] != 5 || len(known.Known) != 6 || len(known.Plain) != 6 {
+	for with, doc := range map[string]any{"unit=passage": &known, "unit=place": &places} {
+		code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5", "--json", "--with", with)
+		if err := json.Unmarshal([]byte(out), doc); code != fail.ExitOK || err != nil {
+			t.Fatalf("exit %d, %v, %s", code, err, stderr)
+		}
+	}
+	if w := "2000"; places.Known["word"].Within[w] < known.Known["word"].Within[w] || known.Known["word"].Within[w] == 0 {
+		t.Errorf("places %+v, passages %+v", places, known)
+	}
+	if k := known.Known["phrase"]; k.N != 5 || len(known.Known) != 6 || len(known.Plain) != 6 {
 		t.Errorf("%+v", known)
 	}
-	if _, ok := known.Known["word"]["hits_holding_share"]; !ok {
+	if known.Known["word"].Holding == nil {
 		t.Errorf("words: %v", known.Known["word"])
 	}
 	for _, args := range []string{"--ranks", ""} {
-		code, out, stderr = invoke(t, append([]string{"eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5"}, strings.Fields(args)...)...)
+		code, out, stderr := invoke(t, append([]string{"eval", "--known-items", "--workspace", "../../testdata/workspace", "--n", "5"}, strings.Fields(args)...)...)
 		if code != fail.ExitOK || !strings.Contains(out, "identifier ") {
 			t.Errorf("exit %d, %s%s", code, stderr, out)
 		}
 	}
 	before := listed(t, "../../testdata/workspace")
-	code, out, stderr = invoke(t, "eval", "--junk", "--workspace", "../../testdata/workspace", "--n", "5", "--json")
+	code, out, stderr := invoke(t, "eval", "--junk", "--workspace", "../../testdata/workspace", "--n", "5", "--json")
 	var junk struct {
 		Prompts    int            `json:"prompts"`
 		Recalled   int            `json:"recalled"`

@@ -72,7 +72,7 @@ function manager({ daemon, options }, owner) {
   return {
     async search(query, o = {}) {
       if (o.sources && !o.sources.includes("memory")) return [];
-      const found = await daemon.call("search", { query, ...asked(o.sessionKey), ...bounds(o) }, { signal: o.signal });
+      const found = await daemon.call("search", { query, lines: true, ...asked(o.sessionKey), ...bounds(o) }, { signal: o.signal });
       return found.results.map(hit);
     },
     async readFile({ relPath, from, lines }) {
@@ -108,6 +108,7 @@ function hit(h) {
     snippet: h.text ?? h.snippet ?? "",
     source: h.path ? "memory" : "sessions",
     citation: h.citation,
+    ...(h.more ? { more: h.more.map((m) => ({ startLine: m.start_line, endLine: m.end_line, snippet: m.text, citation: m.citation })) } : {}),
     provenance: { originClass: h.path ? originOf(h.path) : "untrusted", sessionKind: "unknown", observedAt: h.date ? Date.parse(h.date) || 0 : 0 },
   };
 }

@@ -88,7 +88,9 @@ export interface BoundaryParams extends SessionParams, SourceParams {
 }
 export interface CompactParams extends BoundaryParams { target_tokens?: number; target_share?: number; force?: boolean; call?: CallSettings }
 export interface Passed extends Document { outcome: "committed" | "duplicate"; ingested: number; turns: number; epoch: number; compaction?: any; conversation?: Mark }
-export interface Hit { path: string; start_line: number; end_line: number; score: number; snippet: string; citation: string; [member: string]: any }
+export interface Hit { path: string; start_line: number; end_line: number; score: number; snippet: string; citation: string; more?: Run[]; [member: string]: any }
+/** Run is a further run of lines of a hit's place. */
+export interface Run { start_line: number; end_line: number; score: number; text: string; trail?: string[]; citation: string; superseded_by?: string; id: string }
 
 /** progress comes with INDEXING: the index has so many of the files. withheld are parts of memory that a shared session may not see, whether or not they hold an answer. */
 export interface Found {
@@ -126,7 +128,7 @@ export class Client extends EventEmitter {
   remember(params: SessionParams & { text: string; path?: string; id?: string; evidence?: string }, options?: CallOptions): Promise<Document>;
   forget(params: SessionParams & { ids?: string[]; all?: boolean; reason?: string; apply?: boolean }, options?: CallOptions): Promise<Document>;
   retain(params?: { apply?: boolean; now?: string }, options?: CallOptions): Promise<Document>;
-  search(params: SessionParams & { query: string; max_results?: number; min_score?: number }, options?: CallOptions): Promise<Found>;
+  search(params: SessionParams & { query: string; max_results?: number; min_score?: number; lines?: boolean }, options?: CallOptions): Promise<Found>;
   read(params: { path: string; from?: number; lines?: number; private?: boolean }, options?: CallOptions): Promise<Document>;
   get(params: { session_key?: string; id: string }, options?: CallOptions): Promise<Document>;
   write(params: SessionParams & { updates: Update[]; key?: string; point?: string; by?: string; project?: boolean; all_or_nothing?: boolean }, options?: CallOptions): Promise<Document>;

@@ -41,13 +41,13 @@ func Known(w io.Writer, doc *KnownItems, p Style) error {
 		return flush(w, &b)
 	}
 	fmt.Fprintf(&b, "%s\n", p.Paint(Bold, "what stands in "+Printable(doc.Workspace)+", looked for as it stands; behind it bare FTS5"))
-	fmt.Fprintf(&b, "  %-12s %5s %6s %6s %6s   %6s %6s %6s\n", "%", "n", "hit@1", "hit@10", "hold", "hit@1", "hit@10", "hold")
+	fmt.Fprintf(&b, "  %-12s %5s %6s %6s %6s   %6s %6s %6s  %6s %6s\n", "%", "n", "hit@1", "hit@10", "hold", "hit@1", "hit@10", "hold", "1k t", "2k t")
 	for _, kind := range relevance.KnownKinds {
 		k, of := doc.Known[kind], doc.Plain[kind]
-		fmt.Fprintf(&b, "  %-12s %5d %6s %6s %6s   %6s %6s %6s\n", kind, k.N, hundredth(k.HitAt1), hundredth(k.HitAt10), hundredth(k.HitsHoldingShare),
-			hundredth(of.HitAt1), hundredth(of.HitAt10), hundredth(of.HitsHoldingShare))
+		fmt.Fprintf(&b, "  %-12s %5d %6s %6s %6s   %6s %6s %6s  %6.2f %6.2f\n", kind, k.N, hundredth(k.HitAt1), hundredth(k.HitAt10), hundredth(k.HitsHoldingShare),
+			hundredth(of.HitAt1), hundredth(of.HitAt10), hundredth(of.HitsHoldingShare), k.LinesWithin["1000"], k.LinesWithin["2000"])
 	}
-	b.WriteString("  hold: the share of the first ten hits that hold the word or one of its stem\n")
+	b.WriteString("  hold: the share of the first ten hits that hold the word or one of its stem\n  1k t, 2k t: how many lines that hold the item the hits have within 1,000 and 2,000 tokens\n")
 	return flush(w, &b)
 }
 

@@ -3,6 +3,8 @@ package display
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,24 +32,111 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 		head += "  " + h.Date
 	}
 	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Printable(h.Citation)), head)
-	if by := h.SupersededBy; by == h.Citation {
-		fmt.Fprintf(b, "  %s\n", p.Paint(yellow, "no longer holds, it says"))
-	} else if by != "" {
-		fmt.Fprintf(b, "  %s\n", p.Paint(yellow, "superseded by "+Printable(by)))
-	}
-	if len(h.Trail) > 0 {
-		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, Clip(strings.Join(h.Trail, " › "), p.columns()-2)))
+	runs := h.Runs()
+	if t := trailText(above(runs[0].Trail, runs[0].Text), p.columns()-2); t != "" {
+		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, t))
 	}
 	if explain {
 		for _, l := range Wrap(scoreText(h), p.columns()-4) {
 			fmt.Fprintf(b, "  %s\n", p.Paint(cyan, l))
 		}
 	}
-	for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
-		for i, l := range Wrap(line, p.columns()-6) {
-			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
+	showRuns(b, h, runs, p, mark)
+}
+
+// showRuns prints the lines of a hit's place as they stand, those of files with their
+// numbers, and headings where they change.
+func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Style, mark *marker) {
+	last, trail := 0, runs[0].Trail
+	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
+	for i, r := range runs {
+		say := func(ink Ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
+		if fresh := above(r.Trail[shared(r.Trail, trail):], r.Text); i > 0 && len(fresh) > 0 {
+			say(Gray, trailText(fresh, p.columns()-2))
+		}
+		trail = r.Trail
+		if h.Path == "" && len(runs) > 1 {
+			say(Gray, Printable(r.Citation))
+		}
+		if by := r.SupersededBy; by == r.Citation {
+			say(yellow, "no longer holds, it says")
+		} else if by != "" {
+			say(yellow, "superseded by "+Printable(by))
+		}
+		for j, line := range strings.Split(r.Text, "\n") {
+			no := r.StartLine + j
+			if strings.TrimSpace(line) == "" || h.Path != "" && no <= last {
+				continue // chunks overlap
+			}
+			last = no
+			number := "    "
+			if h.Path != "" {
+				number = fmt.Sprintf("  %*d  ", gutter, no)
+			}
+			ink := Gray
+			if r.Citation == h.Citation {
+				ink = Bold
+			}
+			showLine(b, number, line, p, ink, mark)
 		}
 	}
+}
+
+// showLine prints a line behind its number, as far in as it stands.
+func showLine(b *strings.Builder, number, line string, p Style, ink Ink, mark *marker) {
+	text := strings.TrimLeft(line, " \t")
+	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.columns()/4)
+	for i, l := range Wrap(text, p.columns()-len(number)-in-2) {
+		if i == 1 {
+			number, in = strings.Repeat(" ", len(number)), in+2
+		}
+		fmt.Fprintf(b, "%s%s%s\n", p.Paint(ink, number), strings.Repeat(" ", in), mark.text(l))
+	}
+}
+
+// above returns the headings that a text does not begin with itself.
+func above(trail []string, text string) []string {
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		if t != "" && !strings.HasPrefix(t, "#") {
+			break
+		}
+		if i := slices.Index(trail, strings.TrimSpace(strings.Trim(t, "#"))); i >= 0 && t != "" {
+			return trail[:i]
+		}
+	}
+	return trail
+}
+
+// shared is how many headings two trails begin with alike.
+func shared(a, b []string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// leastHeading is the least of a heading that is worth showing, in columns.
+const leastHeading = 12
+
+// trailText joins headings, from the innermost outwards as far as there is room.
+func trailText(trail []string, n int) string {
+	text := ""
+	for i, heading := range slices.Backward(trail) {
+		room := n - Width(text)
+		if text != "" {
+			if room -= Width(" › "); i > 0 {
+				room -= Width("… › ")
+			}
+			text = " › " + text
+			if room < min(leastHeading, Width(Printable(heading))) {
+				return "…" + text
+			}
+		}
+		text = Clip(heading, room) + text
+	}
+	return text
 }
 
 // scoreText says what a score is made of.

@@ -48,6 +48,9 @@ type Known struct {
 	HitAt1           *float64 `json:"hit_at_1,omitempty"`
 	HitAt10          *float64 `json:"hit_at_10,omitempty"`
 	HitsHoldingShare *float64 `json:"hits_holding_share,omitempty"`
+	// LinesWithin is how many lines that hold the item the hits have within so many
+	// tokens, in the mean.
+	LinesWithin Sizes `json:"lines_within_tokens"`
 }
 
 // KnownAnswer is the rank of the first hit that holds an item, 0 if none of ten does,
@@ -56,6 +59,8 @@ type KnownAnswer struct {
 	KnownItem
 	Rank  int
 	Share float64
+	// Lines is how many lines that hold it are within so many tokens.
+	Lines Sizes
 }
 
 // KnownItems chooses at most n items of each kind of what is indexed. The same seed
@@ -206,18 +211,18 @@ func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval
 	defer p.db.Close()
 	r := retrieval.New(b.Index, opts)
 	for _, it := range items {
-		got := r.Search(ctx, retrieval.Query{Text: it.Query, Limit: knownLimit, MinShare: b.MinShare, Passages: !b.Chunks, NoSnippets: true, Now: now, Age: b.age})
-		hits, err := p.find(ctx, it.Query, knownLimit)
-		if err = cmp.Or(got.Err, err); err != nil {
+		got, err := b.search(ctx, r, it.Query, knownLimit, now)
+		hits, bad := p.find(ctx, it.Query, knownLimit)
+		if err = cmp.Or(err, bad); err != nil {
 			return nil, nil, fmt.Errorf("look for %q: %w", it.Query, err)
 		}
-		ours, plainly = append(ours, b.rateKnown(a, it, got.Hits)), append(plainly, b.rateKnown(a, it, hits))
+		ours, plainly = append(ours, b.rateKnown(a, it, got)), append(plainly, b.rateKnown(a, it, hits))
 	}
 	return ours, plainly, nil
 }
 
 func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) KnownAnswer {
-	out := KnownAnswer{KnownItem: it}
+	out := KnownAnswer{KnownItem: it, Lines: Sizes{}}
 	n := 0
 	for i, h := range hits {
 		if !b.holds(a, it, h) {
@@ -228,6 +233,9 @@ func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.H
 		}
 	}
 	out.Share = float64(n) / float64(max(len(hits), 1))
+	for _, n := range TokenSizes {
+		out.Lines[key(n)] = float64(b.linesWithin(a, it, hits, n))
+	}
 	return out
 }
 
@@ -276,12 +284,14 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 	out := map[string]Known{}
 	for _, kind := range KnownKinds {
 		n, first, ten, held := 0, 0.0, 0.0, 0.0
+		lines := Sizes{}
 		for _, a := range answers {
 			if a.Kind != kind {
 				continue
 			}
 			n++
 			held += a.Share
+			lines = lines.plus(a.Lines)
 			if a.Rank == 1 {
 				first++
 			}
@@ -289,7 +299,7 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 				ten++
 			}
 		}
-		k := Known{N: n}
+		k := Known{N: n, LinesWithin: lines.over(float64(max(n, 1)))}
 		if of := float64(n); n > 0 && kind == KindWord {
 			held /= of
 			k.HitsHoldingShare = &held

@@ -46,6 +46,10 @@ type Bench struct {
 	MinShare float64
 	// Chunks requests chunks and not passages.
 	Chunks bool
+	// Places requests places and not lines, Hits is how many, 0 for as many as
+	// TokenSizes have room for.
+	Places bool
+	Hits   int
 	// Unpacked leaves out what Pack makes of the hits, which takes most of the time.
 	Unpacked bool
 	store    *markdownstore.Store
@@ -161,11 +165,11 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	r := retrieval.New(b.Index, opts)
 	var out []Answer
 	for _, q := range b.Questions {
-		got := r.Search(ctx, retrieval.Query{Text: q.Text, Limit: hitLimit, MinShare: b.MinShare, Passages: !b.Chunks, NoSnippets: true, Now: now, Age: b.age})
-		if got.Err != nil {
-			return nil, fmt.Errorf("ask %s: %w", q.ID, got.Err)
+		hits, err := b.search(ctx, r, q.Text, hitLimit, now)
+		if err != nil {
+			return nil, fmt.Errorf("ask %s: %w", q.ID, err)
 		}
-		out = append(out, b.judge(q, got.Hits))
+		out = append(out, b.judge(q, hits))
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	if s.RecallTokens < 0 || s.RecallItems < 0 || query == "" {
 		return "", nil
 	}
-	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, MinScore: s.RecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinScore: s.RecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}

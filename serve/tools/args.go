@@ -130,6 +130,13 @@ func (p property) check(raw json.RawMessage) string {
 		}
 		return ""
 	}
+	if p.Type == "boolean" {
+		var v *bool
+		if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+			return "it must be true or false"
+		}
+		return ""
+	}
 	var v *float64
 	switch err := json.Unmarshal(raw, &v); {
 	case err != nil || v == nil:
@@ -160,4 +167,12 @@ func (a args) number(name string) (n float64) {
 		json.Unmarshal(raw, &n)
 	}
 	return n
+}
+
+// flag returns a boolean, false if it was left out.
+func (a args) flag(name string) (v bool) {
+	if raw, ok := a[name]; ok {
+		json.Unmarshal(raw, &v)
+	}
+	return v
 }

@@ -87,11 +87,12 @@ type spec struct {
 var specs = []spec{
 	{name: MemorySearch,
 		description: "Mandatory recall step: search MEMORY.md, memory/*.md and, where that is switched on, past sessions before answering questions about prior work, decisions, dates, people, preferences or todos. " +
-			"Returns the best snippets with path, lines, score and citation, a reason if there are none, and what is withheld from this session. The question is plain text in the user's words.",
+			"Returns the best places, each with its best lines as snippet, and with other lines of it as more, with path, lines, score and citation, a reason if there are none, and what is withheld from this session. The question is plain text in the user's words.",
 		properties: map[string]property{
 			"query":      text("The question, in plain words; nothing in it is syntax."),
 			"maxResults": number("integer", "Most results to return; 10 if left out.", 1, maxResults),
 			"minScore":   number("number", "Leave out results that score less, 0 to 1.", 0, 1),
+			"lines":      {Type: "boolean", Description: "A result for each passage that answers, several of one place too, instead of one for each place."},
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
 		}, required: []string{"query"}},
 	{name: MemoryGet,

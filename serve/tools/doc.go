@@ -1,7 +1,7 @@
 // Package tools is memory as tools that a model can call: their definitions, in the
 // forms that providers and hosts take, and one function that answers.
 //
-//	memory_search   {query, maxResults?, minScore?, source?}   what memory holds on a question
+//	memory_search   {query, maxResults?, minScore?, source?, lines?}   what memory holds on a question
 //	memory_get      {path, from?, lines?}                      lines of what a search cited
 //	page_expand     {id, from?, lines?}                        what a pointer in the prompt points to
 //	memory_append   {text, path?}                              something worth keeping, through the journal

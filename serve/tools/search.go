@@ -65,6 +65,20 @@ type result struct {
 	// SupersededBy is where its replacement is, its own place if it states
 	// itself that it no longer holds.
 	SupersededBy string `json:"supersededBy,omitempty"`
+	// More is what else answers in its place, in the order of its lines.
+	More []more `json:"more,omitempty"`
+}
+
+// more is a further run of lines of a result's place, which memory_get and page_expand
+// take as they do the result's.
+type more struct {
+	ID           string   `json:"id,omitempty"`
+	StartLine    int      `json:"startLine"`
+	EndLine      int      `json:"endLine"`
+	Snippet      string   `json:"snippet"`
+	Trail        []string `json:"trail,omitempty"`
+	Citation     string   `json:"citation,omitempty"`
+	SupersededBy string   `json:"supersededBy,omitempty"`
 }
 
 func (s *Set) search(ctx context.Context, a args) (any, error) {
@@ -73,7 +87,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 		return out.off(s.opts.Disabled), nil
 	}
 	res, err := s.k.Search(ctx, kernel.SearchRequest{Query: a.text("query"), MaxResults: int(a.number("maxResults")), MinScore: a.number("minScore"),
-		Source: a.text("source"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
+		Source: a.text("source"), Lines: a.flag("lines"), SessionKey: s.opts.SessionKey, Agent: s.opts.Agent, Private: s.opts.Private})
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +127,16 @@ func resultOf(h *retrieval.Hit, cite bool) result {
 	}
 	if cite {
 		r.Citation = h.Citation
+	}
+	for _, m := range h.More {
+		r.More = append(r.More, more{"", m.StartLine, m.EndLine, m.Text, m.Trail, "", m.SupersededBy})
+		n := &r.More[len(r.More)-1]
+		if h.Path == "" {
+			n.ID = m.ID
+		}
+		if cite {
+			n.Citation = m.Citation
+		}
 	}
 	return r
 }

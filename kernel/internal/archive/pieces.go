@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -40,7 +39,7 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 		if piece := text[from:to]; strings.TrimSpace(piece) != "" {
 			id := p.ID
 			if len(piece) < len(text) {
-				id += fmt.Sprintf("%s%d-L%d", plan.LinesMark, line, line+lines-1)
+				id += fmt.Sprintf("%s%d-L%d", retrieval.LinesMark, line, line+lines-1)
 			}
 			out = append(out, retrieval.Span{ID: id, Text: piece, Time: p.Created, Label: label})
 		}
@@ -90,7 +89,7 @@ func Plain(p *pagevm.Page, stored string) string {
 // CutLines splits an id into a page's and the lines of it that are meant; to is 0
 // if all are.
 func CutLines(id string) (page string, from, to int) {
-	page, lines, ok := strings.Cut(id, plan.LinesMark)
+	page, lines, ok := strings.Cut(id, retrieval.LinesMark)
 	if !ok {
 		return id, 0, 0
 	}

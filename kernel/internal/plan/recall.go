@@ -72,7 +72,7 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
 	o := &a.prior.Memory
-	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
+	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
 	if step := represent.PlanStep(a.workState().Text); step != "" {
 		q.Text += "\n" + step
 	}
@@ -84,9 +84,6 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 
 // MemoryOff is why nothing was searched where the workspace's files are left alone.
 const MemoryOff = "memory is switched off"
-
-// LinesMark stands between a page's id and the lines of it that are meant.
-const LinesMark = "@L"
 
 // searchable is what left the prompts of this conversation, made searchable, and
 // which of it is meant: the session's other conversations share the set. Where a message
@@ -117,7 +114,7 @@ func searchable(a *appended) (*retrieval.Spans, func(id string) bool) {
 	})
 	a.log.faults = append(a.log.faults, faults...)
 	return spans, func(id string) bool {
-		page, _, _ := strings.Cut(id, LinesMark)
+		page, _, _ := strings.Cut(id, retrieval.LinesMark)
 		return wanted[page]
 	}
 }

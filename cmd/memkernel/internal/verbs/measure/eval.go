@@ -74,8 +74,8 @@ set: --vectors right puts a question near the chunks that answer it, adversarial
 others, noise and constant know nothing.
 
 --compare judges the same questions once more with other settings, and says what
-differs, question by question. Settings are written as name=value: unit (passage
-or chunk), decay, mmr, lambda, floor, pool, and the weights of what a passage's
+differs, question by question. Settings are written as name=value: unit (passage,
+chunk, or place: what a search shows), hits, how many, decay, mmr, lambda, floor, pool, and the weights of what a passage's
 score is made of, such as session=0 or before=0. --without takes signals out.
 
 --ablate takes each signal out once and says what is lost without it.
@@ -93,6 +93,7 @@ answer; the half of the prompts that tuning should not see takes --sealed.`,
 		Example: `  memkernel eval --set shared/questions
   memkernel eval --set a --set b --compare unit=chunk
   memkernel eval --set a --compare before=0,behind=0,away=0 --json
+  memkernel eval --set a --with hits=10 --compare unit=place
   memkernel eval --set a --without feedback
   memkernel eval --set a,b,c --ablate
   memkernel eval --set a --mode hybrid --vectors adversarial
@@ -287,7 +288,7 @@ func (e *evalFlags) tune(ctx context.Context, doc *evalJSON, benches []*relevanc
 		return nil
 	}
 	for _, b := range benches {
-		b.Chunks = run.chunks
+		run.ofHits(b)
 	}
 	t := relevance.NewTuner(benches, run.opts, run.now)
 	if e.ablate {
@@ -303,8 +304,11 @@ func (e *evalFlags) tune(ctx context.Context, doc *evalJSON, benches []*relevanc
 
 // evalRun is one pass over the questions under some settings.
 type evalRun struct {
-	opts    retrieval.Options
+	opts retrieval.Options
+	// chunks, places and hits are what a hit is, and how many there are.
 	chunks  bool
+	places  bool
+	hits    int
 	now     time.Time
 	answers []relevance.Answer
 	// mode is what is searched by, embedder what makes the vectors of the set that is asked.
@@ -320,6 +324,9 @@ func newEvalRun(a *cli.App, now time.Time) *evalRun {
 	return &evalRun{opts: o, now: now}
 }
 
+// ofHits sets what a hit is.
+func (r *evalRun) ofHits(b *relevance.Bench) { b.Chunks, b.Places, b.Hits = r.chunks, r.places, r.hits }
+
 func (r *evalRun) ask(ctx context.Context, b *relevance.Bench) error {
 	now := r.now
 	if now.IsZero() {
@@ -328,7 +335,7 @@ func (r *evalRun) ask(ctx context.Context, b *relevance.Bench) error {
 			return err
 		}
 	}
-	b.Chunks = r.chunks
+	r.ofHits(b)
 	opts := r.opts
 	if r.embedder != nil {
 		opts.Embedder = r.embedder

@@ -74,7 +74,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	defer b.Close()
-	b.Chunks = run.chunks
+	run.ofHits(b)
 	ours, plain, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &run.opts, now)
 	if err != nil {
 		return err

@@ -34,10 +34,10 @@ func (r *evalRun) set(settings, without []string) error {
 
 func (r *evalRun) setOne(name, value string) error {
 	if name == "unit" {
-		if value != "passage" && value != "chunk" {
-			return fmt.Errorf("the unit is passage or chunk")
+		if value != "passage" && value != "chunk" && value != "place" {
+			return fmt.Errorf("the unit is passage, chunk or place")
 		}
-		r.chunks = value == "chunk"
+		r.chunks, r.places = value == "chunk", value == "place"
 		return nil
 	}
 	v, err := evalNumber(value)
@@ -60,6 +60,8 @@ func (r *evalRun) setOne(name, value string) error {
 		if v == 0 {
 			r.opts.Floor = -1
 		}
+	case "hits":
+		r.hits = int(v)
 	case "pool":
 		r.opts.Pool = int(v)
 	default:
@@ -87,7 +89,7 @@ func evalNumber(s string) (float64, error) {
 func (r *evalRun) setSignal(name string, v float64) error {
 	k, err := relevance.KnobNamed(name)
 	if err != nil {
-		return fmt.Errorf("there is no such setting; take unit, decay, mmr, lambda, floor, pool or a weight: %w", err)
+		return fmt.Errorf("there is no such setting; take unit, hits, decay, mmr, lambda, floor, pool or a weight: %w", err)
 	}
 	r.opts.Signals = k.At(r.opts.Signals, v)
 	return nil

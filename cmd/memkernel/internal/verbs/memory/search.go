@@ -28,6 +28,7 @@ type searchFlags struct {
 	source  string
 	within  string
 	explain bool
+	lines   bool
 	now     cli.TimeValue
 	wait    time.Duration
 }
@@ -49,7 +50,12 @@ The index is made by the first search, and what was written since is in it befor
 a search looks. That takes as long as it takes: --wait answers earlier from what
 there is by then. Vectors are made by reindex.
 
-What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`,
+A hit is a place: what answers in one section of a file or in one stretch of a
+session, its best lines first in rank, all of them as they stand, with their numbers.
+--lines makes a hit of each passage instead, of at most five lines.
+
+What stands above a hit, such as memory/deploys.md#L3-L9, cites its best lines, and is
+what get takes; with the number of any other line it takes that.`,
 		Example: `  memkernel search when do we deploy
   memkernel search --explain --max-results 3 "which port does staging use?"`,
 		Args: queryArgs,
@@ -68,6 +74,7 @@ What is printed as a place, such as memory/deploys.md#L3-L9, is what get takes.`
 	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
 	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
 	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
+	f.BoolVar(&s.lines, "lines", false, "a hit for each passage that answers, several of one place too")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.DurationVar(&s.wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
 	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
@@ -101,7 +108,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return err
 	}
 	defer k.Close()
-	req := kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Now: s.now.Time, Wait: s.wait}
+	req := kernel.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
 	bars := a.Bars()
 	if bars != nil {
 		req.Progress = bars.Show

@@ -1,0 +1,219 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A search finds lines and shows places: what answers in one section, or close by in one
+// session, is one hit. Its best lines rank it; its other lines take up what room it has,
+// and no other place's.
+
+// More is a further run of lines of a hit's place.
+type More struct {
+	// StartLine and EndLine are the lines that Text is from, counted as the hit's are.
+	StartLine int     `json:"start_line"`
+	EndLine   int     `json:"end_line"`
+	Score     float64 `json:"score"`
+	Text      string  `json:"text"`
+	// Trail is the headings above it, nil if they are the hit's.
+	Trail []string `json:"trail,omitempty"`
+	// Citation names these lines.
+	Citation string `json:"citation"`
+	// SupersededBy is as in Hit.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	// ID is the chunk's or the span's.
+	ID string `json:"id"`
+}
+
+// Runs returns what is shown of the hit's place in the order of its lines: the best ones,
+// which have the hit's citation, and More.
+func (h *Hit) Runs() []More {
+	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	out := append(slices.Clone(h.More), best)
+	inOrder(out)
+	for i := range out {
+		if out[i].Trail == nil {
+			out[i].Trail = h.Trail
+		}
+	}
+	return out
+}
+
+// inOrder sorts runs of lines as they stand.
+func inOrder(runs []More) {
+	slices.SortStableFunc(runs, func(a, b More) int {
+		return cmp.Or(cmp.Compare(spanLine(a.ID), spanLine(b.ID)), cmp.Compare(a.StartLine, b.StartLine))
+	})
+}
+
+// placeLines is how many lines passages of one session, but of different sections, have
+// at most from the first to the last to be one place: about what a screen shows.
+const placeLines = 50
+
+// placeDepth is how many candidates are looked at for each hit that is wanted.
+const placeDepth = 4
+
+// placeShare is the share of the score of a place's best lines that others need to be
+// shown beside them. On three conversations, ten places beside ten lines and as many
+// lines as fit, recall within 1,000 and 2,000 tokens:
+//
+//	share            .8     .7     .6     .5     ten lines   all that fit
+//	1,000 tokens     .876   .891   .894   .894   .849        .894
+//	2,000 tokens     .878   .894   .898   .900   .849        .916
+const placeShare = .6
+
+// pick chooses of candidates, the best first, as many as lines are wanted, or those that
+// places are made of.
+func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
+	near := cs[:min(len(cs), s.pool())]
+	if s.q.Lines {
+		return diversify(near, lambda, s.q.Limit, s.terms)
+	}
+	far := cs[len(near):min(len(cs), max(len(near), placeDepth*s.q.Limit))]
+	return slices.Concat(diversify(near, lambda, len(near), s.terms), far)
+}
+
+// spot is a place as it fills.
+type spot struct {
+	hit *Hit
+	// from and to are the first and the last line of what was found in it.
+	from, to int
+	// room is how many more characters it shows.
+	room int
+}
+
+// places makes of hits, the best first and without snippets, one for each place, at most
+// so many. The first that many hits are all shown: a search for lines finds these.
+func places(hits []Hit, limit int) []Hit {
+	var spots []*spot
+	for i := range hits {
+		h := &hits[i]
+		at := slices.IndexFunc(spots, func(s *spot) bool { return s.holds(h) })
+		if at >= 0 {
+			spots[at].add(h, i < limit)
+		} else if len(spots) < limit {
+			h.show()
+			s := &spot{h, h.StartLine, h.EndLine, MaxSnippet - utf8.RuneCountInString(h.Snippet)}
+			s.follow(h)
+			spots = append(spots, s)
+		}
+	}
+	out := make([]Hit, len(spots))
+	for i, s := range spots {
+		inOrder(s.hit.More)
+		out[i] = *s.hit
+	}
+	return out
+}
+
+// holds reports whether a hit is of the place.
+func (s *spot) holds(h *Hit) bool {
+	if s.hit.Kind != h.Kind || s.hit.text() != h.text() {
+		return false
+	}
+	return slices.Equal(s.hit.Trail, h.Trail) ||
+		slices.Equal(head(s.hit.Trail), head(h.Trail)) && max(s.to, h.EndLine)-min(s.from, h.StartLine) < placeLines
+}
+
+// text names what the hit's lines are of: a file, or the page that a span is a piece of.
+func (h *Hit) text() string {
+	page, _, _ := strings.Cut(h.ID, LinesMark)
+	return cmp.Or(h.Path, page)
+}
+
+// spanLine is the line of its page that a span begins with, 0 if it is no piece of one.
+func spanLine(id string) int {
+	_, lines, _ := strings.Cut(id, LinesMark)
+	first, _, _ := strings.Cut(lines, "-")
+	n, _ := strconv.Atoi(first)
+	return n
+}
+
+// add shows a hit too, if it must be or if it is good enough and there is room, unless
+// its lines are shown.
+func (s *spot) add(h *Hit, must bool) {
+	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
+		return
+	}
+	h.show()
+	if !must && utf8.RuneCountInString(h.Snippet) > s.room {
+		return
+	}
+	s.take(h)
+	s.follow(h)
+}
+
+// take adds what a hit shows.
+func (s *spot) take(h *Hit) {
+	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	if h.Path != "" {
+		m.Citation = cite(h.Path, m.StartLine, m.EndLine)
+	}
+	if h.SupersededBy == h.Citation {
+		m.SupersededBy = m.Citation
+	}
+	if !slices.Equal(h.Trail, s.hit.Trail) {
+		m.Trail = h.Trail
+	}
+	s.hit.More = append(s.hit.More, m)
+	s.room -= utf8.RuneCountInString(h.Snippet)
+	s.from, s.to = min(s.from, h.StartLine), max(s.to, h.EndLine)
+}
+
+// announces reports whether what answers stands behind a passage: it ends with a colon, or
+// the words of the question are in its heading alone.
+func (h *Hit) announces() bool {
+	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
+		return true
+	}
+	if !strings.HasPrefix(h.Snippet, "#") {
+		return false
+	}
+	lines := linesOf(h)
+	mark(lines, h.terms)
+	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
+}
+
+// follow adds the next lines that are not blank behind a passage that announces them, as
+// many as a passage has at most.
+func (s *spot) follow(h *Hit) {
+	if !h.passage || !h.announces() {
+		return
+	}
+	next := *h
+	next.SnippetStart, next.Snippet, next.SupersededBy = 0, "", ""
+	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
+		no := h.EndLine + 1 + i
+		blank := strings.TrimSpace(text) == ""
+		if blank && next.SnippetStart == 0 {
+			continue
+		}
+		if blank || strings.HasPrefix(text, "#") || next.SnippetStart > 0 && no-next.SnippetStart == maxPassage {
+			break
+		}
+		if next.SnippetStart == 0 {
+			next.SnippetStart = no
+		}
+		next.Snippet += text + "\n"
+		next.SnippetEnd = no
+	}
+	next.Snippet = strings.TrimSuffix(next.Snippet, "\n")
+	next.StartLine, next.EndLine = next.SnippetStart, next.SnippetEnd
+	if next.Snippet != "" && utf8.RuneCountInString(next.Snippet) <= s.room && !s.shows(&next) {
+		s.take(&next)
+	}
+}
+
+// shows reports whether all lines of a hit are among those of one that is shown: chunks
+// overlap.
+func (s *spot) shows(h *Hit) bool {
+	within := func(id string, from, to int) bool {
+		return (h.Path != "" || id == h.ID) && from <= h.StartLine && h.EndLine <= to
+	}
+	return within(s.hit.ID, s.hit.SnippetStart, s.hit.SnippetEnd) ||
+		slices.ContainsFunc(s.hit.More, func(m More) bool { return within(m.ID, m.StartLine, m.EndLine) })
+}
