@@ -140,6 +140,9 @@ type Hit struct {
 	// SupersededBy is the citation of what took its place, its own if it is itself
 	// marked as no longer valid; "" if nothing is known to have.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	// Dates are the days that its text names by their distance from its own or without
+	// their year.
+	Dates []Dated `json:"dates,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
 	// Seq is the chunk's place in its file, from 0.

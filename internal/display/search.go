@@ -48,6 +48,11 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 			fmt.Fprintf(b, "    %s%s\n", strings.Repeat(" ", 2*min(i, 1)), mark.text(l))
 		}
 	}
+	if d := retrieval.DatesText(h.Dates); d != "" {
+		for _, l := range Wrap("["+d+"]", p.columns()-4) {
+			fmt.Fprintf(b, "    %s\n", p.Paint(Gray, Printable(l)))
+		}
+	}
 }
 
 // scoreText says what a score is made of.
