@@ -106,7 +106,7 @@ func (f *finder) apart(line string, day time.Time) {
 			continue
 		}
 		if s, ok := m.span(i, best, day); ok {
-			f.add(line, f.words[i].from, f.words[best-1].to, s, m.year != 0)
+			f.add(line, f.words[i].from, f.words[best-1].to, s, m.year != 0 && m.do != isWeek)
 		}
 		i = best
 	}
@@ -224,6 +224,9 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 	case isLast, isNext, isThis:
 		return m.beside(day)
 	case isAgo:
+		if m.symbols[0].class == 'N' && i > 1 && len(m.words[i-1].low) <= 3 && m.classes['U'][m.words[i-2].low].n > 0 {
+			return Span{}, false // two years and three months ago
+		}
 		return away(day, m.unit, -m.n)
 	case isAhead:
 		return away(day, m.unit, m.n)
@@ -235,7 +238,7 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 	case isMonth:
 		return month(time.Date(m.year, time.Month(m.month), 1, 0, 0, 0, 0, time.UTC), 0), true
 	case isWeek:
-		return weekOf(day, m.ord, m.month)
+		return weekOf(day, m.ord, m.month, m.year)
 	}
 	return feastNear(day, m.feast)
 }

@@ -110,9 +110,9 @@ func nearest(d time.Time, at func(y int) (time.Time, bool)) (best Span, ok bool)
 	return best, ok
 }
 
-// weekOf is the nth week of a month, the first one beginning with its first day.
-func weekOf(d time.Time, n, m int) (Span, bool) {
-	first, ok := dayOf(d, 0, m, 7*(n-1)+1)
+// weekOf is the nth week of a month of a year, 0 for the nearest, the first one beginning with its first day.
+func weekOf(d time.Time, n, m, y int) (Span, bool) {
+	first, ok := dayOf(d, y, m, 7*(n-1)+1)
 	return Span{first.From, first.From.AddDate(0, 0, 6)}, ok && n >= 1 && n <= 4
 }
 

@@ -45,8 +45,8 @@ var languages = []language{
 			{10, 31}: "Halloween", {2, 14}: "Valentine s Day", {0, 0}: "Easter; Easter Sunday", {0, -2}: "Good Friday", {0, 1}: "Easter Monday", {7, 4}: "Fourth of July; 4th of July"},
 		this: "this T",
 		last: "last T; this past T", next: "next T", ago: "N U ago", ahead: "N U from now",
-		dayOf: "M D Y?; M the D Y?; D M Y?; D of M Y?", monthOf: "M Y; M of Y", weekOf: "O week of|in M",
-		not: "the every", told: "the every a our my his her their", nor: "of", vague: "over almost nearly than least under within or half and",
+		dayOf: "M D Y?; M the D Y?; D M Y?; D of M Y?", monthOf: "M Y; M of Y", weekOf: "O week of|in M Y?",
+		not: "the every", told: "the every a our my his their", nor: "of", vague: "over almost nearly than least under within or half",
 	},
 	{
 		name: "de",
@@ -63,7 +63,7 @@ var languages = []language{
 		this: "diese|dieser|diesen|diesem|dieses T",
 		last: "letzte|letzten|letzter|letztes|letztem|vorige|vorigen|voriger|voriges|vergangene|vergangenen|vergangener|vergangenes T",
 		next: "nächste|nächsten|nächster|nächstes|nächstem|kommende|kommenden|kommender|kommendes T", ago: "vor N U",
-		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O Woche im|des M",
+		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O Woche im|des M Y?",
 		not: "am jeden guten", told: "die das eine ein jeden seine ihre unsere", nor: "des der vom von", vague: "über knapp",
 	},
 	{
@@ -79,7 +79,7 @@ var languages = []language{
 			{0, 0}: "Pâques; dimanche de Pâques", {0, 1}: "lundi de Pâques", {0, 49}: "Pentecôte", {8, 15}: "Assomption", {11, 1}: "Toussaint", {7, 14}: "Quatorze Juillet"},
 		this: "ce|cette T",
 		last: "T dernier|dernière|derniere|passé|passée", next: "T prochain|prochaine", ago: "il y a N U", ahead: "dans N U",
-		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O semaine de|du M; O semaine d M",
+		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O semaine de|du M Y?; O semaine d M Y?",
 		not: "d", vague: "y",
 		sure: "le les une est et je j nous pour dans avec au ce qui que été ai il elle c",
 	},
@@ -95,7 +95,7 @@ var languages = []language{
 		feasts:   map[feast]string{{12, 25}: "navidad; día de navidad", {12, 24}: "nochebuena", {12, 31}: "nochevieja", {1, 1}: "año nuevo", {1, 6}: "día de reyes", {0, 0}: "domingo de pascua|resurrección", {0, -2}: "viernes santo"},
 		this:     "esta|este T",
 		last:     "T pasado|pasada; el? pasado lunes|martes|miércoles|jueves|viernes|sábado|domingo", next: "T que viene; próximo|próxima T", ago: "hace N U; N U atrás", ahead: "dentro de N U",
-		dayOf: "D de M; D de M de|del Y", monthOf: "M de|del Y", weekOf: "O semana de M",
+		dayOf: "D de M; D de M de|del Y", monthOf: "M de|del Y", weekOf: "O semana de M Y?",
 		not: "la esta cada una de buena las tu mi su", vague: "casi",
 	},
 	{
@@ -110,7 +110,7 @@ var languages = []language{
 		feasts:   map[feast]string{{12, 25}: "Natale", {12, 24}: "vigilia di Natale", {12, 26}: "Santo Stefano", {12, 31}: "San Silvestro", {1, 1}: "Capodanno", {1, 6}: "Epifania", {0, 0}: "Pasqua", {0, 1}: "Pasquetta", {8, 15}: "Ferragosto"},
 		this:     "questa|questo|quest T",
 		last:     "T scorso|scorsa|passato|passata; scorso|scorsa T", next: "T prossimo|prossima; prossimo|prossima T", ago: "N U fa", ahead: "tra|fra N U",
-		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O settimana di M",
+		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O settimana di M Y?",
 		vague: "quasi di",
 	},
 	{
@@ -125,7 +125,7 @@ var languages = []language{
 		feasts:   map[feast]string{{12, 25}: "Natal", {12, 24}: "véspera de Natal", {12, 31}: "réveillon; véspera de Ano Novo", {1, 1}: "Ano Novo", {0, 0}: "Páscoa; domingo de Páscoa", {0, -2}: "Sexta feira Santa"},
 		this:     "esta|este|nesta|neste T",
 		last:     "T passado|passada", next: "T que vem; próximo|próxima T", ago: "há N U; N U atrás", ahead: "daqui a N U",
-		dayOf: "D de M; D de M de Y", monthOf: "M de Y", weekOf: "O semana de M",
+		dayOf: "D de M; D de M de Y", monthOf: "M de Y", weekOf: "O semana de M Y?",
 		vague: "quase",
 	},
 	{
@@ -140,7 +140,7 @@ var languages = []language{
 		feasts:   map[feast]string{{12, 25}: "eerste kerstdag; kerst|kerstmis", {12, 5}: "sinterklaas; sinterklaasavond", {12, 31}: "oudejaarsavond", {1, 1}: "nieuwjaarsdag", {0, 0}: "pasen", {0, 49}: "pinksteren", {4, 27}: "koningsdag"},
 		this:     "deze|dit T",
 		last:     "vorige|vorig|afgelopen T", next: "volgende|volgend|komende|komend T", ago: "N U geleden", ahead: "over N U",
-		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O week van|in M",
+		dayOf: "D M Y?", monthOf: "M Y", weekOf: "O week van|in M Y?",
 		not: "de goede elke", told: "de het elke een", nor: "van", vague: "ruim bijna dan",
 	},
 	{
@@ -155,7 +155,7 @@ var languages = []language{
 		feasts:   map[feast]string{{1, 1}: "Новый год", {1, 7}: "Рождество", {3, 8}: "8 марта", {5, 9}: "День Победы", {12, 31}: "новогодняя ночь"},
 		this:     "этой|этом|эту|этот T",
 		last:     "прошлой|прошлый|прошлом|прошлую|прошлое|прошлые|прошлых T", next: "следующей|следующий|следующем|следующую|следующее|будущей|будущем T", ago: "N U назад; один? U1 назад",
-		dayOf: "D M Y?; D M Y года", weekOf: "O неделя|неделю|неделе M", vague: "более больше почти чем",
+		dayOf: "D M Y?; D M Y года", weekOf: "O неделя|неделю|неделе M Y?", vague: "более больше почти чем",
 	},
 	{
 		name:     "pl",
