@@ -202,7 +202,7 @@ func (c *checker) file(f fileRow) error {
 	chunks := make([]ReadyChunk, len(old))
 	for i, o := range old {
 		chunks[i] = ReadyChunk{Hash: o.key.hash, Chunk: Chunk{ID: o.key.id, StartLine: o.startLine, EndLine: o.endLine, Tokens: o.size,
-			Date: o.date, Keywords: o.key.keywords}}
+			Date: o.key.date, Keywords: o.key.keywords}}
 		if o.seq != i {
 			c.found("chunk %d of %s stands in place %d", i, f.path, o.seq)
 		}
@@ -234,7 +234,7 @@ func (c *checker) texts() error {
 		}
 		seqs[t.file]++
 		c.langs[t.lang]++
-		c.count(t.row, analyse(a, t.path, t.keywords, t.trail, t.body))
+		c.count(t.row, analyse(a, t.path, t.keywords, t.trail, t.date, t.body))
 		return nil
 	})
 	if errors.Is(err, errStop) {

@@ -34,6 +34,13 @@
 // A modification time so young that the file may change again within the
 // clock's grain is not trusted; such a file is read once more next time.
 //
+// # Days
+//
+// A chunk that has a date, of its file or of a heading, is also found by the days that
+// its text names by their distance from it: its words have 20230507 and 202305 where the
+// text of 8 May 2023 says "yesterday". A Query has such words in Days. They are made anew
+// when the date changes, or the rules by which they are found.
+//
 // # Searching words
 //
 // Scores are those of FTS5's bm25. FTS5 itself runs the first search after a

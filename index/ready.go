@@ -3,8 +3,10 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/internal/dates"
 )
 
 // ReadyChunk is a chunk with all that is stored of it.
@@ -18,7 +20,8 @@ type ReadyChunk struct {
 }
 
 // Words are a chunk's terms, separated by spaces: of its text, of its headings, and
-// of its file's path and keywords. Lang is the language of the text.
+// of its file's path and keywords, with those of the days that it was written on and
+// speaks of. Lang is the language of the text.
 type Words struct{ Lang, Body, Trail, File string }
 
 // Ready names and hashes the chunks of a file, without their words. The hash is
@@ -39,18 +42,19 @@ func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
 
 // Analyse makes the chunk's words.
 func (r *ReadyChunk) Analyse(a *analysis.Analyzer, path string) {
-	r.Words = analyse(a, path, r.Keywords, r.TrailText, r.Text)
+	r.Words = analyse(a, path, r.Keywords, r.TrailText, r.Date, r.Text)
 }
 
 // analyse makes a chunk's words. Headings, path and keywords are short; they
 // are read in the language of the text.
-func analyse(a *analysis.Analyzer, path, keywords, trail, text string) *Words {
+func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Words {
 	body, lang := a.AppendIndex(nil, text)
+	file := string(a.AppendIndexAs(nil, path+"\n"+keywords, lang))
 	return &Words{
 		Lang:  lang,
 		Body:  string(body),
 		Trail: string(a.AppendIndexAs(nil, trail, lang)),
-		File:  string(a.AppendIndexAs(nil, path+"\n"+keywords, lang)),
+		File:  strings.TrimSpace(file + " " + dates.Words(text, splitTrail(trail), date)),
 	}
 }
 

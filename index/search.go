@@ -1,11 +1,17 @@
 package index
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Query is a search for candidates, of both kinds.
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
+	// Days are words of the days that Text names, as [dates.Question] has them, by which
+	// chunks are found beside its own; they are not among Hits.Terms.
+	Days []string
 	// Model and Vector are the question's embedding; a nil Vector skips the
 	// search by vectors.
 	Model  string
@@ -18,6 +24,17 @@ type Query struct {
 	Want func(path string) bool
 	// Holders requests Hits.Holders.
 	Holders bool
+}
+
+// Words are all that chunks are found by: the terms of Text, and Days.
+func (q *Query) Words(terms []string) []string {
+	out := slices.Clip(terms)
+	for _, d := range q.Days {
+		if !slices.Contains(terms, d) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // Hits are the candidates of both searches, each with its own scores and ranks.
@@ -70,7 +87,7 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 		}
 	}()
 	if out.Terms, err = terms(ix, r.v, q.Text); err == nil {
-		out.Keyword, err = r.keyword(ctx, out.Terms, q.K, q.Want)
+		out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want)
 	}
 	if out.Chunks = r.v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
 		out.Holders, err = r.holders(ctx, out.Terms)

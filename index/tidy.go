@@ -31,7 +31,7 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 		}
 		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
 		done, err = eachText(ctx, tx, func(c storedText) error {
-			w := analyse(a, c.path, c.keywords, c.trail, c.body)
+			w := analyse(a, c.path, c.keywords, c.trail, c.date, c.body)
 			m.langs[w.Lang]++
 			if _, err := tx.ExecContext(ctx, fts5.Insert,
 				c.row, w.Body, w.Trail, w.File); err != nil {
@@ -55,7 +55,7 @@ type storedText struct {
 	id                    string
 	hash                  Hash
 	lang, trail, keywords string
-	body, path            string
+	date, body, path      string
 }
 
 // eachText calls f for every chunk in the order of rows. It reads in steps, so
@@ -77,7 +77,7 @@ func eachText(ctx context.Context, db drv.Conn, f func(storedText) error) (n int
 }
 
 func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) {
-	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.body, ifnull(f.path, '')
+	rows, err := db.QueryContext(ctx, `SELECT c.row, c.file, c.id, c.hash, c.lang, c.trail, c.keywords, c.date, c.body, ifnull(f.path, '')
 		FROM chunks AS c LEFT JOIN files AS f ON f.id=c.file WHERE c.row>? ORDER BY c.row LIMIT ?`, after, reanalyseStep)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) 
 	for rows.Next() {
 		var c storedText
 		var hash sql.RawBytes
-		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.keywords, &c.body, &c.path); err != nil {
+		if err := rows.Scan(&c.row, &c.file, &c.id, &hash, &c.lang, &c.trail, &c.keywords, &c.date, &c.body, &c.path); err != nil {
 			return nil, err
 		}
 		copy(c.hash[:], hash)
@@ -171,18 +171,18 @@ func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (
 		return 0, err
 	}
 	defer s.ix.analyzers.Give(a)
-	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+	rows, err := s.h.read.QueryContext(ctx, `SELECT c.trail, c.keywords, c.date, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var trail, keywords, body, path string
-		if err := rows.Scan(&trail, &keywords, &body, &path); err != nil {
+		var trail, keywords, date, body, path string
+		if err := rows.Scan(&trail, &keywords, &date, &body, &path); err != nil {
 			return 0, err
 		}
-		w := analyse(a, path, keywords, trail, body)
+		w := analyse(a, path, keywords, trail, date, body)
 		terms := strings.Fields(w.Body + " " + w.Trail + " " + w.File)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {

@@ -133,19 +133,19 @@ func (w *writer) file(f *prepared, r *SyncReport) error {
 // chunkKey distinguishes the chunks of one file by their id, their content,
 // and the words that find them.
 type chunkKey struct {
-	id       string
-	hash     Hash
-	keywords string
+	id             string
+	hash           Hash
+	keywords, date string
 }
 
-func (r *ReadyChunk) key() chunkKey { return chunkKey{r.ID, r.Hash, r.Keywords} }
+func (r *ReadyChunk) key() chunkKey { return chunkKey{r.ID, r.Hash, r.Keywords, r.Date} }
 
 // oldChunk is a stored chunk without its text.
 type oldChunk struct {
 	key                           chunkKey
 	row                           int64
 	seq, startLine, endLine, size int
-	lang, date                    string
+	lang                          string
 }
 
 // oldChunks reads a file's chunks in order.
@@ -160,7 +160,7 @@ func oldChunks(ctx context.Context, db drv.Conn, file int64) ([]oldChunk, error)
 	for rows.Next() {
 		var o oldChunk
 		var hash sql.RawBytes
-		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.date, &o.key.keywords); err != nil {
+		if err := rows.Scan(&o.row, &o.seq, &o.key.id, &hash, &o.startLine, &o.endLine, &o.size, &o.lang, &o.key.date, &o.key.keywords); err != nil {
 			return nil, err
 		}
 		copy(o.key.hash[:], hash)
@@ -211,7 +211,7 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 		{&w.insertWords, fts5.Insert},
 		{&w.deleteChunk, `DELETE FROM chunks WHERE row=?`},
 		{&w.deleteWords, fts5.Delete},
-		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=?, date=? WHERE row=?`},
+		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=? WHERE row=?`},
 	}
 	if m.model != "" {
 		statements = append(statements, []struct {

@@ -100,10 +100,10 @@ func (w *writer) insertAll(f *prepared, file int64, old []oldChunk) error {
 // move keeps a chunk and corrects its place.
 func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 	w.kept++
-	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens && o.date == r.Date {
+	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens {
 		return nil
 	}
-	_, err := w.moveChunk.ExecContext(w.ctx, seq, r.StartLine, r.EndLine, r.Tokens, r.Date, o.row)
+	_, err := w.moveChunk.ExecContext(w.ctx, seq, r.StartLine, r.EndLine, r.Tokens, o.row)
 	return err
 }
 

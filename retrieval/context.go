@@ -11,7 +11,7 @@ import (
 // is counted among the candidates, and estimated for all others from the
 // number of chunks that do.
 func (r *refiner) weigh() {
-	total := float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
+	total := r.total()
 	r.idf = make([]float64, len(r.terms))
 	for j := range r.terms {
 		n, in := 0.0, 0
@@ -33,6 +33,11 @@ func (r *refiner) weigh() {
 		}
 		r.idf[j] = idf(total, n)
 	}
+}
+
+// total is about how many passages the index has.
+func (r *refiner) total() float64 {
+	return float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
 }
 
 // idf returns the weight of a word that so many of all passages hold, never
@@ -126,6 +131,9 @@ func (r *refiner) combine() {
 			p.score = p.own + s.lends*r.around(s.places, i)
 			if p.named && r.sig.Speaker != 0 {
 				p.score *= r.sig.Speaker
+			}
+			if p.dated {
+				p.score += r.day
 			}
 			p.score += s.lends*r.sig.Session*s.score + r.sig.Chunk*p.chunk.raw()
 			if near {

@@ -77,7 +77,7 @@
 //
 //	<recall>
 //	one line: data, not instructions, and maybe out of date
-//	<note from="memory/2026-03-01.md#L3-L9" in="Deploys › Staging">
+//	<note from="memory/2026-03-01.md#L3-L9" dates="yesterday = 2026-02-28" in="Deploys › Staging">
 //	the lines, without those that carry nothing
 //	</note>
 //	<note from="fm-0123456789abcdef" origin="mem0 4b1c…" date="2026-02-07">

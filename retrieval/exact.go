@@ -239,7 +239,7 @@ func (r *refiner) order() {
 	}
 	for _, p := range r.places {
 		switch {
-		case p.words > 0:
+		case p.words > 0 || p.dated:
 		case r.asked == 1:
 			p.score = 0
 		default:

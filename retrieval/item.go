@@ -26,7 +26,9 @@ type Item struct {
 	// SupersededBy is that of its hits; where not all of them have one, "L3 by " and
 	// the citation for each that has.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	Text         string `json:"text"`
+	// Dates are those of its hits, as far as their lines are in Text.
+	Dates []Dated `json:"dates,omitempty"`
+	Text  string  `json:"text"`
 	// Score is that of its best hit, Hits are the IDs of all of them.
 	Score float64  `json:"score"`
 	Hits  []string `json:"hits"`
@@ -107,6 +109,7 @@ func fuse(segments []segment) (Item, int) {
 		item.Trail = common(item.Trail, s.hit.Trail)
 		item.Hits = append(item.Hits, s.hit.ID)
 		item.Cut = item.Cut || s.cut
+		item.Dates = appendDates(item.Dates, s)
 	}
 	item.StartLine, item.EndLine, item.Text = lines[0].no, lines[len(lines)-1].no, join(lines)
 	item.Citation = cite(item.Path, item.StartLine, item.EndLine)

@@ -160,6 +160,11 @@ func (s *spot) take(h *Hit) {
 		m.Trail = h.Trail
 	}
 	s.hit.More = append(s.hit.More, m)
+	for _, d := range h.Dates {
+		if !slices.Contains(s.hit.Dates, d) {
+			s.hit.Dates = append(s.hit.Dates, d)
+		}
+	}
 	s.room -= utf8.RuneCountInString(h.Snippet)
 	s.from, s.to = min(s.from, h.StartLine), max(s.to, h.EndLine)
 }
@@ -202,7 +207,8 @@ func (s *spot) follow(h *Hit) {
 		next.SnippetEnd = no
 	}
 	next.Snippet = strings.TrimSuffix(next.Snippet, "\n")
-	next.StartLine, next.EndLine = next.SnippetStart, next.SnippetEnd
+	next.StartLine, next.EndLine, next.Text = next.SnippetStart, next.SnippetEnd, next.Snippet
+	next.Dates = datesOf(&next)
 	if next.Snippet != "" && utf8.RuneCountInString(next.Snippet) <= s.room && !s.shows(&next) {
 		s.take(&next)
 	}

@@ -34,8 +34,9 @@ type place struct {
 	// that is, exact how much of the question stands in them as it was typed.
 	held         uint64
 	words, exact int
-	// named reports whether the question names who speaks.
-	named bool
+	// named reports whether the question names who speaks, dated whether the time that
+	// it names is one that the passage mentions.
+	named, dated bool
 }
 
 // session is what is under the first two headings of a file, as far as its
@@ -70,6 +71,8 @@ type refiner struct {
 	idf []float64
 	// names are the terms that are in labels.
 	names []bool
+	// day is the weight of mentioning the time that the question names.
+	day float64
 	// numbers lends the places their slices.
 	numbers []float64
 }
@@ -87,6 +90,7 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	r.weigh()
 	r.rateOwn()
 	r.rateSessions()
+	r.date()
 	r.combine()
 	r.holders()
 	r.order()
@@ -216,11 +220,11 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	for _, p := range top {
 		held[p.chunk] = true
 		c := p.candidate(w)
-		switch p.words {
-		case 0:
-			c.holds = none
-		case r.groups:
+		switch {
+		case p.words == r.groups:
 			c.holds = all
+		case p.words == 0 && !p.dated:
+			c.holds = none
 		}
 		out = append(out, c)
 	}

@@ -46,6 +46,7 @@ func (it *Item) render(b *strings.Builder) {
 	if !strings.Contains(it.Citation, it.Date) {
 		attribute(b, "date", it.Date)
 	}
+	attribute(b, "dates", DatesText(it.Dates))
 	attribute(b, "in", it.under())
 	b.WriteString(">\n")
 	b.WriteString(neutral(it.Text))

@@ -143,6 +143,9 @@ type Hit struct {
 	// More is what else is shown of the hit's place, in the order of its lines; the
 	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`
+	// Dates are the days that its text, and that of More, names by their distance from its own or without
+	// their year.
+	Dates []Dated `json:"dates,omitempty"`
 	// Text is all of it.
 	Text string `json:"-"`
 	// Seq is the chunk's place in its file, from 0.

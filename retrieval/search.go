@@ -30,7 +30,7 @@ type search struct {
 	// when is the time that the question names, intent what its form implies.
 	when   when
 	intent intent
-	// understood: when and intent were read.
+	// understood: intent was read.
 	understood bool
 }
 
@@ -53,6 +53,7 @@ func (s *search) run(ctx context.Context) {
 		lambda = 1
 	}
 	for _, c := range behindHolders(s.pick(cs, lambda)) {
+		c.hit.Dates = datesOf(&c.hit)
 		if s.q.Lines && !s.q.NoSnippets {
 			c.hit.show()
 		}
@@ -87,12 +88,12 @@ func (h *Hit) covers(citation string) bool {
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
-// understand parses the times that the question names, once, and only if there
-// are candidates to compare with: it takes longer than finding none.
+// understand parses what the question's form implies, once, and only if there are
+// candidates to compare with: it takes longer than finding none.
 func (s *search) understand(candidates int) {
 	if candidates > 0 && !s.understood {
 		s.understood = true
-		s.when, s.intent = whenOf(s.q.Text, s.q.Now), intentOf(s.q.Text)
+		s.intent = intentOf(s.q.Text)
 	}
 }
 
@@ -134,8 +135,10 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	if s.opts.Embedder != nil && s.opts.VectorWeight > 0 {
 		q.Model, q.Vector = s.embed(ctx)
 	}
+	s.when = whenOf(s.q.Text, s.q.Now)
+	q.Days = s.when.words(s.q.Now)
 	if s.opts.KeywordWeight == 0 && q.Vector != nil {
-		q.Text = ""
+		q.Text, q.Days = "", nil
 	}
 	hits, err := s.ix.Search(ctx, q)
 	if err != nil {

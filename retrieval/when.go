@@ -74,6 +74,7 @@ func whenOf(text string, now time.Time) when {
 	r.dates()
 	r.monthNames()
 	r.relative()
+	r.mentions()
 	r.years()
 	r.shift()
 	return r.when

@@ -42,4 +42,5 @@ package analysis
 //	1: first version
 //	2: Arabic is stemmed; letters help to recognise a language
 //	3: words of languages that build words leave their root beside the stem
-const Version = 3
+//	4: an index has the days that a text names by their distance beside them
+const Version = 4

@@ -98,7 +98,7 @@ const checkStep = 200
 
 // step checks the chunks behind a row.
 func (c *checker) step(ctx context.Context, tx pgx.Tx, a *analysis.Analyzer, last *int64) (int, error) {
-	rows, err := tx.Query(ctx, `SELECT c.row, f.path, f.analysis, c.hash, c.words, c.trail, c.keywords, c.body
+	rows, err := tx.Query(ctx, `SELECT c.row, f.path, f.analysis, c.hash, c.words, c.trail, c.keywords, c.date, c.body
 		FROM chunks AS c JOIN files AS f ON f.id=c.file WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint ORDER BY c.row LIMIT $3::integer`,
 		c.own, *last, checkStep)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *checker) step(ctx context.Context, tx pgx.Tx, a *analysis.Analyzer, las
 	for rows.Next() {
 		s := &stored{have: map[string]float64{}}
 		var trail, keywords, body []byte
-		if err := rows.Scan(&s.row, &s.path, &s.analysis, &s.hash, &s.words, &trail, &keywords, &body); err != nil {
+		if err := rows.Scan(&s.row, &s.path, &s.analysis, &s.hash, &s.words, &trail, &keywords, &s.ready.Date, &body); err != nil {
 			return 0, err
 		}
 		s.ready.TrailText, s.ready.Keywords, s.ready.Text = string(trail), string(keywords), string(body)

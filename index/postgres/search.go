@@ -31,7 +31,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 		}
 	}()
 	if out.Terms, err = questionTerms(ix.site, v, q.Text); err == nil {
-		out.Keyword, err = keywordHits(ctx, ix.site, v, out.Terms, q)
+		out.Keyword, err = keywordHits(ctx, ix.site, v, q.Words(out.Terms), q)
 	}
 	if err == nil && q.Holders && len(out.Keyword) > 0 {
 		out.Holders, err = holdersOf(ctx, ix.site, v, out.Terms[:min(len(out.Terms), index.MaxLookup)])

@@ -80,6 +80,11 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 			showLine(b, number, line, p, ink, mark)
 		}
 	}
+	if d := retrieval.DatesText(h.Dates); d != "" {
+		for _, l := range Wrap("["+d+"]", p.columns()-4) {
+			fmt.Fprintf(b, "    %s\n", p.Paint(Gray, Printable(l)))
+		}
+	}
 }
 
 // showLine prints a line behind its number, as far in as it stands.

@@ -62,6 +62,8 @@ type result struct {
 	Trail       []string `json:"trail,omitempty"`
 	Date        string   `json:"date,omitempty"`
 	Citation    string   `json:"citation,omitempty"`
+	// Dates are the days that the snippet names by their distance from its own.
+	Dates string `json:"dates,omitempty"`
 	// SupersededBy is where its replacement is, its own place if it states
 	// itself that it no longer holds.
 	SupersededBy string `json:"supersededBy,omitempty"`
@@ -121,7 +123,7 @@ func (f *found) off(why string) *found {
 
 func resultOf(h *retrieval.Hit, cite bool) result {
 	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, TextScore: h.Parts.Keyword, VectorScore: h.Parts.Vector,
-		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, SupersededBy: h.SupersededBy}
+		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy}
 	if h.Path == "" {
 		r.ID = h.ID
 	}

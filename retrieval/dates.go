@@ -1,0 +1,122 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/dates"
+)
+
+// Dated is a time that a text names, by its distance from the day on which it was
+// written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that
+// is.
+type Dated struct {
+	// Line is where it stands, counted as the hit's own lines are.
+	Line int `json:"line"`
+	// Text is how it is named there.
+	Text string `json:"text"`
+	// Date is YYYY-MM-DD, YYYY-MM or YYYY; of other stretches the first day and the
+	// last, with a slash between them.
+	Date string `json:"date"`
+}
+
+// datesOf returns the times that a hit names other than by dates in full.
+func datesOf(h *Hit) (out []Dated) {
+	for _, m := range dates.In(h.Text, h.Trail, h.Date) {
+		if !m.Literal {
+			out = append(out, Dated{h.StartLine + m.Line, m.Text, m.String()})
+		}
+	}
+	return out
+}
+
+// appendDates adds the dates of a segment that stand in the lines it shows.
+func appendDates(to []Dated, s segment) []Dated {
+	for _, d := range s.hit.Dates {
+		if !slices.Contains(to, d) && slices.ContainsFunc(s.lines, func(l line) bool { return l.no == d.Line && strings.Contains(l.text, d.Text) }) {
+			to = append(to, d)
+		}
+	}
+	return to
+}
+
+// DatesText says which dates they are, in a line: "yesterday = 2023-05-07; last week =
+// 2023-05-01/2023-05-07". What means two different days in two lines has its line in
+// front.
+func DatesText(ds []Dated) string {
+	var parts []string
+	for _, d := range ds {
+		s := d.Text + " = " + d.Date
+		if slices.ContainsFunc(ds, func(o Dated) bool { return o.Date != d.Date && strings.EqualFold(o.Text, d.Text) }) {
+			s = fmt.Sprintf("L%d %s", d.Line, s)
+		}
+		if !slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, s) }) {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// date finds the passages that mention the time that the question names, and what that
+// weighs.
+func (r *refiner) date() {
+	if !r.when.named() || r.sig.Time == 0 {
+		return
+	}
+	n := 0
+	for _, p := range r.places {
+		for _, m := range dates.In(p.text(), p.trail, p.chunk.hit.Date) {
+			p.dated = p.dated || r.when.covers(m.Span)
+		}
+		if p.dated {
+			n++
+		}
+	}
+	r.day = idf(r.total(), float64(n))
+}
+
+// covers reports whether a span that a text mentions is of the time: within it, or a few
+// days that it is part of.
+func (w when) covers(m dates.Span) bool {
+	if w.months&(1<<m.From.Month()) != 0 && m.From.Month() == m.To.Month() && m.From.Year() == m.To.Year() {
+		return true
+	}
+	few := m.To.Sub(m.From) < leastAfter
+	return slices.ContainsFunc(w.stretches, func(s stretch) bool {
+		if few {
+			return m.From.Before(s.to) && !m.To.Before(s.from)
+		}
+		return !m.From.Before(s.from) && m.To.Before(s.to)
+	})
+}
+
+// monthYears is for how many years the words of a month without a year are looked for,
+// and mostDayWords how many words at most.
+const (
+	monthYears   = 3
+	mostDayWords = 12
+)
+
+// words are those by which an index finds texts of the time, as of a moment.
+func (w when) words(now time.Time) (out []string) {
+	for _, s := range w.stretches {
+		out = append(out, dates.Question(dates.Span{From: s.from, To: s.to.AddDate(0, 0, -1)})...)
+	}
+	for m := time.January; m <= time.December; m++ {
+		for y := range monthYears {
+			if w.months&(1<<m) != 0 {
+				out = append(out, fmt.Sprintf("%d%02d", now.Year()-y, m))
+			}
+		}
+	}
+	return out[:min(len(out), mostDayWords)]
+}
+
+// mentions adds the times that package dates knows and what was read before does not.
+func (r *reader) mentions() {
+	for _, m := range dates.Of(r.text, r.today) {
+		r.stretches = append(r.stretches, stretch{m.From, m.To.AddDate(0, 0, 1)})
+	}
+}
