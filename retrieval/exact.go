@@ -213,6 +213,7 @@ func (r *refiner) holders() {
 	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g&any == 0 })
 	r.groups = len(groups)
 	e := &r.exact
+	whole := false
 	for _, p := range r.places {
 		for _, g := range groups {
 			if p.held&g != 0 {
@@ -221,6 +222,45 @@ func (r *refiner) holders() {
 		}
 		if p.words > 0 && !p.gone && (2*p.words >= r.groups || len(e.marks) > 0) {
 			p.exact = e.in(p.text(), p.chunk.hit.Date)
+			whole = whole || p.exact > mostMarks
+		}
+	}
+	if !whole && strings.Contains(e.whole, " ") {
+		r.across()
+	}
+}
+
+// across finds the question in passages of which one follows the other, where it stands
+// in none alone.
+func (r *refiner) across() {
+	for i := 1; i < len(r.places); i++ {
+		p, q := r.places[i-1], r.places[i]
+		if p.session != q.session || p.to+1 != q.from || p.words == 0 || q.words == 0 || p.words+q.words < r.groups || p.gone || q.gone {
+			continue
+		}
+		if n := r.exact.in(p.text()+"\n"+q.text(), ""); n > mostMarks {
+			p.exact, q.exact = n, n
+		}
+	}
+}
+
+// standing looks in what is no passage, spans and chunks that vectors found, for what of
+// the question stands in it. Marks that several spans hold don't count: a path that a
+// session is about tells none of its outputs from the others.
+func (s *search) standing(cs []*candidate) {
+	var marked []*candidate
+	for _, c := range cs {
+		if c.hit.passage {
+			continue
+		}
+		c.exact = s.exact.in(c.hit.Text, c.hit.Date)
+		if c.hit.Kind == Session && c.exact > 0 && c.exact <= mostMarks {
+			marked = append(marked, c)
+		}
+	}
+	if len(marked) > 1 {
+		for _, c := range marked {
+			c.exact = 0
 		}
 	}
 }
@@ -287,12 +327,33 @@ const (
 	deep  = 160
 )
 
+// deep reports whether the question is looked for far down.
+func (e *asTyped) deep() bool {
+	return len(e.marks) > 0 || e.whole != "" && len(strings.Fields(e.whole)) <= short
+}
+
+// deepenSpans is deepen for the spans of the session.
+func (s *search) deepenSpans(hits []found, most int) []found {
+	e := &s.exact
+	holds := func(f found) bool { return e.in(f.Text, "") > 0 }
+	if len(hits) < most || !e.deep() || slices.ContainsFunc(hits, holds) {
+		return hits
+	}
+	more, _ := s.q.Spans.search(s.a, s.q.Text, deep, s.q.WantSpan)
+	for _, f := range more[min(len(hits), len(more)):] {
+		if holds(f) {
+			hits = append(hits, f)
+		}
+	}
+	return hits
+}
+
 // deepen adds to the chunks that were found those in which the question stands as it was
 // typed, or a mark of it, where it stands in none of them: common words find others
 // first.
 func (s *search) deepen(ctx context.Context, q index.Query, hits *index.Hits) {
 	e := &s.exact
-	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || len(e.marks) == 0 && len(strings.Fields(e.whole)) > short {
+	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || !e.deep() {
 		return
 	}
 	holds := func(h index.Hit) bool { return e.in(h.Text, h.Date) > 0 }

@@ -134,3 +134,80 @@ func TestRowsAndLogLines(t *testing.T) {
 		}
 	}
 }
+
+// Spans of the session, and chunks that only their vectors found, are held to the same.
+func TestExactFirstInSpansAndChunks(t *testing.T) {
+	for _, c := range []struct{ question, holds, near string }{
+		{"tides at the quay", "one\nhe reads the tides\nat the quay\ntwo", "quay, tides, quay tides: at the quay the tides"},
+		{"what sets wal_tail_bytes for the tail?", "one line for wal_tail_bytes", "what sets the bytes of the tail of the wal for the tail"},
+		{"who wrote 9f2c1ab7e4?", "Torunn wrote 9f2c1ab7e4", "who wrote wrote wrote what was written"},
+		{"what did \"the red lamp\" mean", "the red lamp", "red red lamp lamp mean mean"},
+		{"港口的灯塔", "他说港口的灯塔坏了", "港口 港口 灯塔 灯塔 的灯"},
+		{"Hafenlampe am Kai", "die **Hafenlampe** am Kai", "Kai Kai Hafenlampe Hafenlampe"},
+	} {
+		var spans []Span
+		for i := range 100 {
+			spans = append(spans, Span{ID: fmt.Sprint("near", i), Text: c.near + fmt.Sprint(" ", i)})
+		}
+		long := strings.Repeat("filler of another kind. ", 20)
+		for n, most := range map[int]int{30: 0, 100: 12} {
+			s, err := NewSpans(append(slices.Clone(spans[:n]), Span{ID: "holds", Text: long + "\n" + c.holds})...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := New(nil, nil).Search(t.Context(), Query{Text: c.question, Spans: s, MostSpans: most, Passages: true, Lines: true, Now: now}).Hits; len(got) == 0 || got[0].ID != "holds" {
+				t.Errorf("%q among %d spans: %v", c.question, n, ids(got))
+			}
+		}
+		a, _ := analyzer()
+		terms := a.Query(c.question, nil)
+		analyzers.Put(a)
+		for name, hits := range map[string]index.Hits{
+			"beside words":  {Terms: terms, Keyword: ranked(hit("near", "a.md", 1, .9, c.near)), Vector: ranked(hit("other", "b.md", 1, .9, "filler"), hit("holds", "c.md", 1, .1, c.holds))},
+			"without words": {Terms: terms, KeywordErr: index.ErrBusy, Vector: ranked(hit("other", "b.md", 1, .9, "filler"), hit("holds", "c.md", 1, .1, c.holds))},
+		} {
+			got := ask(&fakeIndex{hits: hits}, Options{Embedder: works}, Query{Text: c.question, Passages: true}).Hits
+			if len(got) == 0 || got[0].Path != "c.md" {
+				t.Errorf("%q, chunks %s: %v", c.question, name, ids(got))
+			}
+		}
+	}
+}
+
+// A mark that several spans hold tells none of them from the others; the whole question does.
+func TestCommonMarkInSpans(t *testing.T) {
+	var spans []Span
+	for i := range 6 {
+		spans = append(spans, Span{ID: fmt.Sprint("log", i), Text: fmt.Sprintf("GET /v1/sailings %d took long, and much more of the same is told here", i)})
+	}
+	best := Span{ID: "limit", Text: "the rate limit for a scraper, per client: rate, limit, scraper"}
+	whole := Span{ID: "whole", Text: "long filler\nwhat limits the rate of a scraper at /v1/sailings\nmore filler"}
+	for _, c := range []struct {
+		more []Span
+		want string
+	}{{[]Span{best}, "limit"}, {[]Span{best, whole}, "whole"}} {
+		s, err := NewSpans(append(slices.Clone(spans), c.more...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New(nil, nil).Search(t.Context(), Query{Text: "what limits the rate of a scraper at /v1/sailings", Spans: s, Passages: true, Lines: true, Now: now}).Hits; len(got) == 0 || got[0].ID != c.want {
+			t.Errorf("%v, want %s first", ids(got), c.want)
+		}
+	}
+}
+
+// What stands in two passages, one behind the other, or in two chunks, stands there too.
+func TestExactAcrossPassages(t *testing.T) {
+	before, behind := strings.Repeat("filler of some kind\n", 3)+"he reads the tides", "at the quay and more\n"+strings.Repeat("filler again\n", 3)
+	near := hit("near", "a.md", 1, .9, "- tides at a quay, the quay, quay tides at the quay")
+	second := hit("c2", "b.md", 5, .1, behind)
+	for name, hits := range map[string][]index.Hit{
+		"passages": {near, hit("c", "b.md", 1, .1, before+"\n"+behind)},
+		"chunks":   {near, hit("c", "b.md", 1, .1, before), second},
+	} {
+		got := askPassages(&fakeIndex{hits: index.Hits{Chunks: 3, Keyword: ranked(hits...)}}, "reads the tides at the quay", Options{})
+		if len(got) < 2 || got[0].Path != "b.md" || got[1].Path != "b.md" {
+			t.Errorf("%s: %v", name, ids(got))
+		}
+	}
+}

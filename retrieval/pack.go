@@ -58,7 +58,8 @@ type Left struct {
 
 // Packed is what fits.
 type Packed struct {
-	// Items are in the order in which Render is to have them; never nil.
+	// Items are in the order in which Render is to have them: the best first, and beside
+	// each those of the same file or page, in the order of their lines; never nil.
 	Items []Item `json:"items"`
 	// Left is what was left out; never nil.
 	Left []Left `json:"left"`
@@ -66,7 +67,7 @@ type Packed struct {
 	Tokens int `json:"tokens"`
 }
 
-// Pack chooses what of hits, the best first, goes into a prompt: each as a whole
+// Pack chooses what of hits, the best first and of a Query for Lines, goes into a prompt: each as a whole
 // if it fits; the first that does not, unless too little room is left for that,
 // as the lines round the question's words. Hits that touch in one text become one
 // item. The rendered items never have more tokens than the options allow.

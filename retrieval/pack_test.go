@@ -45,7 +45,7 @@ func TestPackMerges(t *testing.T) {
 		{"overlap", []Hit{chunk(t, "a", 3, 1, "c\nd\ne"), chunk(t, "a", 1, 0, "a\nb\nc\nd")}, []string{"a#L1-L5: a\nb\nc\nd\ne"}},
 		{"touching, through a third", []Hit{chunk(t, "a", 1, 0, "a\nb\n"), chunk(t, "b", 1, 0, "x"), chunk(t, "a", 5, 2, "e"), chunk(t, "a", 3, 1, "c\nd\n")},
 			[]string{"a#L1-L5: a\nb\nc\nd\ne", "b#L1: x"}},
-		{"a gap", []Hit{chunk(t, "a", 4, 2, "d"), chunk(t, "a", 1, 0, "a\nb")}, []string{"a#L4: d", "a#L1-L2: a\nb"}},
+		{"a gap", []Hit{chunk(t, "a", 4, 2, "d"), chunk(t, "a", 1, 0, "a\nb")}, []string{"a#L1-L2: a\nb", "a#L4: d"}},
 		{"markers do not part", []Hit{chunk(t, "a", 1, 0, "a\n<!-- mk:1 -->\n\n"), chunk(t, "a", 4, 1, "b\n<!-- mk:2 -->")}, []string{"a#L1-L4: a\nb"}},
 		{"halves of a line", []Hit{chunk(t, "a", 7, 0, long), chunk(t, "a", 7, 1, "and the second half")}, []string{"a#L7: " + strings.TrimSpace(long) + "and the second half"}},
 		{"parts of a line with a gap", []Hit{chunk(t, "a", 7, 0, "begin"), chunk(t, "a", 7, 5, "end")}, []string{"a#L7: begin … end"}},

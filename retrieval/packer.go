@@ -247,6 +247,7 @@ func (s segment) part(size int) segment {
 // made smaller once, or goes.
 func (p *packer) settle() Packed {
 	for shrunk := false; len(p.segments) > 0; {
+		p.notes = pageOrder(p.notes)
 		items := make([]Item, len(p.notes))
 		for i := range p.notes {
 			items[i] = p.notes[i].Item

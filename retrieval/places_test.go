@@ -151,3 +151,20 @@ func TestPlacesKeepRanks(t *testing.T) {
 		}
 	})
 }
+
+// Notes of one page or file stand together, in the order of its lines.
+func TestPackPageOrder(t *testing.T) {
+	var hits []Hit
+	for _, id := range []string{"ev-1@L101-L120", "ev-2", "ev-1@L21-L40", "ev-3@L9-L12", "ev-1@L9-L20", "ev-3@L1-L8"} {
+		text := "what stands in " + id + " and nowhere else"
+		hits = append(hits, Hit{Kind: Session, ID: id, Citation: id, StartLine: 1, EndLine: 1, Text: text})
+	}
+	hits = append(hits, chunk(t, "memory/a.md", 9, 0, "a note of memory"), chunk(t, "memory/b.md", 1, 0, "another file"), chunk(t, "memory/a.md", 1, 0, "the first line"))
+	var got []string
+	for _, it := range Pack(hits, &PackOptions{Items: 10}).Items {
+		got = append(got, it.Citation)
+	}
+	if d := cmp.Diff([]string{"ev-1@L9-L20", "ev-1@L21-L40", "ev-1@L101-L120", "ev-2", "ev-3@L1-L8", "ev-3@L9-L12", "memory/a.md#L1", "memory/a.md#L9", "memory/b.md#L1"}, got); d != "" {
+		t.Error(d)
+	}
+}

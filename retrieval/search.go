@@ -36,6 +36,9 @@ type search struct {
 
 func (s *search) run(ctx context.Context) {
 	var cs []*candidate
+	if s.q.Passages && s.opts.KeywordWeight > 0 {
+		s.exact = exactOf(s.q.Text)
+	}
 	if s.may() {
 		hits := s.memory(ctx)
 		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
@@ -46,10 +49,13 @@ func (s *search) run(ctx context.Context) {
 		}
 	}
 	cs = append(cs, s.session()...)
+	if !s.ranked {
+		s.standing(cs)
+	}
 	s.understand(len(cs))
 	cs = s.rate(cs)
 	lambda := s.opts.Lambda
-	if s.ranked || len(cs) > 0 && cs[0].hit.passage && (!cs[0].talk || cs[0].exact > 0) {
+	if s.ranked || len(cs) > 0 && (cs[0].exact > 0 || cs[0].hit.passage && !cs[0].talk) {
 		lambda = 1
 	}
 	for _, c := range behindHolders(s.pick(cs, lambda)) {
@@ -146,7 +152,6 @@ func (s *search) memory(ctx context.Context) index.Hits {
 		return index.Hits{}
 	}
 	if s.q.Passages && q.Text != "" {
-		s.exact = exactOf(s.q.Text)
 		s.deepen(ctx, q, &hits)
 	}
 	s.words = q.Text != "" && hits.KeywordErr == nil
@@ -213,6 +218,7 @@ func (s *search) session() []*candidate {
 		most = min(most, s.q.MostSpans)
 	}
 	hits, terms := s.q.Spans.search(s.a, s.q.Text, most, s.q.WantSpan)
+	hits = s.deepenSpans(hits, most)
 	var out []*candidate
 	for i, f := range hits {
 		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: f.digest}

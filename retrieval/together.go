@@ -3,6 +3,7 @@ package retrieval
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Passages of one session share a note: each costs its own lines only, and what
@@ -100,4 +101,24 @@ func (p *packer) repeats(h *Hit) bool {
 	return slices.ContainsFunc(p.segments, func(s segment) bool {
 		return s.hit.passage && jaccard(s.hit.words, h.words) >= nearDuplicate
 	})
+}
+
+// pageOrder puts notes of one page or file beside the best of them, in the order of its
+// lines.
+func pageOrder(notes []note) []note {
+	of := func(n note) string {
+		id, _, _ := strings.Cut(n.ID, LinesMark)
+		return string(n.Kind) + cmp.Or(n.Path, id)
+	}
+	first := map[string]int{}
+	for i, n := range notes {
+		if _, ok := first[of(n)]; !ok {
+			first[of(n)] = i
+		}
+	}
+	out := slices.Clone(notes)
+	slices.SortStableFunc(out, func(a, b note) int {
+		return cmp.Or(cmp.Compare(first[of(a)], first[of(b)]), cmp.Compare(spanLine(a.ID), spanLine(b.ID)), cmp.Compare(a.StartLine, b.StartLine))
+	})
+	return out
 }
