@@ -86,7 +86,7 @@ func TestPictureRefusals(t *testing.T) {
 		{fail.ExitUsage, "light, dark", []string{"-t", sample, "--picture", kept, "--theme", "blue"}},
 		{fail.ExitUsage, "--theme goes with --picture", []string{"-t", sample, "--theme", "dark"}},
 		{fail.ExitUsage, "names a file", []string{"-t", sample, "--picture", "-"}},
-		{fail.ExitError, "[picture trace]", []string{"--trace", "t.jsonl", "--picture", kept}},
+		{fail.ExitUsage, "--picture and --trace exclude each other", []string{"--trace", "t.jsonl", "--picture", kept}},
 		{fail.ExitError, "nowhere", []string{"-t", sample, "--limit", "2", "--picture", "nowhere/at/all.svg"}},
 		{fail.ExitError, "nothing to draw", []string{"-t", sample, "--limit", "2", "--picture", kept, "--context-window", "300", "--reserve", "1"}},
 	} {

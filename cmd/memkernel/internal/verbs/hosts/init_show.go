@@ -16,12 +16,16 @@ import (
 var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
 	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
 
-// showInitPlan says what was found, and what would change.
-func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON) {
+// showInitPlan says what was found, and what would change; inner, that it was begun in a
+// folder of the workspace.
+func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) {
 	fmt.Fprintln(a.Out, "memkernel gives coding agents a memory of this folder: before each answer they")
 	fmt.Fprintln(a.Out, "get what its notes say on the question.")
 	fmt.Fprintln(a.Out)
 	fmt.Fprintf(a.Out, "folder    %s\n", in.Workspace)
+	if inner {
+		fmt.Fprintln(a.Out, "          this folder is in it; --workspace . sets up this one alone")
+	}
 	label := "agents"
 	for _, h := range doc.Hosts {
 		trace := strings.Join(h.FoundBy, ", ")
