@@ -110,7 +110,7 @@ var arrows = map[string][]string{
 	"kernel/internal/memory":        {"embed", "index", "internal/store", "internal/visible", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
 	"kernel/internal/notes":         {".", "internal/store", "pagevm", "pagevm/journal", "pagevm/mask", "summary"},
-	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
+	"kernel/internal/plan":          {".", "budget", "cachelayout", "checkpoint", "internal/choice", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "pagevm/toolcall", "retrieval", "retrieval/foreign", "summary", "transcript"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/store", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "summary"},
@@ -130,7 +130,7 @@ var arrows = map[string][]string{
 	"replay/recall":    {"."},
 
 	"serve":       {".", "cachelayout", "index", "internal/atomicfile", "internal/document", "internal/statedir", "kernel", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
-	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/hook":  {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/statedir", "kernel", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
 	"serve/mcp":   {"index/watch", "kernel", "markdownstore", "serve/tools"},
 	"serve/proxy": {".", "budget", "kernel", "transcript"},
 	"serve/tools": {"index", "kernel", "markdownstore", "pagevm/journal", "retrieval"},

@@ -32,6 +32,8 @@ const (
 	// evidence that is packed into 2,000 tokens, .4 up to 3.2 (BenchmarkChoices of
 	// judge/relevance).
 	DefaultRecallShare = 0.3
+	// DefaultRecallScore is the score below which the best hit is as nothing.
+	DefaultRecallScore = retrieval.DefaultMinBest
 )
 
 // MemoryOptions say what a kernel takes from the Markdown of its workspace. The
@@ -54,9 +56,8 @@ type MemoryOptions struct {
 	// RecallTokens and RecallItems bound what is recalled for a user turn. Defaults
 	// DefaultRecallTokens and DefaultRecallItems; negative recalls nothing.
 	RecallTokens, RecallItems int
-	// RecallScore is the score that a hit needs to be recalled. It has no default
-	// but 0: scores grow with a question's length, so that those of answers and
-	// those of questions that memory knows nothing of lie over each other.
+	// RecallScore is the score that the best hit needs for anything to be recalled, 0 to
+	// 1; default DefaultRecallScore, negative for none. See [retrieval.Hit].
 	RecallScore float64
 	// RecallShare is the share of the best hit's score that a hit needs to be
 	// recalled, 0 to 1; default DefaultRecallShare, negative for none.
@@ -102,6 +103,9 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	}
 	if o.RecallItems == 0 {
 		o.RecallItems = DefaultRecallItems
+	}
+	if o.RecallScore == 0 {
+		o.RecallScore = DefaultRecallScore
 	}
 	if o.RecallShare == 0 {
 		o.RecallShare = DefaultRecallShare
@@ -170,9 +174,9 @@ type SearchRequest struct {
 	// Source is where to look: SourceMemory, SourceSessions, or "" for all.
 	Source string
 	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
-	// the score that they need.
-	MaxResults int
-	MinScore   float64
+	// the score that they need, MinBest the score that the best one needs for any.
+	MaxResults        int
+	MinScore, MinBest float64
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
@@ -187,7 +191,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if err := checkSource(req.Source); err != nil {
 		return nil, err
 	}
-	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Now: req.Now}
+	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, MinBest: req.MinBest, Passages: true, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}

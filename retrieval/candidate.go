@@ -20,6 +20,9 @@ type candidate struct {
 	digest *digest
 	// compared counts the picked ones that its similarity knows of.
 	compared int
+	// held marks the question's terms that it holds, with those of its headings and of who
+	// speaks; 0 if that was not looked at.
+	held uint64
 }
 
 // weights mixes the two searches. A search that found nothing at all is

@@ -180,7 +180,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	out := make([]*candidate, 0, len(top))
 	for _, p := range top {
 		held[p.chunk] = true
-		out = append(out, p.candidate(w))
+		out = append(out, r.candidate(p, w))
 	}
 	for _, c := range chunks {
 		if c.hit.Parts.VectorRank > 0 && !held[c] {
@@ -193,7 +193,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 // halfPassage is the score of a passage that becomes one half.
 const halfPassage = 60
 
-func (p *place) candidate(w weights) *candidate {
+func (r *refiner) candidate(p *place, w weights) *candidate {
 	c := &candidate{hit: p.chunk.hit, from: p.chunk.from, digest: p.body}
 	h := &c.hit
 	h.passage, h.whole, h.first, h.words = true, h.Text, h.StartLine, p.body.set
@@ -201,6 +201,11 @@ func (p *place) candidate(w weights) *candidate {
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
+	for j, t := range r.terms {
+		if p.tf[j] > 0 || p.label != nil && p.label.count(t) > 0 {
+			c.held |= 1 << j
+		}
+	}
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
 	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
 	return c

@@ -83,11 +83,13 @@ type Search struct {
 	Detail  string           `json:"detail"`
 	// Behind says by how much the index is behind, absent if it is not.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Weak reports whether the results are likely beside the question, absent if not.
+	Weak bool `json:"weak,omitempty"`
 }
 
 // OfSearch is what was found on a question.
 func OfSearch(query string, r *retrieval.Result) Search {
-	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind}
+	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Weak}
 }
 
 // Forget is the document of forget.

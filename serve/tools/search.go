@@ -31,6 +31,8 @@ type found struct {
 	Citations Citations `json:"citations"`
 	// Behind is by how much the index is behind the files.
 	Behind *index.Lag `json:"behind,omitempty"`
+	// Weak reports whether the results are likely beside the question.
+	Weak bool `json:"weak,omitempty"`
 	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what would help.
 	Disabled    bool   `json:"disabled,omitempty"`
@@ -72,7 +74,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Reason, out.Detail, out.Mode, out.Behind = string(res.Reason), res.Detail, string(res.Mode), res.Behind
+	out.Reason, out.Detail, out.Mode, out.Behind, out.Weak = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Weak
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()
