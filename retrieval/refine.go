@@ -175,7 +175,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}
-	w := weights{r.opts.VectorWeight, r.opts.KeywordWeight}.among(*r.hits)
+	w := r.weights().among(*r.hits)
 	held := map[*candidate]bool{}
 	out := make([]*candidate, 0, len(top))
 	for _, p := range top {

@@ -45,7 +45,7 @@ func (s *search) run(ctx context.Context) {
 	var cs []*candidate
 	if s.may() {
 		hits := s.memory(ctx)
-		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
+		cs = union(hits, s.weights(), s.q.Age)
 		s.understand(len(cs))
 		s.ranked = hits.Ranked
 		if s.q.Passages && !s.ranked {
@@ -160,6 +160,7 @@ func (s *search) memory(ctx context.Context) index.Hits {
 		s.report(OK, hits.Note, nil)
 	}
 	s.halved(hits)
+	s.rely(&hits)
 	s.asked, s.holders, s.chunks = hits.Terms, hits.Holders, hits.Chunks
 	if len(hits.Terms) == 0 {
 		hits.Terms = s.a.Query(s.q.Text, nil)
@@ -236,6 +237,7 @@ func (s *search) rate(cs []*candidate) []*candidate {
 		c.score(d, s.q.Now)
 	}
 	order(cs)
+	s.protect(cs)
 	enough := func(c *candidate) bool {
 		return c.hit.Score > 0 && c.hit.Score >= s.q.MinShare*cs[0].hit.Score
 	}

@@ -64,10 +64,18 @@ func (f *filling) once(ctx context.Context, check bool) error {
 	if err == nil {
 		err = f.media(ctx)
 	}
-	if err != nil || used == f.p.Model() {
-		return err
+	if err == nil && used != f.p.Model() {
+		err = f.ix.UseModel(ctx, f.p.Model(), dim)
 	}
-	return f.ix.UseModel(ctx, f.p.Model(), dim)
+	if m, ok := f.ix.(measurer); err == nil && ok {
+		err = m.Measure(ctx, report.Embedded > 0, f.p.EmbedQuery)
+	}
+	return err
+}
+
+// measurer is an index that finds out what its vectors are worth.
+type measurer interface {
+	Measure(ctx context.Context, again bool, embed func(ctx context.Context, text string) ([]float32, error)) error
 }
 
 // allowed estimates what is to be sent and asks whether it may be.
