@@ -155,7 +155,7 @@ func TestEvalModes(t *testing.T) {
 	for _, tc := range []struct {
 		args string
 		mrr  float64
-	}{{"", .5}, {"--mode vectors --vectors right", 1}, {"--mode hybrid --vectors right", 1}} {
+	}{{"", .5}, {"--mode vectors --vectors right", 1}, {"--mode hybrid --vectors right", .75}} { // what holds all of the words stays first
 		code, out, stderr := invoke(t, append([]string{"eval", "--set", dir, "--json"}, strings.Fields(tc.args)...)...)
 		var doc report
 		if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
