@@ -45,6 +45,7 @@ type made struct {
 	kind string
 	// known are the vectors that don't follow from the text alone.
 	known map[string][]float32
+	cut   []cut
 }
 
 // Vectors makes a provider of a kind for the set.
@@ -52,7 +53,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 	if !slices.Contains(VectorKinds, kind) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
 	}
-	m := &made{kind, map[string][]float32{}}
+	m := &made{kind, map[string][]float32{}, b.cut}
 	if kind == VectorsNoise || kind == VectorsConstant {
 		return m, nil
 	}
@@ -110,12 +111,32 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 		return v, nil
 	}
 	v := random(text)
+	if c := m.holding(text); c != nil {
+		for i := range v {
+			v[i] = v[i]*madeNoise + c[i]
+		}
+		return v, nil
+	}
 	if m.kind == VectorsConstant {
 		for i := range v {
 			v[i] = v[i]*.05 + 1
 		}
 	}
 	return v, nil
+}
+
+// holding is where right vectors put a passage of the set: at the chunk that it stands in.
+// nil for other texts, and for vectors that don't know.
+func (m *made) holding(text string) []float32 {
+	if m.kind != VectorsRight {
+		return nil
+	}
+	for i := range m.cut {
+		if v := m.known[m.cut[i].text]; v != nil && strings.Contains(m.cut[i].text, text) {
+			return v
+		}
+	}
+	return nil
 }
 
 // EmbedDocuments implements embed.Provider.
@@ -173,6 +194,11 @@ func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
 	}, nil)
 	if err = cmp.Or(err, report.RefusedErr); err != nil {
 		return fmt.Errorf("embed %s: %w", b.Dir, err)
+	}
+	if m, ok := b.Index.(interface {
+		Measure(context.Context, func(context.Context, string) ([]float32, error)) error
+	}); ok {
+		return m.Measure(ctx, p.EmbedQuery)
 	}
 	return nil
 }

@@ -71,3 +71,39 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// What has nothing to do with memory is recalled nothing, and what memory answers is.
+func TestSilence(t *testing.T) {
+	const dir = "../../testdata/workspace"
+	b, err := relevance.Open(t.Context(), relevance.Set{Dir: dir}, relevance.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	k, err := kernel.Open(t.Context(), dir, &kernel.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if _, err := k.Reindex(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	now, err := b.Moment(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	junk, err := Prompts(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Judge(t.Context(), k, junk, b.Asked(1, 100), b.HeldBy, now.AddDate(0, 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Recalled > len(junk)/10 || r.TokensMean > 40 {
+		t.Errorf("something is recalled for %d of %d prompts that ask nothing of memory, %.0f tokens in the mean: %+v", r.Recalled, len(junk), r.TokensMean, r.Kinds)
+	}
+	if a := r.Answerable; a.Recalled < 97 || a.Right < 95 {
+		t.Errorf("of questions that memory answers: %+v", a)
+	}
+}
