@@ -41,7 +41,7 @@ const (
 	probes      = 24
 	probeHits   = 5
 	leastProbes = 4
-	probeLength = 400 // bytes
+	probeLength = 48 // bytes
 )
 
 // Measure asks the vectors of the model in use for passages of the index itself, each by
@@ -117,13 +117,21 @@ func (h *handles) passages(ctx context.Context, total int64) ([]string, error) {
 				longest = line
 			}
 		}
-		// A part of it: whatever makes vectors finds the very text that it made one of.
-		n := min(2*len(longest)/3, probeLength)
-		for n > 0 && !utf8.RuneStart(longest[n]) {
+		// As long as a question is, from its middle: whatever makes vectors finds the very
+		// text that it made one of, and most find a long part of it by its spelling.
+		from := len(longest) / 3
+		for from > 0 && !utf8.RuneStart(longest[from]) {
+			from--
+		}
+		if at := strings.IndexByte(longest[from:], ' '); at >= 0 && at < probeLength/2 {
+			from += at + 1
+		}
+		n := min(len(longest)-from, probeLength)
+		for n > 0 && from+n < len(longest) && !utf8.RuneStart(longest[from+n]) {
 			n--
 		}
 		if n > 0 {
-			out = append(out, longest[:n])
+			out = append(out, longest[from:from+n])
 		}
 	}
 	return out, rows.Err()

@@ -128,8 +128,8 @@ func order(cs []*candidate) {
 // nothing, and from fullReliance on as much as Options.VectorWeight says. Where that was not
 // measured they count in full.
 const (
-	leastReliance = .3
-	fullReliance  = .7
+	leastReliance = .8
+	fullReliance  = .95
 )
 
 // rely weighs the vectors' hits. Those that can't be relied on are left out, so that words

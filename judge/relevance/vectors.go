@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,10 +28,13 @@ const (
 	// VectorsConstant are nearly the same for all texts, as a model's are that doesn't
 	// know the language.
 	VectorsConstant = "constant"
+	// VectorsForeign know how texts are spelled and not what they mean, and are near to
+	// one another, as a model's are for another language than it was made for.
+	VectorsForeign = "foreign"
 )
 
 // VectorKinds are the kinds of made vectors.
-var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant}
+var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant, VectorsForeign}
 
 const (
 	madeDim = 256
@@ -54,7 +58,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
 	}
 	m := &made{kind, map[string][]float32{}, b.cut}
-	if kind == VectorsNoise || kind == VectorsConstant {
+	if kind == VectorsNoise || kind == VectorsConstant || kind == VectorsForeign {
 		return m, nil
 	}
 	for i := range b.cut {
@@ -110,6 +114,9 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	if v := m.known[text]; v != nil {
 		return v, nil
 	}
+	if m.kind == VectorsForeign {
+		return letters(text), nil
+	}
 	v := random(text)
 	if c := m.holding(text); c != nil {
 		for i := range v {
@@ -147,6 +154,24 @@ func (m *made) EmbedDocuments(ctx context.Context, texts []string) (embed.Result
 		r.Vectors = append(r.Vectors, v)
 	}
 	return r, nil
+}
+
+// letters counts the threes of characters of a text, in as many places as a vector has,
+// beside what all texts have.
+func letters(text string) []float32 {
+	v := make([]float32, madeDim)
+	rs := []rune(text)
+	sum := 0.0
+	for i := range max(len(rs)-2, 0) {
+		v[hashed(string(rs[i:i+3]))%madeDim]++
+	}
+	for _, x := range v {
+		sum += float64(x * x)
+	}
+	for i := range v {
+		v[i] = v[i]/float32(math.Sqrt(max(sum, 1))) + .1 // a length of 1.6 that all have
+	}
+	return v
 }
 
 // random is a vector of length 1 in the mean that only a text decides.
