@@ -95,7 +95,7 @@ bench-retrieval-quality: build ## the tables of doc/retrieval.md
 	$(GO) run ./judge/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
 	for set in $(WORKSPACES); do $(BIN) eval --known-items --workspace $$set --state-dir bin/judged && \
 	  $(BIN) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(BIN) eval --headings --set $$set || exit 1; done
-	for v in right noise adversarial constant; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
+	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
 	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
 

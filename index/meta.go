@@ -39,6 +39,8 @@ type meta struct {
 	commonOf int64
 	// codes describes chunk_codes.
 	codes vec.Meta
+	// reliance is what Measure found, empty before.
+	reliance reliance
 }
 
 func newMeta(o *Options) *meta {
@@ -67,6 +69,9 @@ func (m *meta) pairs() map[string]string {
 	}
 	if c := m.codes.String(); c != "" {
 		out["codes"] = c
+	}
+	if r := m.reliance.String(); r != "" {
+		out["reliance"] = r
 	}
 	return out
 }
@@ -155,6 +160,8 @@ func (m *meta) set(k, v string) (known bool, err error) {
 		m.common = strings.Fields(v)
 	case "codes":
 		m.codes, err = vec.ParseMeta(v)
+	case "reliance":
+		m.reliance, err = parseReliance(v)
 	case "common_of":
 		m.commonOf, err = strconv.ParseInt(v, 10, 64)
 	default:

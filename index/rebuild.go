@@ -127,7 +127,7 @@ func salvage(ctx context.Context, from, to string, o *Options) error {
 	if old, err := loadMeta(ctx, src); err == nil && old.model != "" && old.dim > 0 {
 		m := newMeta(o)
 		was := m.clone()
-		m.model, m.dim = old.model, old.dim
+		m.model, m.dim, m.reliance = old.model, old.dim, old.reliance
 		if _, err := tx.ExecContext(ctx, "CREATE INDEX chunks_hash ON chunks(hash)"); err != nil {
 			return err
 		}

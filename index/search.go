@@ -47,6 +47,9 @@ type Hits struct {
 	Holders []int64
 	// Keyword and Vector are the hits, best first.
 	Keyword, Vector []Hit
+	// Reliance is how far the vectors find what they should, 0 to 1, as Measure found; nil
+	// if it was not measured for their model.
+	Reliance *float64
 	// KeywordErr and VectorErr are why a side is missing; the other may be
 	// there.
 	KeywordErr, VectorErr error
@@ -75,6 +78,9 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 		return out, explain("search", ix.door.path, err)
 	}
 	defer r.tx.Rollback()
+	if m := r.v.reliance; m.model != "" && m.model == r.v.model {
+		out.Reliance = &m.share
+	}
 	out.Outdated = r.v.outdated(ix.door.opts.Chunker)
 	if q.KMany > 0 && r.v.total > 2*int64(q.K) {
 		q.K = q.KMany

@@ -35,6 +35,8 @@ const (
 	// evidence that is packed into 2,000 tokens, .4 up to 3.2 (BenchmarkChoices of
 	// judge/relevance).
 	DefaultRecallShare = 0.3
+	// DefaultRecallScore is the score below which the best hit is as nothing.
+	DefaultRecallScore = retrieval.DefaultMinBest
 )
 
 // MemoryOptions say what a kernel takes from the Markdown of its workspace. The
@@ -57,9 +59,8 @@ type MemoryOptions struct {
 	// RecallTokens and RecallItems bound what is recalled for a user turn. Defaults
 	// DefaultRecallTokens and DefaultRecallItems; negative recalls nothing.
 	RecallTokens, RecallItems int
-	// RecallScore is the score that a hit needs to be recalled. It has no default
-	// but 0: scores grow with a question's length, so that those of answers and
-	// those of questions that memory knows nothing of lie over each other.
+	// RecallScore is the score that the best hit needs for anything to be recalled, 0 to
+	// 1; default DefaultRecallScore, negative for none. See [retrieval.Hit].
 	RecallScore float64
 	// RecallShare is the share of the best hit's score that a hit needs to be
 	// recalled, 0 to 1; default DefaultRecallShare, negative for none.
@@ -109,6 +110,9 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	}
 	if o.RecallItems == 0 {
 		o.RecallItems = DefaultRecallItems
+	}
+	if o.RecallScore == 0 {
+		o.RecallScore = DefaultRecallScore
 	}
 	if o.RecallShare == 0 {
 		o.RecallShare = DefaultRecallShare
@@ -208,9 +212,9 @@ type SearchRequest struct {
 	// CLAUDE.md: they are left out, in whatever folder of the workspace they are.
 	Loaded []string
 	// MaxResults bounds the hits, default [retrieval.DefaultLimit]; MinScore is
-	// the score that they need.
-	MaxResults int
-	MinScore   float64
+	// the score that they need, MinBest the score that the best one needs for any.
+	MaxResults        int
+	MinScore, MinBest float64
 	// Lines requests a hit for each passage; otherwise a hit is a place, see
 	// [retrieval.Query].
 	Lines bool
@@ -242,7 +246,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if err := k.memory.checkCollection(req.Collection); err != nil {
 		return nil, err
 	}
-	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, Passages: true, Lines: req.Lines, Now: req.Now}
+	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, MinBest: req.MinBest, Passages: true, Lines: req.Lines, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}

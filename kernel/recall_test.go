@@ -391,7 +391,7 @@ func TestRecallKeepsItsCap(t *testing.T) {
 		put(t, dir, "memory/topics/"+topic+".md", b.String())
 	}
 	took := func(tokens, topic int, real float64) int {
-		k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: filepath.Join(dir, ".memkernel"), Memory: kernel.MemoryOptions{RecallTokens: tokens, RecallItems: 2}})
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: filepath.Join(dir, ".memkernel"), Memory: kernel.MemoryOptions{RecallTokens: tokens, RecallItems: 2, RecallScore: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -456,5 +456,51 @@ func TestOwnStateIsNotRecalled(t *testing.T) {
 	p := asked("s")
 	if strings.Contains(shown(p, "memkernel:rt"), "lemurs") || strings.Contains(strings.Join(p.Retrieval.Citations, " "), "SESSION-STATE.md") {
 		t.Errorf("it is recalled into the session that wrote it: %+v", p.Retrieval)
+	}
+}
+
+// Nothing is recalled for what asks nothing, and a question that goes on from the one
+// before is asked with it.
+func TestRecallKeepsQuiet(t *testing.T) {
+	notes := map[string]string{"memory/harbour.md": "# Harbour\n\nThe harbour master of Oslo is called Marit Solheim.\n"}
+	options := &kernel.Options{Memory: kernel.MemoryOptions{NoDailyLogs: true}}
+	for _, c := range []struct {
+		turns []string
+		want  bool
+	}{
+		{[]string{"thanks!"}, false},
+		{[]string{"mach bitte weiter"}, false},
+		{[]string{"What is 12.5 % of 840?"}, false},
+		{[]string{"Who is the harbour master of Oslo?"}, true},
+		{[]string{"who is the harbour master of oslo", "why?"}, true},
+		{[]string{"Wie heißt der harbour master of Oslo?", "ok", "und der zweite?"}, true},
+		{[]string{"thanks!", "why?"}, false},
+	} {
+		dir := t.TempDir()
+		fillWorkspace(t, dir, notes)
+		put(t, dir, "SESSION-STATE.md", "# State\n") // a step is asked for, too
+		options.StateDir = filepath.Join(dir, ".memkernel")
+		k, err := kernel.Open(t.Context(), dir, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reindex(t, k)
+		conv := newConversation(1)
+		for i, said := range c.turns {
+			if i > 0 {
+				conv.say()
+			}
+			conv.add(memkernel.RoleUser, words(said))
+		}
+		p := mustPlan(t, k, private(conv))
+		if got := strings.Contains(shown(p, "memkernel:rt"), "Marit Solheim"); got != c.want {
+			t.Errorf("%q: %+v\n%s", c.turns, p.Retrieval, shown(p, "memkernel:rt"))
+		}
+		for _, region := range p.Regions {
+			if region.Name == kernel.RegionRetrieval && (region.Tokens > 0) != c.want {
+				t.Errorf("%q: the region has %d tokens", c.turns, region.Tokens)
+			}
+		}
+		k.Close()
 	}
 }

@@ -155,10 +155,13 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// raw returns the chunk's score before it was brought into 0 to 1.
+// raw returns the score by words before it was brought into 0 to 1.
 func (c *candidate) raw() float64 {
-	k := c.hit.Parts.Keyword
-	return halfScore * k / max(1-k, 1e-9)
+	k, half := c.hit.Parts.Keyword, float64(halfScore)
+	if c.hit.passage {
+		half = halfPassage
+	}
+	return half * k / max(1-k, 1e-9)
 }
 
 // around returns what the neighbours of a passage add: for each term the largest
@@ -214,10 +217,10 @@ func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.fro
 // best returns the n best passages, the best first.
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
-	byScore := func(a, b *place) int {
+	byPlace := func(a, b *place) int {
 		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
 	}
-	slices.SortFunc(top, byScore)
+	slices.SortFunc(top, byPlace)
 	return top[:min(n, len(top))]
 }
 

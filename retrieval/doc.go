@@ -5,11 +5,12 @@
 //	question ──┬── words ────────────┐
 //	           └── Embedder ► vector ┴► Index.Search   Spans
 //	                                        │            │
-//	          union by chunk        .7 vector + .3 keyword, kept apart in Parts
+//	          union by chunk        .7 vector + .3 keyword, kept apart in Parts; the
+//	                                vectors' part by what they are worth on the index
 //	          × decay               floor + (1−floor)·2^(−age/half-life)
-//	          sort, MinScore,       ties by path, then place
-//	          MinShare
+//	          sort, MinShare        ties by path, then place
 //	          diversity             MMR over the best Pool candidates, for turns and spans
+//	          calibrate             scores become chances; MinBest, MinScore
 //	          Limit                 snippets are cut, unless none are wanted
 //	                                        │
 //	                         Result: hits, reason, mode, detail

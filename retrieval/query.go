@@ -8,8 +8,9 @@ type Query struct {
 	Text string
 	// Limit is how many hits come back at most; 0 means DefaultLimit.
 	Limit int
-	// MinScore is the score that a hit needs.
-	MinScore float64
+	// MinScore is the score that a hit needs, MinBest the score that the best one needs for
+	// there to be any.
+	MinScore, MinBest float64
 	// MinShare is the share of the best hit's score that a hit needs, 0 to 1.
 	MinShare float64
 	// Passages requests turns, items and paragraphs of at most five lines, by their

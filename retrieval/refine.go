@@ -214,7 +214,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}
-	w := weights{r.opts.VectorWeight, r.opts.KeywordWeight}.among(*r.hits)
+	w := r.weights().among(*r.hits)
 	held := map[*candidate]bool{}
 	out := make([]*candidate, 0, len(top))
 	for _, p := range top {
@@ -247,7 +247,12 @@ func (p *place) candidate(w weights) *candidate {
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
-	c.exact, c.talk = p.exact, p.session.talk
+	c.exact, c.talk, c.held = p.exact, p.session.talk, p.held
+	for j, n := range p.tf {
+		if n > 0 {
+			c.held |= 1 << j
+		}
+	}
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
 	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
 	return c

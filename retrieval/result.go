@@ -50,6 +50,11 @@ type Result struct {
 	// Detail is why there are no hits, or which part of the search is missing;
 	// else "".
 	Detail string `json:"detail,omitempty"`
+	// Weak reports whether the best of the hits scores below [DefaultMinBest]: what
+	// they say is likely beside the question.
+	Weak bool `json:"weak,omitempty"`
+	// Grounds are what the best hit's score is reckoned by, of passages.
+	Grounds Grounds `json:"-"`
 	// Behind is how far the index is behind the files, nil if it is not or if that
 	// is unknown. The caller sets it.
 	Behind *index.Lag `json:"behind,omitempty"`
@@ -126,7 +131,11 @@ type Hit struct {
 	// Origin is where a record of another system comes from; "" for all else.
 	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
-	Date  string  `json:"date,omitempty"`
+	Date string `json:"date,omitempty"`
+	// Score is 0 to 1. Of passages the best hit's is the chance that the hits answer the
+	// question, where half of all questions have an answer: at .5 it is as likely that
+	// they do as that they don't. The others' are in proportion to what Parts come to. Of
+	// chunks, and where the order is the index's own, it is what Parts come to.
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
 	// Snippet is the part of the text that holds most of the question's words,
@@ -169,8 +178,8 @@ type Parts struct {
 	KeywordRank int     `json:"keyword_rank,omitempty"`
 	Vector      float64 `json:"vector"`
 	VectorRank  int     `json:"vector_rank,omitempty"`
-	// Merged is their weighted mean, Decay the factor that age puts on it; the
-	// hit's score is their product.
+	// Merged is their weighted mean, Decay the factor that age puts on it; hits are
+	// ranked by their product.
 	Merged float64 `json:"merged"`
 	Decay  float64 `json:"decay"`
 	// AgeDays is 0 for what doesn't age.

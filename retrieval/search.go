@@ -32,6 +32,15 @@ type search struct {
 	intent intent
 	// understood: intent was read.
 	understood bool
+	// asked are the words that the index was searched for, holders the chunks that hold
+	// each, of chunks in all.
+	asked   []string
+	holders []int64
+	chunks  int64
+	// calibrated: the hits' scores are chances.
+	calibrated bool
+	// vectorShare is how far vectors were relied on, of what they might be at most.
+	vectorShare float64
 }
 
 func (s *search) run(ctx context.Context) {
@@ -41,7 +50,7 @@ func (s *search) run(ctx context.Context) {
 	}
 	if s.may() {
 		hits := s.memory(ctx)
-		cs = union(hits, weights{s.opts.VectorWeight, s.opts.KeywordWeight}, s.q.Age)
+		cs = union(hits, s.weights(), s.q.Age)
 		s.understand(len(cs))
 		s.ranked = hits.Ranked
 		if s.q.Passages && !s.ranked {
@@ -52,13 +61,19 @@ func (s *search) run(ctx context.Context) {
 	if !s.ranked {
 		s.standing(cs)
 	}
+	if s.asked == nil {
+		s.asked = s.a.Query(s.q.Text, nil)
+	}
 	s.understand(len(cs))
 	cs = s.rate(cs)
 	lambda := s.opts.Lambda
 	if s.ranked || len(cs) > 0 && (cs[0].exact > 0 || cs[0].hit.passage && !cs[0].talk) {
 		lambda = 1
 	}
-	for _, c := range behindHolders(s.pick(cs, lambda)) {
+	picked := behindHolders(s.pick(cs, lambda))
+	s.calibrate(picked)
+	picked = s.sufficient(picked)
+	for _, c := range picked {
 		c.hit.Dates = datesOf(&c.hit)
 		if s.q.Lines && !s.q.NoSnippets {
 			c.hit.show()
@@ -162,6 +177,8 @@ func (s *search) memory(ctx context.Context) index.Hits {
 		s.report(OK, hits.Note, nil)
 	}
 	s.halved(hits)
+	s.rely(&hits)
+	s.asked, s.holders, s.chunks = hits.Terms, hits.Holders, hits.Chunks
 	if len(hits.Terms) == 0 {
 		hits.Terms = s.a.Query(s.q.Text, nil)
 	}
@@ -228,8 +245,7 @@ func (s *search) session() []*candidate {
 	return out
 }
 
-// rate ages and sorts the candidates, and drops those below MinScore and
-// MinShare.
+// rate ages and sorts the candidates, and drops those below MinShare.
 func (s *search) rate(cs []*candidate) []*candidate {
 	d := s.decay()
 	for _, c := range cs {
@@ -239,14 +255,31 @@ func (s *search) rate(cs []*candidate) []*candidate {
 		c.score(d, s.q.Now)
 	}
 	order(cs)
+	s.protect(cs)
 	enough := func(c *candidate) bool {
-		return c.hit.Score > 0 && c.hit.Score >= s.q.MinScore && c.hit.Score >= s.q.MinShare*cs[0].hit.Score
+		return c.hit.Score > 0 && c.hit.Score >= s.q.MinShare*cs[0].hit.Score
 	}
 	if i := slices.IndexFunc(cs, func(c *candidate) bool { return !enough(c) }); i >= 0 {
-		s.rejected = cs[i].hit.Score
 		cs = cs[:i]
 	}
 	return cs
+}
+
+// sufficient leaves the candidates that have MinScore, none if the best lacks MinBest.
+func (s *search) sufficient(cs []*candidate) []*candidate {
+	if len(cs) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(cs, byScore).hit.Score
+	s.result.Weak = s.calibrated && best < DefaultMinBest
+	least := s.q.MinScore
+	if best < s.q.MinBest {
+		least = max(least, s.q.MinBest)
+	}
+	if best < least {
+		s.rejected = best
+	}
+	return slices.DeleteFunc(cs, func(c *candidate) bool { return c.hit.Score < least })
 }
 
 // digest analyses a candidate's text once.
@@ -293,7 +326,7 @@ func (s *search) behind() string {
 func (s *search) nothing() string {
 	switch {
 	case s.rejected > 0:
-		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", s.rejected, s.q.MinScore)
+		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", s.rejected, max(s.q.MinScore, s.q.MinBest))
 	case s.words && len(s.a.Query(s.q.Text, nil)) == 0:
 		return "the question holds no word"
 	case s.words:

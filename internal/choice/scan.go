@@ -37,6 +37,8 @@ const (
 	isWhich
 	isLead
 	isFirstTwo
+	isChat
+	isFurther
 
 	// selects are the words that point at options.
 	selects = isOrdinal | isNumber | isLast | isBoth | isNone | isNeither | isAll | isFormer | isLatter | isFirstTwo
@@ -62,7 +64,21 @@ type lexicon struct {
 	reach   int // the longest of them, in characters
 }
 
-var lexical = sync.OnceValue(func() *lexicon {
+// lexical are the words of choices; chatting are these with those of chat, which may begin
+// or end as a choice does.
+var (
+	lexical  = sync.OnceValue(newLexicon)
+	chatting = sync.OnceValue(func() *lexicon {
+		lx := newLexicon()
+		for _, words := range chatter {
+			lx.add(words, meaning{class: isChat})
+		}
+		lx.add(further, meaning{class: isFurther})
+		return lx
+	})
+)
+
+func newLexicon() *lexicon {
 	lx := &lexicon{spaced: map[string]meaning{}, longest: map[string]int{}, wide: map[string]meaning{}}
 	for _, t := range tongues {
 		for _, f := range []struct {
@@ -80,7 +96,7 @@ var lexical = sync.OnceValue(func() *lexicon {
 		}
 	}
 	return lx
-})
+}
 
 func (lx *lexicon) add(phrases string, m meaning) {
 	for p := range strings.SplitSeq(phrases, "|") {
@@ -175,8 +191,10 @@ var suffixes = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "
 
 // scan takes a text apart. Figures of all scripts are the same, and so are letters of
 // full and half width.
-func scan(text string) []token {
-	r := reader{text: text, lx: lexical(), out: make([]token, 0, 1+len(text)/6)}
+func scan(text string) []token { return lexical().scan(text) }
+
+func (lx *lexicon) scan(text string) []token {
+	r := reader{text: text, lx: lx, out: make([]token, 0, 1+len(text)/6)}
 	for r.more() {
 	}
 	return r.out

@@ -17,6 +17,9 @@ import (
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
+	if res.Weak && len(res.Hits) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", p.Paint(yellow, "The best hit is weak: this is likely beside the question."))
+	}
 	for i := range res.Hits {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -149,7 +152,7 @@ func scoreText(h *retrieval.Hit) string {
 	s := &h.Parts
 	parts := []string{fmt.Sprintf("%.3f", s.Merged)}
 	if s.Decay != 1 {
-		parts[0] += fmt.Sprintf(" × %.3f for %s = %.3f", s.Decay, days(s.AgeDays), h.Score)
+		parts[0] += fmt.Sprintf(" × %.3f for %s = %.3f", s.Decay, days(s.AgeDays), s.Merged*s.Decay)
 	}
 	side := func(name string, score float64, rank int) {
 		if rank > 0 {

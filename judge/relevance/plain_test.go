@@ -142,3 +142,32 @@ func TestHolds(t *testing.T) {
 		}
 	}
 }
+
+// Vectors that know nothing, or that mislead, leave what words find as it is, and right ones
+// help.
+func TestHybridHurtsNothing(t *testing.T) {
+	for _, language := range []string{"ja", "ru"} {
+		dir := "testdata/languages/" + language
+		words := run(t, open(t, dir), retrieval.Options{})
+		for _, kind := range VectorKinds {
+			if kind == VectorsForeign {
+				continue // among so few chunks whatever knows spellings finds the right one
+			}
+			b := open(t, dir)
+			p, err := b.Vectors(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Embed(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			got := run(t, b, retrieval.Options{Embedder: p})
+			if got.RecallAt10 < words.RecallAt10-.005 || kind != VectorsRight && got.NDCGAt10 < words.NDCGAt10-.005 {
+				t.Errorf("%s, %s vectors: %.3f and %.3f, words alone %.3f and %.3f", language, kind, got.RecallAt10, got.NDCGAt10, words.RecallAt10, words.NDCGAt10)
+			}
+			if kind == VectorsRight && got.RecallAt10 < 1 {
+				t.Errorf("%s: right vectors find %.3f", language, got.RecallAt10)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,10 +28,13 @@ const (
 	// VectorsConstant are nearly the same for all texts, as a model's are that doesn't
 	// know the language.
 	VectorsConstant = "constant"
+	// VectorsForeign know how texts are spelled and not what they mean, and are near to
+	// one another, as a model's are for another language than it was made for.
+	VectorsForeign = "foreign"
 )
 
 // VectorKinds are the kinds of made vectors.
-var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant}
+var VectorKinds = []string{VectorsRight, VectorsNoise, VectorsAdversarial, VectorsConstant, VectorsForeign}
 
 const (
 	madeDim = 256
@@ -45,6 +49,7 @@ type made struct {
 	kind string
 	// known are the vectors that don't follow from the text alone.
 	known map[string][]float32
+	cut   []cut
 }
 
 // Vectors makes a provider of a kind for the set.
@@ -52,8 +57,8 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 	if !slices.Contains(VectorKinds, kind) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
 	}
-	m := &made{kind, map[string][]float32{}}
-	if kind == VectorsNoise || kind == VectorsConstant {
+	m := &made{kind, map[string][]float32{}, b.cut}
+	if kind == VectorsNoise || kind == VectorsConstant || kind == VectorsForeign {
 		return m, nil
 	}
 	for i := range b.cut {
@@ -109,13 +114,36 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	if v := m.known[text]; v != nil {
 		return v, nil
 	}
+	if m.kind == VectorsForeign {
+		return letters(text), nil
+	}
 	v := random(text)
+	if c := m.holding(text); c != nil {
+		for i := range v {
+			v[i] = v[i]*madeNoise + c[i]
+		}
+		return v, nil
+	}
 	if m.kind == VectorsConstant {
 		for i := range v {
 			v[i] = v[i]*.05 + 1
 		}
 	}
 	return v, nil
+}
+
+// holding is where right vectors put a passage of the set: at the chunk that it stands in.
+// nil for other texts, and for vectors that don't know.
+func (m *made) holding(text string) []float32 {
+	if m.kind != VectorsRight {
+		return nil
+	}
+	for i := range m.cut {
+		if v := m.known[m.cut[i].text]; v != nil && strings.Contains(m.cut[i].text, text) {
+			return v
+		}
+	}
+	return nil
 }
 
 // EmbedDocuments implements embed.Provider.
@@ -126,6 +154,24 @@ func (m *made) EmbedDocuments(ctx context.Context, texts []string) (embed.Result
 		r.Vectors = append(r.Vectors, v)
 	}
 	return r, nil
+}
+
+// letters counts the threes of characters of a text, in as many places as a vector has,
+// beside what all texts have.
+func letters(text string) []float32 {
+	v := make([]float32, madeDim)
+	rs := []rune(text)
+	sum := 0.0
+	for i := range max(len(rs)-2, 0) {
+		v[hashed(string(rs[i:i+3]))%madeDim]++
+	}
+	for _, x := range v {
+		sum += float64(x * x)
+	}
+	for i := range v {
+		v[i] = v[i]/float32(math.Sqrt(max(sum, 1))) + .1 // a length of 1.6 that all have
+	}
+	return v
 }
 
 // random is a vector of length 1 in the mean that only a text decides.
@@ -173,6 +219,11 @@ func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
 	}, nil)
 	if err = cmp.Or(err, report.RefusedErr); err != nil {
 		return fmt.Errorf("embed %s: %w", b.Dir, err)
+	}
+	if m, ok := b.Index.(interface {
+		Measure(context.Context, func(context.Context, string) ([]float32, error)) error
+	}); ok {
+		return m.Measure(ctx, p.EmbedQuery)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func Judge(ctx context.Context, k *kernel.Kernel, prompts []Prompt, items []rele
 	r.TokensMean /= float64(max(r.Prompts, 1))
 	a := &r.Answerable
 	for _, it := range items {
-		got, err := turn(ctx, k, question(it), now)
+		got, err := turn(ctx, k, Question(it), now)
 		if err != nil {
 			return r, err
 		}
@@ -147,8 +147,8 @@ func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (ke
 	return plan.Retrieval, nil
 }
 
-// question asks for an item as somebody would who knows that it was written down.
-func question(it relevance.KnownItem) string {
+// Question asks for an item as somebody would who knows that it was written down.
+func Question(it relevance.KnownItem) string {
 	for _, r := range it.Query {
 		if unicode.In(r, unicode.Han) {
 			return "我们之前记下的“" + it.Query + "”是怎么回事？"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
@@ -21,10 +22,14 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
 	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
-	if s.RecallTokens < 0 || s.RecallItems < 0 || query == "" {
+	if s.RecallTokens < 0 || s.RecallItems < 0 || query == "" || choice.Chat(query) {
 		return "", nil
 	}
-	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinScore: s.RecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
+	best := s.RecallScore
+	if best == 0 {
+		best = kernel.DefaultRecallScore
+	}
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: best, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}

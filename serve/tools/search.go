@@ -36,6 +36,8 @@ type found struct {
 	// Withheld are parts of memory that this session may not see, whether or not they
 	// hold an answer.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
+	// Weak reports whether the results are likely beside the question.
+	Weak bool `json:"weak,omitempty"`
 	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what the model can do.
 	Disabled    bool   `json:"disabled,omitempty"`
@@ -93,7 +95,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress
+	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress, out.Weak = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress, res.Weak
 	out.Withheld = res.Withheld
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {

@@ -71,10 +71,26 @@ func (f *filling) once(ctx context.Context, check bool) error {
 	if err == nil {
 		err = f.media(ctx)
 	}
-	if err != nil || used == f.p.Model() {
-		return err
+	if err == nil && used != f.p.Model() {
+		err = f.ix.UseModel(ctx, f.p.Model(), dim)
 	}
-	return f.ix.UseModel(ctx, f.p.Model(), dim)
+	if m, ok := f.ix.(measurer); err == nil && ok {
+		var down error // nothing is measured then, and all vectors are there
+		err = m.Measure(ctx, func(ctx context.Context, text string) (v []float32, err error) {
+			v, err = f.p.EmbedQuery(ctx, text)
+			down = err
+			return v, err
+		})
+		if down != nil {
+			err = ctx.Err()
+		}
+	}
+	return err
+}
+
+// measurer is an index that finds out what its vectors are worth.
+type measurer interface {
+	Measure(ctx context.Context, embed func(ctx context.Context, text string) ([]float32, error)) error
 }
 
 // allowed estimates what is to be sent and asks whether it may be.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -12,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // recallPool is how many passages are looked at for a prompt: some of them it shows
@@ -72,7 +74,13 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
 	o := &a.prior.Memory
-	q := retrieval.Query{Text: text, Limit: recallPool, MinScore: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
+	if choice.Chat(text) {
+		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: NothingAsked}
+	}
+	if choice.AsksOn(text) {
+		text = strings.TrimSpace(a.asked(text) + "\n" + text)
+	}
+	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
 	if step := represent.PlanStep(a.workState().Text); step != "" {
 		q.Text += "\n" + step
 	}
@@ -84,6 +92,25 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 
 // MemoryOff is why nothing was searched where the workspace's files are left alone.
 const MemoryOff = "memory is switched off"
+
+// NothingAsked is why nothing was searched for thanks, greetings and the like.
+const NothingAsked = "the message asks nothing"
+
+// asked is what the user wrote before a message that is understood from it only, "" if
+// that is nothing but chat.
+func (a *appended) asked(text string) string {
+	for i := len(a.Msgs) - 1; i >= 0; i-- {
+		m := &a.Msgs[i]
+		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
+			continue
+		}
+		before := transcript.Words(*m)
+		if before != "" && before != text && !choice.Chat(before) && !choice.AsksOn(before) {
+			return before
+		}
+	}
+	return ""
+}
 
 // searchable is what left the prompts of this conversation, made searchable, and
 // which of it is meant: the session's other conversations share the set. Where a message

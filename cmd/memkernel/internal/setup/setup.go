@@ -32,6 +32,9 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	o.MediaPaths = c.Embedding.MediaPaths
 	o.EmbedLimit = kernel.EmbedLimit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
+	if r.MinScore == 0 {
+		o.RecallScore = -1
+	}
 	if r.MinShare == 0 {
 		o.RecallShare = -1
 	}

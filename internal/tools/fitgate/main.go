@@ -1,0 +1,496 @@
+// Command fitgate chooses the weights of the chance that memory answers, which decides
+// whether a prompt is recalled anything, and prints what they lose and let through.
+//
+//	go run -C internal/tools ./fitgate [-write] [-vectors KIND] -set DIR[,DIR…]
+//
+// A DIR is a set of questions (qa.jsonl or questions.jsonl beside its notes) or a workspace,
+// which is asked for what stands in its notes. What a set's questions are answered by, the
+// questions of the others and prompts that ask nothing of memory are not, but those of
+// parallel sets in other languages. Of some sets a handful of notes is asked as well, as of a
+// memory that has just begun. Large sets count alike, small ones less, and
+// the answerable and the others of a set the same. With -write the weights go to retrieval/weights.go.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"go/format"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/judge/turns"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// weightsFile is where the weights stand, from internal/tools.
+const weightsFile = "../../retrieval/weights.go"
+
+func main() {
+	var o options
+	sets := flag.String("set", "", "folders, separated by commas")
+	flag.BoolVar(&o.write, "write", false, "write the weights to "+weightsFile)
+	flag.StringVar(&o.vectors, "vectors", "", "search with made vectors: "+strings.Join(relevance.VectorKinds, ", "))
+	flag.BoolVar(&o.dump, "dump", false, "print each question with its grounds")
+	flag.IntVar(&o.most, "n", 200, "questions of a set at most, and as many others")
+	flag.Parse()
+	o.sets = strings.Split(*sets, ",")
+	if err := run(context.Background(), o); err != nil {
+		fmt.Fprintln(os.Stderr, "fitgate:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	sets        []string
+	write, dump bool
+	vectors     string
+	most        int
+}
+
+func run(ctx context.Context, o options) error {
+	if o.sets[0] == "" {
+		return errors.New("name folders with -set")
+	}
+	dirs, err := os.MkdirTemp("", "fitgate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dirs)
+	all, err := read(ctx, o, dirs)
+	if err != nil {
+		return err
+	}
+	prompts, err := turns.Prompts(false)
+	if err != nil {
+		return err
+	}
+	var groups []*group
+	for i := range all {
+		g, err := ask(ctx, o, &all[i], others(all, i, o.most), prompts)
+		if err != nil {
+			return err
+		}
+		if at := slices.IndexFunc(groups, func(other *group) bool { return other.name == g.name && all[i].small }); at >= 0 {
+			groups[at].samples = append(groups[at].samples, g.samples...)
+			continue
+		}
+		groups = append(groups, g)
+	}
+	if o.dump {
+		dump(groups)
+	}
+	weights := fit(groups)
+	report(groups, weights)
+	if o.write {
+		return write(weights)
+	}
+	return nil
+}
+
+// source is a set before it is asked.
+type source struct {
+	relevance.Set
+	asked []string
+	// small: only a handful of the notes.
+	small bool
+}
+
+func read(ctx context.Context, o options, dirs string) ([]source, error) {
+	var out []source
+	for _, dir := range o.sets {
+		s := source{Set: relevance.Set{Name: filepath.Base(dir), Dir: dir}}
+		for _, f := range []string{filepath.Join(dir, "qa.jsonl"), filepath.Join(filepath.Dir(dir), "questions.jsonl")} {
+			if _, err := os.Stat(f); err != nil {
+				continue
+			}
+			set, err := relevance.Read(dir, f)
+			if err != nil {
+				return nil, err
+			}
+			s.Set = set
+			for _, q := range every(set.Questions, o.most) {
+				s.asked = append(s.asked, q.Text)
+			}
+			break
+		}
+		if len(s.asked) == 0 {
+			items, err := known(ctx, s.Set, o.most)
+			if err != nil {
+				return nil, err
+			}
+			s.asked = items
+		}
+		out = append(out, s)
+		if len(s.Questions) == 0 {
+			continue
+		}
+		for _, lines := range fewLines {
+			f, err := few(s.Set, lines, filepath.Join(dirs, fmt.Sprint(len(out))))
+			if err != nil {
+				return nil, err
+			}
+			if len(f.asked) > 0 {
+				out = append(out, f)
+			}
+		}
+	}
+	return out, nil
+}
+
+// fewLines are how many lines a memory has that has just begun.
+var fewLines = []int{1, 8}
+
+// few makes a memory of the lines that answer a set's last questions, in the folder dir.
+func few(set relevance.Set, lines int, dir string) (source, error) {
+	out := source{Set: relevance.Set{Name: fmt.Sprintf("all, begun with lines: %d", lines), Dir: dir}, small: true}
+	has := map[relevance.Evidence]bool{}
+	notes := "# Notes\n"
+	for _, q := range slices.Backward(set.Questions) {
+		at := relevance.Evidence{File: q.Evidence[0].File, Line: q.Evidence[0].Line}
+		if len(q.Evidence) > 1 || q.Evidence[0].EndLine > 0 || len(has) == lines && !has[at] {
+			continue
+		}
+		if !has[at] {
+			raw, err := os.ReadFile(filepath.Join(set.Dir, at.File))
+			if err != nil {
+				return out, err
+			}
+			all := strings.Split(string(raw), "\n")
+			if at.Line > len(all) {
+				return out, fmt.Errorf("%s has no line %d", at.File, at.Line)
+			}
+			has[at] = true
+			notes += "\n" + all[at.Line-1] + "\n"
+		}
+		out.asked = append(out.asked, q.Text)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "memory"), 0o755); err != nil {
+		return out, err
+	}
+	return out, os.WriteFile(filepath.Join(dir, "memory", "notes.md"), []byte(notes), 0o644)
+}
+
+// known are the prompts for what stands in a workspace, as it stands and as a question.
+func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
+	b, err := relevance.Open(ctx, set, relevance.SQLite)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	var out []string
+	for i, it := range b.Asked(3, n) {
+		if i%2 == 0 {
+			out = append(out, turns.Question(it))
+		} else {
+			out = append(out, it.Query)
+		}
+	}
+	return out, nil
+}
+
+// every takes n of some, spread evenly.
+func every[T any](of []T, n int) []T {
+	var out []T
+	for i := range min(n, len(of)) {
+		out = append(out, of[i*len(of)/min(n, len(of))])
+	}
+	return out
+}
+
+// others are questions that a set does not answer.
+func others(all []source, i, n int) []string {
+	var from [][]string
+	for j := range all {
+		if j != i && !all[j].small && !parallel(all[i].Questions, all[j].Questions) && all[i].Dir != all[j].Dir {
+			from = append(from, all[j].asked)
+		}
+	}
+	var out []string
+	for _, asked := range from {
+		out = append(out, every(asked, n/max(len(from), 1)+1)...)
+	}
+	return out
+}
+
+// parallel reports whether two sets ask the same in two languages: of the same lines.
+func parallel(a, b []relevance.Question) bool {
+	n := min(len(a), len(b), 50)
+	for k := range n {
+		if len(a[k].Evidence) == 0 || len(b[k].Evidence) == 0 || a[k].Evidence[0] != b[k].Evidence[0] {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// sample is a question and what was found for it.
+type sample struct {
+	text       string
+	grounds    retrieval.Grounds
+	answerable bool
+	prompt     bool
+}
+
+type group struct {
+	name    string
+	samples []sample
+}
+
+func ask(ctx context.Context, o options, s *source, other []string, prompts []turns.Prompt) (*group, error) {
+	b, err := relevance.Open(ctx, s.Set, relevance.SQLite)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	opts := &retrieval.Options{}
+	if o.vectors != "" {
+		p, err := b.Vectors(o.vectors)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Embed(ctx, p); err != nil {
+			return nil, err
+		}
+		opts.Embedder = p
+	}
+	now, err := b.Moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := retrieval.New(b.Index, opts)
+	g := &group{name: s.Name}
+	add := func(text string, answerable, prompt bool) error {
+		if choice.Chat(text) || choice.AsksOn(text) {
+			return nil // never asked, or not like this
+		}
+		got := r.Search(ctx, retrieval.Query{Text: text, Limit: 24, MinShare: .3, Passages: true, NoSnippets: true, Now: now})
+		g.samples = append(g.samples, sample{text, got.Grounds, answerable, prompt})
+		return got.Err
+	}
+	for _, t := range s.asked {
+		err = errors.Join(err, add(t, true, false))
+	}
+	for _, t := range other {
+		err = errors.Join(err, add(t, false, false))
+	}
+	for _, p := range prompts {
+		err = errors.Join(err, add(p.Text, false, true))
+	}
+	return g, err
+}
+
+// chance is what weights make of grounds.
+func chance(w []float64, g *retrieval.Grounds) float64 {
+	if g.Held == 0 {
+		return g.Near
+	}
+	return max(g.Near, sigmoid(score(w, g)))
+}
+
+func score(w []float64, g *retrieval.Grounds) float64 {
+	z := w[0]
+	for i, v := range g.Values() {
+		z += w[i+1] * v
+	}
+	return z
+}
+
+func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+// ridge keeps weights small that the sets don't ask for.
+const ridge = 1e-4
+
+// halfSet is how many answerable questions a set has that counts half.
+const halfSet = 30
+
+// fit is a logistic regression by Newton's method.
+func fit(groups []*group) []float64 {
+	n := 1 + len(retrieval.Grounds{}.Values())
+	w := make([]float64, n)
+	for range 30 {
+		grad, hess := make([]float64, n), make([][]float64, n)
+		for i := range hess {
+			hess[i] = make([]float64, n)
+		}
+		for _, g := range groups {
+			yes, no := g.count()
+			counts := float64(yes) / float64(yes+halfSet)
+			for i := range g.samples {
+				s := &g.samples[i]
+				if s.grounds.Held == 0 {
+					continue
+				}
+				x := append([]float64{1}, s.grounds.Values()...)
+				p, y, weight := sigmoid(score(w, &s.grounds)), 0.0, counts/float64(max(no, 1))
+				if s.answerable {
+					y, weight = 1, counts/float64(max(yes, 1))
+				}
+				for a := range x {
+					grad[a] += weight * (y - p) * x[a]
+					for c := range x {
+						hess[a][c] += weight * p * (1 - p) * x[a] * x[c]
+					}
+				}
+			}
+		}
+		for a := range w {
+			if a > 0 {
+				grad[a] -= ridge * float64(len(groups)) * w[a]
+			}
+			hess[a][a] += ridge * float64(len(groups))
+		}
+		step := solve(hess, grad)
+		for a := range w {
+			w[a] += step[a]
+		}
+	}
+	return w
+}
+
+func (g *group) count() (yes, no int) {
+	for _, s := range g.samples {
+		if s.answerable {
+			yes++
+		} else {
+			no++
+		}
+	}
+	return yes, no
+}
+
+// solve solves a symmetric system by elimination.
+func solve(m [][]float64, v []float64) []float64 {
+	n := len(v)
+	for i := range n {
+		p := i
+		for r := i + 1; r < n; r++ {
+			if math.Abs(m[r][i]) > math.Abs(m[p][i]) {
+				p = r
+			}
+		}
+		m[i], m[p], v[i], v[p] = m[p], m[i], v[p], v[i]
+		for r := i + 1; r < n; r++ {
+			f := m[r][i] / m[i][i]
+			for c := i; c < n; c++ {
+				m[r][c] -= f * m[i][c]
+			}
+			v[r] -= f * v[i]
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		for c := i + 1; c < n; c++ {
+			v[i] -= m[i][c] * v[c]
+		}
+		v[i] /= m[i][i]
+	}
+	return v
+}
+
+// auc is the chance that an answerable question scores above one that is not.
+func auc(samples []sample, w []float64) float64 {
+	var yes, no []float64
+	for i := range samples {
+		c := chance(w, &samples[i].grounds)
+		if samples[i].answerable {
+			yes = append(yes, c)
+		} else {
+			no = append(no, c)
+		}
+	}
+	slices.Sort(no)
+	sum := 0.0
+	for _, y := range yes {
+		from, _ := slices.BinarySearch(no, y)
+		to, _ := slices.BinarySearchFunc(no, y, func(a, b float64) int {
+			if a <= b {
+				return -1
+			}
+			return 1
+		})
+		sum += float64(from+to) / 2
+	}
+	return sum / float64(max(len(yes)*len(no), 1))
+}
+
+// rates are the shares below the least chance of the answerable, and above it of others'
+// questions and of prompts, in %; NaN where there are none.
+func rates(samples []sample, w []float64, least float64) (lost, other, prompts float64) {
+	var n, hit [3]float64
+	for i := range samples {
+		s := &samples[i]
+		k := 1
+		if s.answerable {
+			k = 0
+		} else if s.prompt {
+			k = 2
+		}
+		n[k]++
+		if (chance(w, &s.grounds) >= least) != s.answerable {
+			hit[k]++
+		}
+	}
+	return 100 * hit[0] / n[0], 100 * hit[1] / n[1], 100 * hit[2] / n[2]
+}
+
+func report(groups []*group, w []float64) {
+	fmt.Printf("weights  %.2f\n", w)
+	fmt.Printf("%-28s %6s %6s  %6s %6s %6s   left out: %6s %6s %6s   %s\n", "% at "+fmt.Sprint(retrieval.DefaultMinBest), "n", "AUC", "lost", "others", "prompts", "lost", "others", "prompts", "in use: lost, others, prompts")
+	var all []sample
+	for i, g := range groups {
+		rest := slices.Delete(slices.Clone(groups), i, i+1)
+		without := w
+		if len(rest) > 0 {
+			without = fit(rest)
+		}
+		yes, _ := g.count()
+		a, b, c := rates(g.samples, w, retrieval.DefaultMinBest)
+		d, e, f := rates(g.samples, without, retrieval.DefaultMinBest)
+		x, y, z := ratesInUse(g.samples)
+		fmt.Printf("%-28s %6d %6.3f  %6.1f %6.1f %6.1f             %6.1f %6.1f %6.1f   %6.1f %6.1f %6.1f\n", g.name, yes, auc(g.samples, w), a, b, c, d, e, f, x, y, z)
+		all = append(all, g.samples...)
+	}
+	fmt.Printf("%-28s %6s %6s\n", "all, by the least chance", "", fmt.Sprintf("%.3f", auc(all, w)))
+	for _, least := range []float64{.1, .15, .2, .25, .3, .4, .5} {
+		a, b, c := rates(all, w, least)
+		fmt.Printf("%28.2f %6s %6s  %6.1f %6.1f %6.1f\n", least, "", "", a, b, c)
+	}
+}
+
+func ratesInUse(samples []sample) (lost, other, prompts float64) {
+	w := retrieval.Grounds{}.Weights()
+	return rates(samples, w, retrieval.DefaultMinBest)
+}
+
+func dump(groups []*group) {
+	for _, g := range groups {
+		for i := range g.samples {
+			s := &g.samples[i]
+			fmt.Printf("DUMP\t%s\t%v\t%v\t%.3f\t%.3f\t%.3f\t%s\n", g.name, s.answerable, s.prompt, s.grounds.Values(), s.grounds.Near, s.grounds.Chance(), strings.ReplaceAll(s.text, "\n", "⏎"))
+		}
+	}
+}
+
+func write(w []float64) error {
+	var b bytes.Buffer
+	b.WriteString("// Code generated by fitgate; DO NOT EDIT.\n\npackage retrieval\n\n// confidenceWeights are the constant and the weights of [Grounds.Values].\nvar confidenceWeights = [...]float64{")
+	for i, v := range w {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.3g", v)
+	}
+	b.WriteString("}\n")
+	out, err := format.Source(b.Bytes())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(weightsFile, out, 0o644)
+}

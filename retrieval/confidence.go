@@ -1,0 +1,332 @@
+package retrieval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// DefaultMinBest is the score that the best hit needs for a prompt to get any. What it
+// loses of questions that memory answers, and lets through of others, is in
+// doc/retrieval.md.
+const DefaultMinBest = 0.3
+
+// Grounds are what the best three hits have of the question, by which the chance is reckoned
+// that they answer it. All of it is relative to the index, so that it means the same in any:
+// a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for one
+// that none does, and scores are only held against each other.
+type Grounds struct {
+	// Held is the largest share of the question's words that a hit holds, Unknown the share
+	// of those that nothing in the index holds, Kin of those that no hit holds but in
+	// another form.
+	Held, Unknown, Kin float64
+	// Verbatim is the longest run of the question's words that stands so in a hit, as a
+	// logarithm, and Typed 1 if the question, or a name or number in it, stands in the best
+	// as it was typed.
+	Verbatim, Typed float64
+	// Lead is how far the best score is above the tenth's, Words how many words are asked
+	// for, Size how many chunks the index has, all as logarithms.
+	Lead, Words, Size float64
+	// Names is the share of the names and numbers in the question that no hit holds: words
+	// with a capital that don't begin it, and those with a digit.
+	Names float64
+	// Near is how near the question's vector is to a hit, 0 to 1.
+	Near float64
+}
+
+// Values are those that have a weight, in the order of Weights.
+func (g Grounds) Values() []float64 {
+	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Size, g.Names}
+}
+
+// Weights are the constant and the weights of Values.
+func (Grounds) Weights() []float64 { return confidenceWeights[:] }
+
+// Chance is how likely it is that the hits answer, where half of all questions have an
+// answer: 0 to 1.
+func (g Grounds) Chance() float64 {
+	if g.Held == 0 {
+		return g.Near
+	}
+	z := confidenceWeights[0]
+	for i, v := range g.Values() {
+		z += confidenceWeights[i+1] * v
+	}
+	return max(g.Near, 1/(1+math.Exp(-z)))
+}
+
+// confidenceFrom is how many of the best hits are read for it.
+const confidenceFrom = 3
+
+// confidencePrior is how many chunks are thought to be beside the real ones: without
+// them no word of a handful of notes would be rare.
+const confidencePrior = 20
+
+// usualChunks is how many chunks an index has in which words can be rare; leastRarity is
+// what is left of that in a smaller one.
+const (
+	usualChunks = 25
+	leastRarity = .3
+)
+
+// sought is a word of the question, of whose forms (one for each language of the
+// index) any counts.
+type sought struct {
+	forms           uint64
+	term            string
+	weight, holders float64
+}
+
+// askedWords returns those of the question, by the terms that it was searched by.
+func (s *search) askedWords() []sought {
+	n := float64(s.chunks) + confidencePrior
+	terms := s.asked[:min(len(s.asked), maxTerms)]
+	var out []sought
+	at := map[int]int{}
+	for j, word := range s.a.Words(s.q.Text, terms) {
+		t, holders := terms[j], 0.0
+		if j < len(s.holders) {
+			holders = float64(s.holders[j])
+		}
+		w := math.Log((n+1)/(holders+.5)) / math.Log((n+1)/.5)
+		if i, ok := at[word]; ok {
+			last := &out[i]
+			if last.forms |= 1 << j; holders > 0 {
+				last.weight = min(last.weight, w)
+				last.holders = max(last.holders, holders)
+			}
+			continue
+		}
+		switch {
+		case strings.Trim(t, "0123456789") == "":
+			w /= 2
+		case dense(t):
+			// Every second pair is of two words, and then mostly stands nowhere.
+			if w /= 2; holders == 0 {
+				w /= 2
+			}
+		case holders == 0 && !stemmed(t):
+			w /= 2 // another form of it may stand there
+		}
+		at[word] = len(out)
+		out = append(out, sought{1 << j, t, w, holders})
+	}
+	return out
+}
+
+// stemmed reports whether a term is of a script for which there are stems, so that forms of
+// one word are one term.
+func stemmed(t string) bool {
+	r, _ := utf8.DecodeRuneInString(t)
+	return r < utf8.RuneSelf || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari)
+}
+
+// dense reports whether a term is of a script that is written without spaces.
+func dense(t string) bool {
+	r, _ := utf8.DecodeRuneInString(t)
+	return denseRune(r)
+}
+
+func denseRune(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// calibrate gives the hits the scores that callers see: the confidence in the best one,
+// and the others' in proportion.
+func (s *search) calibrate(top []*candidate) {
+	if len(top) == 0 || s.ranked || !s.q.Passages || len(s.asked) == 0 {
+		return
+	}
+	s.calibrated = true
+	best := slices.MaxFunc(top, byScore).hit.Score
+	s.result.Grounds = s.grounds(top)
+	sure := s.result.Grounds.Chance()
+	for _, c := range top {
+		c.hit.Score *= sure / best
+	}
+}
+
+func byScore(a, b *candidate) int { return cmp.Compare(a.hit.Score, b.hit.Score) }
+
+func (s *search) grounds(top []*candidate) Grounds {
+	terms, words := hashTerms(s.asked), s.askedWords()
+	g := Grounds{Words: math.Log1p(float64(len(words))), Size: math.Log(float64(s.chunks) + confidencePrior)}
+	read := top[:min(confidenceFrom, len(top))]
+	var together uint64
+	best, verbatim := 0.0, 0.0
+	question, texts := runOf(s.q.Text), [][]string{}
+	for _, c := range read {
+		held := s.heldBy(c, terms)
+		together |= held
+		g.Held = max(g.Held, share(words, func(w *sought) bool { return held&w.forms != 0 }))
+		g.Near = max(g.Near, c.hit.Parts.Vector*s.vectorShare)
+		best = max(best, c.raw())
+		for _, t := range append([]string{c.hit.Text}, c.hit.Trail...) {
+			units := unitsOf(t)
+			texts = append(texts, units)
+			verbatim = max(verbatim, question.longest(units))
+		}
+	}
+	g.Verbatim = math.Log1p(verbatim)
+	g.Unknown = share(words, func(w *sought) bool { return w.holders == 0 })
+	g.Kin = share(words, func(w *sought) bool {
+		return together&w.forms == 0 && slices.ContainsFunc(texts, func(units []string) bool { return slices.ContainsFunc(units, kindred(w.term)) })
+	})
+	g.Names = question.missed(texts)
+	if top[0].exact > 0 {
+		g.Typed = 1
+	}
+	tenth := 0.0
+	if len(top) >= leadOver {
+		tenth = top[leadOver-1].raw()
+	}
+	g.Lead = math.Log((best + s.rareWord()) / (tenth + s.rareWord()))
+	return g
+}
+
+// leadOver is the hit that the best one is held against.
+const leadOver = 10
+
+// share is that of some of the words, as they weigh.
+func share(words []sought, of func(*sought) bool) float64 {
+	all, some := 0.0, 0.0
+	for i := range words {
+		if all += words[i].weight; of(&words[i]) {
+			some += words[i].weight
+		}
+	}
+	return some / max(all, 1e-9)
+}
+
+// kindred finds words that begin with most of a term: other forms of a word whose language
+// has no stems here.
+func kindred(term string) func(word string) bool {
+	n := 0
+	for i := range term {
+		if n++; 10*n > 7*utf8.RuneCountInString(term) && n > leastKin {
+			return func(word string) bool { return strings.HasPrefix(word, term[:i]) }
+		}
+	}
+	return func(string) bool { return false }
+}
+
+// leastKin is how many letters words share at least that are of one kind.
+const leastKin = 4
+
+// rareWord returns about what a rare word adds to a score. In a handful of notes no word
+// is rare, and scores are as much smaller.
+func (s *search) rareWord() float64 {
+	w := math.Log(float64(s.chunks) + confidencePrior)
+	if s.chunks > 0 {
+		w *= min(max(float64(s.chunks)/usualChunks, leastRarity), 1)
+	}
+	return w
+}
+
+// heldBy marks which terms a candidate holds.
+func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
+	if c.held == 0 {
+		d := s.digest(c)
+		for j, t := range terms {
+			if d.count(t) > 0 {
+				c.held |= 1 << j
+			}
+		}
+	}
+	return c.held
+}
+
+// run is a question cut into words, and into characters where words have no spaces.
+type run struct {
+	units  []string
+	weight []float64
+	// names are those of its words that seem to be names.
+	names []string
+}
+
+// maxRun is how many of a question's words are compared.
+const maxRun = 64
+
+func runOf(text string) run {
+	r := run{units: unitsOf(text), names: namesOf(text)}
+	r.units = r.units[:min(len(r.units), maxRun)]
+	for _, u := range r.units {
+		switch {
+		case dense(u):
+			r.weight = append(r.weight, .5)
+		case utf8.RuneCountInString(u) <= 3: // mostly a function word
+			r.weight = append(r.weight, .3)
+		default:
+			r.weight = append(r.weight, 1)
+		}
+	}
+	return r
+}
+
+// unitsOf cuts a text into words in small letters and characters of Chinese and Japanese.
+func unitsOf(text string) []string {
+	var out []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			out, word = append(out, string(word)), word[:0]
+		}
+	}
+	for _, r := range text {
+		switch {
+		case denseRune(r):
+			flush()
+			out = append(out, string(r))
+		case unicode.In(r, unicode.L, unicode.N, unicode.M):
+			word = append(word, unicode.ToLower(r))
+		default:
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+// longest returns the weight of the longest run that a text has.
+func (r *run) longest(text []string) float64 {
+	best := 0.0
+	last, here := make([]float64, len(r.units)+1), make([]float64, len(r.units)+1)
+	for _, u := range text {
+		for i := range r.units {
+			if here[i+1] = 0; r.units[i] == u {
+				here[i+1] = last[i] + r.weight[i]
+				best = max(best, here[i+1])
+			}
+		}
+		last, here = here, last
+	}
+	return best
+}
+
+// missed returns the share of names that no text has.
+func (r *run) missed(texts [][]string) float64 {
+	n := 0
+	for _, name := range r.names {
+		if !slices.ContainsFunc(texts, func(units []string) bool { return slices.Contains(units, name) }) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(r.names), 1))
+}
+
+// namesOf returns the words of a text that have a capital and begin no sentence, and those
+// with a digit, in small letters.
+func namesOf(text string) (out []string) {
+	begins := true
+	for _, w := range strings.Fields(text) {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w, unicode.IsPunct))
+		if unicode.IsUpper(first) && !begins || strings.ContainsAny(w, "0123456789") {
+			if u := unitsOf(w); len(u) > 0 && (len(u[0]) > 1 || u[0] < "a") {
+				out = append(out, u[0])
+			}
+		}
+		begins = strings.ContainsAny(w[len(w)-1:], ".!?:;")
+	}
+	return out
+}
