@@ -51,6 +51,7 @@ func (r *refiner) rateOwn() {
 		sum += float64(p.body.size)
 	}
 	mean := max(sum/float64(max(len(r.places), 1)), 1)
+	r.items = mean < shortPassage
 	for _, p := range r.places {
 		norm := r.norm(float64(p.body.size)/mean, p.session.talk)
 		for j, f := range p.tf {
@@ -68,17 +69,26 @@ func (r *refiner) rateOwn() {
 }
 
 // norm returns what BM25 puts under a count, for a length in mean lengths. In a
-// conversation a long turn is not about more than a short one, but elsewhere a long
-// passage mostly is.
+// conversation a long turn is not about more than a short one, and among the items of a
+// list hardly, but elsewhere a long passage mostly is.
 func (r *refiner) norm(length float64, talk bool) float64 {
-	if talk {
+	switch {
+	case talk:
 		return r.sig.K1 * (1 - r.sig.B + r.sig.B*length)
+	case r.items:
+		return k1 * (1 - itemLength + itemLength*length)
 	}
 	return k1 * (1 - textLength + textLength*length)
 }
 
-// textLength is how much the length of a passage counts outside of conversations.
-const textLength = .6
+// textLength is how much the length of a passage counts outside of conversations, and
+// itemLength how much it does where the candidates have fewer words than shortPassage in the
+// mean: lists, whose items are long or short by chance.
+const (
+	textLength   = .6
+	itemLength   = .4
+	shortPassage = 60
+)
 
 func (r *refiner) rateSessions() {
 	sum := 0.0
@@ -98,17 +108,26 @@ func (r *refiner) rateSessions() {
 
 // lent is what is left of the shares that surround a passage, outside of conversations:
 // the more of the question's words the best passage holds, the less do others speak for
-// it, down to [Signals.Apart].
+// it, down to [Signals.Apart]. A word counts once, whatever its terms in several
+// languages are.
 func (r *refiner) lent() float64 {
+	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
+	weight := make([]float64, 1+slices.Max(words))
+	for j, w := range words {
+		weight[w] = max(weight[w], r.idf[j])
+	}
 	all, most := 0.0, 0.0
-	for _, w := range r.idf {
+	for _, w := range weight {
 		all += w
 	}
+	held := make([]float64, len(weight))
 	for _, p := range r.places {
+		clear(held)
 		n := 0.0
 		for j, f := range p.tf {
-			if f > 0 {
-				n += r.idf[j]
+			if w := words[j]; f > 0 && r.idf[j] > held[w] {
+				n += r.idf[j] - held[w]
+				held[w] = r.idf[j]
 			}
 		}
 		most = max(most, n)

@@ -211,3 +211,23 @@ func TestExactAcrossPassages(t *testing.T) {
 		}
 	}
 }
+
+// Where passages are short, as in lists, the length of one says little; among paragraphs
+// it says more.
+func TestLengthOfItems(t *testing.T) {
+	loss := func(filler int) float64 {
+		item := "- lamp " + strings.Repeat("oil ", filler)
+		long := "- lamp " + strings.Repeat("oil ", 2*filler)
+		ix := &fakeIndex{hits: index.Hits{Terms: []string{"lamp"}, Keyword: ranked(hit("a", "a.md", 1, .5, item), hit("b", "b.md", 1, .5, long))}}
+		s := DefaultSignals()
+		s.Session, s.Chunk = 0, 0
+		raw := map[string]float64{}
+		for _, h := range askPassages(ix, "lamp", Options{Signals: s}) {
+			raw[h.Path] = h.Parts.Keyword / (1 - h.Parts.Keyword)
+		}
+		return raw["b.md"] / raw["a.md"]
+	}
+	if list, text := loss(10), loss(200); list <= text+.01 || text == 0 {
+		t.Errorf("twice the length leaves %.3f of an item's score, %.3f of a paragraph's", list, text)
+	}
+}

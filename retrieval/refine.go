@@ -67,6 +67,8 @@ type refiner struct {
 	// asked is how many words the question has, groups how many of them any passage
 	// holds.
 	asked, groups int
+	// items: the passages are short in the mean.
+	items bool
 	// idf is each term's inverse document frequency.
 	idf []float64
 	// names are the terms that are in labels.
