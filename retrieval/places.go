@@ -197,7 +197,7 @@ func (s *spot) follow(h *Hit) {
 		if blank && next.SnippetStart == 0 {
 			continue
 		}
-		if blank || strings.HasPrefix(text, "#") || next.SnippetStart > 0 && no-next.SnippetStart == maxPassage {
+		if blank || strings.HasPrefix(text, "#") || strings.Trim(text, "-*_ ") == "" || next.SnippetStart > 0 && no-next.SnippetStart == maxPassage {
 			break
 		}
 		if next.SnippetStart == 0 {

@@ -61,6 +61,8 @@ func TestPlaces(t *testing.T) {
 			[][]string{{"L1 ## Ferry", "L2 - nine", "L3 - ten"}}},
 		{"announces nothing", "- Berths of the ferry:\n\n## Boats\n- nine\n", "berths", 1,
 			[][]string{{"L1 - Berths of the ferry:"}}},
+		{"announces a rule", "## Ferry\n- nine\n\n---\n\n*made by hand*\n", "ferry", 1,
+			[][]string{{"L1 ## Ferry", "L2 - nine"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ix := &fakeIndex{hits: index.Hits{Chunks: 1, Keyword: ranked(hit("c", "a.md", 1, .5, tc.text))}}
