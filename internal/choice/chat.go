@@ -45,7 +45,7 @@ var chatter = []string{
 }
 
 // further are the words that a question has which only asks on.
-const further = "why|how|how come|what about|how about|where|when|who|what|else|what else|other|the other|really|and|also|same|it|they|them|he|she|him|her|its|their|those|these|does|did|do|is|are|was|were|mean|for|" +
+const further = "are you sure|sure|why|how|how come|what about|how about|where|when|who|what|else|what else|other|the other|really|and|also|same|it|they|them|he|she|him|her|its|their|those|these|does|did|do|is|are|was|were|mean|for|" +
 	"warum|wieso|weshalb|wie|wo|wann|wer|was|sonst|wirklich|auch|und|dann|der|die|das|den|dem|er|sie|es|" +
 	"pourquoi|comment|où|quand|qui|quoi|sinon|vraiment|et|le|la|les|il|elle|ils|" +
 	"por qué|cómo|dónde|cuándo|quién|qué|y|el|la|los|las|ella|ellos|por que|como|onde|quando|quem|e|o|os|perché|come|dove|chi|il|lo|waarom|hoe|waar|wanneer|wie|wat|en|" +

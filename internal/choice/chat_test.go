@@ -19,7 +19,7 @@ func TestChat(t *testing.T) {
 }
 
 func TestAsksOn(t *testing.T) {
-	for _, s := range []string{"why?", "and the second one?", "what about the other?", "und der zweite?", "warum?", "pourquoi ?", "¿y el segundo?", "¿por qué?", "почему?", "为什么？", "なぜ？", "왜?", "how come?"} {
+	for _, s := range []string{"why?", "are you sure?", "and the second one?", "what about the other?", "und der zweite?", "warum?", "pourquoi ?", "¿y el segundo?", "¿por qué?", "почему?", "为什么？", "なぜ？", "왜?", "how come?"} {
 		if !AsksOn(s) {
 			t.Errorf("%q is not taken for asking on", s)
 		}
