@@ -90,11 +90,13 @@ type Search struct {
 	Progress *retrieval.Progress `json:"progress,omitempty"`
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
+	// Also is what was asked for beside words of the question.
+	Also []retrieval.Also `json:"also_asked,omitempty"`
 }
 
 // OfSearch is what was found on a question.
 func OfSearch(query string, r *retrieval.Result) Search {
-	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld}
+	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld, r.Also}
 }
 
 // Forget is the document of forget.

@@ -36,6 +36,8 @@ type found struct {
 	// Withheld are parts of memory that this session may not see, whether or not they
 	// hold an answer.
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
+	// Also is what was asked for beside words of the question.
+	Also []retrieval.Also `json:"alsoAsked,omitempty"`
 	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what the model can do.
 	Disabled    bool   `json:"disabled,omitempty"`
@@ -78,7 +80,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 		return nil, err
 	}
 	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress
-	out.Withheld = res.Withheld
+	out.Withheld, out.Also = res.Withheld, res.Also
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()
