@@ -50,6 +50,10 @@
 // packed into two bytes a row the lists of the words searched for last. Lists
 // of a form that this package does not know are left to FTS5.
 //
+// Words that no chunk holds are compared with those that some do, without digits, names
+// and writing without spaces. These are read when such a word is first asked for after a
+// change, and stay in memory, up to 8 MB; of an index with more, no word is corrected.
+//
 // # Searching vectors
 //
 // Up to Options.ExactVectors, sqlite-vec compares every vector. Of more, the writer

@@ -22,7 +22,7 @@ type Query struct {
 	KMany int
 	// Want, if not nil, reports whether a file's chunks may be among the hits.
 	Want func(path string) bool
-	// Holders requests Hits.Holders.
+	// Holders requests Hits.Holders and Hits.Also.
 	Holders bool
 }
 
@@ -41,6 +41,9 @@ func (q *Query) Words(terms []string) []string {
 type Hits struct {
 	// Terms are the words that were searched; none if the question had none.
 	Terms []string
+	// Also is what Terms has beside the question's words: what those may be meant as that
+	// no chunk holds, and two words written as one.
+	Also []Also
 	// Chunks counts the chunks of the index. Holders counts, for each of Terms,
 	// those that hold it; nil if the query didn't request it.
 	Chunks  int64
@@ -92,11 +95,15 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 			out.Vector, out.VectorErr = nearestHits(ctx, h, ix.door.path, r.v, q.Model, q.Vector, q.K, q.Want)
 		}
 	}()
-	if out.Terms, err = terms(ix, r.v, q.Text); err == nil {
-		out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want)
-	}
-	if out.Chunks = r.v.total; err == nil && q.Holders && len(out.Keyword) > 0 {
-		out.Holders, err = r.holders(ctx, out.Terms)
+	out.Chunks = r.v.total
+	switch out.Terms, err = terms(ix, r.v, q.Text); {
+	case err != nil:
+	case q.Holders && q.K > 0 && len(out.Terms) > 0 && len(out.Terms) <= maxTerms:
+		err = r.ask(ctx, ix, &q, &out)
+	default:
+		if out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want); err == nil && q.Holders && len(out.Keyword) > 0 {
+			out.Holders, err = r.holders(ctx, out.Terms)
+		}
 	}
 	r.tx.Rollback() // the other side may be waiting for a connection
 	<-vectors

@@ -33,6 +33,28 @@ func (r *refiner) weigh() {
 		}
 		r.idf[j] = idf(total, n)
 	}
+	r.lower()
+}
+
+// meant is what a word weighs that was not typed, but may be meant by one that was.
+const meant = .6
+
+// lower takes from words that were not typed, so that they count less than the least of
+// those that they stand for.
+func (r *refiner) lower() {
+	for _, also := range r.hits.Also {
+		least := math.Inf(1)
+		for _, j := range also.Of {
+			if j < len(r.idf) && r.idf[j] > 0 {
+				least = min(least, r.idf[j])
+			}
+		}
+		for _, j := range also.Terms {
+			if j < len(r.idf) {
+				r.idf[j] = meant * min(r.idf[j], least)
+			}
+		}
+	}
 }
 
 // total is about how many passages the index has.
@@ -111,7 +133,7 @@ func (r *refiner) rateSessions() {
 // it, down to [Signals.Apart]. A word counts once, whatever its terms in several
 // languages are.
 func (r *refiner) lent() float64 {
-	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
+	words := r.words
 	weight := make([]float64, 1+slices.Max(words))
 	for j, w := range words {
 		weight[w] = max(weight[w], r.idf[j])

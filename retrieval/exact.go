@@ -197,14 +197,28 @@ func (e *asTyped) in(raw, date string) int {
 	return n
 }
 
+// wordsOf returns the word of the question that each term is of. What was asked for in
+// place of a word, or of two, is of the first of them.
+func (r *refiner) wordsOf() []int {
+	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
+	for _, also := range r.hits.Also {
+		for _, j := range also.Terms {
+			if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
+				words[j] = words[also.Of[0]]
+			}
+		}
+	}
+	return words
+}
+
 // holders finds which passages hold words of the question, and which of them hold it as
 // it is.
 func (r *refiner) holders() {
-	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
-	groups := make([]uint64, 1+slices.Max(words))
-	for j, w := range words {
+	groups := make([]uint64, 1+slices.Max(r.words))
+	for j, w := range r.words {
 		groups[w] |= 1 << j
 	}
+	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g == 0 })
 	r.asked = len(groups)
 	var any uint64
 	for _, p := range r.places {

@@ -69,6 +69,8 @@ type refiner struct {
 	asked, groups int
 	// items: the passages are short in the mean.
 	items bool
+	// words is the word of the question that each term is of.
+	words []int
 	// idf is each term's inverse document frequency.
 	idf []float64
 	// names are the terms that are in labels.
@@ -87,6 +89,7 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	if len(r.terms) == 0 || len(hits.Keyword) == 0 {
 		return cs
 	}
+	r.words = r.wordsOf()
 	r.chunks = len(cs)
 	r.layOut(cs)
 	r.weigh()

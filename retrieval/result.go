@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/memkernel/memkernel/index"
 )
@@ -63,12 +64,33 @@ type Result struct {
 	// Withheld are parts of memory that the one who asks may not see, whether or not
 	// they hold an answer; nil for none. The caller sets it.
 	Withheld []Withheld `json:"withheld,omitempty"`
+	// Also is what was asked for beside words of the question, as far as hits hold it.
+	Also []Also `json:"also_asked,omitempty"`
 	// Note is the part of Detail from the index, on how its hits were found, such as
 	// that another backend answered.
 	Note string `json:"-"`
 	// Err is what failed, nil if nothing did. If there are hits too, only a
 	// part failed. Test it with errors.Is against the errors of package index.
 	Err error `json:"-"`
+}
+
+// Also is what was asked for beside a word, or two words, of the question: how memory
+// spells it.
+type Also struct {
+	Typed string   `json:"typed"`
+	Asked []string `json:"asked"`
+}
+
+// AlsoLine says in a line what was asked for beside the question, "" if nothing was.
+func AlsoLine(also []Also) string {
+	var parts []string
+	for _, a := range also {
+		parts = append(parts, strings.Join(a.Asked, ", ")+" for "+a.Typed)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "also asked: " + strings.Join(parts, "; ")
 }
 
 // Withheld is a part of memory that may not be seen: a file, or a class of them.

@@ -172,6 +172,11 @@ func (s *search) memory(ctx context.Context) index.Hits {
 	s.words = q.Text != "" && hits.KeywordErr == nil
 	s.vectors = q.Vector != nil && hits.VectorErr == nil
 	s.outdated = hits.Outdated
+	for _, also := range hits.Also {
+		if len(also.Asked) > 0 {
+			s.result.Also = append(s.result.Also, Also{also.Typed, also.Asked})
+		}
+	}
 	if hits.Note != "" {
 		s.result.Note = hits.Note
 		s.report(OK, hits.Note, nil)

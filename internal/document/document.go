@@ -92,11 +92,13 @@ type Search struct {
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 	// Weak reports whether the results are likely beside the question, absent if not.
 	Weak bool `json:"weak,omitempty"`
+	// Also is what was asked for beside words of the question.
+	Also []retrieval.Also `json:"also_asked,omitempty"`
 }
 
 // OfSearch is what was found on a question.
 func OfSearch(query string, r *retrieval.Result) Search {
-	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld, r.Weak}
+	return Search{"memkernel/search/v1", query, List(r.Hits), r.Reason, r.Mode, r.Detail, r.Behind, r.Progress, r.Withheld, r.Weak, r.Also}
 }
 
 // Forget is the document of forget.

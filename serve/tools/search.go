@@ -38,6 +38,8 @@ type found struct {
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 	// Weak reports whether the results are likely beside the question.
 	Weak bool `json:"weak,omitempty"`
+	// Also is what was asked for beside words of the question.
+	Also []retrieval.Also `json:"alsoAsked,omitempty"`
 	// Disabled, Unavailable and TimedOut are why nothing could be searched, Action
 	// what the model can do.
 	Disabled    bool   `json:"disabled,omitempty"`
@@ -96,7 +98,7 @@ func (s *Set) search(ctx context.Context, a args) (any, error) {
 		return nil, err
 	}
 	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress, out.Weak = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress, res.Weak
-	out.Withheld = res.Withheld
+	out.Withheld, out.Also = res.Withheld, res.Also
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()

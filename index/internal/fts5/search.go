@@ -27,6 +27,10 @@ type Cache struct {
 	structure  []byte
 	lists      *wordLists
 	unreadable bool
+
+	wordsMu sync.Mutex
+	wordsOf []byte
+	words   *WordList
 }
 
 // Search is one search for words.

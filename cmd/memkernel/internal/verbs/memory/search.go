@@ -135,6 +135,9 @@ func concludeSearch(a *cli.App, res *retrieval.Result) error {
 	if res.Note != "" && len(res.Hits) > 0 {
 		a.Tip("%s", res.Note)
 	}
+	if line := retrieval.AlsoLine(res.Also); line != "" && len(res.Hits) > 0 {
+		a.Tip("%s", line)
+	}
 	if len(res.Withheld) > 0 && len(res.Hits) > 0 {
 		a.Tip("%s", retrieval.WithheldLine(res.Withheld))
 	}

@@ -1,0 +1,497 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/fts5"
+)
+
+// A word of a question that no chunk holds may be spelled wrongly, or in one piece where
+// the notes have two; words side by side may be one there. What the index holds of these
+// is asked for beside the words as they were typed.
+
+// Also is what was asked for beside a word of the question.
+type Also struct {
+	// Typed is the word, or the two words, as they stand in the question; Asked is what
+	// the hits hold in their place, none if that is in other chunks only.
+	Typed string
+	Asked []string
+	// Of are the places among Hits.Terms of what was typed, Terms those of what was
+	// asked.
+	Of, Terms []int
+
+	// edits is how many letters are put right at most, whole whether all that was asked
+	// must be there.
+	edits int
+	whole bool
+}
+
+const (
+	// leastMistyped is how many letters a word has at least that may be spelled wrongly;
+	// with leastTwice of them it may be so twice.
+	// No longer one than mostMistyped is looked into.
+	leastMistyped = 5
+	leastTwice    = 9
+	mostMistyped  = 32
+	// leastPart is how many letters the parts of a word have, leastJoined those of a word
+	// that is joined of two, and mostJoined at most.
+	leastPart   = 3
+	leastJoined = 5
+	mostJoined  = 24
+	// mostUnknown is how many words of a question are looked into, mostAsked how many are
+	// asked for one of them.
+	mostUnknown = 3
+	mostAsked   = 2
+)
+
+// typed is a word of a question, of letters alone.
+type typed struct {
+	text string
+	// next is set if the word behind it is a word, too, with a space between.
+	next  bool
+	terms []string
+}
+
+// wordsOf returns the words of a question that are spelled as words are, each with its
+// terms: no names in code, numbers, dates or hashes, and none of a writing without spaces.
+func wordsOf(a *analysis.Analyzer, text string, langs []string) (out []typed) {
+	beside := false
+	for _, f := range strings.Fields(text) {
+		w := strings.TrimFunc(f, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_/~@#$", r)
+		})
+		if !wordly(w) {
+			beside = false
+			continue
+		}
+		if beside && strings.HasPrefix(f, w) && len(out) > 0 {
+			out[len(out)-1].next = true
+		}
+		out = append(out, typed{text: w, terms: a.Stems(w, langs)})
+		beside = strings.HasSuffix(f, w)
+	}
+	return out
+}
+
+// wordly reports whether a word is of nothing but letters, the first of which alone may
+// be a capital.
+func wordly(w string) bool {
+	for i, r := range w {
+		if !spelling(r) || i > 0 && unicode.IsUpper(r) {
+			return false
+		}
+	}
+	return w != ""
+}
+
+// spelling reports whether a character is a letter of a writing that has spaces between
+// words.
+func spelling(r rune) bool {
+	return r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z') || r >= utf8.RuneSelf && unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek)
+}
+
+// word reports whether a term is one that words may be compared with.
+func word(term []byte) bool {
+	if len(term) < leastPart {
+		return false
+	}
+	for _, r := range string(term) {
+		if !spelling(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// joined returns what pairs of a question's words are when they are written as one, with
+// their terms. Which of them the index holds is found along with the question's own.
+func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string) (out []Also, more []string) {
+	for i, w := range words {
+		if !w.next || len(words[i+1].text)+len(w.text) > mostJoined || min(len(w.text), len(words[i+1].text)) < 2 || len(w.text)+len(words[i+1].text) < leastJoined {
+			continue
+		}
+		second := words[i+1]
+		of := placesOf(terms, slices.Concat(w.terms, second.terms))
+		if len(placesOf(terms, w.terms)) == 0 {
+			continue // a function word before another begins no compound
+		}
+		also := Also{Typed: w.text + " " + second.text, Asked: []string{w.text + second.text}, Of: of}
+		for _, t := range a.Stems(also.Asked[0], langs) {
+			if !slices.Contains(terms, t) && !slices.Contains(more, t) {
+				also.Terms = append(also.Terms, len(terms)+len(more))
+				more = append(more, t)
+			}
+		}
+		if len(also.Terms) > 0 {
+			out = append(out, also)
+		}
+	}
+	return out, more
+}
+
+// placesOf returns where some of the terms are.
+func placesOf(terms, some []string) (out []int) {
+	for _, t := range some {
+		if i := slices.Index(terms, t); i >= 0 && !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// unknown returns the words of a question of which no chunk holds a stem. That one holds
+// the root is no knowledge of the word.
+func unknown(words []typed, terms []string, holders []int64) (out []typed) {
+	for _, w := range words {
+		at := placesOf(terms, w.terms)
+		held := slices.ContainsFunc(at, func(i int) bool { return i >= len(holders) || holders[i] > 0 })
+		n := utf8.RuneCountInString(w.text)
+		if len(at) > 0 && !held && n >= leastMistyped && n <= mostMistyped && len(out) < mostUnknown && !slices.ContainsFunc(out, func(o typed) bool { return o.text == w.text }) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// speller finds what an unknown word may be.
+type speller struct {
+	*reader
+	ctx   context.Context
+	a     *analysis.Analyzer
+	langs []string
+	v     *fts5.WordList
+}
+
+// respelled is a word that the index holds.
+type respelled struct {
+	text  string
+	terms []string
+	// chunks is how many hold it.
+	chunks int64
+}
+
+// spelled returns what a word is with a letter put right, else its two parts, else what
+// it is with two put right.
+func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
+	low := strings.ToLower(w.text)
+	if fs, err = s.best(s.once(low)); err != nil || len(fs) > 0 {
+		return fs, 1, err
+	}
+	if fs, err = s.parts(low); err != nil || len(fs) > 0 {
+		return fs, 0, err
+	}
+	if utf8.RuneCountInString(low) < leastTwice {
+		return nil, 0, nil
+	}
+	var near []respelled
+	for _, t := range w.terms {
+		if utf8.RuneCountInString(t) <= leastMistyped+1 {
+			continue
+		}
+		for _, n := range s.v.Near(t, 2) {
+			near = append(near, respelled{text: n, terms: []string{n}})
+		}
+	}
+	fs, err = s.best(near)
+	return fs, 2, err
+}
+
+// known returns the stems of a word that the index holds.
+func (s *speller) known(text string) []string {
+	return slices.DeleteFunc(s.a.Stems(text, s.langs), func(t string) bool { return !s.v.Has(t) })
+}
+
+// once returns the words that the index holds, that begin alike and are one letter off.
+// Of a short word a letter is only missing, or two are swapped: others have too many
+// neighbours.
+func (s *speller) once(w string) (out []respelled) {
+	letters := []rune(w)
+	first := letters[0]
+	seen := map[string]bool{w: true}
+	swapped := false
+	try := func(edited []rune) {
+		t := string(edited)
+		if seen[t] || edited[0] != first || len(letters) == leastMistyped && len(edited) <= len(letters) && !swapped {
+			return
+		}
+		seen[t] = true
+		if terms := s.known(t); len(terms) > 0 {
+			out = append(out, respelled{text: t, terms: terms})
+		}
+	}
+	alphabet := alphabetOf(letters)
+	for i := range letters {
+		head, tail := letters[:i:i], letters[i:]
+		try(slices.Concat(head, tail[1:]))
+		if len(tail) > 1 {
+			swapped = true
+			try(slices.Concat(head, []rune{tail[1], tail[0]}, tail[2:]))
+			swapped = false
+		}
+		for _, r := range alphabet {
+			try(slices.Concat(head, []rune{r}, tail[1:]))
+			try(slices.Concat(head, []rune{r}, tail))
+		}
+	}
+	for _, r := range alphabet {
+		try(slices.Concat(letters, []rune{r}))
+	}
+	return out
+}
+
+// alphabetOf returns the letters that a word of some letters is likely to have.
+func alphabetOf(letters []rune) []rune {
+	from, to := 'a', 'z'
+	switch {
+	case unicode.Is(unicode.Cyrillic, letters[0]):
+		from, to = 'а', 'я'
+	case unicode.Is(unicode.Greek, letters[0]):
+		from, to = 'α', 'ω'
+	}
+	var out []rune
+	for r := from; r <= to; r++ {
+		out = append(out, r)
+	}
+	return out
+}
+
+// parts returns the two words that one word is made of, those that are nearest in length
+// if there are several pairs.
+func (s *speller) parts(w string) ([]respelled, error) {
+	letters := []rune(w)
+	for off := range len(letters) {
+		for _, at := range []int{(len(letters) + off) / 2, (len(letters) - off) / 2} {
+			if at < leastPart || len(letters)-at < leastPart {
+				continue
+			}
+			var out []respelled
+			for _, part := range []string{string(letters[:at]), string(letters[at:])} {
+				best, err := s.best([]respelled{{text: part, terms: s.known(part)}})
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, best...)
+			}
+			if len(out) == 2 {
+				return out, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// best returns those that most chunks hold.
+func (s *speller) best(fs []respelled) ([]respelled, error) {
+	for i := range fs {
+		for _, t := range fs[i].terms {
+			n, err := s.chunksWith(s.ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			fs[i].chunks = max(fs[i].chunks, n)
+		}
+	}
+	fs = slices.DeleteFunc(fs, func(f respelled) bool { return f.chunks == 0 })
+	slices.SortFunc(fs, func(a, b respelled) int {
+		return cmp.Or(cmp.Compare(b.chunks, a.chunks), cmp.Compare(a.text, b.text))
+	})
+	var out []respelled
+	for _, f := range fs {
+		if same := slices.ContainsFunc(out, func(o respelled) bool { return slices.Equal(o.terms, f.terms) }); !same && len(out) < mostAsked {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// respell adds to the hits what was asked for beside unknown words.
+func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []typed, out *Hits) error {
+	strange := unknown(words, out.Terms, out.Holders)
+	if len(strange) == 0 {
+		return nil
+	}
+	v := r.words.Words(ctx, r.tx, r.structure, word)
+	if v == nil {
+		return nil
+	}
+	s := &speller{reader: r, ctx: ctx, a: a, langs: r.v.langs, v: v}
+	for _, w := range strange {
+		fs, edits, err := s.spelled(w)
+		if err != nil {
+			return err
+		}
+		also := Also{Typed: w.text, Of: placesOf(out.Terms, w.terms), edits: edits, whole: edits == 0}
+		for _, f := range fs {
+			also.Asked = append(also.Asked, f.text)
+			for _, t := range f.terms {
+				if !slices.Contains(out.Terms, t) && len(out.Terms) < maxTerms {
+					n, err := r.chunksWith(ctx, t)
+					if err != nil {
+						return err
+					}
+					also.Terms = append(also.Terms, len(out.Terms))
+					out.Terms, out.Holders = append(out.Terms, t), append(out.Holders, n)
+				}
+			}
+		}
+		if len(also.Terms) > 0 {
+			out.Also = append(out.Also, also)
+		}
+	}
+	return nil
+}
+
+// ask searches for the words of a question and for what they may be meant as, and counts
+// their holders.
+func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error {
+	a, err := ix.analyzers.Lend()
+	if err != nil {
+		return err
+	}
+	defer ix.analyzers.Give(a)
+	words := wordsOf(a, q.Text, r.v.langs)
+	typed := len(out.Terms)
+	pairs, more := joined(a, words, r.v.langs, out.Terms)
+	if len(out.Terms)+len(more) > maxTerms {
+		pairs, more = nil, nil
+	}
+	out.Terms = append(out.Terms, more...)
+	if out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want); err != nil {
+		return err
+	}
+	if out.Holders, err = r.holders(ctx, out.Terms); err != nil {
+		return err
+	}
+	out.take(typed, pairs)
+	before := len(out.Terms)
+	if err = r.respell(ctx, a, words, out); err == nil && len(out.Terms) > before {
+		out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want)
+	}
+	if err == nil && len(out.Also) > 0 {
+		if dropped := out.settle(a, r.v.langs); dropped {
+			out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want)
+		}
+	}
+	return err
+}
+
+// settle leaves of what was asked what stands in the hits as it should, which are of the
+// files that are wanted: not what has the same stem alone. It reports whether terms went.
+func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
+	gone := map[int]bool{}
+	var kept []Also
+	for _, also := range h.Also {
+		var asked []string
+		var terms []int
+		for _, t := range also.Terms {
+			w := also.standing(a, langs, h.Keyword, h.Terms[t])
+			if w == "" {
+				gone[t] = true
+				continue
+			}
+			terms = append(terms, t)
+			if !slices.Contains(asked, w) {
+				asked = append(asked, w)
+			}
+		}
+		if also.whole && !also.apart(langs, asked, h.Keyword) {
+			for _, t := range also.Terms {
+				gone[t] = true
+			}
+			continue
+		}
+		if also.Asked, also.Terms = asked, terms; len(terms) > 0 {
+			kept = append(kept, also)
+		}
+	}
+	if h.Also = kept; len(gone) == 0 {
+		return false
+	}
+	to := make([]int, len(h.Terms))
+	var terms []string
+	var holders []int64
+	for i, t := range h.Terms {
+		if to[i] = len(terms); !gone[i] {
+			terms = append(terms, t)
+			if i < len(h.Holders) {
+				holders = append(holders, h.Holders[i])
+			}
+		}
+	}
+	for _, also := range h.Also {
+		for i, t := range also.Terms {
+			also.Terms[i] = to[t]
+		}
+	}
+	h.Terms, h.Holders = terms, holders
+	return true
+}
+
+// standing returns the word in hits that a term is of, as near to what was typed as it
+// was found to be; "" if there is none.
+func (o *Also) standing(a *analysis.Analyzer, langs []string, hits []Hit, term string) string {
+	first, _ := utf8.DecodeRuneInString(term)
+	for _, h := range hits {
+		for _, text := range append([]string{h.Text, h.Path}, h.Trail...) {
+			for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !spelling(r) }) {
+				last := strings.ToLower(w)
+				r, _ := utf8.DecodeRuneInString(last)
+				if r != first && r < utf8.RuneSelf {
+					continue
+				}
+				if o.accepts(last) && slices.Contains(a.Stems(w, langs), term) {
+					return last
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// accepts reports whether a word of a hit is near enough to what was typed.
+func (o *Also) accepts(w string) bool {
+	return o.edits == 0 || fts5.Distance(strings.ToLower(o.Typed), w, o.edits) <= o.edits
+}
+
+// apart reports whether hits have the parts of a word side by side. In languages that
+// join words freely they need not be.
+func (o *Also) apart(langs, asked []string, hits []Hit) bool {
+	if len(asked) != 2 {
+		return false
+	}
+	if len(langs) > 0 && slices.Contains(joining, langs[0]) && min(utf8.RuneCountInString(asked[0]), utf8.RuneCountInString(asked[1])) > leastPart {
+		return true
+	}
+	return slices.ContainsFunc(hits, func(h Hit) bool {
+		text := strings.ToLower(h.Text)
+		return strings.Contains(text, asked[0]+" "+asked[1]) || strings.Contains(text, asked[0]+"-"+asked[1])
+	})
+}
+
+// joining are the languages that write compounds in one word.
+var joining = []string{"de", "nl", "sv", "da", "no", "fi", "hu"}
+
+// take leaves out the words joined of two, which follow the first terms, that no chunk
+// holds.
+func (h *Hits) take(typed int, pairs []Also) {
+	terms, holders := slices.Clone(h.Terms[:typed]), slices.Clone(h.Holders[:min(typed, len(h.Holders))])
+	for _, p := range pairs {
+		var kept []int
+		for _, t := range p.Terms {
+			if h.Holders[t] > 0 {
+				kept = append(kept, len(terms))
+				terms, holders = append(terms, h.Terms[t]), append(holders, h.Holders[t])
+			}
+		}
+		if p.Terms = kept; len(kept) > 0 {
+			h.Also = append(h.Also, p)
+		}
+	}
+	h.Terms, h.Holders = terms, holders
+}
