@@ -3,4 +3,4 @@
 package retrieval
 
 // confidenceWeights are the constant and the weights of [Grounds.Values].
-var confidenceWeights = [...]float64{1.22, 5.55, -3.73, 3.09, 4.28, 0.712, 1.52, 0.897, -1.3, -2.14}
+var confidenceWeights = [...]float64{-1.52, 5.37, -3.27, 2.3, 4.86, -0.766, 2.21, 0.868, -1.06, -1.52}

@@ -1,13 +1,15 @@
 // Command fitgate chooses the weights of the chance that memory answers, which decides
 // whether a prompt is recalled anything, and prints what they lose and let through.
 //
-//	go run -C internal/tools ./fitgate [-write] [-vectors KIND] -set DIR[,DIR…]
+//	go run -C internal/tools ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
 //
 // A DIR is a set of questions (qa.jsonl or questions.jsonl beside its notes) or a workspace,
 // which is asked for what stands in its notes. What a set's questions are answered by, the
 // questions of the others and prompts that ask nothing of memory are not, but those of
 // parallel sets in other languages. Of some sets a handful of notes is asked as well, as of a
-// memory that has just begun. Large sets count alike, small ones less, and
+// memory that has just begun. What people typed in the transcripts below the folder of -typed
+// has nothing to do with any set either: every second of these prompts is fitted, and the
+// others are told apart. Large sets count alike, small ones less, and
 // the answerable and the others of a set the same. With -write the weights go to retrieval/weights.go.
 package main
 
@@ -18,6 +20,8 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,6 +32,7 @@ import (
 	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/judge/turns"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // weightsFile is where the weights stand, from internal/tools.
@@ -38,6 +43,7 @@ func main() {
 	sets := flag.String("set", "", "folders, separated by commas")
 	flag.BoolVar(&o.write, "write", false, "write the weights to "+weightsFile)
 	flag.StringVar(&o.vectors, "vectors", "", "search with made vectors: "+strings.Join(relevance.VectorKinds, ", "))
+	flag.StringVar(&o.typed, "typed", "", "a folder of transcripts")
 	flag.BoolVar(&o.dump, "dump", false, "print each question with its grounds")
 	flag.IntVar(&o.most, "n", 200, "questions of a set at most, and as many others")
 	flag.Parse()
@@ -52,6 +58,7 @@ type options struct {
 	sets        []string
 	write, dump bool
 	vectors     string
+	typed       string
 	most        int
 }
 
@@ -72,9 +79,13 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	said, err := typed(o.typed, o.most)
+	if err != nil {
+		return err
+	}
 	var groups []*group
 	for i := range all {
-		g, err := ask(ctx, o, &all[i], others(all, i, o.most), prompts)
+		g, err := ask(ctx, o, &all[i], others(all, i, o.most), prompts, said)
 		if err != nil {
 			return err
 		}
@@ -237,6 +248,8 @@ type sample struct {
 	grounds    retrieval.Grounds
 	answerable bool
 	prompt     bool
+	// typed: somebody typed it in a session about something else; kept: it is not fitted.
+	typed, kept bool
 }
 
 type group struct {
@@ -244,7 +257,7 @@ type group struct {
 	samples []sample
 }
 
-func ask(ctx context.Context, o options, s *source, other []string, prompts []turns.Prompt) (*group, error) {
+func ask(ctx context.Context, o options, s *source, other []string, prompts []turns.Prompt, said []string) (*group, error) {
 	b, err := relevance.Open(ctx, s.Set, relevance.SQLite)
 	if err != nil {
 		return nil, err
@@ -272,7 +285,7 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []tu
 			return nil // never asked, or not like this
 		}
 		got := r.Search(ctx, retrieval.Query{Text: text, Limit: 24, MinShare: .3, Passages: true, NoSnippets: true, Now: now})
-		g.samples = append(g.samples, sample{text, got.Grounds, answerable, prompt})
+		g.samples = append(g.samples, sample{text: text, grounds: got.Grounds, answerable: answerable, prompt: prompt})
 		return got.Err
 	}
 	for _, t := range s.asked {
@@ -283,6 +296,12 @@ func ask(ctx context.Context, o options, s *source, other []string, prompts []tu
 	}
 	for _, p := range prompts {
 		err = errors.Join(err, add(p.Text, false, true))
+	}
+	for i, t := range said {
+		n := len(g.samples)
+		if err = errors.Join(err, add(t, false, false)); len(g.samples) > n {
+			g.samples[n].typed, g.samples[n].kept = true, i%2 == 1
+		}
 	}
 	return g, err
 }
@@ -325,7 +344,7 @@ func fit(groups []*group) []float64 {
 			counts := float64(yes) / float64(yes+halfSet)
 			for i := range g.samples {
 				s := &g.samples[i]
-				if s.grounds.Held == 0 {
+				if s.grounds.Held == 0 || s.kept {
 					continue
 				}
 				x := append([]float64{1}, s.grounds.Values()...)
@@ -357,9 +376,11 @@ func fit(groups []*group) []float64 {
 
 func (g *group) count() (yes, no int) {
 	for _, s := range g.samples {
-		if s.answerable {
+		switch {
+		case s.kept:
+		case s.answerable:
 			yes++
-		} else {
+		default:
 			no++
 		}
 	}
@@ -420,16 +441,46 @@ func auc(samples []sample, w []float64) float64 {
 	return sum / float64(max(len(yes)*len(no), 1))
 }
 
+// typed are what people typed in transcripts, at most 2n of them.
+func typed(dir string, n int) ([]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	has := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		s, err := transcript.LoadFile(path, nil)
+		if err != nil {
+			return err
+		}
+		for _, m := range s.View(transcript.Full) {
+			if own, _ := transcript.Typed(m); own != "" && len(own) <= mostTyped {
+				has[strings.TrimSpace(own)] = true
+			}
+		}
+		return nil
+	})
+	return every(slices.Sorted(maps.Keys(has)), 2*n), err
+}
+
+// mostTyped is how long, in bytes, a prompt is at most: longer ones are mostly pasted.
+const mostTyped = 600
+
 // rates are the shares below the least chance of the answerable, and above it of others'
-// questions and of prompts, in %; NaN where there are none.
-func rates(samples []sample, w []float64, least float64) (lost, other, prompts float64) {
-	var n, hit [3]float64
+// questions, of prompts and of kept prompts that somebody typed, in %; NaN where there are none.
+func rates(samples []sample, w []float64, least float64) rate {
+	var n, hit rate
 	for i := range samples {
 		s := &samples[i]
 		k := 1
-		if s.answerable {
+		switch {
+		case s.answerable:
 			k = 0
-		} else if s.prompt {
+		case s.kept:
+			k = 3
+		case s.prompt:
 			k = 2
 		}
 		n[k]++
@@ -437,36 +488,35 @@ func rates(samples []sample, w []float64, least float64) (lost, other, prompts f
 			hit[k]++
 		}
 	}
-	return 100 * hit[0] / n[0], 100 * hit[1] / n[1], 100 * hit[2] / n[2]
+	for k := range hit {
+		hit[k] *= 100 / n[k]
+	}
+	return hit
 }
 
+type rate [4]float64
+
+func (r rate) String() string { return fmt.Sprintf("%6.1f %6.1f %6.1f %6.1f", r[0], r[1], r[2], r[3]) }
+
 func report(groups []*group, w []float64) {
+	const columns = "  lost others prompt  typed"
 	fmt.Printf("weights  %.2f\n", w)
-	fmt.Printf("%-28s %6s %6s  %6s %6s %6s   left out: %6s %6s %6s   %s\n", "% at "+fmt.Sprint(retrieval.DefaultMinBest), "n", "AUC", "lost", "others", "prompts", "lost", "others", "prompts", "in use: lost, others, prompts")
+	fmt.Printf("%-28s %6s %6s %s  left out: %s  in use: %s\n", "% at "+fmt.Sprint(retrieval.DefaultMinBest), "n", "AUC", columns, columns, columns)
 	var all []sample
 	for i, g := range groups {
-		rest := slices.Delete(slices.Clone(groups), i, i+1)
 		without := w
-		if len(rest) > 0 {
+		if rest := slices.Delete(slices.Clone(groups), i, i+1); len(rest) > 0 {
 			without = fit(rest)
 		}
 		yes, _ := g.count()
-		a, b, c := rates(g.samples, w, retrieval.DefaultMinBest)
-		d, e, f := rates(g.samples, without, retrieval.DefaultMinBest)
-		x, y, z := ratesInUse(g.samples)
-		fmt.Printf("%-28s %6d %6.3f  %6.1f %6.1f %6.1f             %6.1f %6.1f %6.1f   %6.1f %6.1f %6.1f\n", g.name, yes, auc(g.samples, w), a, b, c, d, e, f, x, y, z)
+		fmt.Printf("%-28.28s %6d %6.3f %v            %v          %v\n", g.name, yes, auc(g.samples, w), rates(g.samples, w, retrieval.DefaultMinBest),
+			rates(g.samples, without, retrieval.DefaultMinBest), rates(g.samples, retrieval.Grounds{}.Weights(), retrieval.DefaultMinBest))
 		all = append(all, g.samples...)
 	}
-	fmt.Printf("%-28s %6s %6s\n", "all, by the least chance", "", fmt.Sprintf("%.3f", auc(all, w)))
+	fmt.Printf("%-28s %6s %6.3f\n", "all, by the least chance", "", auc(all, w))
 	for _, least := range []float64{.1, .15, .2, .25, .3, .4, .5} {
-		a, b, c := rates(all, w, least)
-		fmt.Printf("%28.2f %6s %6s  %6.1f %6.1f %6.1f\n", least, "", "", a, b, c)
+		fmt.Printf("%28.2f %6s %6s %v\n", least, "", "", rates(all, w, least))
 	}
-}
-
-func ratesInUse(samples []sample) (lost, other, prompts float64) {
-	w := retrieval.Grounds{}.Weights()
-	return rates(samples, w, retrieval.DefaultMinBest)
 }
 
 func dump(groups []*group) {
