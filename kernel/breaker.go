@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // RuleNoProgress is the rule by which a cut is refused that would be one more for
@@ -55,10 +53,4 @@ func defaulted[T int | time.Duration](v *T, def T) {
 	if *v <= 0 {
 		*v = def
 	}
-}
-
-// spiral warns of too many compactions within a short time, the cuts of a projection
-// among them; "" if there are few.
-func spiral(o ProgressOptions, s *session.Session, p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(plan.Progress(o.withDefaults()), s.Account.Compacted, p, now)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -86,7 +87,7 @@ func TestBufferIsBoundedAndCleared(t *testing.T) {
 	told := 0
 	for range 8 {
 		for _, f := range spoken(t, k, c).Faults {
-			if told++; f.Code != kernel.FaultNet || !strings.Contains(f.Detail, "full") {
+			if told++; f.Code != fault.Net || !strings.Contains(f.Detail, "full") {
 				t.Errorf("%+v", f)
 			}
 		}

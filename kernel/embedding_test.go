@@ -246,7 +246,7 @@ func TestDayBudgetOfTooLittle(t *testing.T) {
 		now = now.AddDate(0, 0, 1)
 		r = reindex(t, k)
 	}
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestDayBudgetOfTooLittle(t *testing.T) {
 		t.Errorf("after %d days %d of %d chunks have a vector, %d never will: %+v", days, st.Memory.Index.Vectors, st.Memory.Index.Chunks, never, r.Embedded)
 	}
 	k.Close()
-	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, kernel.DoctorOptions{Now: now})
+	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, health.DoctorOptions{Now: now})
 	if !has(d, health.Embedding, health.Warning, "will never get a vector") {
 		t.Errorf("the doctor says %+v", d)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -47,7 +48,7 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 			if res.Reason != retrieval.OK || res.Detail != "" || res.Err != nil || res.Progress != nil || res.Behind != nil {
 				t.Errorf("%+v", res)
 			}
-			if st, err := k.Status(context.Background()); err != nil || st.Memory.Index.State != kernel.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != kernel.SyncSearch {
+			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != status.SyncSearch {
 				t.Errorf("%v %+v", err, st.Memory)
 			}
 		})
@@ -336,8 +337,8 @@ func TestASearchMendsTheIndex(t *testing.T) {
 func TestFirstSearchSendsNothing(t *testing.T) {
 	far := &counting{name: "far"}
 	dir := birds(t)
-	runs := make(chan kernel.SyncRun, 10)
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r kernel.SyncRun) { runs <- r }}})
+	runs := make(chan status.SyncRun, 10)
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r status.SyncRun) { runs <- r }}})
 	res := found(t, k, "heron")
 	hit(t, res, "memory/birds.md")
 	if res.Mode != retrieval.Keyword || !strings.Contains(res.Detail, "there are no vectors yet") {

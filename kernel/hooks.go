@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -77,7 +78,7 @@ type Passed struct {
 	// Rejected are updates that do not stand, with their codes. The journal keeps
 	// them.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
-	Faults   []Fault             `json:"faults,omitempty"`
+	Faults   []fault.Fault       `json:"faults,omitempty"`
 	// Flushed counts the entries that were appended to the day's log.
 	Flushed int `json:"flushed"`
 	// Compaction is what [Kernel.Compact] came to, nil at every other boundary.
@@ -137,7 +138,7 @@ func passed(p *turn.Passed, err error) (*Passed, error) {
 		return nil, err
 	}
 	return &Passed{Outcome: Outcome(p.Outcome), Ingested: p.Ingested, Turns: p.Turns, Epoch: p.Epoch, Checkpoint: p.Checkpoint, Pinned: p.Pinned,
-		Rejected: p.Rejected, Faults: faultsOf(p.Faults), Flushed: p.Flushed, Compaction: compaction(p.Compaction), Stats: Stats(p.Stats)}, nil
+		Rejected: p.Rejected, Faults: append([]fault.Fault(nil), p.Faults...), Flushed: p.Flushed, Compaction: compaction(p.Compaction), Stats: Stats(p.Stats)}, nil
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says

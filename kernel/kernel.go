@@ -48,7 +48,9 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
@@ -123,6 +125,7 @@ type Kernel struct {
 
 	sessions *session.Table
 	desk     *turn.Desk
+	inspect  *inspect.Inspector
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory
@@ -202,6 +205,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	}
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
 		Memory: m.room(), Carry: m.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now}
+	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: k.blobs, Backups: k.backups, Sessions: k.sessions, Upkeep: k.upkeep,
+		Prices: o.Prices, Now: o.Now, Memory: m.room(), Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
+		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
+		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: func(key string) error { return noSession(state, key) }}
 	if o.Summary.Model != nil {
 		k.desk.Notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/visible"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -120,6 +121,30 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	if o.Backend.Open == nil {
 		o.Backend = SQLite(o.IndexPath)
 	}
+}
+
+// status is how memory is set, for who asks how it is.
+func (o *MemoryOptions) status(workspace string) status.Memory {
+	st := status.Memory{Workspace: workspace, Bootstrap: []string{}, Index: status.Index{State: status.IndexOff}, Sessions: status.Past{Sources: []string{}}, Collections: []string{},
+		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}
+	if o.Off {
+		return st
+	}
+	st.Enabled, st.Bootstrap, st.Remembered, st.DailyLogs = true, append(st.Bootstrap, o.Bootstrap...), !o.NoRemembered, !o.NoDailyLogs
+	st.WorkspaceTokens = max(o.WorkspaceTokens, 0)
+	if o.RecallTokens > 0 && o.RecallItems > 0 {
+		st.RecallTokens, st.RecallItems = o.RecallTokens, o.RecallItems
+	}
+	if o.Embedder != nil {
+		st.Embedder = o.Embedder.Model()
+	}
+	st.Index = status.Index{Backend: o.Backend.Name, Path: o.Backend.Place}
+	st.Sync = status.Sync{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, IntervalSeconds: o.Sync.Interval.Seconds()}
+	st.Sessions.Enabled, st.Sessions.Own = o.Sessions.Enabled, o.Sessions.Enabled && !o.Sessions.NoOwn
+	for _, src := range o.Sessions.Sources {
+		st.Sessions.Sources = append(st.Sessions.Sources, src.Path)
+	}
+	return st
 }
 
 func (o *MemoryOptions) lossShare() float64 {

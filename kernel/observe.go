@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -76,7 +77,7 @@ type Observation struct {
 	// Stats is what was written.
 	Stats Stats `json:"stats"`
 	// Faults name what was not learned from the turn. It stands all the same.
-	Faults []Fault `json:"faults,omitempty"`
+	Faults []fault.Fault `json:"faults,omitempty"`
 }
 
 // ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
@@ -103,5 +104,5 @@ func observation(o *turn.Observation, err error) (*Observation, error) {
 		return nil, err
 	}
 	return &Observation{Outcome: Outcome(o.Outcome), AdvancementKey: o.AdvancementKey, Ingested: o.Ingested, Turns: o.Turns,
-		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: faultsOf(o.Faults)}, err
+		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: append([]fault.Fault(nil), o.Faults...)}, err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
@@ -117,9 +118,9 @@ type ContextPlan struct {
 	// not at all, with the way back.
 	Reduced []Reduced
 	Debug   Debug
-	Faults  []Fault
+	Faults  []fault.Fault
 	// Alerts are signs of trouble that no prompt could have prevented.
-	Alerts []Fault
+	Alerts []fault.Fault
 	// FlushDue asks for a flush turn before the next call ([Kernel.FlushTurn]): tokens
 	// or transcript_bytes; "" if none is due.
 	FlushDue string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
@@ -105,8 +106,8 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		Split:      r.Split,
 		Reduced:    make([]Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
 		Debug:      Debug{Included: make([]Included, 0, len(r.Blocks)), Excluded: make([]Excluded, 0, report.Gone(r))},
-		Faults:     faultsOf(pl.Faults),
-		Alerts:     faultsOf(pl.Alerts),
+		Faults:     append([]fault.Fault(nil), pl.Faults...),
+		Alerts:     append([]fault.Fault(nil), pl.Alerts...),
 		Generation: r.Proj.Generation,
 		Stats:      Stats(pl.Stats),
 	}

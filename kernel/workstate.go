@@ -25,15 +25,6 @@ const (
 
 func keyOr(key string) string { return session.KeyOr(key) }
 
-// getCheckpoint gives a checkpoint as its file says it, or one section in full.
-func checkpointContent(s *session.Session, id string) (*Content, error) {
-	text, note, ok, err := workstate.CheckpointText(s.Files, id)
-	if err != nil || !ok {
-		return &Content{ID: id, Reason: ReasonNoMatch}, err
-	}
-	return &Content{ID: id, Reason: ReasonOK, Detail: note, Text: text}, nil
-}
-
 // Buffered is the working buffer as it was read.
 type Buffered struct {
 	Text string `json:"text"`

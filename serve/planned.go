@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -26,8 +27,8 @@ type planned struct {
 	Params   kernel.Params    `json:"params"`
 	Recall   kernel.Retrieval `json:"retrieval"`
 	Reduced  []kernel.Reduced `json:"reduced"`
-	Faults   []kernel.Fault   `json:"faults"`
-	Alerts   []kernel.Fault   `json:"alerts"`
+	Faults   []fault.Fault    `json:"faults"`
+	Alerts   []fault.Fault    `json:"alerts"`
 	Stats    kernel.Stats     `json:"stats"`
 
 	Format transcript.Format `json:"format"`

@@ -6,10 +6,11 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
-	st, err := d.k.Status(ctx)
+	st, err := d.k.Status(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ type usageCall struct {
 }
 
 func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
-	st, err := d.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
+	st, err := d.k.Usage(ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -101,8 +102,8 @@ func TestKernelOnPostgres(t *testing.T) {
 	if found, err := k.Check(context.Background()); err != nil || len(found) != 0 {
 		t.Errorf("check: %v, %v", found, err)
 	}
-	st, err := kb.Status(context.Background())
-	if err != nil || st.Memory.Index.State != kernel.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
+	st, err := kb.Status(context.Background(), nil)
+	if err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
 		t.Errorf("status %+v, %v", st.Memory.Index, err)
 	}
 }

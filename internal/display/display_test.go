@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/rivo/uniseg"
 )
 
@@ -167,7 +168,7 @@ func TestExplainTakesTheTerminal(t *testing.T) {
 	out := plan100(func(p *kernel.ContextPlan) {
 		p.SessionKey = strings.Repeat("数据👨‍👩‍👧שלום", 30)
 		p.Model = strings.Repeat("gpt-数据", 30)
-		p.Faults = []kernel.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
+		p.Faults = []fault.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
 		p.Regions = []kernel.Region{{Name: "carry", Tokens: 60_000}}
 		p.Retrieval = kernel.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
 	})

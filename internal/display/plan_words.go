@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -105,7 +106,7 @@ func lookAt(plan *kernel.ContextPlan) string {
 	case n == 1:
 		return fmt.Sprintf("Look at Faults, which has one: %s.", plan.Faults[0].Code)
 	case n > 1:
-		codes := map[kernel.FaultCode]bool{}
+		codes := map[fault.Code]bool{}
 		var names []string
 		for _, f := range plan.Faults {
 			if !codes[f.Code] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -70,11 +71,11 @@ func TestWords(t *testing.T) {
 		"refused": {func(p *kernel.ContextPlan) { p.Layout.Cut.Do, p.Layout.Cut.Reason = true, cachelayout.ReasonHighWater },
 			"; a cut was due, since the prompt reached its high-water mark, and was refused.", "", "Look at Cut, which names the rule"},
 		"over the window": {func(p *kernel.ContextPlan) { p.Budgets.PlannedInputTokens = 90_001 }, "which is 1 token too many; nothing could be cut.", "", "Look at Budget"},
-		"one fault":       {func(p *kernel.ContextPlan) { p.Faults = []kernel.Fault{{Code: "workspace_cut"}} }, "", "", "Look at Faults, which has one: workspace_cut."},
-		"two faults":      {func(p *kernel.ContextPlan) { p.Faults = []kernel.Fault{{Code: "a"}, {Code: "a"}} }, "", "", "Look at Faults, which has 2: a."},
+		"one fault":       {func(p *kernel.ContextPlan) { p.Faults = []fault.Fault{{Code: "workspace_cut"}} }, "", "", "Look at Faults, which has one: workspace_cut."},
+		"two faults":      {func(p *kernel.ContextPlan) { p.Faults = []fault.Fault{{Code: "a"}, {Code: "a"}} }, "", "", "Look at Faults, which has 2: a."},
 		"many faults": {func(p *kernel.ContextPlan) {
 			for i := range 5 {
-				p.Faults = append(p.Faults, kernel.Fault{Code: kernel.FaultCode(fmt.Sprint("f", i))})
+				p.Faults = append(p.Faults, fault.Fault{Code: fault.Code(fmt.Sprint("f", i))})
 			}
 		}, "", "", "which has 5: f0, f1, f2, …."},
 		"one deferred": {func(p *kernel.ContextPlan) { p.Deferred = []kernel.Deferred{{SavedTokens: 1}} }, "", "", "where 1 change waits for a cut, to save 1 token."},

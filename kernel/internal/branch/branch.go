@@ -129,25 +129,6 @@ type Span struct {
 	Text  string       `json:"text"`
 }
 
-// Expected is what a plan says that its call will be billed.
-type Expected struct {
-	// The four buckets are disjoint tokens, as in [memkernel.Usage].
-	UncachedTokens     int `json:"uncached_tokens"`
-	CacheReadTokens    int `json:"cache_read_tokens"`
-	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
-	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// CostUSD is the input side; nil if unpriced.
-	CostUSD *float64 `json:"cost_usd"`
-	// Cold tells that nothing of the messages was taken to be cached, Cut that the
-	// plan made a cut, so that less is read than was sent before.
-	Cold bool `json:"cold"`
-	Cut  bool `json:"cut"`
-	// SavedTokens is what cuts have kept out of the prompt.
-	SavedTokens int `json:"saved_tokens"`
-	// At is when the plan was made, by the host's clock.
-	At time.Time `json:"at,omitzero"`
-}
-
 // Call is what is remembered of a call beside the messages, so that a compaction knows
 // what it makes room for.
 type Call struct {

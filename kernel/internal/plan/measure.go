@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -299,7 +300,7 @@ func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
 
 // fault files a fault under the user's turn and the plan that it comes from: the
 // last one, which the model has acted on, unless the fault is this plan's own.
-func (m *measured) fault(f ingest.Fault) {
+func (m *measured) fault(f fault.Fault) {
 	if f.Turn == "" {
 		f.Turn, _, _ = m.userTurn()
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -96,7 +96,7 @@ func answer(a *appended, i int, from *MemoryAnswer) []foreign.Record {
 }
 
 func silent(a *appended, why retrieval.Reason, detail string) {
-	a.fault(ingest.Fault{Code: FaultSilentRecall, Cause: string(why), Detail: detail})
+	a.fault(fault.Fault{Code: fault.SilentRecall, Cause: string(why), Detail: detail})
 }
 
 // allowed keeps private records from sessions that are shared.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -214,7 +215,7 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 	}{{today.Path, today.Date}, {yesterday.Path, yesterday.Date}} {
 		src, ok, err := a.workspace.File(f.path)
 		if err != nil {
-			a.log.faults = append(a.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+			a.log.faults = append(a.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
 		}
 		if err != nil || !ok {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -520,8 +521,8 @@ func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel
 }
 
 // Expected is what a plan says that its call will be billed.
-func Expected(pl *plan.Result) *branch.Expected {
-	return &branch.Expected{
+func Expected(pl *plan.Result) *billing.Expected {
+	return &billing.Expected{
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
 		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), At: pl.Request().Now,

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // reindexFlags are the flags of reindex.
@@ -62,7 +63,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	}
 	n := setup.Needs{Vectors: true, Follow: f.watch}
 	if f.watch {
-		n.Report = func(r kernel.SyncRun) { showRun(a, r) }
+		n.Report = func(r status.SyncRun) { showRun(a, r) }
 	}
 	k, err := a.Kernel(ctx, n)
 	if err != nil {
@@ -136,7 +137,7 @@ func follow(ctx context.Context, a *cli.App) error {
 }
 
 // showRun tells of a run that did something.
-func showRun(a *cli.App, r kernel.SyncRun) {
+func showRun(a *cli.App, r status.SyncRun) {
 	if r.Error == "" && r.Files+r.Removed == 0 {
 		return
 	}

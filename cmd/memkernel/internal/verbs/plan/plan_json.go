@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -38,8 +39,8 @@ type planJSON struct {
 	Retrieval kernel.Retrieval  `json:"retrieval"`
 	Debug     kernel.Debug      `json:"debug"`
 	Reduced   []kernel.Reduced  `json:"reduced"`
-	Faults    []kernel.Fault    `json:"faults"`
-	Alerts    []kernel.Fault    `json:"alerts"`
+	Faults    []fault.Fault     `json:"faults"`
+	Alerts    []fault.Fault     `json:"alerts"`
 	Deferred  []kernel.Deferred `json:"deferred"`
 	Paging    *paging.PageTable `json:"paging"`
 	Stats     kernel.Stats      `json:"stats"`

@@ -68,7 +68,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	a.Work("examining")
-	d, err := kernel.Doctor(ctx, a.Workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	d, err := kernel.Doctor(ctx, a.Workspace, o, &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err
