@@ -24,6 +24,8 @@ func Doctor(ctx context.Context, workspaceDir string, opts *Options, o *health.D
 	}
 	defer k.Close()
 	look := *o
-	look.Now = nowOr(k, o.Now)
+	if look.Now.IsZero() {
+		look.Now = k.now()
+	}
 	return r, k.inspect.Doctor(ctx, r, look)
 }

@@ -49,11 +49,13 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
+	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -116,12 +118,10 @@ type Kernel struct {
 	prices    *cachelayout.Book
 	now       func() time.Time
 	blobs     *store.Blobs
-	// backups are what memory's files were before they were pruned, by hash.
-	backups *store.Blobs
-	upkeep  *upkeep.Keeper
-	masker  *mask.Masker
-	memory  *memory // nil if it is off
-	life    LifeOptions
+	upkeep    *maintain.Keeper
+	masker    *mask.Masker
+	memory    *memory // nil if it is off
+	life      LifeOptions
 
 	sessions *session.Table
 	desk     *turn.Desk
@@ -194,21 +194,20 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		prices:    o.Prices,
 		now:       o.Now,
 		blobs:     store.BlobsIn(state.In(folder.Blobs)),
-		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
 	}
-	k.upkeep = k.newKeeper()
+	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
+	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
+		Memory: m.room(), MaxFileBytes: o.Memory.Store.MaxFileBytes, LossShare: o.Memory.lossShare(), Timezone: o.Memory.Store.Timezone})
 	k.sessions = session.NewTable(session.Options{State: state, Blobs: k.blobs, Masker: masker, Prices: o.Prices, Contract: contract,
-		Memory: k.memory.room(), Upkeep: k.upkeep, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
+		Memory: k.memory.room(), Upkeep: k.upkeep.Upkeep, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1)})
-	if m != nil {
-		m.Private.Guard(k.refuseLoss)
-	}
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
 		Memory: m.room(), Carry: m.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now}
-	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: k.blobs, Backups: k.backups, Sessions: k.sessions, Upkeep: k.upkeep,
+	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: k.blobs, Backups: backups, Sessions: k.sessions, Upkeep: k.upkeep.Upkeep,
 		Prices: o.Prices, Now: o.Now, Memory: m.room(), Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
 		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: func(key string) error { return noSession(state, key) }}
+	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
 	if o.Summary.Model != nil {
 		k.desk.Notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
@@ -231,3 +230,6 @@ func (k *Kernel) Close() error {
 
 // StateDir is where the kernel keeps derived state.
 func (k *Kernel) StateDir() string { return k.stateDir }
+
+// Maintenance keeps the workspace's memory files good: audit, curation, pruning.
+func (k *Kernel) Maintenance() maintenance.Keeper { return k.upkeep }

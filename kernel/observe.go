@@ -90,11 +90,6 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
 // that a kill loses at most the running call. Nothing that is shown changes.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t Turn) (*Observation, error) {
-	return k.Ingest(ctx, t)
-}
-
-// Ingest is [Kernel.ObserveToolResult] under the name of what it does.
-func (k *Kernel) Ingest(ctx context.Context, t Turn) (*Observation, error) {
 	return observation(k.desk.Ingest(ctx, turn.Turn(t)))
 }
 

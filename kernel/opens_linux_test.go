@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/kernel/status"
 	"golang.org/x/sys/unix"
 )
@@ -140,7 +141,7 @@ func TestAuditOpensSessionsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		return opens(t, dir, func() {
-			if _, err := k.Audit(context.Background(), kernel.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
+			if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -36,7 +36,7 @@ func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 }
 
 func (k *Kernel) retainer() *retain.Keeper {
-	return &retain.Keeper{State: k.state, Blobs: k.blobs, Sessions: k.sessions, Upkeep: k.upkeep, Masker: k.masker, Now: k.now,
+	return &retain.Keeper{State: k.state, Blobs: k.blobs, Sessions: k.sessions, Upkeep: k.upkeep.Upkeep, Masker: k.masker, Now: k.now,
 		Memory: k.memory.room(), Past: k.memory != nil && k.memory.opts.Sessions.Enabled,
 		Shared: k.projectPages, NoSession: func(key string) error { return noSession(k.state, key) }}
 }

@@ -214,7 +214,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 	for i, end := range ends {
 		if end == len(n.msgs) && calls {
 			// What the model said between two calls looks like a turn's end.
-			commit = k.Ingest
+			commit = k.ObserveToolResult
 		}
 		last := &n.msgs[end-1]
 		turn.Unchanged = len(turn.Messages)

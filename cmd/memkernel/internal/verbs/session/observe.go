@@ -142,7 +142,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		a.Step("observing", i, len(ends), "turn")
 		commit := k.ObserveTurn
 		if end == 0 {
-			commit = k.Ingest // nothing has ended
+			commit = k.ObserveToolResult // nothing has ended
 		}
 		turn.More, turn.Open = i+1 < len(ends), 0
 		if !turn.More {

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -48,7 +49,7 @@ within bounds. It shows what it would write unless --apply is given.`,
 
 type curateJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Curated
+	*maintenance.Curated
 }
 
 func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
@@ -66,7 +67,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	}
 	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
 	a.Work("curating")
-	out, err := k.Curate(ctx, req)
+	out, err := k.Maintenance().Curate(ctx, req)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -130,12 +131,12 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 
 type pruneJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Pruned
+	*maintenance.Pruned
 }
 
 type undoJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Undone
+	*maintenance.Undone
 }
 
 func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
@@ -148,7 +149,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 		return runUndo(ctx, a, k, f)
 	}
 	a.Work("pruning")
-	out, err := k.Prune(ctx, kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+	out, err := k.Maintenance().Prune(ctx, maintenance.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 }
 
 func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) error {
-	out, err := k.UndoPrune(ctx, f.now.Time)
+	out, err := k.Maintenance().UndoPrune(ctx, f.now.Time)
 	if err != nil {
 		return err
 	}
