@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/status"
@@ -76,18 +77,18 @@ type MemoryOptions struct {
 	// anywhere.
 	Embedder embed.Provider
 	// EmbedLimit is what a reindex may send to the Embedder unasked.
-	EmbedLimit EmbedLimit
+	EmbedLimit indexing.Limit
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
 	// Folders are searched beside the workspace, and never written to. Store.Include says
 	// what of the workspace is, beside memory's own files: [markdownstore.Everything] is
 	// all of its Markdown.
-	Folders []Folder
+	Folders []indexing.Folder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
 	// Backend keeps the index elsewhere than in that file.
-	Backend Backend
+	Backend indexing.Backend
 	// BusyTimeout is how long a statement waits for another process.
 	BusyTimeout time.Duration
 	// AutoSync is Sync.OnSearch under another name.
@@ -119,7 +120,7 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
 	if o.Backend.Open == nil {
-		o.Backend = SQLite(o.IndexPath)
+		o.Backend = indexing.SQLite(o.IndexPath)
 	}
 }
 
@@ -198,18 +199,14 @@ func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Mas
 			}
 			return nil
 		},
-		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
-		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
+		Backend: o.Backend, BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
+		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 	if err != nil {
 		return nil, err
 	}
 	return &memory{Memory: m, opts: o}, nil
 }
-
-// Folder is a folder beside the workspace. Name stands before the paths of its files,
-// as in "notes:sub/ops.md".
-type Folder = mem.Folder
 
 // SearchRequest is a question to memory.
 type SearchRequest struct {
@@ -240,7 +237,7 @@ type SearchRequest struct {
 	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
 	// told how far that is.
 	Wait     time.Duration
-	Progress func(ReindexProgress)
+	Progress func(indexing.Progress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
@@ -281,7 +278,7 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	}
 	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
 	sc.Collection, sc.Loaded = req.Collection, req.Loaded
-	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: roomProgress(req.Progress)})
+	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: req.Progress})
 	return &res, ctx.Err()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -53,7 +54,7 @@ func fillWorkspace(t fataler, dir string, more map[string]string) {
 	}
 }
 
-func reindex(t fataler, k *kernel.Kernel) *kernel.ReindexReport {
+func reindex(t fataler, k *kernel.Kernel) *indexing.Report {
 	t.Helper()
 	r, err := k.Reindex(context.Background(), nil)
 	if err != nil {

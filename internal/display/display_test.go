@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/rivo/uniseg"
 )
 
@@ -108,14 +109,14 @@ func TestMarker(t *testing.T) {
 func TestBars(t *testing.T) {
 	var out bytes.Buffer
 	b := NewBars(&out)
-	b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex})
+	b.Show(indexing.Progress{Stage: indexing.StageIndex})
 	if out.Len() > 0 {
 		t.Errorf("nothing to do draws %q", out.String())
 	}
 	for done := int64(1); done <= 4; done++ {
-		b.Show(kernel.ReindexProgress{Stage: kernel.StageIndex, Done: done << 20, Total: 4 << 20})
+		b.Show(indexing.Progress{Stage: indexing.StageIndex, Done: done << 20, Total: 4 << 20})
 	}
-	b.Show(kernel.ReindexProgress{Stage: kernel.StageEmbed, Done: 1, Total: 2})
+	b.Show(indexing.Progress{Stage: indexing.StageEmbed, Done: 1, Total: 2})
 	b.Done()
 	text := out.String()
 	if !strings.Contains(text, "reading files") || !strings.Contains(text, "embedding") || strings.Contains(text, "\x1b[3") {

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/kernel/status"
 )
 
@@ -70,7 +70,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 		return err
 	}
 	defer k.Close()
-	opts := &kernel.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
+	opts := &indexing.Options{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
 	bars := a.Bars()
 	if bars != nil {
 		opts.Progress = bars.Show
@@ -119,7 +119,7 @@ func indexError(err error) error {
 
 // embedHint is the way on where texts have no vector.
 func embedHint(err error) string {
-	var limit *kernel.EmbedLimitError
+	var limit *indexing.LimitError
 	switch {
 	case errors.As(err, &limit):
 		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost and embedding.confirm_tokens; until then search does without"
