@@ -31,21 +31,21 @@ type ProgressOptions struct {
 
 // The defaults of [ProgressOptions].
 const (
-	DefaultMinReclaim    = 1_000
-	DefaultFutile        = 2
-	DefaultFutileTurns   = 10
+	defaultMinReclaim    = 1_000
+	defaultFutile        = 2
+	defaultFutileTurns   = 10
 	DefaultOverflowTries = 3
-	DefaultSpiralCuts    = 3
-	DefaultSpiralWithin  = 10 * time.Minute
+	defaultSpiralCuts    = 3
+	defaultSpiralWithin  = 10 * time.Minute
 )
 
 func (o ProgressOptions) withDefaults() ProgressOptions {
-	defaulted(&o.MinTokens, DefaultMinReclaim)
-	defaulted(&o.Futile, DefaultFutile)
-	defaulted(&o.Turns, DefaultFutileTurns)
+	defaulted(&o.MinTokens, defaultMinReclaim)
+	defaulted(&o.Futile, defaultFutile)
+	defaulted(&o.Turns, defaultFutileTurns)
 	defaulted(&o.OverflowTries, DefaultOverflowTries)
-	defaulted(&o.SpiralCuts, DefaultSpiralCuts)
-	defaulted(&o.SpiralWithin, DefaultSpiralWithin)
+	defaulted(&o.SpiralCuts, defaultSpiralCuts)
+	defaulted(&o.SpiralWithin, defaultSpiralWithin)
 	return o
 }
 

@@ -17,7 +17,7 @@ import (
 // The six moments at which a harness meets the kernel, and what each of them is to
 // the state that is kept:
 //
-//	session start       StartSession       the session is read, or made; its pins stand from the first plan
+//	session start       StartSession       the session is read, or made; its pins are shown from the first plan
 //	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first
 //	tool result         ObserveToolResult  ingest
 //	to make room        Compact            ingest, commit point "compaction", then the cut
@@ -73,9 +73,9 @@ type Passed struct {
 	Epoch int `json:"epoch"`
 	// Checkpoint is the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// Pinned are the pages that hosts wrote and that stand in every prompt.
+	// Pinned are the pages that hosts wrote and that every prompt shows.
 	Pinned []string `json:"pinned"`
-	// Rejected are updates that do not stand, with their codes. The journal keeps
+	// Rejected are updates that were refused, with their codes. The journal keeps
 	// them.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	Faults   []fault.Fault       `json:"faults,omitempty"`
@@ -88,7 +88,7 @@ type Passed struct {
 }
 
 // StartSession is to be called when a session begins or is taken up again. It
-// reads what stands of it; Messages may be empty.
+// reads what is kept of it; Messages may be empty.
 func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) {
 	if b.Reason == "" {
 		b.Reason = turn.StartReason

@@ -38,14 +38,14 @@ type Turn struct {
 	// Updates are what the host writes beside the turn; see [Kernel.Write]. What is
 	// rejected does not keep the turn from being committed.
 	Updates []journal.Update
-	// Private: the session is private, so its working state may stand in the
+	// Private: the session is private, so its working state may be in the
 	// workspace's Markdown. A conversation that was planned as private counts as such; a
 	// door that doesn't say is shared.
 	Private bool
 	// Source says where the conversation comes from.
 	Source Source
 	// More: another turn follows at once, as where a past session is taken in. What
-	// stands in Markdown waits for the last.
+	// is written to Markdown waits for the last.
 	More bool
 }
 
@@ -72,11 +72,11 @@ type Observation struct {
 	Ingested int `json:"ingested"`
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
-	// Rejected are those of the turn's updates that do not stand.
+	// Rejected are those of the turn's updates that were refused.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	// Stats is what was written.
 	Stats Stats `json:"stats"`
-	// Faults name what was not learned from the turn. It stands all the same.
+	// Faults name what was not learned from the turn. It is committed all the same.
 	Faults []fault.Fault `json:"faults,omitempty"`
 }
 

@@ -31,7 +31,7 @@ type PlanRequest struct {
 	// Reserve is kept free for the answer, in tokens; 0 takes
 	// [budget.DefaultReserve].
 	Reserve int
-	// System and Tools are the host's own; they always stand in full.
+	// System and Tools are the host's own; they are always sent in full.
 	System []memkernel.Part
 	Tools  []memkernel.Tool
 	// FixedTokens is the size of system prompt and tools that the host sends but
@@ -126,8 +126,8 @@ type ContextPlan struct {
 	FlushDue string
 	// Deferred are changes that wait for a cut; nil unless asked for.
 	Deferred []Deferred
-	// Table is the page table with this plan, and what the conversation's plans told of
-	// paging, this one counted; nil unless asked for.
+	// Table is the page table with this plan, and the paging of the conversation's
+	// plans, this one counted; nil unless asked for.
 	Table *paging.PageTable `json:",omitempty"`
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
@@ -215,7 +215,7 @@ type Budgets struct {
 	TokensAre budget.Kind `json:"tokens_are"`
 	// Margin is what was kept free for the counts' own error.
 	MarginTokens int `json:"margin_tokens"`
-	// Utilization is what the call would hold before any cut, over the window.
+	// Utilization is the size of the call before any cut, over the window.
 	Utilization float64 `json:"utilization"`
 }
 
@@ -241,7 +241,7 @@ type Debug struct {
 	Excluded []Excluded `json:"excluded"`
 }
 
-// Included is a page that stands in the prompt.
+// Included is a page that the prompt shows.
 type Included struct {
 	Kind   string       `json:"kind"`
 	ID     string       `json:"id"`
@@ -253,7 +253,7 @@ type Included struct {
 	Note       string `json:"note,omitempty"`
 }
 
-// Excluded is a page, or the part of one, that does not stand in the prompt.
+// Excluded is a page, or the part of one, that the prompt does not show.
 type Excluded struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
@@ -312,10 +312,10 @@ type Deferred struct {
 	Page string       `json:"page"`
 	From pagevm.Level `json:"from"`
 	To   pagevm.Level `json:"to"`
-	// SavedTokens is what the prompt would hold less.
+	// SavedTokens is by how much the prompt would be smaller.
 	SavedTokens int `json:"saved_tokens"`
 	// Why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note tells what the carry block does not say yet).
+	// changed_in_workspace (a note says what the carry block does not say yet).
 	Why string `json:"why"`
 	// Waits is what it waits for, a sentence's end.
 	Waits string `json:"waits_for"`
@@ -337,7 +337,7 @@ type MemoryAnswer struct {
 	// Records are what the host read itself, in place of JSON or behind it. Their
 	// Format may be any short name.
 	Records []foreign.Record
-	// Scope, if set, stands for that of every record: project for what any session
+	// Scope, if set, replaces that of every record: project for what any session
 	// may see, session for what is private. Else each record's own counts.
 	Scope memkernel.Scope
 }
@@ -360,7 +360,7 @@ type Overflow struct {
 
 // Unplanned is a request that went out without a plan of its own: what the newest plan
 // shows, and behind it the messages that were new, as the host wrote them. The next
-// plan takes it in, so that every byte of it stands and the provider's cache is known
+// plan takes it in, so that every byte of it is kept and the provider's cache is known
 // to be as young as it is.
 type Unplanned struct {
 	// Messages is the host's whole conversation at that time, as in

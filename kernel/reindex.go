@@ -25,7 +25,7 @@ func (k *Kernel) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Re
 	return k.memory.Reindex(ctx, o)
 }
 
-// Migrate makes the index at To hold what the one at From holds: chunks, the model
+// Migrate gives the index at To what the one at From has: chunks, the model
 // in use, and all vectors that were ever paid for. From is only read, unless it is
 // damaged or of an older format: then it is made anew first, which keeps its
 // vectors. Where there is none, or where its chunks were cut by other rules, To is

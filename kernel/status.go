@@ -30,7 +30,7 @@ func (k *Kernel) SessionStatus(ctx context.Context, key string) (status.Session,
 	return st, k.inspect.MemoryStatus(ctx), ctx.Err()
 }
 
-// Check verifies every invariant that the state directory should hold: journals
+// Check verifies every invariant of the state directory: journals
 // read from end to end, every page restores to the content that its hash names,
 // every blob and backup is what its name says, no projection shows a page that can't be
 // restored, shows one twice, or below its floor, and the index, if there is one, is
@@ -43,7 +43,7 @@ func (k *Kernel) Usage(ctx context.Context, o billing.Options) (*billing.Report,
 	return usage.All(ctx, k.state, o, func(key string) error { return noSession(k.state, key) })
 }
 
-// MemoryEnabled tells whether the workspace's files are used at all.
+// MemoryEnabled reports whether the workspace's files are used at all.
 func (k *Kernel) MemoryEnabled() bool { return k.memory != nil }
 
 // EmbeddingModel is the model by which questions become vectors, "" for words alone.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/kernel/status"
 )
@@ -12,15 +11,12 @@ import (
 // DefaultSyncInterval is how often the index is brought up to date by the clock.
 const DefaultSyncInterval = syncer.DefaultInterval
 
-// DefaultSyncWait is how long searches wait for the index.
-const DefaultSyncWait = mem.DefaultWait
-
 // SyncOptions say when the index is brought up to date by itself. Searches do it, and so
 // do plans, which search; the rest is in the background, with vectors, and the zero value
 // means never. Only one process at a time does it.
 type SyncOptions struct {
 	// Wait is how long a search waits for the index to be made, or for what has changed;
-	// default DefaultSyncWait. Negative searches it as it is: Reindex is then the only
+	// default 2 seconds. Negative searches it as it is: Reindex is then the only
 	// way, unless one of those that follow is set.
 	Wait time.Duration
 	// OnStart does it when a session starts: at StartSession, and at a session's
@@ -32,11 +28,11 @@ type SyncOptions struct {
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
 	// Watch does it when files have changed and Debounce has passed without another
-	// change. Where the system can't watch, Interval stands in, or its default.
+	// change. Where the system can't watch, Interval is used, or its default.
 	Watch bool
 	// Debounce has the default [watch.DefaultDebounce].
 	Debounce time.Duration
-	// Report, if not nil, is told after every run, by the goroutine that did it.
+	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(status.SyncRun)
 }
 

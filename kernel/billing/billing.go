@@ -18,7 +18,7 @@ type Options struct {
 	Session string
 	// Since leaves out what was planned before; zero takes all.
 	Since time.Time
-	// Location tells where days begin; nil is UTC.
+	// Location is where days begin; nil is UTC.
 	Location *time.Location
 }
 
@@ -63,7 +63,7 @@ type Sum struct {
 	SavedTokens  int      `json:"saved_tokens"`
 	SavedCostUSD *float64 `json:"saved_cost_usd"`
 	// ColdExpected were planned as cold, ColdSeen billed so, ColdBoth both; calls
-	// that can't tell are in none of them.
+	// of which that is not known are in none of them.
 	ColdExpected int `json:"cold_expected"`
 	ColdSeen     int `json:"cold_seen"`
 	ColdBoth     int `json:"cold_expected_and_seen"`
@@ -120,7 +120,7 @@ type Expected struct {
 	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
 	// CostUSD is the input side; nil if unpriced.
 	CostUSD *float64 `json:"cost_usd"`
-	// Cold tells that nothing of the messages was taken to be cached, Cut that the
+	// Cold: nothing of the messages was taken to be cached. Cut: the
 	// plan made a cut, so that less is read than was sent before.
 	Cold bool `json:"cold"`
 	Cut  bool `json:"cut"`
@@ -151,7 +151,7 @@ type Call struct {
 	// for that, so that its figure is negative. Nil if unpriced.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
 	SavedCostUSD  *float64 `json:"saved_cost_usd"`
-	// ColdSeen tells that under 60 % of the prompt before was read; nil where that
+	// ColdSeen: under 60 % of the prompt before was read; nil where that
 	// says nothing: at the first call, after a cut, and where the prompt before was
 	// too small to be cached.
 	ColdSeen *bool `json:"cold_seen"`

@@ -93,15 +93,15 @@ type MigrateOptions struct {
 	From, To Backend
 	// Wait is how long to wait for another process that writes the target.
 	Wait time.Duration
-	// Progress, if not nil, is told how far it is.
+	// Progress, if not nil, is called with how far it is.
 	Progress func(Progress)
 }
 
 // MigrateReport says what a migration did.
 type MigrateReport struct {
 	From, To string
-	// Made tells why chunks were made from the files and not copied; "" if they
-	// were copied. Restored tells why the source was made anew first.
+	// Made is why chunks were made from the files and not copied; "" if they
+	// were copied. Restored is why the source was made anew first.
 	Made, Restored string
 	index.SyncReport
 	// VectorsCopied came now, VectorsThere were in the target already.

@@ -17,13 +17,13 @@ import (
 // Options are settings of one reindex; nil means the defaults.
 type Options struct {
 	// Full makes the index anew; of the old one only the vectors are taken over. What
-	// stands in its place and is no index, or one of a newer format, is moved aside.
+	// is in its place and is no index, or one of a newer format, is moved aside.
 	Full bool
 	// Wait is how long to wait for another process that is indexing; default 10 s.
 	Wait time.Duration
 	// Approved sends texts to the embedder whatever the limit in the kernel's MemoryOptions says.
 	Approved bool
-	// Progress, if not nil, is told how far it is.
+	// Progress, if not nil, is called with how far it is.
 	Progress func(Progress)
 }
 
@@ -47,7 +47,7 @@ type Progress struct {
 // Report says what a reindex did.
 type Report struct {
 	index.SyncReport
-	// Rebuilt tells why the index was made anew; "" if it was not.
+	// Rebuilt is why the index was made anew; "" if it was not.
 	Rebuilt string
 	// Aside is where the old file is kept, "" if it is not.
 	Aside string
@@ -79,7 +79,7 @@ type Skipped struct {
 type Estimate struct {
 	// Texts lack a vector of the model; Tokens are about what it makes of them.
 	Texts, Tokens int
-	// Free tells that the model is on this machine; else Price is what tokens
+	// Free: the model is on this machine; else Price is what tokens
 	// cost, nil if that is not known.
 	Free  bool
 	Price *embed.Price

@@ -27,7 +27,7 @@ type Keeper interface {
 	// rewrites nothing, and writes nothing where there is nothing to say. The buffer is
 	// read and stays; what was read of it is committed, so that pruning may empty it.
 	Curate(ctx context.Context, r CurateRequest) (*Curated, error)
-	// Prune takes out of memory's files what no longer holds, and moves what MEMORY.md
+	// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
 	// has no room for to the files that own it. Only what the kernel wrote itself, and
 	// nobody changed since, leaves, and what is named by Include; of all else it says
 	// what could. All that is touched is backed up first, nothing that is not a day old
@@ -100,7 +100,7 @@ type Curated struct {
 
 // Advice says what a model was asked, and what became of it.
 type Advice struct {
-	// Model is its name, "" if none was asked; Reason is OK, or why the entries stand
+	// Model is its name, "" if none was asked; Reason is OK, or why the entries are
 	// as they were chosen.
 	Model  string         `json:"model"`
 	Reason summary.Reason `json:"reason"`

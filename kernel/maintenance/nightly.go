@@ -62,7 +62,7 @@ type Step struct {
 	Error string `json:"error"`
 }
 
-// Failed tells whether a step failed.
+// Failed reports whether a step failed.
 func (n *Nightly) Failed() bool {
 	for _, s := range n.Steps {
 		if s.Outcome == "failed" {

@@ -14,7 +14,7 @@ type Memory struct {
 	Workspace string `json:"workspace"`
 	Enabled   bool   `json:"enabled"`
 	// Bootstrap names the files of standing instructions; Remembered and DailyLogs
-	// tell whether a session begins with MEMORY.md and USER.md, and with the logs
+	// say whether a session begins with MEMORY.md and USER.md, and with the logs
 	// of two days.
 	Bootstrap  []string `json:"bootstrap"`
 	Remembered bool     `json:"remembered"`
@@ -54,7 +54,7 @@ const (
 	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
 )
 
-// Index is what an index file holds.
+// Index is what an index file has.
 type Index struct {
 	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
 	// the database.
@@ -96,7 +96,7 @@ type Sync struct {
 type Past struct {
 	Enabled bool   `json:"enabled"`
 	Agent   string `json:"agent"`
-	// Sources are the folders of transcripts, Own tells whether the kernel's own
+	// Sources are the folders of transcripts, Own whether the kernel's own
 	// sessions are read too.
 	Sources   []string `json:"sources"`
 	Own       bool     `json:"own"`
@@ -135,7 +135,7 @@ type SyncRun struct {
 	// Files were read, Removed are gone.
 	Files   int `json:"files"`
 	Removed int `json:"removed"`
-	// Process did it; Watching tells whether it saw changes as they happened.
+	// Process did it; Watching whether it saw changes as they happened.
 	Process  int  `json:"process"`
 	Watching bool `json:"watching"`
 	// Error is why it failed, or why vectors are missing; "" if neither.

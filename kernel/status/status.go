@@ -105,7 +105,7 @@ type Life struct {
 	LastFlush time.Time `json:"last_flush,omitzero"`
 	// CutWaiting: a compaction was asked for that the next plan makes.
 	CutWaiting bool `json:"cut_waiting"`
-	// Warning tells of a session that was compacted again and again of late.
+	// Warning names a session that was compacted again and again of late.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -121,7 +121,7 @@ type Cut struct {
 type Other struct {
 	Key    string `json:"key"`
 	Folder string `json:"folder"`
-	// Bytes is what its journal and projections hold, Last when they were written to.
+	// Bytes is the size of its journal and projections, Last when they were written to.
 	Bytes int64     `json:"bytes"`
 	Last  time.Time `json:"last,omitzero"`
 }

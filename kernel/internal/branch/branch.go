@@ -105,7 +105,7 @@ func (s *State) FixedTokens() int {
 // was.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 
-// Excluded is a page, or the part of one, that does not stand in the prompt.
+// Excluded is a page, or the part of one, that the prompt does not show.
 type Excluded struct {
 	Kind, ID string
 	Tokens   int

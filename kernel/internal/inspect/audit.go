@@ -28,7 +28,7 @@ func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
 	return kept
 }
 
-// Resolves tells of pages that memory names whether they can be read. It looks when it is
+// Resolves reports whether pages that memory names can be read. It looks when it is
 // first asked.
 func (in *Inspector) Resolves(ctx context.Context) func(id string) bool {
 	readable := sync.OnceValue(func() map[string]bool { return readable(ctx, in) })
@@ -71,7 +71,7 @@ func readable(ctx context.Context, in *Inspector) map[string]bool {
 	return out
 }
 
-// auditJournals holds journals, pages, projections and blobs to their invariants.
+// auditJournals checks the invariants of journals, pages, projections and blobs.
 func auditJournals(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
 	found, err := found(ctx, in, stored)
 	for _, f := range found {
@@ -90,7 +90,7 @@ func anyBlob(in *Inspector) bool {
 	return false
 }
 
-// auditBlobs tells the blobs that no page holds, together: one by one their names
+// auditBlobs reports the blobs of no page together: one by one their names
 // say nothing.
 func auditBlobs(ctx context.Context, in *Inspector, r *health.Report, now time.Time) error {
 	if !anyBlob(in) {

@@ -33,10 +33,10 @@ var stored = []health.Check[*Inspector]{
 // checked are the checks of all that is kept.
 var checked = append(slices.Clip(stored), health.Check[*Inspector]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
 
-// Check verifies every invariant that the state directory should hold: journals
+// Check verifies every invariant of the state directory: journals
 // read from end to end, every page restores to the content that its hash names,
 // every blob and backup is what its name says, no projection shows a page that can't be
-// restored, stands twice, or is below its floor, and the index, if there is one, is
+// restored, shows one twice, or below its floor, and the index, if there is one, is
 // whole. It writes nothing.
 func (in *Inspector) Check(ctx context.Context) ([]health.Finding, error) {
 	return found(ctx, in, checked)
@@ -79,7 +79,7 @@ func checkBackups(_ context.Context, in *Inspector, r *health.Report) error {
 	return checkContents(in.Backups, r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
 }
 
-// checkContents tells the files whose content is not what their names say.
+// checkContents reports the files whose content is not what their names say.
 func checkContents(b *store.Blobs, r *health.Report, before, hint string) error {
 	for info, err := range b.Walk() {
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// maxAlike is how many symptoms of one sort are told one by one.
+// maxAlike is how many symptoms of one sort are reported one by one.
 const maxAlike = 5
 
 // maxBookAge is the age from which prices are doubted.
@@ -61,12 +61,12 @@ type doctor struct {
 	sorts []health.Finding
 }
 
-// tell adds what is the case with what is looked at.
+// tell adds a finding to the check at hand.
 func (d *doctor) tell(how health.Severity, what, hint string) {
 	d.Add(health.Finding{Severity: how, What: what, Hint: hint})
 }
 
-// one of many symptoms: the first few are told, the rest counted.
+// oneOf adds one of many symptoms: the first few are reported, the rest counted.
 func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 	if d.alike[sort]++; d.alike[sort] == 1 {
 		d.sorts = append(d.sorts, health.Finding{Severity: how, What: sort, Hint: hint})
@@ -76,7 +76,7 @@ func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 	}
 }
 
-// countRest tells how many symptoms were not told.
+// countRest reports how many symptoms were not reported one by one.
 func (d *doctor) countRest() {
 	for _, s := range d.sorts {
 		if more := d.alike[s.What] - maxAlike; more > 0 {
@@ -229,7 +229,7 @@ func (d *doctor) vectors(st *status.Index) {
 	}
 }
 
-// deep holds the index against itself.
+// deep checks the whole index.
 func (d *doctor) deep() {
 	ix, err := d.in.Memory.Index(d.ctx)
 	if err != nil {
@@ -337,11 +337,11 @@ func (d *doctor) state() {
 	d.secrets()
 }
 
-// secrets tells what was taken for secrets in what is stored.
+// secrets reports what was taken for secrets in what is stored.
 func (d *doctor) secrets() {
 	st, err := d.in.Status(d.ctx, status.Options{All: true})
 	if err != nil || len(st.Masked) == 0 {
-		return // what can't be read was told
+		return // what can't be read was reported
 	}
 	total, rules := 0, []string{}
 	for _, m := range st.Masked {

@@ -34,7 +34,7 @@ type Inspector struct {
 	Set       status.Memory
 	IndexPath string
 	Embedder  embed.Provider
-	// StateFile and Buffer tell which records of the working state are kept, Progress when
+	// StateFile and Buffer say which records of the working state are kept, Progress when
 	// compactions are too many.
 	StateFile, Buffer bool
 	Progress          plan.Progress

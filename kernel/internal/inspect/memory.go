@@ -39,7 +39,7 @@ var indexStates = []struct {
 	{index.ErrOlder, status.IndexOlder}, {index.ErrDamaged, status.IndexDamaged},
 }
 
-// index reads what the index holds, and by how much it is behind.
+// index reads what the index has, and by how much it is behind.
 func (in *Inspector) index(ctx context.Context) status.Index {
 	st, m := in.Set.Index, in.Memory
 	st.State = status.IndexOK

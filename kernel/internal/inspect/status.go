@@ -180,7 +180,7 @@ func broken(st *status.Line, l *branch.State, o plan.Progress) {
 	}
 }
 
-// paging sums up what the plans of the session's conversations told of paging.
+// pagingReport sums up the paging of the plans of the session's conversations.
 func pagingReport(s *session.Session) paging.Report {
 	var sum paging.Counts
 	for _, l := range s.Branches.All {
@@ -236,7 +236,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// modelSummaries says how it stands with the notes on each branch of this epoch.
+// modelSummaries is the state of the notes on each branch of this epoch.
 func modelSummaries(s *session.Session) []status.ModelSummary {
 	out := []status.ModelSummary{}
 	if s.Journal == nil {

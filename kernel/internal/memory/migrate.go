@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
-// Migrate makes the index at To hold what the one at From holds: chunks, the model in
+// Migrate gives the index at To what the one at From has: chunks, the model in
 // use, and all vectors.
 func (m *Memory) Migrate(ctx context.Context, o *indexing.MigrateOptions) (*indexing.MigrateReport, error) {
 	mig := &migration{corpus: &m.corpus, o: o, r: &indexing.MigrateReport{From: o.From.Place, To: o.To.Place},

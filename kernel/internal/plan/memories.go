@@ -17,7 +17,7 @@ import (
 )
 
 // MemoryAnswer is what a memory of the host's own found on the user's words, as JSON of
-// that system or as Records. Scope, if set, stands for that of every record.
+// that system or as Records. Scope, if set, replaces that of every record.
 type MemoryAnswer struct {
 	Format  foreign.Format
 	JSON    []byte

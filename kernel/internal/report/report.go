@@ -39,7 +39,7 @@ type Retrieval struct {
 	Withheld                   []retrieval.Withheld
 }
 
-// Included is a page that stands in the prompt.
+// Included is a page that the prompt shows.
 type Included struct {
 	Kind, ID   string
 	Tokens     int

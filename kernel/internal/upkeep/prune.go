@@ -26,7 +26,7 @@ type PruneOptions struct {
 	Now   time.Time
 }
 
-// Prune takes out of memory's files what no longer holds, and moves what MEMORY.md
+// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
 // has no room for to the files that own it. Only what the kernel wrote itself, and
 // stands as it was written, leaves, and what is named by Include. All that is touched is
 // backed up first.

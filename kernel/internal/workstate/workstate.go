@@ -45,7 +45,7 @@ type Options struct {
 	BufferOff   bool
 	BufferAt    float64
 	BufferBytes int64
-	// Source stands in the checkpoints of sessions of which no call says it better.
+	// Source is written to the checkpoints of sessions of which no call says it better.
 	Source checkpoint.Source
 }
 
