@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
 )
@@ -102,7 +103,7 @@ func shows(p *kernel.ContextPlan, tokens int) bool {
 func standing(p *kernel.ContextPlan) int {
 	n := p.Budgets.PlannedInputTokens
 	for _, r := range p.Regions {
-		if r.Name == kernel.RegionRetrieval {
+		if r.Name == outline.RegionRetrieval {
 			n -= r.Tokens
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -286,7 +287,7 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]kernel.Included{}
+	kinds := map[string]outline.Included{}
 	for _, r := range p.Debug.Included {
 		kinds[r.Note] = r
 	}

@@ -25,6 +25,7 @@
 //
 // What is asked less often has its requests and answers in a package of its own:
 //
+//	outline      the parts of a plan: layout, sizes, what became of every page
 //	content      what Get restores, and why it can't
 //	fault        what can go wrong in a plan, a turn or a boundary
 //	status       what is kept: Status, SessionStatus

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/retrieval/foreign"
@@ -43,7 +44,7 @@ func mem0Answer(owner string, texts ...string) kernel.MemoryAnswer {
 
 func leftFor(p *kernel.ContextPlan, id string) string {
 	for _, r := range p.Debug.Excluded {
-		if r.Kind == kernel.RegionRetrieval && r.ID == id {
+		if r.Kind == outline.RegionRetrieval && r.ID == id {
 			return r.Reason
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/rivo/uniseg"
 )
 
@@ -170,8 +171,8 @@ func TestExplainTakesTheTerminal(t *testing.T) {
 		p.SessionKey = strings.Repeat("数据👨‍👩‍👧שלום", 30)
 		p.Model = strings.Repeat("gpt-数据", 30)
 		p.Faults = []fault.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
-		p.Regions = []kernel.Region{{Name: "carry", Tokens: 60_000}}
-		p.Retrieval = kernel.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
+		p.Regions = []outline.Region{{Name: "carry", Tokens: 60_000}}
+		p.Retrieval = outline.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
 	})
 	for _, width := range []int{0, 44, 80, 100, 140} {
 		var b strings.Builder

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -64,7 +65,7 @@ func uncut(plan *kernel.ContextPlan) int {
 }
 
 // over is by how much a plan is over what the window leaves for it.
-func over(b *kernel.Budgets) int {
+func over(b *outline.Budgets) int {
 	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
 }
 

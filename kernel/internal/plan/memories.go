@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -162,12 +163,12 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 
 // leave notes a hit that is not shown.
 func (a *appended) leave(h *retrieval.Hit, reason string) {
-	a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
+	a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
 }
 
 // leaveMemories notes that the answers were not looked at.
 func leaveMemories(a *appended, reason string) {
 	for i := range a.req.Memories {
-		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
+		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
 	}
 }

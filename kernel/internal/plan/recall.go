@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -183,7 +184,7 @@ func pack(a *appended, hits []retrieval.Hit, room, items int) retrieval.Packed {
 		if h := byID[l.ID]; h != nil {
 			tokens = a.Scale(a.Count.Text(h.Text))
 		}
-		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
+		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
 	}
 	return packed
 }
