@@ -63,7 +63,7 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -51,14 +52,14 @@ func photograph(t *testing.T, dir string) map[string]string {
 }
 
 // audited runs an audit in a kernel of its own, as the command line does.
-func audited(t *testing.T, dir string, o kernel.AuditOptions) *health.Report {
+func audited(t *testing.T, dir string, o maintenance.AuditOptions) *health.Report {
 	t.Helper()
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{Timezone: time.UTC}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	r, err := k.Audit(context.Background(), o)
+	r, err := k.Maintenance().Audit(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestAuditChangesNothing(t *testing.T) {
 	for _, logged := range []bool{false, true} {
 		dir := livedIn(t, logged)
 		before := photograph(t, dir)
-		r := audited(t, dir, kernel.AuditOptions{})
+		r := audited(t, dir, maintenance.AuditOptions{})
 		if diff := cmp.Diff(before, photograph(t, dir)); diff != "" {
 			t.Errorf("logged %v: the audit changed something (-before +after):\n%s", logged, diff)
 		}
@@ -132,7 +133,7 @@ func TestAuditOfReadOnlyFolder(t *testing.T) {
 	}
 	chmod(0)
 	t.Cleanup(func() { chmod(0o200) })
-	if r := audited(t, dir, kernel.AuditOptions{}); len(r.Findings) == 0 {
+	if r := audited(t, dir, maintenance.AuditOptions{}); len(r.Findings) == 0 {
 		t.Error("the contradiction was not found")
 	}
 }
@@ -173,7 +174,7 @@ func TestAuditOfState(t *testing.T) {
 		}},
 		{"job", health.Jobs, func(t *testing.T, _, state string) {
 			line := fmt.Sprintf("{\"time\":%q,\"job\":\"nightly\",\"error\":\"no space\"}\n", time.Now().Format(time.RFC3339))
-			if err := os.WriteFile(filepath.Join(state, kernel.JobsFile), []byte(line), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(state, maintenance.JobsFile), []byte(line), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -183,11 +184,11 @@ func TestAuditOfState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := livedIn(t, false)
 			later := time.Now().Add(2 * time.Hour)
-			if r := audited(t, dir, kernel.AuditOptions{Only: only, Now: later}); len(r.Findings) != 0 {
+			if r := audited(t, dir, maintenance.AuditOptions{Only: only, Now: later}); len(r.Findings) != 0 {
 				t.Fatalf("before: %+v", r.Findings)
 			}
 			tt.hurt(t, dir, filepath.Join(dir, kernel.DefaultStateDir))
-			r := audited(t, dir, kernel.AuditOptions{Only: only, Now: later})
+			r := audited(t, dir, maintenance.AuditOptions{Only: only, Now: later})
 			for _, f := range r.Findings {
 				if f.Code != tt.check || f.What == "" || f.Hint == "" {
 					t.Errorf("%+v", f)
@@ -210,7 +211,7 @@ func TestAuditStaysInside(t *testing.T) {
 	if err := os.Symlink("../src/code.md", filepath.Join(dir, "memory", "up.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := audited(t, dir, kernel.AuditOptions{Only: []health.Code{health.Files, health.Links}})
+	r := audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files, health.Links}})
 	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v", r.Findings)
 	}
@@ -220,10 +221,10 @@ func TestAuditOfARecordThatIsNone(t *testing.T) {
 	dir := sickbed(t, map[string]string{"MEMORY.md": "x\n"})
 	k := openKernel(t, dir)
 	defer k.Close()
-	if _, err := k.Audit(context.Background(), kernel.AuditOptions{JobFiles: []string{filepath.Join(dir, "gone.json")}}); err == nil {
+	if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{JobFiles: []string{filepath.Join(dir, "gone.json")}}); err == nil {
 		t.Error("a record that is not there passed")
 	}
-	if _, err := k.Audit(context.Background(), kernel.AuditOptions{JobFiles: []string{filepath.Join(dir, "MEMORY.md")}}); err == nil || !strings.Contains(err.Error(), "MEMORY.md:1") {
+	if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{JobFiles: []string{filepath.Join(dir, "MEMORY.md")}}); err == nil || !strings.Contains(err.Error(), "MEMORY.md:1") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -237,7 +238,7 @@ func TestAuditOfRealWorkspaces(t *testing.T) {
 	}
 	for _, dir := range dirs {
 		before := photograph(t, dir)
-		r := audited(t, dir, kernel.AuditOptions{Now: time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)})
+		r := audited(t, dir, maintenance.AuditOptions{Now: time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)})
 		if diff := cmp.Diff(before, photograph(t, dir)); diff != "" {
 			t.Errorf("%s changed: %s", filepath.Base(dir), diff)
 		}

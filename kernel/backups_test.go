@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -58,7 +59,7 @@ func TestSecretsOfFilesStayThere(t *testing.T) {
 				if !strings.Contains(strings.Join(p.Kept, "\n"), file+": it holds what is taken for a secret") {
 					t.Errorf("it says: %q", p.Kept)
 				}
-				if _, err := k.UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
+				if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err != nil {
 					t.Error(err)
 				}
 				after := texts(t, dir)
@@ -67,7 +68,7 @@ func TestSecretsOfFilesStayThere(t *testing.T) {
 						t.Errorf("after the undo %s is\n%s\nwant\n%s", path, after[path], text)
 					}
 				}
-				if _, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt.Add(2 * time.Hour)}); err != nil {
+				if _, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt.Add(2 * time.Hour)}); err != nil {
 					t.Error(err)
 				}
 				for _, word := range strings.Fields(line) {
@@ -115,7 +116,7 @@ func TestBackupsEnd(t *testing.T) {
 	if r := retain(t, k, late); r.Backups != 0 {
 		t.Errorf("%+v", r)
 	}
-	if _, err := k.UndoPrune(context.Background(), nightAt.Add(41*day)); err != nil {
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(41*day)); err != nil {
 		t.Fatal(err)
 	}
 	if got := texts(t, dir); !maps.Equal(before, got) {
@@ -165,7 +166,7 @@ func TestForgetReachesBackups(t *testing.T) {
 	if !maps.Equal(before, texts(t, dir)) {
 		t.Error("a file of the workspace changed")
 	}
-	if _, err := k.UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "no longer kept") {
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "no longer kept") {
 		t.Errorf("undo: %v", err)
 	}
 	clean(t, k)

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -41,17 +43,17 @@ func body(t *testing.T, p *kernel.ContextPlan) string {
 	return string(b)
 }
 
-func get(t *testing.T, k *kernel.Kernel, id string) *kernel.Content {
+func get(t *testing.T, k *kernel.Kernel, id string) *content.Content {
 	t.Helper()
 	c, err := k.Get(context.Background(), "s", id)
-	if err != nil || c.Reason != kernel.ReasonOK {
+	if err != nil || c.Reason != content.OK {
 		t.Fatalf("get %s: %v, %v", id, c, err)
 	}
 	return c
 }
 
 // pageOf is the page of a call's result, by the plan that shows it.
-func pageOf(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, call string) *kernel.Content {
+func pageOf(t *testing.T, k *kernel.Kernel, p *kernel.ContextPlan, call string) *content.Content {
 	t.Helper()
 	for _, row := range p.Debug.Included {
 		if row.Kind != string(pagevm.Evidence) {
@@ -172,7 +174,7 @@ func TestMalformedConversations(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		fault kernel.FaultCode
+		fault fault.Code
 		spoil func(c *conversation)
 	}{
 		{"orphaned result", "orphan_result", func(c *conversation) { at(c, 3, user("x", result("call_nowhere", words(lost)))) }},
@@ -205,7 +207,7 @@ func TestMalformedConversations(t *testing.T) {
 		{"thinking in a user message", "stray_block", func(c *conversation) {
 			at(c, 4, user("x", words("go on"), memkernel.Part{Kind: memkernel.PartThinking, Text: lost, Signature: "s"}))
 		}},
-		{"begins with the assistant", kernel.FaultLeadingAssistant, func(c *conversation) { c.msgs = c.msgs[1:] }},
+		{"begins with the assistant", fault.LeadingAssistant, func(c *conversation) { c.msgs = c.msgs[1:] }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -387,7 +389,7 @@ func TestOddIds(t *testing.T) {
 				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {
 					t.Fatalf("turn %d: a reopened kernel sends other bytes:\n%s", i, diff)
 				}
-				if hasFault(p, kernel.FaultRewrite) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+				if hasFault(p, fault.Rewrite) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
 					t.Fatalf("turn %d does not extend the one before: %v", i, p.Faults)
 				}
 				last = stream(p)
@@ -409,7 +411,7 @@ func TestOddTimes(t *testing.T) {
 				c.msgs[i].Time = at
 			}
 			p := planned(t, k, narrow(c))
-			if hasFault(p, kernel.FaultNotRecorded) || p.Layout.Made == nil {
+			if hasFault(p, fault.NotRecorded) || p.Layout.Made == nil {
 				t.Fatalf("faults are %v, cut %v", p.Faults, p.Layout.Made)
 			}
 			goesOn(t, k, dir, c, p)

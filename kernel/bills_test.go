@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -47,7 +48,7 @@ func TestUsageOfMessages(t *testing.T) {
 		c.gap(time.Minute)
 	}
 	for _, k := range []*kernel.Kernel{k, other} {
-		tot := usage(t, k, kernel.UsageOptions{}).Total
+		tot := usage(t, k, billing.Options{}).Total
 		if tot.Calls != 6 || tot.Compared != 3 || tot.Turns != 6 || tot.Billed.InputTokens != want {
 			t.Errorf("%d tokens were billed in 6 calls of 6 turns, 3 of them planned: %+v", want, tot)
 		}
@@ -70,7 +71,7 @@ func TestUsageWithoutAPlan(t *testing.T) {
 	}
 	c.user() // nobody has answered: whose bill is it?
 	observe(t, k, kernel.Turn{Messages: c.msgs, Usage: &memkernel.Usage{InputTokens: 7}, Now: c.now})
-	tot := usage(t, k, kernel.UsageOptions{}).Total
+	tot := usage(t, k, billing.Options{}).Total
 	if tot.Calls != 3 || tot.Turns != 3 || tot.Compared != 0 || tot.Billed.InputTokens != 600 || *tot.HitRatio != 0.75 || tot.BilledCostUSD == nil {
 		t.Errorf("%+v", tot)
 	}
@@ -93,7 +94,7 @@ func TestUsageOfAHostThatCompacts(t *testing.T) {
 	}
 	observe(t, k, kernel.Turn{Messages: c.msgs, Now: c.now})
 	observe(t, k, kernel.Turn{Messages: c.msgs[4:], Now: c.now})
-	if tot := usage(t, k, kernel.UsageOptions{}).Total; tot.Calls != 4 || tot.Turns != 4 {
+	if tot := usage(t, k, billing.Options{}).Total; tot.Calls != 4 || tot.Turns != 4 {
 		t.Errorf("4 calls of 4 turns: %+v", tot)
 	}
 }
@@ -114,7 +115,7 @@ func TestUsageOfOldRows(t *testing.T) {
 	j.Close()
 	k := openKernel(t, dir)
 	defer k.Close()
-	st, err := k.Usage(context.Background(), kernel.UsageOptions{})
+	st, err := k.Usage(context.Background(), billing.Options{})
 	if err != nil || st.Total.Calls != 1 || st.Total.Billed.InputTokens != 80 {
 		t.Errorf("%+v, %v", st, err)
 	}

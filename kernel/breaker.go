@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // RuleNoProgress is the rule by which a cut is refused that would be one more for
@@ -33,21 +31,21 @@ type ProgressOptions struct {
 
 // The defaults of [ProgressOptions].
 const (
-	DefaultMinReclaim    = 1_000
-	DefaultFutile        = 2
-	DefaultFutileTurns   = 10
+	defaultMinReclaim    = 1_000
+	defaultFutile        = 2
+	defaultFutileTurns   = 10
 	DefaultOverflowTries = 3
-	DefaultSpiralCuts    = 3
-	DefaultSpiralWithin  = 10 * time.Minute
+	defaultSpiralCuts    = 3
+	defaultSpiralWithin  = 10 * time.Minute
 )
 
 func (o ProgressOptions) withDefaults() ProgressOptions {
-	defaulted(&o.MinTokens, DefaultMinReclaim)
-	defaulted(&o.Futile, DefaultFutile)
-	defaulted(&o.Turns, DefaultFutileTurns)
+	defaulted(&o.MinTokens, defaultMinReclaim)
+	defaulted(&o.Futile, defaultFutile)
+	defaulted(&o.Turns, defaultFutileTurns)
 	defaulted(&o.OverflowTries, DefaultOverflowTries)
-	defaulted(&o.SpiralCuts, DefaultSpiralCuts)
-	defaulted(&o.SpiralWithin, DefaultSpiralWithin)
+	defaulted(&o.SpiralCuts, defaultSpiralCuts)
+	defaulted(&o.SpiralWithin, defaultSpiralWithin)
 	return o
 }
 
@@ -55,10 +53,4 @@ func defaulted[T int | time.Duration](v *T, def T) {
 	if *v <= 0 {
 		*v = def
 	}
-}
-
-// spiral warns of too many compactions within a short time, the cuts of a projection
-// among them; "" if there are few.
-func spiral(o ProgressOptions, s *session.Session, p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(plan.Progress(o.withDefaults()), s.Account.Compacted, p, now)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -86,7 +87,7 @@ func TestBufferIsBoundedAndCleared(t *testing.T) {
 	told := 0
 	for range 8 {
 		for _, f := range spoken(t, k, c).Faults {
-			if told++; f.Code != kernel.FaultNet || !strings.Contains(f.Detail, "full") {
+			if told++; f.Code != fault.Net || !strings.Contains(f.Detail, "full") {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -95,18 +96,18 @@ func TestBufferIsBoundedAndCleared(t *testing.T) {
 		c.say()
 	}
 	ctx := context.Background()
-	got, err := k.ReadBuffer(ctx)
-	if err != nil || told != 1 || got.Bytes > 3500 || got.Entries == 0 {
-		t.Fatalf("told %d times, the buffer is %+v: %v", told, got, err)
+	got, entries, err := kernel.ReadBuffer(k)
+	if err != nil || told != 1 || len(got) > 3500 || entries == 0 {
+		t.Fatalf("told %d times, the buffer has %d entries: %q: %v", told, entries, got, err)
 	}
-	if err := k.ClearBuffer(ctx, &kernel.Buffered{Bytes: 10, Hash: "x"}); err == nil {
+	if err := kernel.ClearBuffer(ctx, k, 10, "x"); err == nil {
 		t.Error("something was cleared that was never read")
 	}
-	put(t, dir, "memory/working-buffer.md", got.Text+"\n## A note of somebody's\n")
-	if err := k.ClearBuffer(ctx, got); err != nil {
+	put(t, dir, "memory/working-buffer.md", got+"\n## A note of somebody's\n")
+	if err := kernel.ClearBuffer(ctx, k, len(got), kernel.HashOf(got)); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := k.ReadBuffer(ctx); err != nil || left.Text != "## A note of somebody's\n" {
+	if left, _, err := kernel.ReadBuffer(k); err != nil || left != "## A note of somebody's\n" {
 		t.Errorf("left is %+v %v", left, err)
 	}
 	put(t, dir, "memory/working-buffer.md", "")

@@ -40,7 +40,7 @@ const (
 	CompactOK CompactReason = turn.CompactOK
 	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
 	CompactNothing CompactReason = plan.NothingToCut
-	// CompactFloor: all that may be cut stands at its floor already, or a cut would
+	// CompactFloor: all that may be cut is at its floor already, or a cut would
 	// put as much in its place.
 	CompactFloor CompactReason = plan.AtFloor
 	// CompactOpenLoop: a tool loop is open, the cache is warm, and Force was not set.
@@ -52,9 +52,9 @@ const (
 	// wish is in the journal; the next plan makes the cut.
 	CompactNextPlan CompactReason = turn.CompactNextPlan
 	// CompactUnplanned: no plan of the session was ever made here, or its window is
-	// not known, so that there is no prompt to cut. Summary and restore text stand.
+	// not known, so that there is no prompt to cut. Summary and restore text are given.
 	CompactUnplanned CompactReason = turn.CompactUnplanned
-	// CompactTooLarge: what must stand is larger than the window.
+	// CompactTooLarge: what must be shown is larger than the window.
 	CompactTooLarge CompactReason = turn.CompactTooLarge
 )
 
@@ -83,7 +83,7 @@ type Compaction struct {
 	// Spans restore what left, by [Kernel.Get].
 	Spans []string `json:"spans"`
 	// FirstKept is the first message behind all that ever left: a host that replaces
-	// its history by Summary keeps it from here on. Nil if nothing is known to stand.
+	// its history by Summary keeps it from here on. Nil if none is known.
 	FirstKept *KeptMessage `json:"first_kept"`
 	// Summary is the past in the words of the carry block, SummaryVersion counts its
 	// changes. Restore is the working state from which the model goes on. A host that
@@ -98,7 +98,7 @@ type Compaction struct {
 	// workspace's files do, where nothing could be reclaimed.
 	Largest      []LargeItem `json:"largest"`
 	PinnedTokens int         `json:"pinned_tokens"`
-	// Warning tells of a session that is compacted again and again, "" if it isn't.
+	// Warning names a session that is compacted again and again, "" if it isn't.
 	Warning string `json:"warning,omitempty"`
 	// Refusal is what was read out of a provider's refusal, nil if there was none.
 	Refusal *budget.Overflow `json:"refusal,omitempty"`
@@ -116,7 +116,7 @@ type LargeItem struct {
 	Tokens int    `json:"tokens"`
 }
 
-// Compact makes room now. What the conversation holds is taken in and committed
+// Compact makes room now. The conversation is taken in and committed
 // first; then the prompt is cut, durably, so that the next plan begins with what
 // [Passed.Compaction] says. It asks no model and needs no messages if the session
 // was planned in this process: OpenClaw's compact hands none. A host that compacts

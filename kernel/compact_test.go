@@ -11,6 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
 )
@@ -101,7 +103,7 @@ func shows(p *kernel.ContextPlan, tokens int) bool {
 func standing(p *kernel.ContextPlan) int {
 	n := p.Budgets.PlannedInputTokens
 	for _, r := range p.Regions {
-		if r.Name == kernel.RegionRetrieval {
+		if r.Name == outline.RegionRetrieval {
 			n -= r.Tokens
 		}
 	}
@@ -134,7 +136,7 @@ func TestCompactWithoutMessages(t *testing.T) {
 		!strings.Contains(got.Summary, "Please look at service") || got.SummaryVersion == 0 || !strings.Contains(got.Restore, got.Checkpoint) || got.Checkpoint == "" || got.ContextWindow != 64_000 {
 		t.Fatalf("%+v", got)
 	}
-	if r, err := k.Get(context.Background(), "s", got.Spans[0]); err != nil || r.Reason != kernel.ReasonOK {
+	if r, err := k.Get(context.Background(), "s", got.Spans[0]); err != nil || r.Reason != content.OK {
 		t.Errorf("what left restores as %+v %v", r, err)
 	}
 	k.Close()
@@ -252,7 +254,7 @@ func TestBreaker(t *testing.T) {
 	if small != 2 || got.Reason != kernel.CompactNoProgress || len(got.Largest) == 0 || !strings.Contains(got.Detail, "3000") {
 		t.Fatalf("%d small ones, then %+v", small, got)
 	}
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil || st.Sessions[0].Lines[0].FutileCuts != 2 {
 		t.Errorf("status: %+v %v", st.Sessions, err)
 	}

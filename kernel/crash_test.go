@@ -11,6 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // TestKillAnywhere kills a session before each of its write operations and looks at
@@ -70,7 +72,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	turns := 0
 	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 		if id, ok := strings.CutPrefix(s.Text(), "ACK "); ok {
-			if c, err := k.Get(ctx, "s", id); err != nil || c.Reason != kernel.ReasonOK {
+			if c, err := k.Get(ctx, "s", id); err != nil || c.Reason != content.OK {
 				t.Fatalf("killed at %d: acknowledged page %s is gone: %v %v", n, id, c, err)
 			}
 		}
@@ -78,7 +80,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 			turns++
 		}
 	}
-	st, err := k.Status(ctx)
+	st, err := k.Status(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	if epoch := pass(t, k.Flush, kernel.Boundary{Messages: last.msgs}).Epoch; bytes.Contains(out, []byte("RESET")) && epoch != 1 {
 		t.Fatalf("killed at %d: the reset that was acknowledged is epoch %d", n, epoch)
 	}
-	if hasFault(p, kernel.FaultNotTraced) {
+	if hasFault(p, fault.NotTraced) {
 		t.Fatalf("killed at %d: faults are %v", n, p.Faults)
 	}
 	replayTraces(t, dir, n)
@@ -167,7 +169,7 @@ func TestTraceKillAnywhere(t *testing.T) {
 		for range tracedPlans {
 			c.grow()
 		}
-		if p := mustPlan(t, k, request(c)); hasFault(p, kernel.FaultNotTraced) {
+		if p := mustPlan(t, k, request(c)); hasFault(p, fault.NotTraced) {
 			t.Fatalf("killed at %d: faults are %v", n, p.Faults)
 		}
 		r := replayFile(t, sessionFile(dir, "trace.jsonl"))

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -153,7 +154,7 @@ func tryDamaged(t *testing.T, dir, path string, good []byte, refused error, kept
 	if _, err := k.Check(ctx); err != nil {
 		t.Errorf("check: %v", err)
 	}
-	r, err := k.Reindex(ctx, &kernel.ReindexOptions{Full: full})
+	r, err := k.Reindex(ctx, &indexing.Options{Full: full})
 	if refused != nil && !full {
 		if !errors.Is(err, refused) {
 			t.Errorf("error %v, want %v", err, refused)
@@ -213,7 +214,7 @@ func TestDamagedIndexesKept(t *testing.T) {
 	k := openKernel(t, dir)
 	defer k.Close()
 	for i := range 6 {
-		if _, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Full: true}); err != nil {
+		if _, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil {
 			t.Fatal(err)
 		}
 		writeBytes(t, path, append(bytes.Repeat([]byte{byte(i)}, 100), good[100:]...))
@@ -243,7 +244,7 @@ func TestDamagedIndexInUse(t *testing.T) {
 	var both sync.WaitGroup
 	for _, full := range []bool{false, true} {
 		both.Go(func() {
-			if _, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Full: full}); !errors.Is(err, index.ErrBusy) {
+			if _, err := k.Reindex(context.Background(), &indexing.Options{Full: full}); !errors.Is(err, index.ErrBusy) {
 				t.Errorf("full %v: %v", full, err)
 			}
 		})
@@ -289,7 +290,7 @@ func TestIndexHintMends(t *testing.T) {
 				t.Errorf("%s: %+v", q, f)
 			}
 		}
-		if _, err := k.Reindex(ctx, &kernel.ReindexOptions{Full: true}); err != nil {
+		if _, err := k.Reindex(ctx, &indexing.Options{Full: true}); err != nil {
 			t.Fatal(err)
 		}
 		if found := check(); len(found) > 0 {

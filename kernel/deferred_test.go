@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -32,23 +33,23 @@ func TestDeferred(t *testing.T) {
 	put(t, dir, "AGENTS.md", "# Rules\n\n- Never push at night.\n")
 	c.user()
 	p := plan()
-	why := map[string]kernel.Deferred{}
+	why := map[string]outline.Deferred{}
 	for _, d := range p.Deferred {
 		why[d.Why] = d
 		if d.Waits == "" || d.SavedTokens <= 0 || d.To >= d.From {
 			t.Errorf("%+v", d)
 		}
 	}
-	if d := why[kernel.WhySuperseded]; d.From != pagevm.Full || d.To != pagevm.Pointer || !strings.HasPrefix(d.Page, "ev-") {
+	if d := why[outline.WhySuperseded]; d.From != pagevm.Full || d.To != pagevm.Pointer || !strings.HasPrefix(d.Page, "ev-") {
 		t.Errorf("superseded: %+v", p.Deferred)
 	}
-	if d := why[kernel.WhyChanged]; !strings.HasPrefix(d.Page, "nt-") {
+	if d := why[outline.WhyChanged]; !strings.HasPrefix(d.Page, "nt-") {
 		t.Errorf("changed in the workspace: %+v", p.Deferred)
 	}
 	if len(read.Deferred) != 0 {
 		t.Errorf("the only read is up to date: %+v", read.Deferred)
 	}
-	stale := why[kernel.WhySuperseded].Page
+	stale := why[outline.WhySuperseded].Page
 	for p.Layout.Made == nil {
 		c.loop(2, 6000)
 		c.say()
@@ -56,7 +57,7 @@ func TestDeferred(t *testing.T) {
 		p = plan()
 	}
 	for _, d := range p.Deferred {
-		if d.Page == stale || d.Why == kernel.WhyChanged {
+		if d.Page == stale || d.Why == outline.WhyChanged {
 			t.Errorf("the cut left %+v", d)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // TestFullDiskAtEveryWrite lets the Nth write operation fail as a full disk does,
@@ -31,11 +32,11 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 			k.Close()
 			return
 		}
-		if !hasFault(p, kernel.FaultNotRecorded) && !hasFault(p, kernel.FaultNotTraced) {
+		if !hasFault(p, fault.NotRecorded) && !hasFault(p, fault.NotTraced) {
 			t.Fatalf("write %d failed and the plan does not say so: %v", n, p.Faults)
 		}
 		q := mustPlan(t, k, request(c))
-		if hasFault(q, kernel.FaultNotRecorded) || hasFault(q, kernel.FaultNotTraced) {
+		if hasFault(q, fault.NotRecorded) || hasFault(q, fault.NotTraced) {
 			t.Fatalf("write %d failed once and the next plan is not recorded either: %v", n, q.Faults)
 		}
 		if stream(q) != stream(p) {
@@ -48,7 +49,7 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 	}
 }
 
-func hasFault(p *kernel.ContextPlan, code kernel.FaultCode) bool {
+func hasFault(p *kernel.ContextPlan, code fault.Code) bool {
 	for _, f := range p.Faults {
 		if f.Code == code {
 			return true

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -39,7 +40,7 @@ func sickbed(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func diagnose(t *testing.T, dir string, opts *kernel.Options, o kernel.DoctorOptions) *health.Report {
+func diagnose(t *testing.T, dir string, opts *kernel.Options, o health.DoctorOptions) *health.Report {
 	t.Helper()
 	if o.Now.IsZero() {
 		o.Now = looked
@@ -96,7 +97,7 @@ func TestDoctorOnMarkdown(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, dir)
-	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, kernel.DoctorOptions{Deep: true, Network: true})
+	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Store: markdownstore.Options{MaxFileBytes: 1000}}}, health.DoctorOptions{Deep: true, Network: true})
 	for _, what := range []string{"AGENTS.md:2: ", "memory.md is not used", "memory/blob.md: it holds zero bytes", "memory/latin.md:2: ", "memory/front.md:1: ",
 		"memory/large.md is not searched", `"memory/link.md": denied`} {
 		wantSymptom(t, d, health.Workspace, health.Warning, what)
@@ -119,7 +120,7 @@ func TestDoctorCounts(t *testing.T) {
 	for i := range 40 {
 		files[fmt.Sprintf("memory/f%02d.md", i)] = "caf\xe9\n"
 	}
-	d := diagnose(t, sickbed(t, files), nil, kernel.DoctorOptions{})
+	d := diagnose(t, sickbed(t, files), nil, health.DoctorOptions{})
 	told := 0
 	for _, s := range d.Findings {
 		if strings.Contains(s.What, "no UTF-8") {
@@ -137,13 +138,13 @@ func TestDoctorOnIndex(t *testing.T) {
 	dir := sickbed(t, map[string]string{"memory/a.md": "alpha\n"})
 	file := filepath.Join(dir, ".memkernel", "index.sqlite")
 	reindexed(t, dir, nil)
-	d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
+	d := diagnose(t, dir, nil, health.DoctorOptions{Deep: true})
 	wantSymptom(t, d, health.Index, health.OK, "1 files in 1 chunks")
 	wantSymptom(t, d, health.Index, health.OK, "is whole")
 	if err := os.WriteFile(filepath.Join(dir, "memory", "b.md"), []byte("beta\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), health.Index, health.Warning, "behind the files")
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Index, health.Warning, "behind the files")
 
 	whole, err := os.ReadFile(file)
 	if err != nil {
@@ -170,7 +171,7 @@ func TestDoctorOnIndex(t *testing.T) {
 		if err := os.WriteFile(file, tt.file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := diagnose(t, dir, nil, kernel.DoctorOptions{Deep: true})
+		d := diagnose(t, dir, nil, health.DoctorOptions{Deep: true})
 		if !has(d, health.Index, tt.state, tt.what) || (d.Count(health.Error) > 0) != (tt.state == health.Error) {
 			t.Errorf("%s: %+v", name, d.Findings)
 		}
@@ -211,18 +212,18 @@ func TestDoctorOnVectors(t *testing.T) {
 	}
 	reindexed(t, dir, nil)
 	f := &fakeVectors{model: "m1"}
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{}), health.Index, health.Warning, "the vectors are of no model, questions would be embedded by m1")
+	wantSymptom(t, diagnose(t, dir, with(f), health.DoctorOptions{}), health.Index, health.Warning, "the vectors are of no model, questions would be embedded by m1")
 	if f.asked != 0 {
 		t.Error("the embedder was asked without leave")
 	}
 	reindexed(t, dir, with(f))
-	if d := diagnose(t, dir, with(f), kernel.DoctorOptions{}); has(d, health.Index, health.Warning, "") {
+	if d := diagnose(t, dir, with(f), health.DoctorOptions{}); has(d, health.Index, health.Warning, "") {
 		t.Errorf("a whole index: %+v", d.Findings)
 	}
-	wantSymptom(t, diagnose(t, dir, with(&fakeVectors{model: "m2"}), kernel.DoctorOptions{}), health.Index, health.Warning, "the vectors are of m1")
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), health.Embedding, health.OK, "a vector of 2 numbers")
+	wantSymptom(t, diagnose(t, dir, with(&fakeVectors{model: "m2"}), health.DoctorOptions{}), health.Index, health.Warning, "the vectors are of m1")
+	wantSymptom(t, diagnose(t, dir, with(f), health.DoctorOptions{Network: true}), health.Embedding, health.OK, "a vector of 2 numbers")
 	f.err = errors.New("nobody answers")
-	wantSymptom(t, diagnose(t, dir, with(f), kernel.DoctorOptions{Network: true}), health.Embedding, health.Error, "nobody answers")
+	wantSymptom(t, diagnose(t, dir, with(f), health.DoctorOptions{Network: true}), health.Embedding, health.Error, "nobody answers")
 }
 
 // TestDoctorOnState: what the state folder lost is told, and so are old prices.
@@ -234,15 +235,15 @@ func TestDoctorOnState(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Close()
-	if d := diagnose(t, dir, nil, kernel.DoctorOptions{}); d.Count(health.Error) > 0 {
+	if d := diagnose(t, dir, nil, health.DoctorOptions{}); d.Count(health.Error) > 0 {
 		t.Errorf("a sound state: %+v", d.Findings)
 	}
 	damageOneBlob(t, dir)
-	wantSymptom(t, diagnose(t, dir, nil, kernel.DoctorOptions{}), health.State, health.Error, "")
-	old := diagnose(t, dir, nil, kernel.DoctorOptions{Now: looked.AddDate(2, 0, 0)})
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.State, health.Error, "")
+	old := diagnose(t, dir, nil, health.DoctorOptions{Now: looked.AddDate(2, 0, 0)})
 	wantSymptom(t, old, health.Prices, health.Warning, "days ago")
-	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, kernel.DoctorOptions{}), health.Workspace, health.Error, "nowhere")
-	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, kernel.DoctorOptions{Deep: true, Network: true})
+	wantSymptom(t, diagnose(t, filepath.Join(dir, "nowhere"), nil, health.DoctorOptions{}), health.Workspace, health.Error, "nowhere")
+	off := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Off: true}}, health.DoctorOptions{Deep: true, Network: true})
 	wantSymptom(t, off, health.Workspace, health.OK, "switched off")
 }
 
@@ -255,7 +256,7 @@ func TestDoctorRights(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "memory", "a.md"), 0)
 	os.Chmod(dir, 0o500)
 	defer os.Chmod(dir, 0o700)
-	d := diagnose(t, dir, nil, kernel.DoctorOptions{})
+	d := diagnose(t, dir, nil, health.DoctorOptions{})
 	wantSymptom(t, d, health.Workspace, health.Error, "memory/a.md can't be read")
 	wantSymptom(t, d, health.Workspace, health.Warning, "can't be written")
 	wantSymptom(t, d, health.State, health.Error, "can't be written")
@@ -286,7 +287,7 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]kernel.Included{}
+	kinds := map[string]outline.Included{}
 	for _, r := range p.Debug.Included {
 		kinds[r.Note] = r
 	}

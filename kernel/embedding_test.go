@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -114,7 +115,7 @@ func TestLengthChangesUnderTheSameName(t *testing.T) {
 	}
 	s.Refuse(short(s))
 	k = open()
-	r, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Full: true})
+	r, err := k.Reindex(context.Background(), &indexing.Options{Full: true})
 	if err != nil || r.EmbedErr != nil || r.Stats.Dim != 3 || r.Stats.Vectors != r.Stats.Chunks {
 		t.Errorf("nothing new, but --full: %+v, %v, %v", r, err, r.EmbedErr)
 	}
@@ -136,13 +137,13 @@ func TestEmbedLimit(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
 	p := &counting{name: "far"} // not on this machine, as far as is known
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p, EmbedLimit: kernel.EmbedLimit{USD: 1, Tokens: 10}})
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p, EmbedLimit: indexing.Limit{USD: 1, Tokens: 10}})
 	r := reindex(t, k)
-	var limit *kernel.EmbedLimitError
+	var limit *indexing.LimitError
 	if !errors.As(r.EmbedErr, &limit) || p.documents+p.asked != 0 || limit.Estimate.Texts != int(r.Stats.Chunks) || limit.Estimate.Tokens <= 10 || !strings.Contains(r.EmbedErr.Error(), "more than the 10 tokens") {
 		t.Fatalf("%v, %d texts sent", r.EmbedErr, p.documents)
 	}
-	if r, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Approved: true}); err != nil || r.EmbedErr != nil || p.documents == 0 {
+	if r, err := k.Reindex(context.Background(), &indexing.Options{Approved: true}); err != nil || r.EmbedErr != nil || p.documents == 0 {
 		t.Fatalf("%v %v", err, r.EmbedErr)
 	}
 	if r = reindex(t, k); r.EmbedErr != nil || r.Estimate.Texts != 0 {
@@ -153,13 +154,13 @@ func TestEmbedLimit(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	price := &embed.Price{USD: 0.02}
 	for _, c := range []struct {
-		e    kernel.EmbedEstimate
+		e    indexing.Estimate
 		want string
 	}{
-		{kernel.EmbedEstimate{Texts: 2, Tokens: 3, Free: true}, "about 3 tokens in 2 texts, on this machine"},
-		{kernel.EmbedEstimate{Texts: 2, Tokens: 3}, "about 3 tokens in 2 texts, at a price that is not known"},
-		{kernel.EmbedEstimate{Texts: 2, Tokens: 3, Price: price}, "about 3 tokens in 2 texts, under a cent"},
-		{kernel.EmbedEstimate{Texts: 2, Tokens: 50_000_000, Price: price}, "about 50000000 tokens in 2 texts, about $1.00"},
+		{indexing.Estimate{Texts: 2, Tokens: 3, Free: true}, "about 3 tokens in 2 texts, on this machine"},
+		{indexing.Estimate{Texts: 2, Tokens: 3}, "about 3 tokens in 2 texts, at a price that is not known"},
+		{indexing.Estimate{Texts: 2, Tokens: 3, Price: price}, "about 3 tokens in 2 texts, under a cent"},
+		{indexing.Estimate{Texts: 2, Tokens: 50_000_000, Price: price}, "about 50000000 tokens in 2 texts, about $1.00"},
 	} {
 		if got := c.e.String(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -246,7 +247,7 @@ func TestDayBudgetOfTooLittle(t *testing.T) {
 		now = now.AddDate(0, 0, 1)
 		r = reindex(t, k)
 	}
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestDayBudgetOfTooLittle(t *testing.T) {
 		t.Errorf("after %d days %d of %d chunks have a vector, %d never will: %+v", days, st.Memory.Index.Vectors, st.Memory.Index.Chunks, never, r.Embedded)
 	}
 	k.Close()
-	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, kernel.DoctorOptions{Now: now})
+	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, health.DoctorOptions{Now: now})
 	if !has(d, health.Embedding, health.Warning, "will never get a vector") {
 		t.Errorf("the doctor says %+v", d)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -43,7 +44,7 @@ func large(t fataler, k *kernel.Kernel, key string, seed int64) string {
 	return page
 }
 
-func getIn(t fataler, k *kernel.Kernel, key, id string) *kernel.Content {
+func getIn(t fataler, k *kernel.Kernel, key, id string) *content.Content {
 	t.Helper()
 	c, err := k.Get(context.Background(), key, id)
 	if err != nil {
@@ -84,18 +85,18 @@ func TestSessionsEnd(t *testing.T) {
 			t.Errorf("%s is left", f)
 		}
 	}
-	if c := getIn(t, k, "old/one", page); c.Reason != kernel.ReasonForgotten || !strings.Contains(c.Detail, "ended on") {
+	if c := getIn(t, k, "old/one", page); c.Reason != content.Forgotten || !strings.Contains(c.Detail, "ended on") {
 		t.Errorf("%+v", c)
 	}
-	if c := getIn(t, k, "old/one", "hello"); c.Reason != kernel.ReasonNoMatch {
+	if c := getIn(t, k, "old/one", "hello"); c.Reason != content.NoMatch {
 		t.Errorf("%+v", c)
 	}
-	if c := getIn(t, k, "kept", kept); c.Reason != kernel.ReasonOK {
+	if c := getIn(t, k, "kept", kept); c.Reason != content.OK {
 		t.Errorf("%+v", c)
 	}
 	clean(t, k)
 	// The host takes the key up again: it is a session like any other.
-	if again := large(t, k, "old/one", 1); getIn(t, k, "old/one", again).Reason != kernel.ReasonOK {
+	if again := large(t, k, "old/one", 1); getIn(t, k, "old/one", again).Reason != content.OK {
 		t.Error("it can't be taken up again")
 	}
 	clean(t, k)
@@ -179,10 +180,10 @@ func TestEndedBehindMyBack(t *testing.T) {
 	if r := ended(t, other, true); len(r.Ended) != 1 {
 		t.Fatalf("%+v", r)
 	}
-	if c := getIn(t, mine, "s", page); c.Reason != kernel.ReasonForgotten {
+	if c := getIn(t, mine, "s", page); c.Reason != content.Forgotten {
 		t.Errorf("%+v", c)
 	}
-	if again := large(t, mine, "s", 1); getIn(t, other, "s", again).Reason != kernel.ReasonOK {
+	if again := large(t, mine, "s", 1); getIn(t, other, "s", again).Reason != content.OK {
 		t.Error("what was planned after it ended is lost")
 	}
 	clean(t, other)
@@ -200,13 +201,13 @@ func TestEndedKilledAnywhere(t *testing.T) {
 			return // it was not planned yet
 		}
 		switch c := getIn(t, k, "s", page); c.Reason {
-		case kernel.ReasonOK, kernel.ReasonForgotten:
+		case content.OK, content.Forgotten:
 		default:
 			t.Fatalf("killed at %d: %+v", n, c)
 		}
 		k.Release("s")
 		ended(t, k, true)
-		if c := getIn(t, k, "s", page); c.Reason != kernel.ReasonForgotten {
+		if c := getIn(t, k, "s", page); c.Reason != content.Forgotten {
 			t.Fatalf("killed at %d: %+v", n, c)
 		}
 		for _, f := range tree(t, filepath.Join(dir, ".memkernel")) {

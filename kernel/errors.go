@@ -26,7 +26,7 @@ type WindowError struct{ Model string }
 
 func (e *WindowError) Error() string { return (*plan.WindowError)(e).Error() }
 
-// TooSmallError is returned when even the least that must stand does not fit
+// TooSmallError is returned when even the least that must be shown does not fit
 // between window and reserve. It says by how much, and what is largest.
 type TooSmallError = budget.TooSmallError
 

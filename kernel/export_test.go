@@ -1,10 +1,13 @@
 package kernel
 
 import (
+	"context"
+
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
 // KeepIn lets a test say where state is kept.
@@ -23,3 +26,18 @@ func ConversationPage(branch, key string, part int) string {
 
 // Held counts the sessions that a kernel holds in memory.
 func (k *Kernel) Held() int { return k.sessions.Len() }
+
+// ReadBuffer reads the working buffer, and counts the kernel's entries in it.
+func ReadBuffer(k *Kernel) (text string, entries int, err error) {
+	text, err = workstate.ReadBuffer(k.memory.Private)
+	return text, len(workstate.Buffered(text)), err
+}
+
+// ClearBuffer takes the kernel's entries out of the first n bytes of the working buffer,
+// which have a hash.
+func ClearBuffer(ctx context.Context, k *Kernel, n int, hash string) error {
+	return workstate.ClearBuffer(ctx, k.memory.Private, n, hash)
+}
+
+// HashOf is the hash of a text.
+func HashOf(text string) string { return ids.Hash(text) }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -47,7 +49,7 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 			if res.Reason != retrieval.OK || res.Detail != "" || res.Err != nil || res.Progress != nil || res.Behind != nil {
 				t.Errorf("%+v", res)
 			}
-			if st, err := k.Status(context.Background()); err != nil || st.Memory.Index.State != kernel.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != kernel.SyncSearch {
+			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != status.SyncSearch {
 				t.Errorf("%v %+v", err, st.Memory)
 			}
 		})
@@ -79,10 +81,10 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 }
 
 // wrapped is a backend whose index a test changes.
-func wrapped(dir string, open func(kernel.Index, *index.Options) (kernel.Index, error)) kernel.Backend {
-	b := kernel.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+func wrapped(dir string, open func(indexing.Index, *index.Options) (indexing.Index, error)) indexing.Backend {
+	b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 	file := b.Open
-	b.Open = func(ctx context.Context, o *index.Options) (kernel.Index, error) {
+	b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 		ix, err := file(ctx, o)
 		if err != nil {
 			return nil, err
@@ -94,7 +96,7 @@ func wrapped(dir string, open func(kernel.Index, *index.Options) (kernel.Index, 
 
 // gated is an index whose reading waits behind the first file of a name.
 type gated struct {
-	kernel.Index
+	indexing.Index
 	at      string
 	reached chan<- bool
 	gate    <-chan bool
@@ -133,7 +135,7 @@ func TestSlowIndex(t *testing.T) {
 	put(t, dir, "memory/c.md", "The stork flies.\n")
 	reached, gate := make(chan bool, 1), make(chan bool)
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: time.Millisecond},
-		Backend: wrapped(dir, func(ix kernel.Index, o *index.Options) (kernel.Index, error) {
+		Backend: wrapped(dir, func(ix indexing.Index, o *index.Options) (indexing.Index, error) {
 			return gated{ix, "memory/c.md", reached, gate}, nil
 		})})
 	res := found(t, k, "the stork flies") // begins it
@@ -152,7 +154,7 @@ func TestSlowIndex(t *testing.T) {
 	}
 	close(gate)
 	told := 0
-	all, err := k.Search(context.Background(), kernel.SearchRequest{Query: "the stork flies", Wait: -1, Progress: func(kernel.ReindexProgress) { told++ }})
+	all, err := k.Search(context.Background(), kernel.SearchRequest{Query: "the stork flies", Wait: -1, Progress: func(indexing.Progress) { told++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func TestIndexingGoesOnInTheNextProcess(t *testing.T) {
 	dir := birds(t)
 	reached, gate := make(chan bool, 1), make(chan bool)
 	slow := withEmbedder(t, dir, kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: time.Millisecond},
-		Backend: wrapped(dir, func(ix kernel.Index, o *index.Options) (kernel.Index, error) {
+		Backend: wrapped(dir, func(ix indexing.Index, o *index.Options) (indexing.Index, error) {
 			return gated{ix, "memory/birds.md", reached, gate}, nil
 		})})
 	if res := found(t, slow, "heron"); res.Reason != retrieval.Indexing {
@@ -195,9 +197,9 @@ func TestNoIndexCanBeKept(t *testing.T) {
 			if indexed {
 				reindexed(t, dir, nil)
 			}
-			b := kernel.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+			b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 			file := b.Open
-			b.Open = func(ctx context.Context, o *index.Options) (kernel.Index, error) {
+			b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 				if !o.ReadOnly {
 					return nil, refuse("")
 				}
@@ -226,8 +228,8 @@ func TestNoIndexCanBeKept(t *testing.T) {
 	t.Run("too many", func(t *testing.T) {
 		dir := birds(t)
 		put(t, dir, "memory/large.md", strings.Repeat("The walrus. ", 800_000))
-		b := kernel.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
-		b.Open = func(context.Context, *index.Options) (kernel.Index, error) { return nil, refuse("") }
+		b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+		b.Open = func(context.Context, *index.Options) (indexing.Index, error) { return nil, refuse("") }
 		k := withEmbedder(t, dir, kernel.MemoryOptions{Backend: b})
 		if res := found(t, k, "heron"); res.Reason != retrieval.BackendError || len(res.Hits) > 0 {
 			t.Errorf("%+v", res)
@@ -336,8 +338,8 @@ func TestASearchMendsTheIndex(t *testing.T) {
 func TestFirstSearchSendsNothing(t *testing.T) {
 	far := &counting{name: "far"}
 	dir := birds(t)
-	runs := make(chan kernel.SyncRun, 10)
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r kernel.SyncRun) { runs <- r }}})
+	runs := make(chan status.SyncRun, 10)
+	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: far, Sync: kernel.SyncOptions{OnSearch: true, Report: func(r status.SyncRun) { runs <- r }}})
 	res := found(t, k, "heron")
 	hit(t, res, "memory/birds.md")
 	if res.Mode != retrieval.Keyword || !strings.Contains(res.Detail, "there are no vectors yet") {

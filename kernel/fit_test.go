@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"pgregory.net/rapid"
@@ -193,7 +194,7 @@ func TestLargeResultTakesTheRoom(t *testing.T) {
 					t.Errorf("%v of %d tokens are shown, cut %v", shown, shown[pagevm.Compressed]+free(p), p.Layout.Made)
 				}
 				for _, r := range p.Reduced {
-					if got := get(t, k, r.Handle); got.Reason != kernel.ReasonOK || len(got.Text) < 200_000 {
+					if got := get(t, k, r.Handle); got.Reason != content.OK || len(got.Text) < 200_000 {
 						t.Errorf("%s restores to %d bytes", r.Handle, len(got.Text))
 					}
 				}

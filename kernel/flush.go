@@ -41,7 +41,7 @@ type FlushReply struct {
 	Now        time.Time
 }
 
-// Flushed tells what was made of it.
+// Flushed is what was made of it.
 type Flushed struct {
 	// Reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
 	Reason string `json:"reason"`
@@ -53,7 +53,7 @@ type Flushed struct {
 }
 
 // ObserveFlush appends what a model wrote down to the day's log, by the rules of the
-// journal: secrets masked, every item once, nothing that stands changed.
+// journal: secrets masked, every item once, nothing that is there changed.
 func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, error) {
 	out, err := k.desk.Flushed(ctx, turn.FlushReply(r))
 	return (*Flushed)(out), err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // logs is what all daily logs of a workspace say.
@@ -92,7 +94,7 @@ func TestFlushSkipsReadOnly(t *testing.T) {
 	}
 	defer k.Close()
 	p := pass(t, k.Compact, kernel.Boundary{Messages: session(63, 3, 1, 800).msgs})
-	if len(p.Faults) != 1 || p.Faults[0].Code != kernel.FaultFlushSkipped || p.Checkpoint == "" {
+	if len(p.Faults) != 1 || p.Faults[0].Code != fault.FlushSkipped || p.Checkpoint == "" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -116,9 +118,9 @@ func TestFlushTurn(t *testing.T) {
 		{" `NO_REPLY` ", kernel.NoReply, 0},
 		{"", "EMPTY", 0},
 		{strings.Repeat("x", 40<<10), "TOO_LARGE", 0},
-		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", kernel.ReasonOK, 2},
-		{"- The port is 8443.\n- It moved to 9443.", kernel.ReasonOK, 1},
-		{"- The port is 8443.", kernel.ReasonOK, 0},
+		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", content.OK, 2},
+		{"- The port is 8443.\n- It moved to 9443.", content.OK, 1},
+		{"- The port is 8443.", content.OK, 0},
 	} {
 		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: test.text, Now: now})
 		if err != nil || got.Reason != test.reason || got.Items != test.items {

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 )
 
 // asked is one ended turn in which a memory is asked for.
@@ -37,7 +38,7 @@ func TestAskedSurvivesAKillAnywhere(t *testing.T) {
 		later := asked()
 		later.user()
 		mustPlan(t, k, request(later))
-		st, err := k.Status(context.Background())
+		st, err := k.Status(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,18 +120,18 @@ func TestPrunedCheckpointIsAnswered(t *testing.T) {
 		pass(t, k.Compact, kernel.Boundary{Messages: c.msgs})
 		c.loop(1, 400)
 	}
-	for id, want := range map[string]string{"cp_001": "cp_007", "cp_001.resources": "cp_007", "cp_007": "", "cp_008": kernel.ReasonNoMatch} {
+	for id, want := range map[string]string{"cp_001": "cp_007", "cp_001.resources": "cp_007", "cp_007": "", "cp_008": content.NoMatch} {
 		got, err := k.Get(context.Background(), "s", id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == kernel.ReasonNoMatch {
+		if want == content.NoMatch {
 			if got.Reason != want {
 				t.Errorf("%s: %+v", id, got)
 			}
 			continue
 		}
-		if got.Reason != kernel.ReasonOK || (want == "") != (got.Detail == "") || want != "" && !strings.Contains(got.Text, "# cp_00") {
+		if got.Reason != content.OK || (want == "") != (got.Detail == "") || want != "" && !strings.Contains(got.Text, "# cp_00") {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}

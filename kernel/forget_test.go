@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -78,7 +79,7 @@ func forget(t fataler, k *kernel.Kernel, apply bool, ids ...string) *retention.F
 }
 
 // fetch is Get, whatever it answers.
-func fetch(t fataler, k *kernel.Kernel, id string) *kernel.Content {
+func fetch(t fataler, k *kernel.Kernel, id string) *content.Content {
 	t.Helper()
 	g, err := k.Get(context.Background(), "s", id)
 	if err != nil {
@@ -121,7 +122,7 @@ func TestForgetPages(t *testing.T) {
 	if preview.Applied || len(preview.Pages) != 6 || len(preview.Blobs) != 2 || len(preview.Kept) != 0 || len(holding(t, dir, secretWord)) == 0 {
 		t.Fatalf("preview: %+v", preview)
 	}
-	if fetch(t, k, ids[0]).Reason != kernel.ReasonOK {
+	if fetch(t, k, ids[0]).Reason != content.OK {
 		t.Fatal("the preview forgot")
 	}
 	done := forget(t, k, true, ids...)
@@ -132,7 +133,7 @@ func TestForgetPages(t *testing.T) {
 		t.Errorf("it still stands in %s", strings.Join(left, "\n"))
 	}
 	for _, id := range append(ids, done.Blobs...) {
-		if g := fetch(t, k, id); g.Reason != kernel.ReasonForgotten || g.Text != "" || g.Fault != nil {
+		if g := fetch(t, k, id); g.Reason != content.Forgotten || g.Text != "" || g.Fault != nil {
 			t.Errorf("%s: %+v", id, g)
 		}
 	}
@@ -159,7 +160,7 @@ func TestForgetPages(t *testing.T) {
 		k.Close()
 		k = openKernel(t, dir)
 	}
-	if g := fetch(t, k, ids[0]); g.Reason != kernel.ReasonForgotten || !strings.Contains(g.Detail, "asked for") {
+	if g := fetch(t, k, ids[0]); g.Reason != content.Forgotten || !strings.Contains(g.Detail, "asked for") {
 		t.Errorf("%+v", g)
 	}
 	if again := forget(t, k, true, ids...); len(again.Pages) != 0 || len(again.Already) != 6 {
@@ -199,16 +200,16 @@ func TestForgetSharedBlob(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	clean(t, k)
-	if g, err := k.Get(context.Background(), "other", page); err != nil || g.Reason != kernel.ReasonOK {
+	if g, err := k.Get(context.Background(), "other", page); err != nil || g.Reason != content.OK {
 		t.Errorf("the other session lost it: %+v %v", g, err)
 	}
-	if g := fetch(t, k, page); g.Reason != kernel.ReasonForgotten {
+	if g := fetch(t, k, page); g.Reason != content.Forgotten {
 		t.Errorf("%+v", g)
 	}
 	if f := forget(t, k, true, hash); len(f.Pages) != 1 || f.Pages[0].Session != "other" || len(f.Blobs) != 1 {
 		t.Errorf("%+v", f)
 	}
-	if g, _ := k.Get(context.Background(), "other", page); g.Reason != kernel.ReasonForgotten {
+	if g, _ := k.Get(context.Background(), "other", page); g.Reason != content.Forgotten {
 		t.Errorf("%+v", g)
 	}
 	clean(t, k)
@@ -243,7 +244,7 @@ func TestForgetSpanAndChangedMessage(t *testing.T) {
 	if !strings.Contains(stream(q), "forgotten on request") && q.Layout.Made == nil {
 		t.Error("nothing stands in the place of what was forgotten")
 	}
-	if g := fetch(t, k, key); g.Reason != kernel.ReasonForgotten {
+	if g := fetch(t, k, key); g.Reason != content.Forgotten {
 		t.Errorf("%+v", g)
 	}
 	clean(t, k)
@@ -309,10 +310,10 @@ func TestForgetKilledAnywhere(t *testing.T) {
 		if !begun {
 			return
 		}
-		if g := fetch(t, k, string(id)); bytes.Contains(rest, []byte("FORGOT")) && g.Reason != kernel.ReasonForgotten || g.Reason != kernel.ReasonForgotten && g.Reason != kernel.ReasonOK {
+		if g := fetch(t, k, string(id)); bytes.Contains(rest, []byte("FORGOT")) && g.Reason != content.Forgotten || g.Reason != content.Forgotten && g.Reason != content.OK {
 			t.Fatalf("killed at %d: %+v", n, g)
 		}
-		promised := fetch(t, k, string(id)).Reason == kernel.ReasonForgotten
+		promised := fetch(t, k, string(id)).Reason == content.Forgotten
 		p := mustPlan(t, k, request(c))
 		if promised != !strings.Contains(stream(p), "ledger says") {
 			t.Fatalf("killed at %d: promised is %v", n, promised)

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -16,7 +17,7 @@ import (
 // The six moments at which a harness meets the kernel, and what each of them is to
 // the state that is kept:
 //
-//	session start       StartSession       the session is read, or made; its pins stand from the first plan
+//	session start       StartSession       the session is read, or made; its pins are shown from the first plan
 //	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first
 //	tool result         ObserveToolResult  ingest
 //	to make room        Compact            ingest, commit point "compaction", then the cut
@@ -72,12 +73,12 @@ type Passed struct {
 	Epoch int `json:"epoch"`
 	// Checkpoint is the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// Pinned are the pages that hosts wrote and that stand in every prompt.
+	// Pinned are the pages that hosts wrote and that every prompt shows.
 	Pinned []string `json:"pinned"`
-	// Rejected are updates that do not stand, with their codes. The journal keeps
+	// Rejected are updates that were refused, with their codes. The journal keeps
 	// them.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
-	Faults   []Fault             `json:"faults,omitempty"`
+	Faults   []fault.Fault       `json:"faults,omitempty"`
 	// Flushed counts the entries that were appended to the day's log.
 	Flushed int `json:"flushed"`
 	// Compaction is what [Kernel.Compact] came to, nil at every other boundary.
@@ -87,7 +88,7 @@ type Passed struct {
 }
 
 // StartSession is to be called when a session begins or is taken up again. It
-// reads what stands of it; Messages may be empty.
+// reads what is kept of it; Messages may be empty.
 func (k *Kernel) StartSession(ctx context.Context, b Boundary) (*Passed, error) {
 	if b.Reason == "" {
 		b.Reason = turn.StartReason
@@ -137,7 +138,7 @@ func passed(p *turn.Passed, err error) (*Passed, error) {
 		return nil, err
 	}
 	return &Passed{Outcome: Outcome(p.Outcome), Ingested: p.Ingested, Turns: p.Turns, Epoch: p.Epoch, Checkpoint: p.Checkpoint, Pinned: p.Pinned,
-		Rejected: p.Rejected, Faults: faultsOf(p.Faults), Flushed: p.Flushed, Compaction: compaction(p.Compaction), Stats: Stats(p.Stats)}, nil
+		Rejected: p.Rejected, Faults: append([]fault.Fault(nil), p.Faults...), Flushed: p.Flushed, Compaction: compaction(p.Compaction), Stats: Stats(p.Stats)}, nil
 }
 
 // Checkpoint writes the working state of the session's main line now, if it says

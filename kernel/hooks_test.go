@@ -12,6 +12,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -91,7 +93,7 @@ func TestResetBeginsAnEpoch(t *testing.T) {
 		}
 		checkPlan(t, q, fresh.msgs)
 		for _, r := range p.Reduced {
-			if got, err := k.Get(context.Background(), "s", r.Page); err != nil || got.Reason != kernel.ReasonOK {
+			if got, err := k.Get(context.Background(), "s", r.Page); err != nil || got.Reason != content.OK {
 				t.Fatalf("page %s is gone after the reset: %+v %v", r.Page, got, err)
 			}
 		}
@@ -117,7 +119,7 @@ func TestBoundaryWithoutMessages(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	p := pass(t, k.Reset, kernel.Boundary{})
-	if len(p.Faults) != 1 || p.Faults[0].Code != kernel.FaultFlushMiss {
+	if len(p.Faults) != 1 || p.Faults[0].Code != fault.FlushMiss {
 		t.Errorf("after a restart: %+v", p)
 	}
 }

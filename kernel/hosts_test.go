@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -169,7 +170,7 @@ func TestHostRewrites(t *testing.T) {
 			keep := tt.do(c, goneKeys(p))
 			q := planned(t, k, narrow(c))
 			for _, f := range []pagevm.Rewrite{pagevm.RewriteUnder, pagevm.RewriteBehind, pagevm.RewriteRewind} {
-				if hasFault(q, kernel.FaultCode(f)) != (f == tt.fault) {
+				if hasFault(q, fault.Code(f)) != (f == tt.fault) {
 					t.Errorf("faults are %v, want %q", q.Faults, tt.fault)
 				}
 			}
@@ -239,7 +240,7 @@ func TestForkedArmsInTurn(t *testing.T) {
 		for _, arm := range []*conversation{a, &b} {
 			arm.loop(1, 3000)
 			last = planned(t, k, narrow(arm))
-			if i > 0 && !hasFault(last, kernel.FaultRewrite) {
+			if i > 0 && !hasFault(last, fault.Rewrite) {
 				t.Errorf("faults are %v", last.Faults)
 			}
 		}
@@ -460,7 +461,7 @@ func TestAnotherMessageIsNotThePrompt(t *testing.T) {
 			mustPlan(t, k, req)
 			c.add(memkernel.RoleUser, words(text))
 			p := planned(t, k, request(c))
-			if !strings.Contains(stream(p), text) || !hasFault(p, kernel.FaultRewrite) || strings.Count(stream(p), "proceed") != strings.Count(text, "proceed") {
+			if !strings.Contains(stream(p), text) || !hasFault(p, fault.Rewrite) || strings.Count(stream(p), "proceed") != strings.Count(text, "proceed") {
 				t.Errorf("faults %v, sent:\n%s", p.Faults, stream(p))
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -44,7 +45,7 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 	ctx := context.Background()
 	dir := putAll(t, t.TempDir(), map[string]string{"MEMORY.md": "marmots in the workspace\n", "docs/a.md": "marmots in the docs\n", "notes:b.md": "marmots that look like notes\n"})
 	notes := putAll(t, t.TempDir(), map[string]string{"sub/ops.md": "# Ops\n\nmarmots of the notes\n", "MEMORY.md": "marmots of an index\n", "memory/2020-01-01.md": "marmots of a day\n", "node_modules/x.md": "marmots\n"})
-	o := kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{"**/*.md"}}, Folders: []kernel.Folder{{Name: "notes", Path: notes}, {Name: "gone", Path: filepath.Join(dir, "no", "such")}}}
+	o := kernel.MemoryOptions{Store: markdownstore.Options{Include: []string{"**/*.md"}}, Folders: []indexing.Folder{{Name: "notes", Path: notes}, {Name: "gone", Path: filepath.Join(dir, "no", "such")}}}
 	open := func(o kernel.MemoryOptions) *kernel.Kernel {
 		t.Helper()
 		k, err := kernel.Open(ctx, dir, &kernel.Options{Memory: o})
@@ -104,7 +105,7 @@ func TestFoldersBesideTheWorkspace(t *testing.T) {
 		t.Errorf("a new file is not found: %v", err)
 	}
 	within := o
-	within.Folders = []kernel.Folder{{Name: "papers", Path: filepath.Join(dir, "docs")}}
+	within.Folders = []indexing.Folder{{Name: "papers", Path: filepath.Join(dir, "docs")}}
 	twice := open(within)
 	if _, err := twice.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@
 //     the middle of a long loop loses at most the running call.
 //   - [Kernel.ObserveTurn] after a turn: one atomic, idempotent commit.
 //
-// At the boundaries of a session's life it says so: [Kernel.StartSession],
-// [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What must
-// stand in every prompt it writes with [Kernel.Write]. A call that the provider refused
+// At the boundaries of a session's life a host calls [Kernel.StartSession],
+// [Kernel.Compact], [Kernel.Reset], [Kernel.EndSession], [Kernel.Flush]. What every
+// prompt must show it writes with [Kernel.Write]. A call that the provider refused
 // as too long it plans again with [PlanRequest.Overflow].
 //
 // Beside these, a model's tools and people ask memory: [Kernel.Search],
@@ -22,6 +22,18 @@
 // [Kernel.Reindex] brings the index over the workspace's Markdown up to date, and
 // so does the background, whenever [SyncOptions] say. What was said in other sessions
 // is a part of memory if [SessionOptions] say so. Package tools makes tools of these.
+//
+// What is asked less often has its requests and answers in a package of its own:
+//
+//	outline      the parts of a plan: layout, sizes, what became of every page
+//	content      what Get restores, and why it can't
+//	fault        what can go wrong in a plan, a turn or a boundary
+//	status       what is kept: Status, SessionStatus
+//	billing      what calls were billed beside what was planned: Usage
+//	health       what checks find: Check, Doctor, audits
+//	indexing     the index: Reindex, Migrate, backends
+//	maintenance  memory's files kept good: Maintenance
+//	retention    what goes: Forget, Retain, Salvage
 //
 // [Kernel.Peek] plans without writing anything at all.
 //
@@ -48,10 +60,16 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/inspect"
+	"github.com/memkernel/memkernel/kernel/internal/maintain"
+	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/retain"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -97,7 +115,7 @@ type Options struct {
 	// Summary says whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
 	// KeepSessions is how many sessions are held in memory; the others are read again
-	// when they are used. 0 is DefaultKeepSessions.
+	// when they are used. 0 is 64.
 	KeepSessions int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
@@ -108,21 +126,16 @@ type Options struct {
 
 // Kernel plans prompts for the sessions of one workspace.
 type Kernel struct {
-	workspace string
-	stateDir  string
-	state     store.Store // what is kept there
-	prices    *cachelayout.Book
-	now       func() time.Time
-	blobs     *store.Blobs
-	// backups are what memory's files were before they were pruned, by hash.
-	backups *store.Blobs
-	upkeep  *upkeep.Keeper
-	masker  *mask.Masker
-	memory  *memory // nil if it is off
-	life    LifeOptions
+	stateDir string
+	state    store.Store // what is kept there
+	now      func() time.Time
+	memory   *mem.Memory // nil if it is off
 
 	sessions *session.Table
 	desk     *turn.Desk
+	upkeep   *maintain.Keeper
+	inspect  *inspect.Inspector
+	retain   *retain.Keeper
 }
 
 // Open opens the kernel of a workspace. It writes nothing: the state directory
@@ -181,27 +194,25 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		}
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
-	k := &Kernel{
-		life:      o.Life,
-		masker:    masker,
-		workspace: abs,
-		memory:    m,
-		stateDir:  o.StateDir,
-		state:     state,
-		prices:    o.Prices,
-		now:       o.Now,
-		blobs:     store.BlobsIn(state.In(folder.Blobs)),
-		backups:   store.BlobsIn(state.In(upkeep.BackupsFolder)),
-	}
-	k.upkeep = k.newKeeper()
-	k.sessions = session.NewTable(session.Options{State: state, Blobs: k.blobs, Masker: masker, Prices: o.Prices, Contract: contract,
-		Memory: k.memory.room(), Upkeep: k.upkeep, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
-		Keep: max(cmp.Or(o.KeepSessions, DefaultKeepSessions), 1)})
-	if m != nil {
-		m.Private.Guard(k.refuseLoss)
-	}
+	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m}
+	blobs := store.BlobsIn(state.In(folder.Blobs))
+	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
+	none := func(key string) error { return noSession(state, key) }
+	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
+		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, LossShare: o.Memory.lossShare(), Timezone: o.Memory.Store.Timezone})
+	runs := k.upkeep.Upkeep
+	k.sessions = session.NewTable(session.Options{State: state, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
+		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
+		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Memory: m.room(), Carry: m.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now}
+		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now}
+	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
+		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
+		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
+		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: none}
+	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect
+	k.retain = &retain.Keeper{State: state, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
+		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
 		k.desk.Notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
 	}
@@ -224,3 +235,6 @@ func (k *Kernel) Close() error {
 
 // StateDir is where the kernel keeps derived state.
 func (k *Kernel) StateDir() string { return k.stateDir }
+
+// Maintenance keeps the workspace's memory files good: audit, curation, pruning.
+func (k *Kernel) Maintenance() maintenance.Keeper { return k.upkeep }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // A host that uses a call id again in a later turn, and delivers the old call's result
@@ -60,7 +61,7 @@ func TestCallIDsUsedAgain(t *testing.T) {
 			c.say()
 			c.add(memkernel.RoleUser, result("same", words("of the old call, too late")), words("And now?"))
 			p = plan(false)
-			kept := slices.ContainsFunc(p.Faults, func(f kernel.Fault) bool { return f.Code == "duplicate_result" && f.Page != "" })
+			kept := slices.ContainsFunc(p.Faults, func(f fault.Fault) bool { return f.Code == "duplicate_result" && f.Page != "" })
 			if !kept || codes(p.Faults)["duplicate_result"] != 1 {
 				t.Errorf("what came too late is not told: %+v", p.Faults)
 			}

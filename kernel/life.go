@@ -33,12 +33,12 @@ type LifeOptions struct {
 	// Markdown of the workspace.
 	StateFile StateFileOptions
 	Buffer    BufferOptions
-	// Source stands in the checkpoints of sessions of which no call says it better. In
+	// Source is written to the checkpoints of sessions of which no call says it better. In
 	// its File "{session}" stands for the session's key.
 	Source Source
 }
 
-// Source says where a session's conversation comes from. What a call says of it stands
+// Source says where a session's conversation comes from. What a call says of it is
 // in the session's checkpoints from then on.
 type Source = checkpoint.Source
 
@@ -85,18 +85,18 @@ func (o *LifeOptions) check() error {
 type StateFileOptions struct {
 	// Off leaves the file alone. What others write to it is shown all the same.
 	Off bool
-	// MaxBytes bounds the kernel's section; 0 takes DefaultStateBytes.
+	// MaxBytes bounds the kernel's section; 0 takes 8 KiB.
 	MaxBytes int
 }
 
-// DefaultStateBytes is about what 2,000 tokens take.
-const DefaultStateBytes = 8 << 10 // 8 KiB
+// defaultStateBytes is about what 2,000 tokens take.
+const defaultStateBytes = 8 << 10 // 8 KiB
 
 func (o *StateFileOptions) maxBytes() int {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
 	}
-	return DefaultStateBytes
+	return defaultStateBytes
 }
 
 // BufferOptions say how the working buffer is kept.
@@ -105,14 +105,13 @@ type BufferOptions struct {
 	Off bool
 	// At is the share of the window from which turns are appended; 0 takes .6.
 	At float64
-	// MaxBytes is the size from which nothing more is appended; 0 takes
-	// DefaultBufferBytes.
+	// MaxBytes is the size from which nothing more is appended; 0 takes 1 MiB.
 	MaxBytes int64
 }
 
-// DefaultBufferBytes is some hundred turns. A buffer that nobody reads is no place to
+// defaultBufferBytes is some hundred turns. A buffer that nobody reads is no place to
 // keep more.
-const DefaultBufferBytes = 1 << 20 // 1 MiB
+const defaultBufferBytes = 1 << 20 // 1 MiB
 
 // bufferShare is the default of BufferOptions.At.
 const bufferShare = 0.6
@@ -128,7 +127,7 @@ func (o *BufferOptions) maxBytes() int64 {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
 	}
-	return DefaultBufferBytes
+	return defaultBufferBytes
 }
 
 func (o *BufferOptions) check() error {

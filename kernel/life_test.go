@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 func checkpoints(t *testing.T, dir string) []string {
@@ -73,7 +75,7 @@ func TestGauge(t *testing.T) {
 	if got, err := k.Get(context.Background(), "s", "cp_001.resources"); err != nil || !strings.Contains(got.Text, "/worker_") {
 		t.Errorf("a section restores as %+v %v", got, err)
 	}
-	if got, err := k.Get(context.Background(), "s", "cp_009"); err != nil || got.Reason != kernel.ReasonNoMatch {
+	if got, err := k.Get(context.Background(), "s", "cp_009"); err != nil || got.Reason != content.NoMatch {
 		t.Errorf("an unknown checkpoint: %+v %v", got, err)
 	}
 }
@@ -164,7 +166,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	p := pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
-	if p.Checkpoint != "cp_003" || len(p.Faults) != 1 || p.Faults[0].Code != kernel.FaultCheckpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
+	if p.Checkpoint != "cp_003" || len(p.Faults) != 1 || p.Faults[0].Code != fault.Checkpoint || !strings.Contains(p.Faults[0].Detail, "cp_002") {
 		t.Errorf("%+v", p)
 	}
 	if got, err := k.Get(context.Background(), "s", "cp_003"); err != nil || !strings.Contains(got.Text, `previous_checkpoint: "cp_001"`) {
@@ -202,7 +204,7 @@ func TestNewerStateIsTold(t *testing.T) {
 	c := newConversation(58)
 	c.user()
 	p := mustPlan(t, k, request(c))
-	if !hasFault(p, kernel.FaultCheckpoint) {
+	if !hasFault(p, fault.Checkpoint) {
 		t.Errorf("faults: %+v", p.Faults)
 	}
 	checkPlan(t, p, c.msgs)

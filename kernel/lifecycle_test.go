@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"pgregory.net/rapid"
 )
 
@@ -94,7 +95,7 @@ func (l *life) look(t *rapid.T) {
 	}
 	for _, f := range p.Faults {
 		switch f.Code {
-		case kernel.FaultPinned, kernel.FaultBootstrap, kernel.FaultSilentRecall, kernel.FaultFlushMiss:
+		case fault.Pinned, fault.Bootstrap, fault.SilentRecall, fault.FlushMiss:
 			t.Fatalf("%+v", f)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 )
 
 // TestLifetimes: tools and system outlive the messages in a session, and in none that
@@ -26,7 +27,7 @@ func TestLifetimes(t *testing.T) {
 		t.Errorf("a session: %+v", l)
 	}
 	for _, b := range p.Layout.Breakpoints {
-		if long := b.Region == kernel.RegionSystem || b.Region == kernel.RegionTools; long != (b.TTL == time.Hour) {
+		if long := b.Region == outline.RegionSystem || b.Region == outline.RegionTools; long != (b.TTL == time.Hour) {
 			t.Errorf("marker in %s lives %s", b.Region, b.TTL)
 		}
 	}

@@ -66,7 +66,7 @@ func TestManySessions(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	st, err := k.Status(t.Context())
+	st, err := k.Status(t.Context(), nil)
 	if err != nil || len(st.Sessions) != len(talks) {
 		t.Fatalf("%d sessions, %v", len(st.Sessions), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // TestProviderCountAnchors lets a stand-in for the provider count every prompt in
@@ -47,7 +48,7 @@ func TestProviderCountAnchors(t *testing.T) {
 	}
 	srv.Close()
 	c.loop(1, 1000)
-	if r := mustPlan(t, k, request(c)); !hasFault(r, kernel.FaultNotCounted) {
+	if r := mustPlan(t, k, request(c)); !hasFault(r, fault.NotCounted) {
 		t.Errorf("the provider is gone and the plan does not say so: %v", r.Faults)
 	}
 }

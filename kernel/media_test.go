@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -26,7 +27,7 @@ var mediaWorkspace = map[string]string{
 	"assets/empty.gif":     "",
 }
 
-func mediaReindex(t *testing.T, k *kernel.Kernel) (*kernel.ReindexReport, []string) {
+func mediaReindex(t *testing.T, k *kernel.Kernel) (*indexing.Report, []string) {
 	t.Helper()
 	r := reindex(t, k)
 	if r.EmbedErr != nil {
@@ -85,7 +86,7 @@ func TestMedia(t *testing.T) {
 		t.Errorf("a shared session found %q", got)
 	}
 	asked := len(s.Asked())
-	if _, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Full: true}); err != nil {
+	if _, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil {
 		t.Fatal(err)
 	}
 	put(t, dir, "assets/shed.png.md", "The shed's roof, mended.\n")

@@ -13,6 +13,9 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/retrieval/foreign"
@@ -41,14 +44,14 @@ func mem0Answer(owner string, texts ...string) kernel.MemoryAnswer {
 
 func leftFor(p *kernel.ContextPlan, id string) string {
 	for _, r := range p.Debug.Excluded {
-		if r.Kind == kernel.RegionRetrieval && r.ID == id {
+		if r.Kind == outline.RegionRetrieval && r.ID == id {
 			return r.Reason
 		}
 	}
 	return ""
 }
 
-func faultsOf(p *kernel.ContextPlan, code kernel.FaultCode) (out []string) {
+func faultsOf(p *kernel.ContextPlan, code fault.Code) (out []string) {
 	for _, f := range p.Faults {
 		if f.Code == code {
 			out = append(out, f.Cause+": "+f.Detail)
@@ -160,7 +163,7 @@ func TestMemoriesKeepTheCaps(t *testing.T) {
 	}
 }
 
-func get2(t *testing.T, k *kernel.Kernel, session, id string) *kernel.Content {
+func get2(t *testing.T, k *kernel.Kernel, session, id string) *content.Content {
 	t.Helper()
 	c, err := k.Get(context.Background(), session, id)
 	if err != nil {
@@ -210,7 +213,7 @@ func TestMemoriesKeepTheirScope(t *testing.T) {
 		req := request(c)
 		req.Private, req.Memories = tc.private, []kernel.MemoryAnswer{tc.answer}
 		p := mustPlan(t, k, req)
-		denied := faultsOf(p, kernel.FaultSilentRecall)
+		denied := faultsOf(p, fault.SilentRecall)
 		if p.Retrieval.Items != tc.items || (len(denied) == 0) != (tc.items > 0) {
 			t.Errorf("case %d: %+v, %q", i, p.Retrieval, denied)
 		}
@@ -243,7 +246,7 @@ func TestBadMemoriesAreFaults(t *testing.T) {
 		`BACKEND_ERROR: memories 2: mem0 record 2 (id "b"): it has no "memory"`, `BACKEND_ERROR: memories 2: mem0 record 3`, `BACKEND_ERROR: memories 2: mem0 record 4`, `BACKEND_ERROR: memories 2: 2 more records`,
 		"BACKEND_ERROR: memories 3: read memories: qmd: it is no list", `BACKEND_ERROR: memories 4: Zep! record 1: format "Zep!" names no system`,
 	}
-	got := faultsOf(p, kernel.FaultSilentRecall)
+	got := faultsOf(p, fault.SilentRecall)
 	if len(got) != len(want) {
 		t.Fatalf("%q", got)
 	}

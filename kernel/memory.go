@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -42,12 +42,12 @@ const (
 // MemoryOptions say what a kernel takes from the Markdown of its workspace. The
 // zero value means the defaults.
 type MemoryOptions struct {
-	// Off leaves the workspace's files alone: none stands in a prompt, none is
+	// Off leaves the workspace's files alone: none is shown in a prompt, none is
 	// searched.
 	Off bool
 	// Store are the settings of the workspace. Private is set per request.
 	Store markdownstore.Options
-	// Bootstrap names the files whose instructions stand in every prompt, most
+	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
 	Bootstrap []string
 	// WorkspaceTokens bounds what the workspace's files take of a prompt; default
@@ -76,18 +76,18 @@ type MemoryOptions struct {
 	// anywhere.
 	Embedder embed.Provider
 	// EmbedLimit is what a reindex may send to the Embedder unasked.
-	EmbedLimit EmbedLimit
+	EmbedLimit indexing.Limit
 	// MediaPaths are folders of the workspace whose images and sounds are found
 	// too, in private sessions, if the Embedder is an [embed.MediaProvider].
 	MediaPaths []string
 	// Folders are searched beside the workspace, and never written to. Store.Include says
 	// what of the workspace is, beside memory's own files: [markdownstore.Everything] is
 	// all of its Markdown.
-	Folders []Folder
+	Folders []indexing.Folder
 	// IndexPath is the index file; default index.sqlite in the state directory.
 	IndexPath string
 	// Backend keeps the index elsewhere than in that file.
-	Backend Backend
+	Backend indexing.Backend
 	// BusyTimeout is how long a statement waits for another process.
 	BusyTimeout time.Duration
 	// AutoSync is Sync.OnSearch under another name.
@@ -122,8 +122,32 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 		o.IndexPath = filepath.Join(stateDir, "index.sqlite")
 	}
 	if o.Backend.Open == nil {
-		o.Backend = SQLite(o.IndexPath)
+		o.Backend = indexing.SQLite(o.IndexPath)
 	}
+}
+
+// status is how memory is set, for who asks how it is.
+func (o *MemoryOptions) status(workspace string) status.Memory {
+	st := status.Memory{Workspace: workspace, Bootstrap: []string{}, Index: status.Index{State: status.IndexOff}, Sessions: status.Past{Sources: []string{}}, Collections: []string{},
+		LeftOut: markdownstore.LeftOut{Reasons: []markdownstore.LeftCount{}, First: []markdownstore.LeftFile{}}}
+	if o.Off {
+		return st
+	}
+	st.Enabled, st.Bootstrap, st.Remembered, st.DailyLogs = true, append(st.Bootstrap, o.Bootstrap...), !o.NoRemembered, !o.NoDailyLogs
+	st.WorkspaceTokens = max(o.WorkspaceTokens, 0)
+	if o.RecallTokens > 0 && o.RecallItems > 0 {
+		st.RecallTokens, st.RecallItems = o.RecallTokens, o.RecallItems
+	}
+	if o.Embedder != nil {
+		st.Embedder = o.Embedder.Model()
+	}
+	st.Index = status.Index{Backend: o.Backend.Name, Path: o.Backend.Place}
+	st.Sync = status.Sync{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, IntervalSeconds: o.Sync.Interval.Seconds()}
+	st.Sessions.Enabled, st.Sessions.Own = o.Sessions.Enabled, o.Sessions.Enabled && !o.Sessions.NoOwn
+	for _, src := range o.Sessions.Sources {
+		st.Sessions.Sources = append(st.Sessions.Sources, src.Path)
+	}
+	return st
 }
 
 func (o *MemoryOptions) lossShare() float64 {
@@ -133,27 +157,13 @@ func (o *MemoryOptions) lossShare() float64 {
 	return o.LossShare
 }
 
-// memory is the workspace's memory, and what of it stands in prompts. Nil if it is off.
-type memory struct {
-	*mem.Memory
-	opts MemoryOptions
-}
-
-// room is the memory as rooms know it, nil if it is off.
-func (m *memory) room() *mem.Memory {
-	if m == nil {
-		return nil
+// carry is what of memory a prompt shows.
+func (o *MemoryOptions) carry() plan.Memory {
+	out := plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}
+	if o.Off {
+		return out
 	}
-	return m.Memory
-}
-
-// carry is what of memory stands in prompts.
-func (m *memory) carry() plan.Memory {
-	if m == nil {
-		return plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}
-	}
-	o := &m.opts
-	out := plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
+	out = plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
 		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens, RecallItems: o.RecallItems,
 		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
 	if o.WorkspaceTokens > 0 {
@@ -162,33 +172,25 @@ func (m *memory) carry() plan.Memory {
 	return out
 }
 
-// openMemory opens the workspace. The index is opened when it is wanted.
-func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*memory, error) {
+// openMemory opens the workspace, nil if memory is off. The index is opened when it is wanted.
+func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
 	if o.Off {
 		return nil, nil
 	}
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	m, err := mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
+	return mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
 		Prepare: func() error {
 			if err := store.KeepOutOfGit(state); err != nil && !store.Exists(state, "") {
 				return err
 			}
 			return nil
 		},
-		Backend: o.Backend.room(), BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
-		Embedder: o.Embedder, Allow: func(e mem.Estimate) error { return o.EmbedLimit.allows(EmbedEstimate(e)) },
+		Backend: o.Backend, BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
+		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
-	if err != nil {
-		return nil, err
-	}
-	return &memory{Memory: m, opts: o}, nil
 }
-
-// Folder is a folder beside the workspace. Name stands before the paths of its files,
-// as in "notes:sub/ops.md".
-type Folder = mem.Folder
 
 // SearchRequest is a question to memory.
 type SearchRequest struct {
@@ -220,14 +222,14 @@ type SearchRequest struct {
 	Lines bool
 	// Wait is how long the search waits for the index to be made, or brought up to date;
 	// 0 is [SyncOptions.Wait], negative as long as ctx lasts. Progress, if not nil, is
-	// told how far that is.
+	// called with how far that is.
 	Wait     time.Duration
-	Progress func(ReindexProgress)
+	Progress func(indexing.Progress)
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
 }
 
-// Search finds what memory holds on a question. The result says why it is empty,
+// Search finds what memory has on a question. The result says why it is empty,
 // or what part of the search is missing; only a session that can't be read is an
 // error.
 //
@@ -240,17 +242,16 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}
-	if err := checkSource(req.Source); err != nil {
-		return nil, err
-	}
-	if err := k.memory.checkCollection(req.Collection); err != nil {
-		return nil, err
+	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
+	sc.Collection, sc.Loaded = req.Collection, req.Loaded
+	if err := sc.Check(k.memory.Collections()); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
 	}
 	q := retrieval.Query{Text: req.Query, Limit: req.MaxResults, MinScore: req.MinScore, MinBest: req.MinBest, Passages: true, Lines: req.Lines, Now: req.Now}
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.memory.opts.NoSpans && req.Source != SourceMemory && req.Collection == "" {
+	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != SourceMemory && req.Collection == "" {
 		s, unlock, err := k.open(ctx, req.SessionKey, false)
 		if err != nil {
 			return nil, err
@@ -261,19 +262,8 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
 		}
 	}
-	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
-	sc.Collection, sc.Loaded = req.Collection, req.Loaded
-	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: roomProgress(req.Progress)})
+	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Progress: req.Progress})
 	return &res, ctx.Err()
-}
-
-// checkCollection refuses names that nothing has.
-func (m *memory) checkCollection(name string) error {
-	all := m.Collections()
-	if name == "" || slices.ContainsFunc(all, func(c string) bool { return strings.EqualFold(c, name) }) {
-		return nil
-	}
-	return fmt.Errorf("search: there is no collection %q; they are %s", name, strings.Join(all, ", "))
 }
 
 // Withheld lists what sessions that are not private may not see of what is there.

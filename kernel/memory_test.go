@@ -12,6 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -52,7 +54,7 @@ func fillWorkspace(t fataler, dir string, more map[string]string) {
 	}
 }
 
-func reindex(t fataler, k *kernel.Kernel) *kernel.ReindexReport {
+func reindex(t fataler, k *kernel.Kernel) *indexing.Report {
 	t.Helper()
 	r, err := k.Reindex(context.Background(), nil)
 	if err != nil {
@@ -241,7 +243,7 @@ func TestHostShowsTheFileItself(t *testing.T) {
 	req.System[0] = words("You are an agent.\n\n# Rules\n\n## Red Lines\n\n- Never push to main.\n\n[truncated]")
 	p := mustPlan(t, k, req)
 	carry := shown(p, "memkernel:carry")
-	if strings.Contains(carry, "Never push") || !strings.Contains(carry, "Tabs, not spaces.") || !hasFault(p, kernel.FaultHostTruncated) {
+	if strings.Contains(carry, "Never push") || !strings.Contains(carry, "Tabs, not spaces.") || !hasFault(p, fault.HostTruncated) {
 		t.Errorf("faults %+v, the carry block is\n%s", p.Faults, carry)
 	}
 }
@@ -260,7 +262,7 @@ func TestWorkspaceKeepsWithinItsBound(t *testing.T) {
 		t.Errorf("%d bytes of carry block: %.2000s", len(carry), carry)
 	}
 	k, _ = workspaceKernel(t, map[string]string{"AGENTS.md": strings.ReplaceAll(long, "Prose", "- Never use prose")})
-	if p = mustPlan(t, k, private(c)); !hasFault(p, kernel.FaultWorkspaceSize) || !strings.Contains(shown(p, "memkernel:carry"), "Never delete the ledger.") {
+	if p = mustPlan(t, k, private(c)); !hasFault(p, fault.WorkspaceSize) || !strings.Contains(shown(p, "memkernel:carry"), "Never delete the ledger.") {
 		t.Errorf("faults are %+v", p.Faults)
 	}
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 // old is a time at which files are no longer being written.
 var old = time.Date(2026, 1, 1, 0, 0, 0, 1, time.UTC)
 
 // moving is a workspace with an index and vectors, and a place to move it to.
-func moving(t *testing.T) (k *kernel.Kernel, dir string, from, to kernel.Backend, chunks int64) {
+func moving(t *testing.T) (k *kernel.Kernel, dir string, from, to indexing.Backend, chunks int64) {
 	t.Helper()
 	dir = t.TempDir()
 	for path, text := range map[string]string{"MEMORY.md": "# Memory\n\nThe vault code is 4711.\n", "memory/2026-01-01.md": "# Day\n\n- Staging listens on port 8443.\n"} {
@@ -37,21 +38,21 @@ func moving(t *testing.T) (k *kernel.Kernel, dir string, from, to kernel.Backend
 	if err != nil || r.EmbedErr != nil {
 		t.Fatal(err, r.EmbedErr)
 	}
-	return k, dir, kernel.SQLite(k.IndexPath()), kernel.SQLite(filepath.Join(dir, "elsewhere", "index.sqlite")), r.Stats.Chunks
+	return k, dir, indexing.SQLite(k.IndexPath()), indexing.SQLite(filepath.Join(dir, "elsewhere", "index.sqlite")), r.Stats.Chunks
 }
 
 func TestMigrateCopies(t *testing.T) {
 	k, _, from, to, chunks := moving(t)
 	ctx := context.Background()
-	r, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to})
+	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to})
 	if err != nil || r.Made != "" || r.Stats.Chunks != chunks || r.VectorsCopied == 0 || r.Stats.Vectors != chunks || r.Compared == 0 || r.Behind {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	copied := r.VectorsCopied
-	if r, err = k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to}); err != nil || r.VectorsCopied != 0 || r.VectorsThere != copied || r.Read != 0 {
+	if r, err = k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to}); err != nil || r.VectorsCopied != 0 || r.VectorsThere != copied || r.Read != 0 {
 		t.Errorf("once more: %+v, %v", r, err)
 	}
-	if _, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: from}); err == nil {
+	if _, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: from}); err == nil {
 		t.Error("an index moves onto itself")
 	}
 }
@@ -60,19 +61,19 @@ func TestMigrateCopies(t *testing.T) {
 func TestMigrateFollows(t *testing.T) {
 	k, dir, from, to, _ := moving(t)
 	ctx := context.Background()
-	if _, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to}); err != nil {
+	if _, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "memory/2026-01-01.md")); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to}); err != nil || !r.Behind || r.Stats.Files != 2 {
+	if r, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to}); err != nil || !r.Behind || r.Stats.Files != 2 {
 		t.Errorf("the copy is the index's: %+v, %v", r, err)
 	}
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to}); err != nil || r.Behind || r.Stats.Files != 1 || r.Removed != 1 {
+	if r, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to}); err != nil || r.Behind || r.Stats.Files != 1 || r.Removed != 1 {
 		t.Errorf("after a reindex: %+v, %v", r, err)
 	}
 }
@@ -95,7 +96,7 @@ func TestMigrateYoung(t *testing.T) {
 			break
 		}
 	}
-	r, err := k.Migrate(ctx, kernel.MigrateOptions{From: from, To: to})
+	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: from, To: to})
 	if err != nil || r.Stats.Chunks != chunks+1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -130,7 +131,7 @@ func TestMigrateFromMarkdown(t *testing.T) {
 		for _, end := range []string{"-wal", "-shm"} {
 			os.Remove(from.Place + end)
 		}
-		r, err := k.Migrate(context.Background(), kernel.MigrateOptions{From: from, To: to})
+		r, err := k.Migrate(context.Background(), indexing.MigrateOptions{From: from, To: to})
 		if err != nil || r.Stats.Chunks != chunks || r.Made == "" && r.Restored == "" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -144,7 +145,7 @@ func TestMigrateToForeign(t *testing.T) {
 	if err := os.WriteFile(other, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := k.Migrate(context.Background(), kernel.MigrateOptions{From: from, To: kernel.SQLite(other)})
+	_, err := k.Migrate(context.Background(), indexing.MigrateOptions{From: from, To: indexing.SQLite(other)})
 	if b, _ := os.ReadFile(other); err == nil || !strings.Contains(err.Error(), "not an index of memkernel") || string(b) != "mine" {
 		t.Errorf("%v", err)
 	}

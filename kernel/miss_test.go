@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // ask makes the assistant run one call, and gives it a result.
@@ -18,8 +19,8 @@ func (c *conversation) ask(tool, input, text string) {
 	c.add(memkernel.RoleUser, result(id, words(text)))
 }
 
-func codes(faults []kernel.Fault) map[kernel.FaultCode]int {
-	out := map[kernel.FaultCode]int{}
+func codes(faults []fault.Fault) map[fault.Code]int {
+	out := map[fault.Code]int{}
 	for _, f := range faults {
 		out[f.Code]++
 	}
@@ -34,11 +35,11 @@ func TestMisses(t *testing.T) {
 	c.user()
 	text := c.code(5000)
 	const read = `{"file_path":"pkg/queue/ledger.go"}`
-	plan := func(want kernel.FaultCode, n int) *kernel.ContextPlan {
+	plan := func(want fault.Code, n int) *kernel.ContextPlan {
 		t.Helper()
 		p := mustPlan(t, k, request(c))
 		f, a := codes(p.Faults), codes(p.Alerts)
-		for _, code := range []kernel.FaultCode{kernel.FaultRefetch, kernel.FaultDuplicateTool, kernel.AlertDuplicateSignature} {
+		for _, code := range []fault.Code{fault.Refetch, fault.DuplicateTool, fault.AlertDuplicateSignature} {
 			got := f[code] + a[code]
 			if code == want && got != n || code != want && got != 0 {
 				t.Fatalf("%s: %d; faults %+v, alerts %+v", code, got, p.Faults, p.Alerts)
@@ -50,7 +51,7 @@ func TestMisses(t *testing.T) {
 	c.ask("Read", read, text)
 	plan("", 0)
 	c.ask("Read", `{ "file_path" : "pkg/queue/ledger.go" }`, text) // it stands
-	plan(kernel.AlertDuplicateSignature, 1)
+	plan(fault.AlertDuplicateSignature, 1)
 	c.ask("Read", read, text+"// changed\n") // it was needed
 	p := plan("", 0)
 	for p.Layout.Made == nil {
@@ -72,9 +73,9 @@ func TestMisses(t *testing.T) {
 		t.Fatalf("the last read was not reduced: %+v", p.Reduced)
 	}
 	c.ask("Read", read, text+"// changed\n")
-	plan(kernel.FaultDuplicateTool, 1)
+	plan(fault.DuplicateTool, 1)
 	c.ask("memory_get", `{"id":"`+page+`"}`, text+"// changed\n")
-	if p = plan(kernel.FaultRefetch, 1); p.Faults[len(p.Faults)-1].Page != page {
+	if p = plan(fault.Refetch, 1); p.Faults[len(p.Faults)-1].Page != page {
 		t.Errorf("faults are %+v", p.Faults)
 	}
 	if again := plan("", 0); len(again.Faults) != 0 {
@@ -84,7 +85,7 @@ func TestMisses(t *testing.T) {
 
 // again runs a call, has the conversation go on until its result no longer stands in
 // full, or only a little if it is to stay, runs between, and the call once more.
-func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]string) (faults, alerts []kernel.Fault) {
+func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]string) (faults, alerts []fault.Fault) {
 	t.Helper()
 	k := openKernel(t, t.TempDir())
 	defer k.Close()
@@ -126,12 +127,12 @@ func runAgain(t *testing.T, seed int64, stays bool, first, again, between [][3]s
 		c.ask(call[0], call[1], call[2])
 		p := mustPlan(t, k, request(c))
 		for _, f := range p.Faults {
-			if f.Code == kernel.FaultDuplicateTool {
+			if f.Code == fault.DuplicateTool {
 				faults = append(faults, f)
 			}
 		}
 		for _, f := range p.Alerts {
-			if f.Code == kernel.AlertDuplicateSignature {
+			if f.Code == fault.AlertDuplicateSignature {
 				alerts = append(alerts, f)
 			}
 		}
@@ -244,7 +245,7 @@ func TestRepeatedBeforeThePlan(t *testing.T) {
 		t.Errorf("faults %+v, alerts %+v", p.Faults, p.Alerts)
 	}
 	c.ask("Grep", `{"pattern":"x"}`, text)
-	if p := mustPlan(t, k, request(c)); codes(p.Alerts)[kernel.AlertDuplicateSignature] != 1 {
+	if p := mustPlan(t, k, request(c)); codes(p.Alerts)[fault.AlertDuplicateSignature] != 1 {
 		t.Errorf("alerts %+v", p.Alerts)
 	}
 }

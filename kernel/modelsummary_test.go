@@ -18,6 +18,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/summary"
 	notemodel "github.com/memkernel/memkernel/summary/model"
 )
@@ -113,11 +115,11 @@ func observeNoted(t fataler, dir string, m summary.Model, c *clock, msgs []memke
 	}
 }
 
-func statusOf(t fataler, dir string) *kernel.Status {
+func statusOf(t fataler, dir string) *status.Report {
 	t.Helper()
 	k := openKernel(t, dir)
 	defer k.Close()
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil {
 		t.Fatalf("status: %v", err)
 	}
@@ -232,7 +234,7 @@ func TestModelNotes(t *testing.T) {
 			if len(st.SummaryModels) != 1 || st.SummaryModels[0].Failures != 0 || !st.SummaryModels[0].Answered.Equal(ck.Now()) {
 				t.Errorf("models: %+v", st.SummaryModels)
 			}
-			want := kernel.ModelSummary{Model: m.Name(), Time: ck.Now(), Messages: len(c.msgs), Operations: 4, Reason: summary.ReasonOK, Deltas: 1, Notes: 3}
+			want := status.ModelSummary{Model: m.Name(), Time: ck.Now(), Messages: len(c.msgs), Operations: 4, Reason: summary.ReasonOK, Deltas: 1, Notes: 3}
 			if got := st.Sessions[0].ModelSummaries; len(got) != 1 || got[0] != want {
 				t.Errorf("notes: %+v, want %+v", got, want)
 			}
@@ -252,7 +254,7 @@ func checkNotesPointer(t *testing.T, dir string, c *conversation) {
 	for _, in := range p.Debug.Included {
 		if strings.HasPrefix(in.ID, "su-") {
 			got, err := k.Get(context.Background(), "s", in.ID+".notes")
-			if err != nil || got.Reason != kernel.ReasonOK || !strings.Contains(got.Text, "  - open: Measure the retry under load\n") {
+			if err != nil || got.Reason != content.OK || !strings.Contains(got.Text, "  - open: Measure the retry under load\n") {
 				t.Errorf("the notes are %+v, %v", got, err)
 			}
 			return

@@ -10,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // A file whose name acts where it is shown is left out of the index and of what is
@@ -50,7 +51,7 @@ func TestNamesThatCannotBeShown(t *testing.T) {
 		t.Errorf("%v %+v", err, res)
 	}
 	found := 0
-	for _, f := range audited(t, dir, kernel.AuditOptions{Only: []health.Code{health.Files}}).Findings {
+	for _, f := range audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files}}).Findings {
 		if want[f.Path] && strings.Contains(f.What, "can't be shown") {
 			found++
 		}

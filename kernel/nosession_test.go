@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -51,11 +54,11 @@ func TestNoSession(t *testing.T) {
 			return err
 		},
 		"status": func(k *kernel.Kernel, key string) error {
-			_, err := k.StatusOf(ctx, kernel.StatusOptions{Session: key})
+			_, err := k.Status(ctx, &status.Options{Session: key})
 			return err
 		},
 		"stats": func(k *kernel.Kernel, key string) error {
-			_, err := k.Usage(ctx, kernel.UsageOptions{Session: key})
+			_, err := k.Usage(ctx, billing.Options{Session: key})
 			return err
 		},
 	}
@@ -97,10 +100,10 @@ func TestNoSession(t *testing.T) {
 			}
 		}
 	}
-	if c, err := k.Get(ctx, "buidl-42", "cp_001"); err != nil || c.Reason != kernel.ReasonNoMatch || !strings.Contains(c.Detail, `"buidl-42"`) {
+	if c, err := k.Get(ctx, "buidl-42", "cp_001"); err != nil || c.Reason != content.NoMatch || !strings.Contains(c.Detail, `"buidl-42"`) {
 		t.Errorf("get: %+v, %v", c, err)
 	}
-	if c, err := k.Get(ctx, "build-42", "cp_009"); err != nil || c.Reason != kernel.ReasonNoMatch || c.Detail != "" {
+	if c, err := k.Get(ctx, "build-42", "cp_009"); err != nil || c.Reason != content.NoMatch || c.Detail != "" {
 		t.Errorf("get of a session that is there: %+v, %v", c, err)
 	}
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {

@@ -11,7 +11,7 @@ import (
 // NumberError is returned for a number that can't be meant: a negative window, a share
 // that is no number. Nothing was done.
 type NumberError struct {
-	// Name is the field, with those that it stands in: ContextWindow, Overflow.Limit,
+	// Name is the field, with those that it is part of: ContextWindow, Overflow.Limit,
 	// Memory.Ranking.Floor. Value is what it was, Want what it may be.
 	Name, Value, Want string
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -37,14 +38,14 @@ type Turn struct {
 	// Updates are what the host writes beside the turn; see [Kernel.Write]. What is
 	// rejected does not keep the turn from being committed.
 	Updates []journal.Update
-	// Private: the session is private, so its working state may stand in the
+	// Private: the session is private, so its working state may be in the
 	// workspace's Markdown. A conversation that was planned as private counts as such; a
 	// door that doesn't say is shared.
 	Private bool
 	// Source says where the conversation comes from.
 	Source Source
 	// More: another turn follows at once, as where a past session is taken in. What
-	// stands in Markdown waits for the last.
+	// is written to Markdown waits for the last.
 	More bool
 }
 
@@ -71,12 +72,12 @@ type Observation struct {
 	Ingested int `json:"ingested"`
 	// Turns counts the committed turns of the session.
 	Turns int `json:"turns"`
-	// Rejected are those of the turn's updates that do not stand.
+	// Rejected are those of the turn's updates that were refused.
 	Rejected []journal.Rejection `json:"rejected,omitempty"`
 	// Stats is what was written.
 	Stats Stats `json:"stats"`
-	// Faults name what was not learned from the turn. It stands all the same.
-	Faults []Fault `json:"faults,omitempty"`
+	// Faults name what was not learned from the turn. It is committed all the same.
+	Faults []fault.Fault `json:"faults,omitempty"`
 }
 
 // ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
@@ -89,11 +90,6 @@ func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
 // that a kill loses at most the running call. Nothing that is shown changes.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t Turn) (*Observation, error) {
-	return k.Ingest(ctx, t)
-}
-
-// Ingest is [Kernel.ObserveToolResult] under the name of what it does.
-func (k *Kernel) Ingest(ctx context.Context, t Turn) (*Observation, error) {
 	return observation(k.desk.Ingest(ctx, turn.Turn(t)))
 }
 
@@ -103,5 +99,5 @@ func observation(o *turn.Observation, err error) (*Observation, error) {
 		return nil, err
 	}
 	return &Observation{Outcome: Outcome(o.Outcome), AdvancementKey: o.AdvancementKey, Ingested: o.Ingested, Turns: o.Turns,
-		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: faultsOf(o.Faults)}, err
+		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: append([]fault.Fault(nil), o.Faults...)}, err
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 func observe(t fataler, k *kernel.Kernel, turn kernel.Turn) *kernel.Observation {
@@ -113,7 +115,7 @@ func TestPageRestoresByteForByte(t *testing.T) {
 		if got.Text != want[r.CallID] {
 			t.Errorf("page %s of %s does not restore", r.Page, r.CallID)
 		}
-		if h, err := k.Get(context.Background(), "s", r.Handle); err != nil || h.Reason != kernel.ReasonOK {
+		if h, err := k.Get(context.Background(), "s", r.Handle); err != nil || h.Reason != content.OK {
 			t.Errorf("handle %s: %v %v", r.Handle, h, err)
 		}
 	}
@@ -123,7 +125,7 @@ func TestUnknownPageSaysSo(t *testing.T) {
 	k := openKernel(t, t.TempDir())
 	defer k.Close()
 	c, err := k.Get(context.Background(), "s", "ev-0000000000000000")
-	if err != nil || c.Reason != kernel.ReasonNoMatch || c.Text != "" {
+	if err != nil || c.Reason != content.NoMatch || c.Text != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }
@@ -167,18 +169,18 @@ func TestBlobDeletedBehindOurBack(t *testing.T) {
 	defer k.Close()
 	asked, restored := 0, 0
 	for _, row := range before.Debug.Included {
-		content, err := k.Get(context.Background(), "s", row.ID)
+		c, err := k.Get(context.Background(), "s", row.ID)
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case content.Reason == kernel.ReasonBackend:
-			if f := content.Fault; f == nil || f.Code != kernel.FaultSilentRecall || !strings.Contains(content.Detail, row.ID) || content.Text != "" {
-				t.Errorf("%s: %+v", row.ID, content)
+		case c.Reason == content.Backend:
+			if f := c.Fault; f == nil || f.Code != fault.SilentRecall || !strings.Contains(c.Detail, row.ID) || c.Text != "" {
+				t.Errorf("%s: %+v", row.ID, c)
 			}
 			asked++
-		case content.Page != nil && content.Page.Blob != "":
+		case c.Page != nil && c.Page.Blob != "":
 			restored++
-			if gone[content.Page.Blob] {
+			if gone[c.Page.Blob] {
 				t.Errorf("%s restores from a blob that is gone", row.ID)
 			}
 		}

@@ -139,7 +139,7 @@ func TestOldStateOpens(t *testing.T) {
 func TestOldStateGoesOn(t *testing.T) {
 	o := openOldState(t)
 	ctx := context.Background()
-	before, err := o.k.Status(ctx)
+	before, err := o.k.Status(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestOldStateGoesOn(t *testing.T) {
 	o.sound()
 	o.open()
 	o.sound()
-	after, err := o.k.Status(ctx)
+	after, err := o.k.Status(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

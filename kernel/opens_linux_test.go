@@ -12,6 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/kernel/status"
 	"golang.org/x/sys/unix"
 )
 
@@ -86,14 +88,14 @@ func TestStatusOpensFewFiles(t *testing.T) {
 	dir := crowd(t, n)
 	k := openKernel(t, dir)
 	defer k.Close()
-	var st *kernel.Status
+	var st *status.Report
 	got := opens(t, dir, func() {
 		var err error
-		if st, err = k.Status(context.Background()); err != nil {
+		if st, err = k.Status(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if len(st.Sessions) != kernel.StatusSessions || len(st.Others) != n-kernel.StatusSessions {
+	if len(st.Sessions) != status.MostSessions || len(st.Others) != n-status.MostSessions {
 		t.Fatalf("%d sessions and %d others", len(st.Sessions), len(st.Others))
 	}
 	for _, s := range st.Sessions {
@@ -111,7 +113,7 @@ func TestStatusOpensFewFiles(t *testing.T) {
 		}
 	}
 	one := opens(t, dir, func() {
-		st, err := k.StatusOf(context.Background(), kernel.StatusOptions{Session: "tiny/000"})
+		st, err := k.Status(context.Background(), &status.Options{Session: "tiny/000"})
 		if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Key != "tiny/000" {
 			t.Errorf("%v, %+v", err, st)
 		}
@@ -119,7 +121,7 @@ func TestStatusOpensFewFiles(t *testing.T) {
 	if len(one) != 1 {
 		t.Errorf("one session is asked for, files of %d were opened", len(one))
 	}
-	if all, err := k.StatusOf(context.Background(), kernel.StatusOptions{All: true}); err != nil || len(all.Sessions) != n {
+	if all, err := k.Status(context.Background(), &status.Options{All: true}); err != nil || len(all.Sessions) != n {
 		t.Errorf("%v, %+v", err, all)
 	}
 	if k.Held() != 0 {
@@ -139,7 +141,7 @@ func TestAuditOpensSessionsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		return opens(t, dir, func() {
-			if _, err := k.Audit(context.Background(), kernel.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
+			if _, err := k.Maintenance().Audit(context.Background(), maintenance.AuditOptions{Skip: []health.Code{health.Journals}, Now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -9,11 +9,12 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // embedded is the example of doc/agents.md, in its words, with what stands between.
-func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Message, response []byte) (*kernel.UsageStats, error) {
+func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Message, response []byte) (*billing.Report, error) {
 	k, err := kernel.Open(ctx, workspaceDir, nil)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 	if err != nil {
 		return nil, err
 	}
-	return k.Usage(ctx, kernel.UsageOptions{})
+	return k.Usage(ctx, billing.Options{})
 }
 
 // TestPageExample runs it on the answers of all providers.
@@ -62,7 +63,7 @@ func TestPageExample(t *testing.T) {
 	} {
 		hello := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "hello", Typed: true}}}
 		st, err := embedded(context.Background(), t.TempDir(), []memkernel.Message{hello}, []byte(`{"content":[],"usage":`+usage+`}`))
-		if err != nil || st.Total.Billed != (kernel.UsageTokens{UncachedTokens: 300, CacheReadTokens: 700, InputTokens: 1000}) {
+		if err != nil || st.Total.Billed != (billing.Tokens{UncachedTokens: 300, CacheReadTokens: 700, InputTokens: 1000}) {
 			t.Errorf("%s: %+v, %v", usage, st, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -49,7 +50,7 @@ func checkTable(t *testing.T, p *kernel.ContextPlan, req *kernel.PlanRequest) ma
 	}
 	for _, in := range p.Debug.Included {
 		switch r, ok := rows[in.ID]; {
-		case in.Kind == kernel.RegionTools || in.Kind == kernel.RegionSystem || in.Kind == "anchor":
+		case in.Kind == outline.RegionTools || in.Kind == outline.RegionSystem || in.Kind == "anchor":
 		case !ok:
 			t.Errorf("%s stands and has no row", in.ID)
 		case r.ShownTokens != in.Tokens || r.Level != in.Level && r.Level != pagevm.Gone:

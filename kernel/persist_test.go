@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 )
 
 // noise is n bytes that no model reads, the same for the same seed.
@@ -91,7 +92,7 @@ func TestBase64IsStoredOnce(t *testing.T) {
 			}
 		}
 	}
-	if refs[kernel.RefImage] < 4 || refs[kernel.RefAudio] != 1 {
+	if refs[content.Image] < 4 || refs[content.Audio] != 1 {
 		t.Errorf("references are %v", refs)
 	}
 	clean(t, k)
@@ -126,7 +127,7 @@ func TestLargeOutputsAreStoredOnce(t *testing.T) {
 		t.Errorf("%d blobs of %d bytes", p.Stats.Blobs, p.Stats.BlobBytes)
 	}
 	page := pageOf(t, k, p, "call_7")
-	if len(page.References) != 1 || page.References[0].Type != kernel.RefToolOutput || page.References[0].ToolCallID != "call_7" ||
+	if len(page.References) != 1 || page.References[0].Type != content.ToolOutput || page.References[0].ToolCallID != "call_7" ||
 		!strings.HasPrefix(large, page.References[0].Preview) || len(page.References[0].Preview) < 400 {
 		t.Errorf("%+v", page.References)
 	}

@@ -5,13 +5,10 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/report"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
-	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/retrieval/foreign"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -30,7 +27,7 @@ type PlanRequest struct {
 	// Reserve is kept free for the answer, in tokens; 0 takes
 	// [budget.DefaultReserve].
 	Reserve int
-	// System and Tools are the host's own; they always stand in full.
+	// System and Tools are the host's own; they are always sent in full.
 	System []memkernel.Part
 	Tools  []memkernel.Tool
 	// FixedTokens is the size of system prompt and tools that the host sends but
@@ -104,174 +101,34 @@ type ContextPlan struct {
 	Format transcript.Format
 	// Markers say where cache markers go, by index into Messages.
 	Markers []transcript.Marker
-	Params  Params
+	Params  outline.Params
 	// Retrieval is what was recalled for this call.
-	Retrieval Retrieval
-	Layout    Layout
-	Budgets   Budgets
+	Retrieval outline.Retrieval
+	Layout    outline.Layout
+	Budgets   outline.Budgets
 	// Split is how the window is divided: what each region may grow to.
 	Split budget.Plan
 	// Regions add up to Budgets.PlannedInputTokens.
-	Regions []Region
+	Regions []outline.Region
 	// Reduced are the pages of the conversation that are not shown in full, or
 	// not at all, with the way back.
-	Reduced []Reduced
-	Debug   Debug
-	Faults  []Fault
+	Reduced []outline.Reduced
+	Debug   outline.Debug
+	Faults  []fault.Fault
 	// Alerts are signs of trouble that no prompt could have prevented.
-	Alerts []Fault
+	Alerts []fault.Fault
 	// FlushDue asks for a flush turn before the next call ([Kernel.FlushTurn]): tokens
 	// or transcript_bytes; "" if none is due.
 	FlushDue string
 	// Deferred are changes that wait for a cut; nil unless asked for.
-	Deferred []Deferred
-	// Table is the page table with this plan, and what the conversation's plans told of
-	// paging, this one counted; nil unless asked for.
+	Deferred []outline.Deferred
+	// Table is the page table with this plan, and the paging of the conversation's
+	// plans, this one counted; nil unless asked for.
 	Table *paging.PageTable `json:",omitempty"`
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
 	// Stats says what the plan cost us.
 	Stats Stats
-}
-
-// Params are request settings that the plan asks for.
-type Params struct {
-	// ThinkingOff: thinking must be off for this call, because the open tool loop
-	// lost the thinking blocks that the provider would ask for.
-	ThinkingOff bool `json:"thinking_off"`
-	// DropOption: send thinking.block_binding.prefix_mismatch_behavior "drop_block"
-	// with the beta header in Betas.
-	DropOption bool     `json:"drop_option"`
-	Betas      []string `json:"betas"`
-	// CacheKey is a stable key for providers that route by one.
-	CacheKey string `json:"cache_key,omitempty"`
-}
-
-// Retrieval is the outcome of recall for the newest user turn.
-type Retrieval struct {
-	// Reason and Mode are those of package retrieval; Detail says why nothing was
-	// found, or less than could be.
-	Reason string `json:"reason"`
-	Mode   string `json:"mode"`
-	Detail string `json:"detail,omitempty"`
-	// Page is the block that shows what was recalled, "" if nothing was.
-	Page string `json:"page,omitempty"`
-	// Items and Tokens are its size, Citations where it was taken from.
-	Items     int      `json:"items"`
-	Tokens    int      `json:"tokens"`
-	Citations []string `json:"citations"`
-	// Origins say which system's record a cited page was made of, one for each
-	// citation, "" for what is our own; nil if all is.
-	Origins []string `json:"origins,omitempty"`
-	// Withheld are parts of memory that were not searched since the session is shared.
-	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
-}
-
-// Layout is the cache side of a plan.
-type Layout struct {
-	Breakpoints []cachelayout.Breakpoint `json:"breakpoints"`
-	// Change is the first thing that differs from the last request.
-	Change cachelayout.Change `json:"change"`
-	Bill   cachelayout.Bill   `json:"bill"`
-	Cold   bool               `json:"cold"`
-	Clock  string             `json:"clock"`
-	// Cut is what the cut planner asked for, with its figures; Made is the cut
-	// that the projection granted, nil if none.
-	Cut     cachelayout.Cut  `json:"cut"`
-	Made    *pagevm.CutPoint `json:"made"`
-	Refused []pagevm.Refusal `json:"refused"`
-	// Cuts are all cuts of this projection so far.
-	Cuts []pagevm.CutPoint `json:"cuts"`
-	// Notes say what the model's cache will not do with this layout.
-	Notes []string `json:"notes"`
-	// Lifetimes are what the breakpoints ask for.
-	Lifetimes Lifetimes `json:"lifetimes"`
-	// Pace is how the calls of the session follow each other, this one counted.
-	Pace cachelayout.Pace `json:"pace"`
-	// Advice is what to do with the time until the next call.
-	Advice cachelayout.Advice `json:"advice"`
-}
-
-// Lifetimes are the cache lifetimes asked for tools and system and for all behind
-// them, and why.
-type Lifetimes struct {
-	Fixed       time.Duration `json:"fixed"`
-	FixedWhy    string        `json:"fixed_why"`
-	Messages    time.Duration `json:"messages"`
-	MessagesWhy string        `json:"messages_why"`
-}
-
-// Budgets is the arithmetic of a plan, in tokens.
-type Budgets struct {
-	ContextWindow           int      `json:"context_window"`
-	ReserveTokens           int      `json:"reserve_tokens"`
-	PlannedInputTokens      int      `json:"planned_input_tokens"`
-	PlannedCacheReadTokens  int      `json:"planned_cache_read_tokens"`
-	PlannedCacheWriteTokens int      `json:"planned_cache_write_tokens"`
-	PlannedUncachedTokens   int      `json:"planned_uncached_tokens"`
-	PlannedCostUSD          *float64 `json:"planned_cost_usd"`
-	// TokensAre says how far the counts can be trusted.
-	TokensAre budget.Kind `json:"tokens_are"`
-	// Margin is what was kept free for the counts' own error.
-	MarginTokens int `json:"margin_tokens"`
-	// Utilization is what the call would hold before any cut, over the window.
-	Utilization float64 `json:"utilization"`
-}
-
-// Region is a part of the prompt and its size.
-type Region struct {
-	Name   string `json:"name"`
-	Tokens int    `json:"tokens"`
-}
-
-// The regions, in prompt order.
-const (
-	RegionTools      = branch.RegionTools
-	RegionSystem     = branch.RegionSystem
-	RegionCarry      = branch.RegionCarry
-	RegionWorkingSet = branch.RegionWorkingSet
-	RegionRetrieval  = branch.RegionRetrieval
-	RegionNewest     = branch.RegionNewest
-)
-
-// Debug lists every page and what became of it.
-type Debug struct {
-	Included []Included `json:"included"`
-	Excluded []Excluded `json:"excluded"`
-}
-
-// Included is a page that stands in the prompt.
-type Included struct {
-	Kind   string       `json:"kind"`
-	ID     string       `json:"id"`
-	Tokens int          `json:"tokens"`
-	Level  pagevm.Level `json:"level"`
-	// FullTokens is what the page would cost in full; it differs from Tokens for
-	// degraded pages only.
-	FullTokens int    `json:"full_tokens"`
-	Note       string `json:"note,omitempty"`
-}
-
-// Excluded is a page, or the part of one, that does not stand in the prompt.
-type Excluded struct {
-	Kind   string `json:"kind"`
-	ID     string `json:"id"`
-	Tokens int    `json:"tokens"`
-	Reason string `json:"reason"`
-}
-
-// Reduced is a page of the conversation that the prompt does not show in full.
-type Reduced struct {
-	// Page is its id; Key and CallID are the host message and tool call.
-	Page   string `json:"page"`
-	Key    string `json:"key"`
-	CallID string `json:"call_id,omitempty"`
-	// Level is how much of it is shown: gone if it left.
-	Level pagevm.Level `json:"level"`
-	// Handle is what [Kernel.Get] takes to restore it and the prompt names: the
-	// page itself, or the span that it left with. What a host put in place of messages
-	// that had left was never shown: its page can be had, and no prompt names it.
-	Handle string `json:"handle"`
 }
 
 // Stats is the kernel's own work for a plan.
@@ -302,30 +159,6 @@ type Stats struct {
 	SyncTime    time.Duration `json:"sync_ns"`
 }
 
-// Deferred is a change that would be right and has not been made, because making it
-// now would rewrite what the provider has cached. It is made at the cut that comes
-// first, but for a superseded result that names what nothing else shows: that one may
-// be worth its room.
-type Deferred struct {
-	// Page is what changes, From and To how it is and would be shown.
-	Page string       `json:"page"`
-	From pagevm.Level `json:"from"`
-	To   pagevm.Level `json:"to"`
-	// SavedTokens is what the prompt would hold less.
-	SavedTokens int `json:"saved_tokens"`
-	// Why is superseded (a newer read, an edit or the same call made it stale) or
-	// changed_in_workspace (a note tells what the carry block does not say yet).
-	Why string `json:"why"`
-	// Waits is what it waits for, a sentence's end.
-	Waits string `json:"waits_for"`
-}
-
-// The reasons of [Deferred.Why].
-const (
-	WhySuperseded = report.WhySuperseded
-	WhyChanged    = report.WhyChanged
-)
-
 // MemoryAnswer is what a memory of the host's own found on the user's words. Its
 // order is kept, its scores are not looked at.
 type MemoryAnswer struct {
@@ -336,7 +169,7 @@ type MemoryAnswer struct {
 	// Records are what the host read itself, in place of JSON or behind it. Their
 	// Format may be any short name.
 	Records []foreign.Record
-	// Scope, if set, stands for that of every record: project for what any session
+	// Scope, if set, replaces that of every record: project for what any session
 	// may see, session for what is private. Else each record's own counts.
 	Scope memkernel.Scope
 }
@@ -359,7 +192,7 @@ type Overflow struct {
 
 // Unplanned is a request that went out without a plan of its own: what the newest plan
 // shows, and behind it the messages that were new, as the host wrote them. The next
-// plan takes it in, so that every byte of it stands and the provider's cache is known
+// plan takes it in, so that every byte of it is kept and the provider's cache is known
 // to be as young as it is.
 type Unplanned struct {
 	// Messages is the host's whole conversation at that time, as in

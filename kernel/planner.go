@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
@@ -96,40 +98,35 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		Tools: req.Tools, System: req.System, Messages: report.Messages(r),
 		Format:    r.Format(),
 		Markers:   report.Markers(r),
-		Params:    Params(report.ParamsOf(r)),
-		Retrieval: Retrieval(report.RetrievalOf(r, pl.Withheld)),
-		Layout: Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
+		Params:    report.ParamsOf(r),
+		Retrieval: report.RetrievalOf(r, pl.Withheld),
+		Layout: outline.Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
 			Cut: r.Cut, Made: made, Refused: refused, Cuts: cuts, Notes: r.Notes, Pace: r.Next.Pace, Advice: r.Advice,
-			Lifetimes: Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
+			Lifetimes: outline.Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
 				Messages: r.Lifetimes.Messages, MessagesWhy: r.Lifetimes.MessagesWhy}},
 		Split:      r.Split,
-		Reduced:    make([]Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
-		Debug:      Debug{Included: make([]Included, 0, len(r.Blocks)), Excluded: make([]Excluded, 0, report.Gone(r))},
-		Faults:     faultsOf(pl.Faults),
-		Alerts:     faultsOf(pl.Alerts),
+		Regions:    regions,
+		Reduced:    make([]outline.Reduced, 0, report.Gone(r)+len(r.Proj.Items)/4),
+		Debug:      outline.Debug{Included: make([]outline.Included, 0, len(r.Blocks)), Excluded: make([]outline.Excluded, 0, report.Gone(r))},
+		Faults:     append([]fault.Fault(nil), pl.Faults...),
+		Alerts:     append([]fault.Fault(nil), pl.Alerts...),
 		Generation: r.Proj.Generation,
 		Stats:      Stats(pl.Stats),
 	}
-	for _, part := range regions {
-		out.Regions = append(out.Regions, Region(part))
-	}
 	d := &out.Debug
 	report.Pages(r, report.Rows{
-		Included: func(p report.Included) { d.Included = append(d.Included, Included(p)) },
-		Excluded: func(p branch.Excluded) { d.Excluded = append(d.Excluded, Excluded(p)) },
-		Reduced:  func(p report.Reduced) { out.Reduced = append(out.Reduced, Reduced(p)) },
+		Included: func(p outline.Included) { d.Included = append(d.Included, p) },
+		Excluded: func(p branch.Excluded) { d.Excluded = append(d.Excluded, outline.Excluded(p)) },
+		Reduced:  func(p outline.Reduced) { out.Reduced = append(out.Reduced, p) },
 	})
 	out.FlushDue = pl.Flush
 	if req.Deferred {
-		out.Deferred = []Deferred{}
-		for _, d := range report.DeferredIn(r) {
-			out.Deferred = append(out.Deferred, Deferred(d))
-		}
+		out.Deferred = report.DeferredIn(r)
 	}
 	if req.Table {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
 	}
-	out.Budgets = Budgets{
+	out.Budgets = outline.Budgets{
 		ContextWindow: r.Window, ReserveTokens: r.Reserve, PlannedInputTokens: total,
 		PlannedCacheReadTokens:  r.Bill.ReadTokens,
 		PlannedCacheWriteTokens: r.Bill.Write5mTokens + r.Bill.Write1hTokens,

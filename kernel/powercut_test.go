@@ -10,6 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // keptIn opens a kernel whose state is kept in memory.
@@ -76,7 +78,7 @@ func TestCrashAtAnyStep(t *testing.T) {
 		}
 		next := mem.Restart(power)
 		k = keptIn(t, dir, next)
-		st, err := k.StatusOf(context.Background(), kernel.StatusOptions{Session: "s"})
+		st, err := k.Status(context.Background(), &status.Options{Session: "s"})
 		if had := err == nil && len(st.Sessions) == 1; had && st.Sessions[0].Turns < turns || !had && turns > 0 {
 			t.Fatalf("%s at step %d: %d turns were acknowledged: %+v, %v", how, at, turns, st, err)
 		}
@@ -93,7 +95,7 @@ func TestCrashAtAnyStep(t *testing.T) {
 		}
 		p := mustPlan(t, k, request(c))
 		checkPlan(t, p, c.msgs)
-		if hasFault(p, kernel.FaultNotRecorded) {
+		if hasFault(p, fault.NotRecorded) {
 			t.Fatalf("%s at step %d: %v", how, at, p.Faults)
 		}
 		k.Close()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -27,7 +28,10 @@ func TestProgressOfVerbs(t *testing.T) {
 		run  func(ctx context.Context) error
 	}{
 		"check": {"session", 3, func(ctx context.Context) error { _, err := k.Check(ctx); return err }},
-		"audit": {"session", 3, func(ctx context.Context) error { _, err := k.Audit(ctx, kernel.AuditOptions{}); return err }},
+		"audit": {"session", 3, func(ctx context.Context) error {
+			_, err := k.Maintenance().Audit(ctx, maintenance.AuditOptions{})
+			return err
+		}},
 		"doctor": {"check", 5, func(ctx context.Context) error {
 			_, err := kernel.Doctor(ctx, dir, nil, nil)
 			return err
@@ -40,9 +44,18 @@ func TestProgressOfVerbs(t *testing.T) {
 			_, err := k.Salvage(ctx, retention.SalvageRequest{SessionKey: "a"})
 			return err
 		}},
-		"curate":  {"file", 0, func(ctx context.Context) error { _, err := k.Curate(ctx, kernel.CurateRequest{}); return err }},
-		"prune":   {"file", 0, func(ctx context.Context) error { _, err := k.Prune(ctx, kernel.PruneRequest{}); return err }},
-		"nightly": {"step", 3, func(ctx context.Context) error { _, err := k.Nightly(ctx, kernel.NightlyRequest{}); return err }},
+		"curate": {"file", 0, func(ctx context.Context) error {
+			_, err := k.Maintenance().Curate(ctx, maintenance.CurateRequest{})
+			return err
+		}},
+		"prune": {"file", 0, func(ctx context.Context) error {
+			_, err := k.Maintenance().Prune(ctx, maintenance.PruneRequest{})
+			return err
+		}},
+		"nightly": {"step", 3, func(ctx context.Context) error {
+			_, err := k.Maintenance().Nightly(ctx, maintenance.NightlyRequest{})
+			return err
+		}},
 		"forget": {"session", 1, func(ctx context.Context) error {
 			_, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: "c", Session: true, Apply: true})
 			return err

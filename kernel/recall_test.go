@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
@@ -47,13 +48,13 @@ func TestRecallOncePerTurn(t *testing.T) {
 	}
 	left := false
 	for _, row := range r.Debug.Excluded {
-		left = left || row.Kind == kernel.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
+		left = left || row.Kind == outline.RegionRetrieval && row.Reason == string(retrieval.ShownAlready)
 	}
 	if !left {
 		t.Error("what is shown already is not among the excluded")
 	}
 	for _, region := range r.Regions {
-		if region.Name == kernel.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
+		if region.Name == outline.RegionRetrieval && region.Tokens != r.Retrieval.Tokens {
 			t.Errorf("region of %d tokens, retrieval %+v", region.Tokens, r.Retrieval)
 		}
 	}
@@ -497,7 +498,7 @@ func TestRecallKeepsQuiet(t *testing.T) {
 			t.Errorf("%q: %+v\n%s", c.turns, p.Retrieval, shown(p, "memkernel:rt"))
 		}
 		for _, region := range p.Regions {
-			if region.Name == kernel.RegionRetrieval && (region.Tokens > 0) != c.want {
+			if region.Name == outline.RegionRetrieval && (region.Tokens > 0) != c.want {
 				t.Errorf("%q: the region has %d tokens", c.turns, region.Tokens)
 			}
 		}

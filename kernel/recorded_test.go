@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -87,7 +88,7 @@ func traceRecorded(t *testing.T, path string, most int) {
 		if errors.As(err, &small) {
 			continue
 		}
-		if err != nil || hasFault(p, kernel.FaultNotTraced) {
+		if err != nil || hasFault(p, fault.NotTraced) {
 			t.Fatalf("call of %s: %v, %v", c.Start, err, p)
 		}
 		if plans++; p.Layout.Made != nil {

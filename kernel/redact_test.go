@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
@@ -28,8 +29,8 @@ func TestRedactOptions(t *testing.T) {
 	c := newConversation(3)
 	c.add(memkernel.RoleUser, words("use "+spared+" and "+other+" and "+droplet+" and password=s3cr3t-Pa55 and password=0ther-Pa55"))
 	mustPlan(t, k, request(c))
-	st, err := k.Status(context.Background())
-	if err != nil || len(st.Masked) != 2 || st.Masked[0] != (kernel.MaskCount{Rule: "github", Count: 1}) || st.Masked[1].Rule != "secret" {
+	st, err := k.Status(context.Background(), nil)
+	if err != nil || len(st.Masked) != 2 || st.Masked[0] != (status.MaskCount{Rule: "github", Count: 1}) || st.Masked[1].Rule != "secret" {
 		t.Errorf("%+v, %v", st.Masked, err)
 	}
 	for word, want := range map[string]bool{spared: true, other: false, droplet: true, "s3cr3t-Pa55": true, "0ther-Pa55": false} {

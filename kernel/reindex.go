@@ -4,178 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/memkernel/memkernel/embed"
-	"github.com/memkernel/memkernel/index"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/sessions"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
-
-// ReindexOptions are settings of one [Kernel.Reindex]; nil means the defaults.
-type ReindexOptions struct {
-	// Full makes the index anew; of the old one only the vectors are taken over. What
-	// stands in its place and is no index, or one of a newer format, is moved aside.
-	Full bool
-	// Wait is how long to wait for another process that is indexing; default 10 s.
-	Wait time.Duration
-	// Approved sends texts to the embedder whatever [MemoryOptions.EmbedLimit] says.
-	Approved bool
-	// Progress, if not nil, is told how far it is.
-	Progress func(ReindexProgress)
-}
-
-// The stages of a reindex, and of a migration.
-const (
-	StageIndex = mem.StageIndex
-	StageEmbed = mem.StageEmbed
-	// StageVectors is the stage of a migration in which vectors are copied.
-	StageVectors = mem.StageVectors
-)
-
-// ReindexProgress is how far a reindex is: in bytes of files to read, then in
-// texts to embed.
-type ReindexProgress struct {
-	Stage       string
-	Done, Total int64
-	Files       int
-	Chunks      int
-}
-
-// ReindexReport says what a reindex did.
-type ReindexReport struct {
-	index.SyncReport
-	// Rebuilt tells why the index was made anew; "" if it was not.
-	Rebuilt string
-	// Aside is where the old file is kept, "" if it is not.
-	Aside string
-	// Skipped are files that look like memory and were not indexed.
-	Skipped []Skipped
-	// Notes are oddities of files that were indexed all the same.
-	Notes []Skipped
-	// Left is the Markdown of the workspace that is no memory.
-	Left markdownstore.LeftOut
-	// Estimate is what had to be embedded, nil without an embedder.
-	Estimate *EmbedEstimate
-	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
-	// are missing.
-	Embedded *embed.FillReport
-	EmbedErr error
-	// Sessions says what was read of past sessions.
-	Sessions sessions.Report
-	// Stats is the index afterwards.
-	Stats index.Stats
-}
-
-// Skipped is a file and what is to be said about it.
-type Skipped struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
 
 // Reindex brings the index up to date with the workspace, and makes it if there is
 // none. An index that is damaged or of an older format is made anew, and a damaged one
 // moved aside; one that is somebody else's file, or of a newer format, is an error and
-// stays, unless [ReindexOptions.Full] is set. If an
+// stays, unless [indexing.Options.Full] is set. If an
 // embedder is configured, texts without a vector get theirs; that it fails is in
 // the report, since the search by words needs none.
-func (k *Kernel) Reindex(ctx context.Context, opts *ReindexOptions) (*ReindexReport, error) {
+func (k *Kernel) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Report, error) {
 	if k.memory == nil {
 		return nil, errors.New("reindex: memory is switched off")
 	}
-	if opts == nil {
-		opts = &ReindexOptions{}
+	if o == nil {
+		o = &indexing.Options{}
 	}
-	r, err := k.memory.Reindex(ctx, &mem.ReindexOptions{Full: opts.Full, Wait: opts.Wait, Approved: opts.Approved, Progress: roomProgress(opts.Progress)})
-	out := &ReindexReport{SyncReport: r.SyncReport, Rebuilt: r.Rebuilt, Aside: r.Aside, Skipped: skipped(r.Skipped), Notes: skipped(r.Notes),
-		Estimate: (*EmbedEstimate)(r.Estimate), Embedded: r.Embedded, EmbedErr: r.EmbedErr, Sessions: r.Sessions, Stats: r.Stats}
-	if r.Left != nil {
-		out.Left = *r.Left
-	}
-	return out, err
+	return k.memory.Reindex(ctx, o)
 }
 
-func skipped(in []mem.Skipped) []Skipped {
-	if in == nil {
-		return nil
+// Migrate gives the index at To what the one at From has: chunks, the model
+// in use, and all vectors that were ever paid for. From is only read, unless it is
+// damaged or of an older format: then it is made anew first, which keeps its
+// vectors. Where there is none, or where its chunks were cut by other rules, To is
+// made from the files. A migration that was cut short goes on where it ended when
+// it is run again.
+func (k *Kernel) Migrate(ctx context.Context, o indexing.MigrateOptions) (*indexing.MigrateReport, error) {
+	if k.memory == nil {
+		return nil, errors.New("migrate: memory is switched off")
 	}
-	out := make([]Skipped, len(in))
-	for i, s := range in {
-		out[i] = Skipped(s)
+	if o.From.Place == o.To.Place {
+		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
 	}
-	return out
-}
-
-func roomProgress(tell func(ReindexProgress)) func(mem.Progress) {
-	if tell == nil {
-		return nil
+	store.KeepOutOfGit(k.state)
+	r, err := k.memory.Migrate(ctx, &o)
+	if err != nil {
+		err = fmt.Errorf("migrate: %w", err)
 	}
-	return func(p mem.Progress) { tell(ReindexProgress(p)) }
-}
-
-// EmbedEstimate is what a reindex has to embed, counted before anything is sent.
-type EmbedEstimate struct {
-	// Texts lack a vector of the model; Tokens are about what it makes of them.
-	Texts, Tokens int
-	// Free tells that the model is on this machine; else Price is what tokens
-	// cost, nil if that is not known.
-	Free  bool
-	Price *embed.Price
-}
-
-// USD is what it would cost, about; ok is false if that is not known.
-func (e EmbedEstimate) USD() (usd float64, ok bool) {
-	switch {
-	case e.Free || e.Tokens == 0:
-		return 0, true
-	case e.Price == nil:
-		return 0, false
-	}
-	return float64(e.Tokens) * e.Price.USD / 1e6, true
-}
-
-// String says it in a line.
-func (e EmbedEstimate) String() string {
-	s := fmt.Sprintf("about %d tokens in %d texts", e.Tokens, e.Texts)
-	switch usd, known := e.USD(); {
-	case e.Free:
-		return s + ", on this machine"
-	case !known:
-		return s + ", at a price that is not known"
-	case usd < 0.005:
-		return s + ", under a cent"
-	default:
-		return s + fmt.Sprintf(", about $%.2f", usd)
-	}
-}
-
-// EmbedLimit is what a reindex may send unasked to a model that is not on this
-// machine. Zero fields are no limit.
-type EmbedLimit struct {
-	USD    float64
-	Tokens int
-}
-
-// EmbedLimitError is returned where a reindex would send more than its limit.
-// Nothing was sent; [ReindexOptions.Approved] sends it.
-type EmbedLimitError struct {
-	Estimate EmbedEstimate
-	Limit    EmbedLimit
-}
-
-func (e *EmbedLimitError) Error() string {
-	limit := fmt.Sprintf("%d tokens", e.Limit.Tokens)
-	if usd, known := e.Estimate.USD(); known && e.Limit.USD > 0 && usd > e.Limit.USD {
-		limit = fmt.Sprintf("$%.2f", e.Limit.USD)
-	}
-	return fmt.Sprintf("embed: %v, is more than the %s that are sent unasked", e.Estimate, limit)
-}
-
-func (l EmbedLimit) allows(e EmbedEstimate) error {
-	usd, _ := e.USD()
-	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {
-		return nil
-	}
-	return &EmbedLimitError{e, l}
+	return r, err
 }

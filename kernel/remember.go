@@ -31,15 +31,15 @@ type RememberRequest struct {
 	Now time.Time
 }
 
-// Remembered says where an entry stands.
+// Remembered says where an entry is.
 type Remembered struct {
-	// ID is the entry's; its marker stands behind it in the file.
+	// ID is the entry's; its marker follows it in the file.
 	ID string `json:"id"`
 	// Ref is the entry's text.
 	Ref memkernel.Ref `json:"ref"`
-	// Duplicate tells that it was there before.
+	// Duplicate: it was there before.
 	Duplicate bool `json:"duplicate"`
-	// Late is the past day's log that it was meant for; it stands in today's.
+	// Late is the past day's log that it was meant for; it is in today's.
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`

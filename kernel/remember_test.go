@@ -149,7 +149,7 @@ func TestRememberEvidence(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	if st, err := k.Status(ctx); err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 1 {
+	if st, err := k.Status(ctx, nil); err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	logs, _ := filepath.Glob(filepath.Join(dir, "memory", "*.md"))

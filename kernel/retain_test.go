@@ -10,6 +10,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -81,22 +83,22 @@ func TestRetain(t *testing.T) {
 	gone := 0
 	for _, p := range pages.Pages {
 		switch g := fetch(t, k, p.ID); {
-		case g.Reason == kernel.ReasonForgotten && p.ID != cited:
+		case g.Reason == content.Forgotten && p.ID != cited:
 			gone++
-		case g.Reason != kernel.ReasonOK:
+		case g.Reason != content.OK:
 			t.Errorf("%+v", g)
 		}
 	}
 	if gone < blobs/2 {
 		t.Errorf("%d pages went", gone)
 	}
-	if st, err := k.Usage(context.Background(), kernel.UsageOptions{}); err != nil || st.Total.Calls != 0 {
+	if st, err := k.Usage(context.Background(), billing.Options{}); err != nil || st.Total.Calls != 0 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	// The host takes the session up again: it stands as before, and restores.
 	q := planned(t, k, narrow(c))
 	for _, r := range q.Reduced {
-		if g := fetch(t, k, r.Page); g.Reason != kernel.ReasonOK {
+		if g := fetch(t, k, r.Page); g.Reason != content.OK {
 			t.Errorf("%s is shown as %s and does not restore: %+v", r.Page, r.Level, g)
 		}
 	}
@@ -144,7 +146,7 @@ func TestRetainKilledAnywhere(t *testing.T) {
 		c := session(5, 2, 2, 9000)
 		p := mustPlan(t, k, narrow(c))
 		for _, r := range p.Reduced {
-			if g := fetch(t, k, r.Page); g.Reason != kernel.ReasonOK {
+			if g := fetch(t, k, r.Page); g.Reason != content.OK {
 				t.Fatalf("killed at %d: %+v", n, g)
 			}
 		}

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 
-	"github.com/memkernel/memkernel/kernel/internal/retain"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -14,15 +13,15 @@ import (
 // host keeps itself, and the workspace's files, are not touched.
 func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
 	req.SessionKey = keyOr(req.SessionKey)
-	return k.retainer().Forget(ctx, req)
+	return k.retain.Forget(ctx, req)
 }
 
 // Retain removes what is older than it has to be kept, and blobs that nothing
-// holds. It never breaks a pointer that stands in a prompt or in memory: what a
+// holds. It never breaks a pointer in a prompt or in memory: what a
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
 func (k *Kernel) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
-	return k.retainer().Retain(ctx, req)
+	return k.retain.Retain(ctx, req)
 }
 
 // Salvage says what is sound of a session whose files are damaged, and what is lost.
@@ -32,11 +31,5 @@ func (k *Kernel) Retain(ctx context.Context, req retention.RetainRequest) (*rete
 // [ErrNoSession].
 func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*retention.Salvaged, error) {
 	req.SessionKey = keyOr(req.SessionKey)
-	return k.retainer().Salvage(ctx, req)
-}
-
-func (k *Kernel) retainer() *retain.Keeper {
-	return &retain.Keeper{State: k.state, Blobs: k.blobs, Sessions: k.sessions, Upkeep: k.upkeep, Masker: k.masker, Now: k.now,
-		Memory: k.memory.room(), Past: k.memory != nil && k.memory.opts.Sessions.Enabled,
-		Shared: k.projectPages, NoSession: func(key string) error { return noSession(k.state, key) }}
+	return k.retain.Salvage(ctx, req)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -72,7 +73,7 @@ func TestRule2OneBatchCut(t *testing.T) {
 		since++
 		if p.Layout.Made != nil {
 			f := p.Layout.Cut.Figures
-			left := p.Budgets.PlannedInputTokens - regionTokens(p, kernel.RegionRetrieval) // recalled behind the cut
+			left := p.Budgets.PlannedInputTokens - regionTokens(p, outline.RegionRetrieval) // recalled behind the cut
 			if left > f.LowWater {
 				t.Errorf("the cut left %d tokens, the low-water mark is %d", left, f.LowWater)
 			}

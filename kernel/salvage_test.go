@@ -174,7 +174,7 @@ func damageTold(t *testing.T, dir, name string) bool {
 	if r, err := k.Restore(context.Background(), "other"); err != nil || r.Text == "" {
 		t.Fatalf("%s: the other session does not answer: %v", name, err)
 	}
-	if _, err := k.Status(context.Background()); err != nil {
+	if _, err := k.Status(context.Background(), nil); err != nil {
 		t.Fatalf("%s: status ends with %v", name, err)
 	}
 	if _, err := k.Retain(context.Background(), retention.RetainRequest{Blobs: 24 * time.Hour, Apply: true}); err != nil && !strings.HasPrefix(name, "project/") {
@@ -230,7 +230,7 @@ func TestUnreadableSession(t *testing.T) {
 	if err != nil || len(found) != 1 || !strings.Contains(found[0].Hint, "right to read") {
 		t.Errorf("%v, %+v", err, found)
 	}
-	if _, err := k.Status(context.Background()); err != nil {
+	if _, err := k.Status(context.Background(), nil); err != nil {
 		t.Error(err)
 	}
 }

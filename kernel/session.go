@@ -11,8 +11,8 @@ import (
 // DefaultSession is the key of a session that has none.
 const DefaultSession = session.DefaultKey
 
-// DefaultKeepSessions is how many sessions a kernel holds in memory.
-const DefaultKeepSessions = 64
+// defaultKeepSessions is how many sessions a kernel has in memory.
+const defaultKeepSessions = 64
 
 // open gives the session of key with its lock held in this process, read from
 // disk if this process has not seen it.
@@ -20,7 +20,7 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Ses
 	return k.sessions.UseKey(ctx, key, write)
 }
 
-// Release drops what this process holds in memory of a session, once no call uses it.
+// Release drops what this process has in memory of a session, once no call uses it.
 // Nothing is lost: the next call reads it from disk, and counts the conversation again.
 func (k *Kernel) Release(sessionKey string) {
 	if name, err := folder.Of(k.state, keyOr(sessionKey)); err == nil { // else nothing of it was opened

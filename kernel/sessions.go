@@ -1,9 +1,6 @@
 package kernel
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -43,9 +40,6 @@ func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
 	return out
 }
 
-// sources are what a search may be told to look in.
-var sources = []string{SourceMemory, SourceSessions}
-
 // The sources of memory.
 const (
 	// SourceMemory are the workspace's files.
@@ -54,10 +48,3 @@ const (
 	// others.
 	SourceSessions = mem.SourceSessions
 )
-
-func checkSource(source string) error {
-	if source == "" || slices.Contains(sources, source) {
-		return nil
-	}
-	return fmt.Errorf("search: unknown source %q: give one of %s, or none for all", source, strings.Join(sources, ", "))
-}

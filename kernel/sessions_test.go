@@ -198,7 +198,7 @@ func TestPastForgotten(t *testing.T) {
 			t.Fatalf("%v %+v", err, out)
 		}
 	}
-	if st, err := p.k.Status(context.Background()); err != nil || st.Memory.Index.Behind || st.Memory.Sessions.Forgotten != 2 {
+	if st, err := p.k.Status(context.Background(), nil); err != nil || st.Memory.Index.Behind || st.Memory.Sessions.Forgotten != 2 {
 		t.Errorf("the index still holds them: %v %+v", err, st.Memory)
 	}
 	data, err := os.ReadFile(filepath.Join(p.host, "notes.jsonl"))

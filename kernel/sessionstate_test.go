@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // stateOf is SESSION-STATE.md.
@@ -83,7 +84,7 @@ func TestStateEditedSection(t *testing.T) {
 	c.add(memkernel.RoleUser, words("Go on with it please."))
 	c.add(memkernel.RoleAssistant, words("Done."))
 	o := speak(t, k, "s", c)
-	if len(o.Faults) != 1 || o.Faults[0].Code != kernel.FaultNet || !strings.Contains(o.Faults[0].Detail, "edited") {
+	if len(o.Faults) != 1 || o.Faults[0].Code != fault.Net || !strings.Contains(o.Faults[0].Detail, "edited") {
 		t.Errorf("faults: %+v", o.Faults)
 	}
 	text := stateOf(t, dir)
@@ -258,7 +259,7 @@ func TestStateReadOnly(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		for _, f := range o.Faults {
-			if told++; f.Code != kernel.FaultNet || f.Cause != string(kernel.NetSessionState) || !strings.Contains(f.Detail, "not writable") {
+			if told++; f.Code != fault.Net || f.Cause != string(kernel.NetSessionState) || !strings.Contains(f.Detail, "not writable") {
 				t.Errorf("%+v", f)
 			}
 		}

@@ -26,7 +26,7 @@ func TestCheckpointsNameTheirSource(t *testing.T) {
 			return err
 		},
 		"ingest": func(k *kernel.Kernel, key string, c *conversation) error {
-			_, err := k.Ingest(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
+			_, err := k.ObserveToolResult(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
 			return err
 		},
 		"checkpoint": func(k *kernel.Kernel, key string, c *conversation) error {

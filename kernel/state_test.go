@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -49,7 +50,7 @@ func TestReadOnlyDisk(t *testing.T) {
 				k = openKernel(t, dir)
 			}
 			q := planned(t, k, request(c))
-			if !hasFault(q, kernel.FaultNotRecorded) || !strings.HasPrefix(stream(q), stream(p)) {
+			if !hasFault(q, fault.NotRecorded) || !strings.HasPrefix(stream(q), stream(p)) {
 				t.Fatalf("faults %v; the plan must extend the one before", q.Faults)
 			}
 			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); !errors.Is(err, syscall.EROFS) {
@@ -57,7 +58,7 @@ func TestReadOnlyDisk(t *testing.T) {
 			}
 			restore()
 			r := planned(t, k, request(c))
-			if hasFault(r, kernel.FaultNotRecorded) || stream(r) != stream(q) {
+			if hasFault(r, fault.NotRecorded) || stream(r) != stream(q) {
 				t.Errorf("faults %v; the plan must be the same once it can be recorded", r.Faults)
 			}
 			clean(t, k)
@@ -90,7 +91,7 @@ func TestReadOnlyStateDir(t *testing.T) {
 			c.user()
 			k = openKernel(t, dir)
 			defer k.Close()
-			if p := planned(t, k, request(c)); !hasFault(p, kernel.FaultNotRecorded) {
+			if p := planned(t, k, request(c)); !hasFault(p, fault.NotRecorded) {
 				t.Errorf("faults are %v", p.Faults)
 			}
 			if _, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs}); err == nil {
@@ -123,7 +124,7 @@ func TestTornJournals(t *testing.T) {
 				c.say()
 				c.user()
 				q := planned(t, k, request(c))
-				if !strings.HasPrefix(stream(q), stream(p)) || hasFault(q, kernel.FaultProjectionLost) {
+				if !strings.HasPrefix(stream(q), stream(p)) || hasFault(q, fault.ProjectionLost) {
 					t.Errorf("the torn tail changed the prompt; faults %v", q.Faults)
 				}
 				clean(t, k)
@@ -226,11 +227,11 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 		k = openKernel(t, dir)
 	}
 	peeked, err := k.Peek(context.Background(), request(c))
-	if err != nil || !hasFault(peeked, kernel.FaultProjectionLost) {
+	if err != nil || !hasFault(peeked, fault.ProjectionLost) {
 		t.Fatalf("peek: %v, %v", peeked, err)
 	}
 	q := planned(t, k, request(c))
-	if !hasFault(q, kernel.FaultProjectionLost) {
+	if !hasFault(q, fault.ProjectionLost) {
 		t.Fatalf("faults are %v", q.Faults)
 	}
 	for _, r := range p.Reduced {
@@ -246,7 +247,7 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	c.say()
 	c.user()
 	r := planned(t, k, request(c))
-	if hasFault(r, kernel.FaultProjectionLost) || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
+	if hasFault(r, fault.ProjectionLost) || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
 		t.Errorf("the next plan does not go on: faults %v", r.Faults)
 	}
 	clean(t, k)
@@ -307,7 +308,7 @@ func TestOddSessionKeys(t *testing.T) {
 			t.Errorf("session %q is not the one that it was", key)
 		}
 	}
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil || len(st.Sessions) != len(keys) {
 		t.Fatalf("%d sessions, want %d: %v", len(st.Sessions), len(keys), err)
 	}
@@ -389,13 +390,13 @@ func TestFullDiskInTheMiddle(t *testing.T) {
 		})
 		q := planned(t, k, request(c))
 		restore()
-		if failed := ops >= n; failed != (hasFault(q, kernel.FaultNotRecorded) || hasFault(q, kernel.FaultNotTraced)) {
+		if failed := ops >= n; failed != (hasFault(q, fault.NotRecorded) || hasFault(q, fault.NotTraced)) {
 			t.Fatalf("write %d: faults are %v", n, q.Faults)
 		}
 		if q.Layout.Made == nil && !strings.HasPrefix(stream(q), stream(p)) {
 			t.Fatalf("write %d: the plan does not go on from the one before", n)
 		}
-		if r := planned(t, k, request(c)); stream(r) != stream(q) || hasFault(r, kernel.FaultNotRecorded) {
+		if r := planned(t, k, request(c)); stream(r) != stream(q) || hasFault(r, fault.NotRecorded) {
 			t.Fatalf("write %d: the next plan differs, faults %v", n, r.Faults)
 		}
 		clean(t, k)
@@ -412,17 +413,17 @@ func TestDerivedFilesDoNotFailATurn(t *testing.T) {
 	const newer = `{"version":9,"models":{"m":{"x":1}}}`
 	for name, tt := range map[string]struct {
 		file, content string
-		fault         kernel.FaultCode
+		fault         fault.Code
 		usage         memkernel.Usage
 	}{
 		"damaged usage":       {"sessions/s/usage.jsonl", "x\n{\"v\":1,\"n\":2,\"crc\":\"99f8b879\",\"rec\":{}}\n", "", memkernel.Usage{InputTokens: 9000}},
-		"usage is a folder":   {"sessions/s/usage.jsonl/x", "", kernel.FaultNotRecorded, memkernel.Usage{InputTokens: 9000}},
+		"usage is a folder":   {"sessions/s/usage.jsonl/x", "", fault.NotRecorded, memkernel.Usage{InputTokens: 9000}},
 		"damaged calibration": {"calibration.json", "{", "", memkernel.Usage{InputTokens: 9000}},
 		"empty calibration":   {"calibration.json", `{"version":1}`, "", memkernel.Usage{InputTokens: 9000}},
 		"newer calibration":   {"calibration.json", newer, "", memkernel.Usage{InputTokens: 9000}},
-		"part of the usage":   {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: 3}},
-		"negative usage":      {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: -9000}},
-		"absurd usage":        {"x", "", kernel.FaultUsageIgnored, memkernel.Usage{InputTokens: 1 << 40}},
+		"part of the usage":   {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: 3}},
+		"negative usage":      {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: -9000}},
+		"absurd usage":        {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: 1 << 40}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

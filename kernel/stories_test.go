@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -193,7 +194,7 @@ func summariserDown(t *testing.T) {
 
 // toldBy is the summary behind a cut, without a model and with one that answers so,
 // and how it stands with that model.
-func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status kernel.Cooldown) {
+func toldBy(t *testing.T, answer noteAnswer) (bare, got string, status status.Cooldown) {
 	t.Helper()
 	c, ck := ruled(75), newClock()
 	dir := t.TempDir()

@@ -4,22 +4,19 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index/watch"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // DefaultSyncInterval is how often the index is brought up to date by the clock.
 const DefaultSyncInterval = syncer.DefaultInterval
-
-// DefaultSyncWait is how long searches wait for the index.
-const DefaultSyncWait = mem.DefaultWait
 
 // SyncOptions say when the index is brought up to date by itself. Searches do it, and so
 // do plans, which search; the rest is in the background, with vectors, and the zero value
 // means never. Only one process at a time does it.
 type SyncOptions struct {
 	// Wait is how long a search waits for the index to be made, or for what has changed;
-	// default DefaultSyncWait. Negative searches it as it is: Reindex is then the only
+	// default 2 seconds. Negative searches it as it is: Reindex is then the only
 	// way, unless one of those that follow is set.
 	Wait time.Duration
 	// OnStart does it when a session starts: at StartSession, and at a session's
@@ -31,12 +28,12 @@ type SyncOptions struct {
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
 	// Watch does it when files have changed and Debounce has passed without another
-	// change. Where the system can't watch, Interval stands in, or its default.
+	// change. Where the system can't watch, Interval is used, or its default.
 	Watch bool
 	// Debounce has the default [watch.DefaultDebounce].
 	Debounce time.Duration
-	// Report, if not nil, is told after every run, by the goroutine that did it.
-	Report func(SyncRun)
+	// Report, if not nil, is called after every run, by the goroutine that did it.
+	Report func(status.SyncRun)
 }
 
 // room are the options as package syncer has them.
@@ -46,52 +43,7 @@ func (o *SyncOptions) room() syncer.Options {
 		out.Watch = &watch.Options{Debounce: o.Debounce}
 	}
 	if tell := o.Report; tell != nil {
-		out.Report = func(r syncer.Run) { tell(*syncRun(&r)) }
+		out.Report = func(r syncer.Run) { tell(status.SyncRun(r)) }
 	}
 	return out
-}
-
-// SyncReason says what made the syncer look.
-type SyncReason string
-
-// The reasons.
-const (
-	SyncStart    SyncReason = syncer.Start
-	SyncSearch   SyncReason = syncer.Search
-	SyncInterval SyncReason = syncer.Interval
-	SyncWatch    SyncReason = syncer.Watch
-	// SyncAsked is a Reindex that somebody asked for.
-	SyncAsked SyncReason = syncer.Asked
-)
-
-// SyncRun is one time that the index was brought up to date.
-type SyncRun struct {
-	Reason SyncReason `json:"reason"`
-	// Time is when it ended.
-	Time time.Time `json:"time"`
-	// Files were read, Removed are gone.
-	Files   int `json:"files"`
-	Removed int `json:"removed"`
-	// Process did it; Watching tells whether it saw changes as they happened.
-	Process  int  `json:"process"`
-	Watching bool `json:"watching"`
-	// Error is why it failed, or why vectors are missing; "" if neither.
-	Error string `json:"error,omitempty"`
-}
-
-// syncRun is a run as the kernel tells of it, nil if there was none.
-func syncRun(r *syncer.Run) *SyncRun {
-	if r == nil {
-		return nil
-	}
-	return &SyncRun{Reason: SyncReason(r.Reason), Time: r.Time, Files: r.Files, Removed: r.Removed, Process: r.Process, Watching: r.Watching, Error: r.Error}
-}
-
-// WatchState says how the watch over the workspace's folders is.
-type WatchState struct {
-	// On: changes are seen as they happen. Folders are watched.
-	On      bool `json:"on"`
-	Folders int  `json:"folders"`
-	// Detail is why it is off, or sees only a part; "" if there is nothing to say.
-	Detail string `json:"detail,omitempty"`
 }

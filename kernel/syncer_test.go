@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
 // driver is told of a syncer's runs.
-type driver struct{ runs chan kernel.SyncRun }
+type driver struct{ runs chan status.SyncRun }
 
 func drive(o *kernel.SyncOptions) *driver {
-	d := &driver{runs: make(chan kernel.SyncRun, 100)}
-	o.Report = func(r kernel.SyncRun) { d.runs <- r }
+	d := &driver{runs: make(chan status.SyncRun, 100)}
+	o.Report = func(r status.SyncRun) { d.runs <- r }
 	return d
 }
 
@@ -62,7 +63,7 @@ func note(t *testing.T, dir, path, text string) {
 }
 
 // run waits for the syncer.
-func (d *driver) run(t *testing.T, why kernel.SyncReason, files int) {
+func (d *driver) run(t *testing.T, why string, files int) {
 	t.Helper()
 	select {
 	case r := <-d.runs:
@@ -89,14 +90,14 @@ func TestSyncAtSessionStart(t *testing.T) {
 	if _, err := k.StartSession(context.Background(), kernel.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	d.run(t, kernel.SyncStart, 0)
+	d.run(t, status.SyncStart, 0)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	c := newConversation(1)
 	c.user()
 	mustPlan(t, k, kernel.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
-	d.run(t, kernel.SyncStart, 1)
-	st, err := k.Status(context.Background())
-	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != kernel.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
+	d.run(t, status.SyncStart, 1)
+	st, err := k.Status(context.Background(), nil)
+	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != status.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
 		t.Errorf("%v %+v", err, s)
 	}
 	// A session that goes on starts nothing, nor does a search.
@@ -117,7 +118,7 @@ func TestSyncOnSearch(t *testing.T) {
 		t.Fatalf("without an index: %+v", res)
 	}
 	r := <-d.runs // there was none: it is made
-	if r.Reason != kernel.SyncSearch || r.Files == 0 {
+	if r.Reason != status.SyncSearch || r.Files == 0 {
 		t.Fatalf("%+v", r)
 	}
 	if err := k.Close(); err != nil {
@@ -138,7 +139,7 @@ func TestSyncOnSearch(t *testing.T) {
 	if res.Reason != retrieval.StaleIndex || !strings.Contains(res.Detail, "(1 changed, 1 gone)") || res.Behind == nil || res.Behind.Files != 1 || res.Behind.Removed != 1 {
 		t.Errorf("%+v", res)
 	}
-	d.run(t, kernel.SyncSearch, 1)
+	d.run(t, status.SyncSearch, 1)
 	if res := found(t, k, "herring"); res.Reason != retrieval.OK || len(res.Hits) != 1 {
 		t.Errorf("%+v", res)
 	}
@@ -150,7 +151,7 @@ func TestSearchNeverWaits(t *testing.T) {
 	fillWorkspace(t, dir, nil)
 	rest(t, dir)
 	busy, release := make(chan bool, 100), make(chan bool)
-	o := kernel.SyncOptions{OnSearch: true, Wait: -1, Report: func(kernel.SyncRun) { busy <- true; <-release }}
+	o := kernel.SyncOptions{OnSearch: true, Wait: -1, Report: func(status.SyncRun) { busy <- true; <-release }}
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: o}})
 	if err != nil {
 		t.Fatal(err)

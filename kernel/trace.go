@@ -12,13 +12,13 @@ type TraceOptions struct {
 	// Off writes no traces.
 	Off bool
 	// MaxBytes is the size from which trace.jsonl is put aside, as trace.1.jsonl,
-	// and begun anew, or four times its first line if that is more. Default:
-	// DefaultTraceBytes.
+	// and begun anew, or four times its first line if that is more. 0 takes
+	// 64 MiB.
 	MaxBytes int64
 }
 
-// DefaultTraceBytes is the default of TraceOptions.MaxBytes.
-const DefaultTraceBytes = 64 << 20
+// defaultTraceBytes is the default of TraceOptions.MaxBytes.
+const defaultTraceBytes = 64 << 20 // 64 MiB
 
 // tracer gives the tracer of a session's folder, nil if there is to be none.
 func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
@@ -26,7 +26,7 @@ func (o TraceOptions) tracer(dir store.Store) *trace.Writer {
 		return nil
 	}
 	if o.MaxBytes <= 0 {
-		o.MaxBytes = DefaultTraceBytes
+		o.MaxBytes = defaultTraceBytes
 	}
 	return trace.NewWriter(dir, trace.Version(), o.MaxBytes)
 }
@@ -56,7 +56,7 @@ type TraceDifference struct {
 	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
 	// steps[3].out.kept, projection, ….
 	Decider, Field string
-	// Recorded is what stands there and Now what the same input comes to, as JSON,
+	// Recorded is what is there and Now what the same input comes to, as JSON,
 	// "" where there is nothing.
 	Recorded, Now string
 }

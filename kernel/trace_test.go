@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -79,7 +80,7 @@ func TestTraceReplays(t *testing.T) {
 			req := request(c)
 			req.Resolver, req.ContextWindow, req.Private, req.Model = resolver, window, true, models[i%len(models)]
 			req.Messages = slices.Clone(c.msgs) // which a step may overwrite
-			if p := mustPlan(t, k, req); hasFault(p, kernel.FaultNotTraced) {
+			if p := mustPlan(t, k, req); hasFault(p, fault.NotTraced) {
 				t.Fatalf("faults are %v", p.Faults)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -324,10 +325,10 @@ func livedThrough(t *testing.T, dir string, msgs []memkernel.Message) *kernel.Ke
 	}
 	pass(t, k.Flush, b)
 	pass(t, k.EndSession, b)
-	if _, err := k.Curate(ctx, kernel.CurateRequest{Apply: true, Now: now}); err != nil {
+	if _, err := k.Maintenance().Curate(ctx, maintenance.CurateRequest{Apply: true, Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Nightly(ctx, kernel.NightlyRequest{Now: now.AddDate(0, 0, 1)}); err != nil {
+	if _, err := k.Maintenance().Nightly(ctx, maintenance.NightlyRequest{Now: now.AddDate(0, 0, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	return k

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // Where the file can't be written, what is to be remembered is answered with that, kept
@@ -55,7 +56,7 @@ func TestRememberWhereNothingCanBeWritten(t *testing.T) {
 	}
 	told := 0
 	for _, f := range o.Faults {
-		if f.Code == kernel.FaultFlushSkipped {
+		if f.Code == fault.FlushSkipped {
 			told++
 			kept("ObserveTurn", f.Detail)
 		}

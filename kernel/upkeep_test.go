@@ -12,22 +12,23 @@ import (
 
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/summary"
 )
 
-func curated(t *testing.T, k *kernel.Kernel, apply bool) *kernel.Curated {
+func curated(t *testing.T, k *kernel.Kernel, apply bool) *maintenance.Curated {
 	t.Helper()
-	c, err := k.Curate(context.Background(), kernel.CurateRequest{Apply: apply, Now: nightAt})
+	c, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Apply: apply, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func pruned(t *testing.T, k *kernel.Kernel, apply bool) *kernel.Pruned {
+func pruned(t *testing.T, k *kernel.Kernel, apply bool) *maintenance.Pruned {
 	t.Helper()
-	p, err := k.Prune(context.Background(), kernel.PruneRequest{PruneOptions: named, Apply: apply, Now: nightAt})
+	p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: named, Apply: apply, Now: nightAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestUndoPrune(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if _, err := k.UndoPrune(context.Background(), nightAt); err == nil || !strings.Contains(err.Error(), "nothing was pruned") {
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt); err == nil || !strings.Contains(err.Error(), "nothing was pruned") {
 		t.Errorf("an undo of nothing: %v", err)
 	}
 	curated(t, k, true)
@@ -100,7 +101,7 @@ func TestUndoPrune(t *testing.T) {
 		t.Fatal("nothing was pruned")
 	}
 	after := texts(t, dir)
-	u, err := k.UndoPrune(context.Background(), nightAt.Add(time.Hour))
+	u, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour))
 	if err != nil || len(u.Files) < 4 {
 		t.Fatalf("%+v, %v", u, err)
 	}
@@ -113,7 +114,7 @@ func TestUndoPrune(t *testing.T) {
 	}
 	putAt(t, filepath.Join(dir, "MEMORY.md"), readFile(t, dir, "MEMORY.md")+"\n- Somebody wrote this.\n", nightAt)
 	before = texts(t, dir)
-	if _, err := k.UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "MEMORY.md changed since") {
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt.Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "MEMORY.md changed since") {
 		t.Errorf("an undo over a change: %v", err)
 	}
 	if !maps.Equal(before, texts(t, dir)) {
@@ -142,11 +143,11 @@ func TestGuard(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	if n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
+	if n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named}); err != nil || n.Failed() {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	guard := func() (int, bool) {
-		loss, err := k.Guard(context.Background(), kernel.GuardRequest{})
+		loss, err := k.Maintenance().Guard(context.Background(), maintenance.GuardRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestGuard(t *testing.T) {
 	if !refused || n < 10 {
 		t.Errorf("half a file is gone and %d lines are told", n)
 	}
-	if r, err := k.Audit(context.Background(), onlyLosses); err != nil || len(r.Findings) != 1 {
+	if r, err := k.Maintenance().Audit(context.Background(), onlyLosses); err != nil || len(r.Findings) != 1 {
 		t.Errorf("the audit says %+v, %v", r, err)
 	}
 	putAt(t, filepath.Join(dir, "memory", "harbour-keys.md"), whole, nightAt)
@@ -183,8 +184,8 @@ func TestGuardOfReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = store.Replace(context.Background(), "MEMORY.md", l.Hash, "# Memory\n")
-	var loss *kernel.LossError
-	if !errors.Is(err, kernel.ErrLoss) || !errors.As(err, &loss) || len(loss.Lost) < 60 || readFile(t, dir, "MEMORY.md") != l.Text {
+	var loss *maintenance.LossError
+	if !errors.Is(err, maintenance.ErrLoss) || !errors.As(err, &loss) || len(loss.Lost) < 60 || readFile(t, dir, "MEMORY.md") != l.Text {
 		t.Errorf("%v", err)
 	}
 	if _, err := store.Replace(context.Background(), "memory/2026-02-02.md", "", "x"); !errors.Is(err, markdownstore.ErrDenied) {
@@ -212,10 +213,10 @@ func TestUpkeepKeepsForeignChanges(t *testing.T) {
 	next := nightAt.AddDate(0, 0, 2)
 	k2 := kernelAt(t, dir, next)
 	defer k2.Close()
-	if _, err := k2.Prune(context.Background(), kernel.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
+	if _, err := k2.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: named, Apply: true, Now: next}); err != nil {
 		t.Fatal(err)
 	}
-	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > kernel.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
+	if text := readFile(t, dir, "MEMORY.md"); strings.Count(text, "\n") > maintenance.DefaultMemoryLines || !strings.Contains(text+readFile(t, dir, "memory/harbour.md"), "An editor wrote this meanwhile.") {
 		t.Errorf("the next night left\n%s", text)
 	}
 }
@@ -233,15 +234,15 @@ func TestNightlySteps(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "MEMORY.md"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	n, err := k.Nightly(context.Background(), kernel.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
+	n, err := k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: nightAt, Audit: onlyLosses, Prune: named})
 	if err != nil || !n.Failed() || n.Steps[len(n.Steps)-1].Outcome != "skipped" {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	if jobs := readFile(t, dir, ".memkernel/"+kernel.JobsFile); !strings.Contains(jobs, `"job":"curate","error":"`) || strings.Contains(jobs, `"job":"curate","error":""`) {
+	if jobs := readFile(t, dir, ".memkernel/"+maintenance.JobsFile); !strings.Contains(jobs, `"job":"curate","error":"`) || strings.Contains(jobs, `"job":"curate","error":""`) {
 		t.Errorf("the record says %s", jobs)
 	}
 	pass(t, openKernel(t, dir).Flush, kernel.Boundary{Messages: session(71, 3, 2, 900).msgs})
-	n, err = k.Nightly(context.Background(), kernel.NightlyRequest{Now: time.Now(), Idle: time.Hour})
+	n, err = k.Maintenance().Nightly(context.Background(), maintenance.NightlyRequest{Now: time.Now(), Idle: time.Hour})
 	if err != nil || n.Skipped == "" || len(n.Steps) > 0 {
 		t.Errorf("with a session at work: %+v, %v", n, err)
 	}
@@ -280,9 +281,9 @@ func TestCurateAsksModel(t *testing.T) {
 	overgrown(t, dir)
 	k := nightKernel(t, dir)
 	defer k.Close()
-	ask := func(m *adviser) *kernel.Curated {
+	ask := func(m *adviser) *maintenance.Curated {
 		t.Helper()
-		c, err := k.Curate(context.Background(), kernel.CurateRequest{Now: nightAt, Model: m})
+		c, err := k.Maintenance().Curate(context.Background(), maintenance.CurateRequest{Now: nightAt, Model: m})
 		if err != nil {
 			t.Fatal(err)
 		}

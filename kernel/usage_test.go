@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -22,7 +23,7 @@ func billed(p *kernel.ContextPlan) *memkernel.Usage {
 	return &memkernel.Usage{InputTokens: b.UncachedTokens, CacheReadTokens: b.ReadTokens, CacheWrite5mTokens: b.Write5mTokens, CacheWrite1hTokens: b.Write1hTokens}
 }
 
-func usage(t *testing.T, k *kernel.Kernel, opt kernel.UsageOptions) *kernel.UsageStats {
+func usage(t *testing.T, k *kernel.Kernel, opt billing.Options) *billing.Report {
 	t.Helper()
 	st, err := k.Usage(context.Background(), opt)
 	if err != nil {
@@ -56,7 +57,7 @@ func TestUsageOfEveryCall(t *testing.T) {
 	c.say()
 	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
 	defer k.Close()
-	st := usage(t, k, kernel.UsageOptions{})
+	st := usage(t, k, billing.Options{})
 	if len(st.Calls) != 5 || st.Total.Calls != 5 || st.Total.Compared != 5 || len(st.Sessions) != 1 || len(st.Models) != 1 {
 		t.Fatalf("%+v", st)
 	}
@@ -93,7 +94,7 @@ func TestUsageOfCutsAndColdCalls(t *testing.T) {
 		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: u, Now: c.now})
 		c.gap(time.Duration(1+i%3*4) * time.Minute)
 	}
-	tot := usage(t, k, kernel.UsageOptions{}).Total
+	tot := usage(t, k, billing.Options{}).Total
 	if tot.Cuts != cuts || tot.SavedTokens <= 0 || *tot.SavedCostUSD <= 0 {
 		t.Errorf("%d cuts were made: %+v", cuts, tot)
 	}
@@ -115,13 +116,13 @@ func TestUsageFilters(t *testing.T) {
 		observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Usage: billed(p), Now: c.now})
 		c.gap(20 * time.Hour)
 	}
-	if st := usage(t, k, kernel.UsageOptions{Session: "s", Since: starts[1]}); st.Total.Calls != 2 {
+	if st := usage(t, k, billing.Options{Session: "s", Since: starts[1]}); st.Total.Calls != 2 {
 		t.Errorf("since the second call: %d calls", st.Total.Calls)
 	}
-	if st := usage(t, k, kernel.UsageOptions{}); len(st.Days) < 2 {
+	if st := usage(t, k, billing.Options{}); len(st.Days) < 2 {
 		t.Errorf("40 hours are %d days", len(st.Days))
 	}
-	if _, err := k.Usage(context.Background(), kernel.UsageOptions{Session: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
+	if _, err := k.Usage(context.Background(), billing.Options{Session: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
 		t.Errorf("unknown session: %v", err)
 	}
 }
@@ -147,22 +148,22 @@ func TestUsageFileIsReadWithCare(t *testing.T) {
 	whole, _ := os.ReadFile(path)
 	k := openKernel(t, dir)
 	defer k.Close()
-	st := usage(t, k, kernel.UsageOptions{})
+	st := usage(t, k, billing.Options{})
 	if tot := st.Total; tot.Calls != 3 || tot.Compared != 0 || tot.BilledCostUSD != nil || tot.Unpriced != 3 || tot.InputError != nil || tot.Billed.InputTokens != 300 {
 		t.Errorf("rows of another version, of a model without a price: %+v", tot)
 	}
 	lines := strings.SplitAfter(string(whole), "\n")
 	os.WriteFile(path, []byte(lines[0]+lines[1]+lines[2][:len(lines[2])/2]), 0o600)
-	if st = usage(t, k, kernel.UsageOptions{}); st.Total.Calls != 2 || len(st.Torn) != 1 {
+	if st = usage(t, k, billing.Options{}); st.Total.Calls != 2 || len(st.Torn) != 1 {
 		t.Errorf("a torn last line: %+v", st)
 	}
 	os.WriteFile(path, []byte(lines[0]+strings.Replace(lines[1], `"m"`, `"n"`, 1)+lines[2]), 0o600)
-	_, err = k.Usage(context.Background(), kernel.UsageOptions{})
+	_, err = k.Usage(context.Background(), billing.Options{})
 	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("a damaged line: %v", err)
 	}
 	os.WriteFile(path, nil, 0o600)
-	if st = usage(t, k, kernel.UsageOptions{}); st.Total.Calls != 0 || st.Total.HitRatio != nil || st.Sessions == nil || st.Calls == nil {
+	if st = usage(t, k, billing.Options{}); st.Total.Calls != 0 || st.Total.HitRatio != nil || st.Sessions == nil || st.Calls == nil {
 		t.Errorf("an empty file: %+v", st)
 	}
 }

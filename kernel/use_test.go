@@ -69,7 +69,7 @@ func TestConcurrentUse(t *testing.T) {
 				if o, err := k.ObserveTurn(context.Background(), turn); err != nil || o.Outcome != kernel.Committed {
 					t.Errorf("%+v, %v", o, err)
 				}
-				if _, err := k.Status(context.Background()); err != nil {
+				if _, err := k.Status(context.Background(), nil); err != nil {
 					t.Error(err)
 				}
 			}

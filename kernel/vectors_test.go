@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -71,7 +72,7 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	mode(retrieval.Hybrid)
-	if r, err := k.Reindex(context.Background(), &kernel.ReindexOptions{Full: true}); err != nil || p.documents != made || r.Stats.Vectors != r.Stats.Chunks {
+	if r, err := k.Reindex(context.Background(), &indexing.Options{Full: true}); err != nil || p.documents != made || r.Stats.Vectors != r.Stats.Chunks {
 		t.Errorf("a full reindex embedded %d texts: %v %+v", p.documents-made, err, r)
 	}
 	put(t, dir, "memory/queue.md", sampleWorkspace["memory/queue.md"]+"\nA parked job is looked at by hand.\n")

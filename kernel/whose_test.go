@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"pgregory.net/rapid"
 )
 
@@ -57,7 +58,7 @@ func TestKeysShareNoFolder(t *testing.T) {
 	k.Close()
 	k = openKernel(t, dir)
 	defer k.Close()
-	st, err := k.StatusOf(context.Background(), kernel.StatusOptions{All: true})
+	st, err := k.Status(context.Background(), &status.Options{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}

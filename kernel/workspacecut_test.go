@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // tooLarge are files of many shapes that no room for workspace files holds, each with a
@@ -72,7 +73,7 @@ func TestWorkspaceCutUsesItsRoom(t *testing.T) {
 				}
 				detail := ""
 				for _, f := range p.Faults {
-					if f.Code == kernel.FaultWorkspaceCut {
+					if f.Code == fault.WorkspaceCut {
 						detail = f.Detail
 					}
 				}
@@ -115,7 +116,7 @@ func TestWorkspaceHalfShownIsNoFault(t *testing.T) {
 		k, _ := workspaceKernel(t, map[string]string{"MEMORY.md": strings.Repeat("Prose that is shown for the most part, and a little more of it than half.\n", n*4)})
 		c := newConversation(3)
 		c.user()
-		if p := mustPlan(t, k, private(c)); hasFault(p, kernel.FaultWorkspaceCut) {
+		if p := mustPlan(t, k, private(c)); hasFault(p, fault.WorkspaceCut) {
 			t.Errorf("%d lines: %+v", n*4, p.Faults)
 		}
 	}

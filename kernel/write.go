@@ -31,7 +31,7 @@ type WriteRequest struct {
 
 // Write stages, validates and commits updates of pages. What is rejected stays in
 // the journal with its code and is no error. A constraint, a plan that is active,
-// and a page whose field "pin" is soft or hard stand in every prompt from the next
+// and a page whose field "pin" is soft or hard are in every prompt from the next
 // plan on; the others are kept.
 func (k *Kernel) Write(ctx context.Context, req WriteRequest) (*journal.Receipt, error) {
 	return k.desk.Write(ctx, turn.WriteRequest(req))
@@ -46,11 +46,6 @@ func (k *Kernel) Pages(ctx context.Context, sessionKey string) ([]journal.Stored
 	}
 	own := s.Stored()
 	unlock()
-	shared, err := k.projectPages(ctx)
+	shared, err := k.desk.Shared(ctx)
 	return append(shared, own...), err
-}
-
-// projectPages are the pages that all sessions share.
-func (k *Kernel) projectPages(ctx context.Context) ([]journal.StoredPage, error) {
-	return k.desk.Shared(ctx)
 }

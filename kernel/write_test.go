@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -50,7 +51,7 @@ func TestPinsStand(t *testing.T) {
 			}
 		}
 		for _, f := range q.Faults {
-			if f.Code == kernel.FaultPinned {
+			if f.Code == fault.Pinned {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -188,7 +189,7 @@ func TestPinMakesRoom(t *testing.T) {
 	write(t, k, pin("big", strings.Repeat("Rule about the harbour office. ", 2100)))
 	p = mustPlan(t, k, request(c))
 	for _, f := range p.Faults {
-		if f.Code == kernel.FaultPinned {
+		if f.Code == fault.Pinned {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -216,7 +217,7 @@ func TestPinWithoutRoom(t *testing.T) {
 	p := mustPlan(t, k, req)
 	var missed bool
 	for _, f := range p.Faults {
-		missed = missed || f.Code == kernel.FaultPinned && f.BudgetInsufficient && f.Page != "" && strings.Contains(f.Detail, "more than there are")
+		missed = missed || f.Code == fault.Pinned && f.BudgetInsufficient && f.Page != "" && strings.Contains(f.Detail, "more than there are")
 	}
 	if !missed {
 		t.Errorf("faults: %+v", p.Faults)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
@@ -64,7 +64,7 @@ func (c *Call) code(name string) {
 
 // controllable are the faults that another choice of what is shown would have
 // prevented. The others come from the host or the machine.
-var controllable = map[string]bool{string(kernel.FaultRefetch): true, string(kernel.FaultDuplicateTool): true}
+var controllable = map[string]bool{string(fault.Refetch): true, string(fault.DuplicateTool): true}
 
 // price fills in what the bill holds. The fixed part is in front, so its tokens
 // are the first that are read, then written for long, then for short.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -23,7 +24,7 @@ import (
 // slow is an index that reads its last file only once the gate is open, and shows
 // each file that it has read.
 type slow struct {
-	kernel.Index
+	indexing.Index
 	last string
 	gate <-chan struct{}
 }
@@ -59,9 +60,9 @@ func slowKernel(t *testing.T, gate <-chan struct{}) *kernel.Kernel {
 			t.Fatal(err)
 		}
 	}
-	b := kernel.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
+	b := indexing.SQLite(filepath.Join(dir, kernel.DefaultStateDir, "index.sqlite"))
 	file := b.Open
-	b.Open = func(ctx context.Context, o *index.Options) (kernel.Index, error) {
+	b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 		ix, err := file(ctx, o)
 		return slow{ix, "memory/stork.md", gate}, err
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -18,17 +20,17 @@ type planned struct {
 	Generation int    `json:"generation"`
 	// Cut reports whether older messages left with this plan, Cold that the provider's
 	// cache is taken to be empty.
-	Cut      bool             `json:"cut"`
-	Cold     bool             `json:"cold"`
-	FlushDue string           `json:"flush_due"`
-	Budgets  kernel.Budgets   `json:"budgets"`
-	Regions  []kernel.Region  `json:"regions"`
-	Params   kernel.Params    `json:"params"`
-	Recall   kernel.Retrieval `json:"retrieval"`
-	Reduced  []kernel.Reduced `json:"reduced"`
-	Faults   []kernel.Fault   `json:"faults"`
-	Alerts   []kernel.Fault   `json:"alerts"`
-	Stats    kernel.Stats     `json:"stats"`
+	Cut      bool              `json:"cut"`
+	Cold     bool              `json:"cold"`
+	FlushDue string            `json:"flush_due"`
+	Budgets  outline.Budgets   `json:"budgets"`
+	Regions  []outline.Region  `json:"regions"`
+	Params   outline.Params    `json:"params"`
+	Recall   outline.Retrieval `json:"retrieval"`
+	Reduced  []outline.Reduced `json:"reduced"`
+	Faults   []fault.Fault     `json:"faults"`
+	Alerts   []fault.Fault     `json:"alerts"`
+	Stats    kernel.Stats      `json:"stats"`
 
 	Format transcript.Format `json:"format"`
 	// Items are the messages to send, Count how many they come to; see doc/rpc.md.
@@ -41,9 +43,9 @@ type planned struct {
 
 	Conversation *mark `json:"conversation,omitempty"`
 
-	Layout   *document.Layout  `json:"layout,omitempty"`
-	Debug    *kernel.Debug     `json:"debug,omitempty"`
-	Deferred []kernel.Deferred `json:"deferred,omitempty"`
+	Layout   *document.Layout   `json:"layout,omitempty"`
+	Debug    *outline.Debug     `json:"debug,omitempty"`
+	Deferred []outline.Deferred `json:"deferred,omitempty"`
 }
 
 // item is a run of messages: the host's own, as they stand, or one that is new or
@@ -78,7 +80,7 @@ func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
 	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
 		out.Layout, out.Deferred = document.OfLayout(p), list(p.Deferred)
-		out.Debug = &kernel.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
+		out.Debug = &outline.Debug{Included: list(p.Debug.Included), Excluded: list(p.Debug.Excluded)}
 	}
 	return out
 }

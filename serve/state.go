@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
-	st, err := d.k.Status(ctx)
+	st, err := d.k.Status(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ type usageCall struct {
 }
 
 func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
-	st, err := d.k.Usage(ctx, kernel.UsageOptions{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
+	st, err := d.k.Usage(ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +86,10 @@ func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (any, erro
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}
-	opts := &kernel.ReindexOptions{Full: p.Full, Wait: time.Duration(p.WaitMS) * time.Millisecond}
+	opts := &indexing.Options{Full: p.Full, Wait: time.Duration(p.WaitMS) * time.Millisecond}
 	if p.Progress {
 		var last time.Time
-		opts.Progress = func(r kernel.ReindexProgress) {
+		opts.Progress = func(r indexing.Progress) {
 			if now := time.Now(); now.Sub(last) >= progressEvery || r.Done == r.Total {
 				last = now
 				c.notify("$/progress", progress{rawID(c.id), r.Stage, r.Done, r.Total, r.Files, r.Chunks})

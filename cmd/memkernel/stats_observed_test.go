@@ -14,15 +14,15 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
 
 // statsOf is what stats says of a workspace.
-func statsOf(t *testing.T, ws string) (total kernel.UsageSum, text string) {
+func statsOf(t *testing.T, ws string) (total billing.Sum, text string) {
 	t.Helper()
-	var doc struct{ Total kernel.UsageSum }
+	var doc struct{ Total billing.Sum }
 	code, out, stderr := invoke(t, "stats", "--workspace", ws, "--json")
 	if err := json.Unmarshal([]byte(out), &doc); code != fail.ExitOK || err != nil {
 		t.Fatalf("exit %d, %s, %v", code, stderr, err)
@@ -32,7 +32,7 @@ func statsOf(t *testing.T, ws string) (total kernel.UsageSum, text string) {
 }
 
 // agrees holds sums against the bill of the transcript.
-func agrees(t *testing.T, name string, got kernel.UsageSum, path string) {
+func agrees(t *testing.T, name string, got billing.Sum, path string) {
 	t.Helper()
 	s, err := transcript.LoadFile(path, nil)
 	if err != nil {

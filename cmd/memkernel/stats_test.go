@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -134,10 +135,10 @@ func TestStatsSums(t *testing.T) {
 	ws := observed(t)
 	code, text, stderr := invoke(t, "stats", "--workspace", ws, "--json")
 	var doc struct {
-		Total  kernel.UsageSum
-		Models []kernel.UsageSum
+		Total  billing.Sum
+		Models []billing.Sum
 		Calls  []struct {
-			Billed        kernel.UsageTokens
+			Billed        billing.Tokens
 			BilledCostUSD *float64 `json:"billed_cost_usd"`
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // overgrown is a workspace that curation and pruning find something in, as what calls
@@ -133,7 +133,7 @@ func TestNightlyGit(t *testing.T) {
 
 // The limit of MEMORY.md is one number, whoever asks for it.
 func TestMemoryLinesAreOneNumber(t *testing.T) {
-	if n := config.Default().Upkeep.MemoryLines; n != kernel.DefaultMemoryLines {
-		t.Errorf("the configuration says %d and the kernel %d", n, kernel.DefaultMemoryLines)
+	if n := config.Default().Upkeep.MemoryLines; n != maintenance.DefaultMemoryLines {
+		t.Errorf("the configuration says %d and the kernel %d", n, maintenance.DefaultMemoryLines)
 	}
 }

@@ -14,20 +14,22 @@ import (
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-func backend(o Options) kernel.Backend {
-	some := func(ix *Index, err error) (kernel.Index, error) {
+func backend(o Options) indexing.Backend {
+	some := func(ix *Index, err error) (indexing.Index, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return kernel.Backend{Name: "postgres", Place: o.Place(),
-		Open: func(ctx context.Context, i *index.Options) (kernel.Index, error) { return some(Open(ctx, o, i)) },
-		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+	return indexing.Backend{Name: "postgres", Place: o.Place(),
+		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) { return some(Open(ctx, o, i)) },
+		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
 			return some(Rebuild(ctx, o, i))
 		}}
 }
@@ -101,8 +103,8 @@ func TestKernelOnPostgres(t *testing.T) {
 	if found, err := k.Check(context.Background()); err != nil || len(found) != 0 {
 		t.Errorf("check: %v, %v", found, err)
 	}
-	st, err := kb.Status(context.Background())
-	if err != nil || st.Memory.Index.State != kernel.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
+	st, err := kb.Status(context.Background(), nil)
+	if err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
 		t.Errorf("status %+v, %v", st.Memory.Index, err)
 	}
 }
@@ -125,17 +127,17 @@ func TestMigrate(t *testing.T) {
 	withVectors(t, probe)
 	dir, ctx := workspace(t), context.Background()
 	model := &paying{}
-	file := kernel.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
+	file := indexing.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
 	k := openKernel(t, dir, kernel.MemoryOptions{Embedder: model})
 	first, err := k.Reindex(ctx, nil)
 	if err != nil || first.EmbedErr != nil || first.Stats.Vectors == 0 {
 		t.Fatal(err, first.EmbedErr)
 	}
-	r, err := k.Migrate(ctx, kernel.MigrateOptions{From: file, To: backend(o)})
+	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)})
 	if err != nil || r.Made != "" || r.VectorsCopied != int(first.Stats.Cached) || r.Stats.Chunks != first.Stats.Chunks || r.Behind || r.Compared == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if r, err = k.Migrate(ctx, kernel.MigrateOptions{From: file, To: backend(o)}); err != nil || r.VectorsCopied != 0 || r.Read != 0 {
+	if r, err = k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)}); err != nil || r.VectorsCopied != 0 || r.Read != 0 {
 		t.Errorf("once more: %+v, %v", r, err)
 	}
 	paid := model.texts
@@ -147,8 +149,8 @@ func TestMigrate(t *testing.T) {
 	if r := ask(t, shared, "staging port", true); r.Mode != retrieval.Hybrid || len(r.Hits) == 0 {
 		t.Errorf("%s %s", r.Mode, r.Detail)
 	}
-	back := kernel.SQLite(filepath.Join(t.TempDir(), "x", "index.sqlite"))
-	if r, err = shared.Migrate(ctx, kernel.MigrateOptions{From: backend(o), To: back}); err != nil || r.VectorsCopied != int(first.Stats.Cached) {
+	back := indexing.SQLite(filepath.Join(t.TempDir(), "x", "index.sqlite"))
+	if r, err = shared.Migrate(ctx, indexing.MigrateOptions{From: backend(o), To: back}); err != nil || r.VectorsCopied != int(first.Stats.Cached) {
 		t.Errorf("back: %+v, %v", r, err)
 	}
 }
@@ -162,21 +164,21 @@ func TestMigrationGoesOn(t *testing.T) {
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	file := kernel.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
+	file := indexing.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
 	cut := backend(o)
 	open := cut.Open
-	cut.Open = func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+	cut.Open = func(ctx context.Context, i *index.Options) (indexing.Index, error) {
 		ix, err := open(ctx, i)
 		if err == nil {
 			killAll(t) // the pool's connections die under it
 		}
 		return ix, err
 	}
-	_, err := k.Migrate(ctx, kernel.MigrateOptions{From: file, To: cut})
+	_, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: cut})
 	if err != nil && !errors.Is(err, ErrUnreachable) || err != nil && strings.Contains(err.Error(), "password") {
 		t.Errorf("%v", err)
 	}
-	r, err := k.Migrate(ctx, kernel.MigrateOptions{From: file, To: backend(o)})
+	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)})
 	if err != nil || r.Stats.Files != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -99,7 +99,7 @@ func TestGoesOn(t *testing.T) {
 			if parted := prefixes(t, requests); len(requests) != 60 || parted == 0 || parted > 12 {
 				t.Errorf("%d requests, %d with another prefix", len(requests), parted)
 			}
-			st, err := a.kernel.Status(t.Context())
+			st, err := a.kernel.Status(t.Context(), nil)
 			if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 30 {
 				t.Errorf("%+v, %v", st.Sessions, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/integrations/picoclaw"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -112,7 +113,7 @@ func (h *host) nothingLost(t *testing.T, k *kernel.Kernel) {
 	}
 	for _, r := range plan.Reduced {
 		c, err := k.Get(context.Background(), session, r.Page)
-		if err != nil || c.Reason != kernel.ReasonOK {
+		if err != nil || c.Reason != content.OK {
 			t.Fatalf("page %s of %s: %v %v", r.Page, r.Key, err, c)
 		}
 		all.WriteString(c.Text)
@@ -314,7 +315,7 @@ func TestManySessions(t *testing.T) {
 		})
 	}
 	all.Wait()
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

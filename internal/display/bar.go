@@ -6,7 +6,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 // Bars draw how far a reindex is: bytes of files that are read, then texts that
@@ -21,7 +21,7 @@ type Bars struct {
 func NewBars(w io.Writer) *Bars { return &Bars{w: Bare(w)} }
 
 // Show moves the bar to where the reindex is.
-func (b *Bars) Show(p kernel.ReindexProgress) {
+func (b *Bars) Show(p indexing.Progress) {
 	if p.Total <= 0 {
 		return
 	}
@@ -33,17 +33,17 @@ func (b *Bars) Show(p kernel.ReindexProgress) {
 	b.bar.Set64(min(p.Done, p.Total))
 }
 
-func (b *Bars) begin(p kernel.ReindexProgress) *progressbar.ProgressBar {
+func (b *Bars) begin(p indexing.Progress) *progressbar.ProgressBar {
 	name := "reading files"
 	switch p.Stage {
-	case kernel.StageEmbed:
+	case indexing.StageEmbed:
 		name = "embedding"
-	case kernel.StageVectors:
+	case indexing.StageVectors:
 		name = "copying vectors"
 	}
 	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(name),
 		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),
-		progressbar.OptionShowBytes(p.Stage == kernel.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
+		progressbar.OptionShowBytes(p.Stage == indexing.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
 }
 
 // Done wipes the bar.

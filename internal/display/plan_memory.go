@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // fromMemory tells whether a row shows a file of the workspace.
-func fromMemory(r *kernel.Included) bool {
+func fromMemory(r *outline.Included) bool {
 	switch r.Kind {
 	case string(pagevm.Bootstrap), string(pagevm.Preference), string(pagevm.Plan):
 		return true
@@ -18,8 +19,8 @@ func fromMemory(r *kernel.Included) bool {
 }
 
 // memoryRows are what of the plan comes from the workspace's files.
-func memoryRows(plan *kernel.ContextPlan) []kernel.Included {
-	var out []kernel.Included
+func memoryRows(plan *kernel.ContextPlan) []outline.Included {
+	var out []outline.Included
 	for i := range plan.Debug.Included {
 		if fromMemory(&plan.Debug.Included[i]) {
 			out = append(out, plan.Debug.Included[i])
@@ -45,10 +46,10 @@ func memoryLine(plan *kernel.ContextPlan) string {
 }
 
 // leftOut are hits that were not recalled.
-func leftOut(plan *kernel.ContextPlan) []kernel.Excluded {
-	var out []kernel.Excluded
+func leftOut(plan *kernel.ContextPlan) []outline.Excluded {
+	var out []outline.Excluded
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == kernel.RegionRetrieval {
+		if r.Kind == outline.RegionRetrieval {
 			out = append(out, r)
 		}
 	}
@@ -93,7 +94,7 @@ func (s *sheet) memoryRow(kind, name, level string, tokens int) {
 	s.line("  ", s.Paint(Gray, left(kind, 12)), left(Clip(name, 41), 42), s.level(level, 12), right(count, 10))
 }
 
-func (s *sheet) leftRows(rows []kernel.Excluded) {
+func (s *sheet) leftRows(rows []outline.Excluded) {
 	shown := rows
 	if !s.all && len(rows) > maxRows {
 		shown = rows[:maxRows]

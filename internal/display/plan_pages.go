@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
@@ -35,7 +36,7 @@ func fates(plan *kernel.ContextPlan) []fate {
 		out = append(out, f)
 	}
 	for _, r := range plan.Debug.Excluded {
-		if r.Kind == kernel.RegionRetrieval {
+		if r.Kind == outline.RegionRetrieval {
 			continue // it was no page yet
 		}
 		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 )
 
 // band is one stretch of the window.
@@ -21,12 +22,12 @@ var signs = map[string]struct {
 	sign   byte
 	colour Ink
 }{
-	kernel.RegionTools:      {'T', purple},
-	kernel.RegionSystem:     {'S', blue},
-	kernel.RegionCarry:      {'C', cyan},
-	kernel.RegionWorkingSet: {'#', green},
-	kernel.RegionRetrieval:  {'R', yellow},
-	kernel.RegionNewest:     {'N', red},
+	outline.RegionTools:      {'T', purple},
+	outline.RegionSystem:     {'S', blue},
+	outline.RegionCarry:      {'C', cyan},
+	outline.RegionWorkingSet: {'#', green},
+	outline.RegionRetrieval:  {'R', yellow},
+	outline.RegionNewest:     {'N', red},
 }
 
 // bands are the regions of the plan, then what is free, the margin and the

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -63,7 +65,7 @@ func uncut(plan *kernel.ContextPlan) int {
 }
 
 // over is by how much a plan is over what the window leaves for it.
-func over(b *kernel.Budgets) int {
+func over(b *outline.Budgets) int {
 	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
 }
 
@@ -105,7 +107,7 @@ func lookAt(plan *kernel.ContextPlan) string {
 	case n == 1:
 		return fmt.Sprintf("Look at Faults, which has one: %s.", plan.Faults[0].Code)
 	case n > 1:
-		codes := map[kernel.FaultCode]bool{}
+		codes := map[fault.Code]bool{}
 		var names []string
 		for _, f := range plan.Faults {
 			if !codes[f.Code] {

@@ -7,15 +7,17 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
 // plan100 is a plan of 60,000 tokens in a window of 100,000, priced and warm.
 func plan100(change func(*kernel.ContextPlan)) *Plan {
 	cost, plain := 0.02, 0.1
-	p := &kernel.ContextPlan{Model: "m-1", Retrieval: kernel.Retrieval{Reason: "OK"},
-		Budgets: kernel.Budgets{ContextWindow: 100_000, ReserveTokens: 10_000, PlannedInputTokens: 60_000, Utilization: 0.6},
-		Layout:  kernel.Layout{Bill: cachelayout.Bill{ReadTokens: 45_000, Write5mTokens: 15_000, CostUSD: &cost, NoLayoutCostUSD: &plain}}}
+	p := &kernel.ContextPlan{Model: "m-1", Retrieval: outline.Retrieval{Reason: "OK"},
+		Budgets: outline.Budgets{ContextWindow: 100_000, ReserveTokens: 10_000, PlannedInputTokens: 60_000, Utilization: 0.6},
+		Layout:  outline.Layout{Bill: cachelayout.Bill{ReadTokens: 45_000, Write5mTokens: 15_000, CostUSD: &cost, NoLayoutCostUSD: &plain}}}
 	if change != nil {
 		change(p)
 	}
@@ -25,10 +27,10 @@ func plan100(change func(*kernel.ContextPlan)) *Plan {
 func pages(less, gone int) func(*kernel.ContextPlan) {
 	return func(p *kernel.ContextPlan) {
 		for range less {
-			p.Debug.Included = append(p.Debug.Included, kernel.Included{Kind: "evidence", Level: pagevm.Pointer})
+			p.Debug.Included = append(p.Debug.Included, outline.Included{Kind: "evidence", Level: pagevm.Pointer})
 		}
 		for range gone {
-			p.Debug.Excluded = append(p.Debug.Excluded, kernel.Excluded{Kind: "evidence"})
+			p.Debug.Excluded = append(p.Debug.Excluded, outline.Excluded{Kind: "evidence"})
 		}
 		p.Budgets.Utilization = 0.95
 		p.Layout.Made = &pagevm.CutPoint{Reason: cachelayout.ReasonForced}
@@ -70,17 +72,17 @@ func TestWords(t *testing.T) {
 		"refused": {func(p *kernel.ContextPlan) { p.Layout.Cut.Do, p.Layout.Cut.Reason = true, cachelayout.ReasonHighWater },
 			"; a cut was due, since the prompt reached its high-water mark, and was refused.", "", "Look at Cut, which names the rule"},
 		"over the window": {func(p *kernel.ContextPlan) { p.Budgets.PlannedInputTokens = 90_001 }, "which is 1 token too many; nothing could be cut.", "", "Look at Budget"},
-		"one fault":       {func(p *kernel.ContextPlan) { p.Faults = []kernel.Fault{{Code: "workspace_cut"}} }, "", "", "Look at Faults, which has one: workspace_cut."},
-		"two faults":      {func(p *kernel.ContextPlan) { p.Faults = []kernel.Fault{{Code: "a"}, {Code: "a"}} }, "", "", "Look at Faults, which has 2: a."},
+		"one fault":       {func(p *kernel.ContextPlan) { p.Faults = []fault.Fault{{Code: "workspace_cut"}} }, "", "", "Look at Faults, which has one: workspace_cut."},
+		"two faults":      {func(p *kernel.ContextPlan) { p.Faults = []fault.Fault{{Code: "a"}, {Code: "a"}} }, "", "", "Look at Faults, which has 2: a."},
 		"many faults": {func(p *kernel.ContextPlan) {
 			for i := range 5 {
-				p.Faults = append(p.Faults, kernel.Fault{Code: kernel.FaultCode(fmt.Sprint("f", i))})
+				p.Faults = append(p.Faults, fault.Fault{Code: fault.Code(fmt.Sprint("f", i))})
 			}
 		}, "", "", "which has 5: f0, f1, f2, …."},
-		"one deferred": {func(p *kernel.ContextPlan) { p.Deferred = []kernel.Deferred{{SavedTokens: 1}} }, "", "", "where 1 change waits for a cut, to save 1 token."},
-		"deferred":     {func(p *kernel.ContextPlan) { p.Deferred = make([]kernel.Deferred, 2) }, "", "", "where 2 changes wait for a cut, to save 0 tokens."},
+		"one deferred": {func(p *kernel.ContextPlan) { p.Deferred = []outline.Deferred{{SavedTokens: 1}} }, "", "", "where 1 change waits for a cut, to save 1 token."},
+		"deferred":     {func(p *kernel.ContextPlan) { p.Deferred = make([]outline.Deferred, 2) }, "", "", "where 2 changes wait for a cut, to save 0 tokens."},
 		"stale": {func(p *kernel.ContextPlan) {
-			p.Retrieval = kernel.Retrieval{Reason: "STALE_INDEX", Detail: "3 files changed."}
+			p.Retrieval = outline.Retrieval{Reason: "STALE_INDEX", Detail: "3 files changed."}
 		}, "", "", "Look at Memory, which was not searched as it could be: 3 files changed."},
 		"one token": {func(p *kernel.ContextPlan) { p.Budgets.PlannedInputTokens = 1; p.Layout.Bill.ReadTokens = 1 }, "This call has 1 token, 0.0 % of", "has 1 token of it", "Nothing"},
 	} {

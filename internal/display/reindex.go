@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 // Reindex says what a run came to.
@@ -87,7 +87,7 @@ func leftNames(l *document.LeftOut) string {
 }
 
 // told is what is said of a file, behind its name unless that is in it.
-func told(s kernel.Skipped) string {
+func told(s indexing.Skipped) string {
 	if s.Path == "" || strings.Contains(s.Reason, s.Path) {
 		return s.Reason
 	}

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 // Stats is the table and the picture for a terminal of the style's width.
-func Stats(w io.Writer, st *kernel.UsageStats, p Style) error {
+func Stats(w io.Writer, st *billing.Report, p Style) error {
 	columns := p.Width
 	b := &strings.Builder{}
 	t := &st.Total
@@ -30,7 +30,7 @@ func Stats(w io.Writer, st *kernel.UsageStats, p Style) error {
 }
 
 // statsHead says how much there is.
-func statsHead(st *kernel.UsageStats) string {
+func statsHead(st *billing.Report) string {
 	head := fmt.Sprintf("%s of %s", Plural(st.Total.Calls, "call"), Plural(len(st.Sessions), "session"))
 	if st.Total.Turns > 0 {
 		head += ", " + Plural(st.Total.Turns, "turn")
@@ -40,7 +40,7 @@ func statsHead(st *kernel.UsageStats) string {
 
 // againstBill is what was planned beside what was billed, over the calls that have
 // both; where none has, it is the bill.
-func againstBill(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
+func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	const name, number, off = 16, 13, 11
 	compared := t.Compared > 0
 	wide := compared && columns >= 2+name+2*number+off
@@ -77,7 +77,7 @@ func againstBill(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
 }
 
 // said is what sums alone do not show.
-func said(b *strings.Builder, t *kernel.UsageSum, p Style, columns int) {
+func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	line := func(name, text string) {
 		for _, l := range Wrap(text, columns-18) {
 			fmt.Fprintf(b, "  %s%s\n", left(name, 16), l)
@@ -110,10 +110,10 @@ func optionalShare(v *float64) string {
 }
 
 // picture draws the calls in the order of time.
-func picture(b *strings.Builder, st *kernel.UsageStats, p Style, columns int) {
+func picture(b *strings.Builder, st *billing.Report, p Style, columns int) {
 	const name, most = 16, 14
 	n := columns - 2 - name - most
-	draw := func(label string, colour Ink, of func(r *kernel.UsageRow) int) {
+	draw := func(label string, colour Ink, of func(r *billing.Call) int) {
 		values := make([]int, len(st.Calls))
 		for i := range st.Calls {
 			values[i] = of(&st.Calls[i])
@@ -123,12 +123,12 @@ func picture(b *strings.Builder, st *kernel.UsageStats, p Style, columns int) {
 	}
 	b.WriteString(p.Paint(Bold, "over time") + "\n")
 	if st.Total.Compared > 0 {
-		draw("planned input", cyan, func(r *kernel.UsageRow) int { return r.PlannedInputTokens })
+		draw("planned input", cyan, func(r *billing.Call) int { return r.PlannedInputTokens })
 	}
-	draw("billed input", blue, func(r *kernel.UsageRow) int { return r.Usage.InputTotal() })
-	draw("  cache read", green, func(r *kernel.UsageRow) int { return r.Usage.CacheReadTokens })
-	draw("  written", yellow, func(r *kernel.UsageRow) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })
-	draw("  uncached", red, func(r *kernel.UsageRow) int { return r.Usage.InputTokens })
+	draw("billed input", blue, func(r *billing.Call) int { return r.Usage.InputTotal() })
+	draw("  cache read", green, func(r *billing.Call) int { return r.Usage.CacheReadTokens })
+	draw("  written", yellow, func(r *billing.Call) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })
+	draw("  uncached", red, func(r *billing.Call) int { return r.Usage.InputTokens })
 }
 
 // sparkline draws values in at most n columns, each the largest of its share of
@@ -177,19 +177,19 @@ func compact(n int) string {
 }
 
 // sums is a table of sums. Columns that do not fit are left out, the last first.
-func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p Style, columns int) {
+func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns int) {
 	cells := []struct {
 		head  string
 		width int
-		of    func(s *kernel.UsageSum) string
+		of    func(s *billing.Sum) string
 	}{
-		{"calls", 7, func(s *kernel.UsageSum) string { return Thousands(s.Calls) }},
-		{"input", 8, func(s *kernel.UsageSum) string { return compact(s.Billed.InputTokens) }},
-		{"hits", 9, func(s *kernel.UsageSum) string { return optionalShare(s.HitRatio) }},
+		{"calls", 7, func(s *billing.Sum) string { return Thousands(s.Calls) }},
+		{"input", 8, func(s *billing.Sum) string { return compact(s.Billed.InputTokens) }},
+		{"hits", 9, func(s *billing.Sum) string { return optionalShare(s.HitRatio) }},
 		{"cost", 11, costOf},
-		{"error", 9, func(s *kernel.UsageSum) string { return optionalShare(s.InputError) }},
-		{"cold", 6, func(s *kernel.UsageSum) string { return Thousands(s.ColdSeen) }},
-		{"saved", 8, func(s *kernel.UsageSum) string { return compact(s.SavedTokens) }},
+		{"error", 9, func(s *billing.Sum) string { return optionalShare(s.InputError) }},
+		{"cold", 6, func(s *billing.Sum) string { return Thousands(s.ColdSeen) }},
+		{"saved", 8, func(s *billing.Sum) string { return compact(s.SavedTokens) }},
 	}
 	const leastName = 20
 	room := columns - 2 - leastName
@@ -213,7 +213,7 @@ func sums(b *strings.Builder, title string, rows []kernel.UsageSum, p Style, col
 }
 
 // costOf is what the calls of a sum cost; a plus says that some are unpriced.
-func costOf(s *kernel.UsageSum) string {
+func costOf(s *billing.Sum) string {
 	if s.BilledCostUSD != nil && s.Unpriced > 0 {
 		return dollars(s.BilledCostUSD) + "+"
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 const pageHead = `<!DOCTYPE html>
@@ -27,12 +27,12 @@ svg{width:100%;height:auto}svg text{fill:var(--soft);font-size:11px}
 `
 
 // StatsPage is a page that needs nothing but itself: no network and no script.
-func StatsPage(st *kernel.UsageStats, where *time.Location) string {
+func StatsPage(st *billing.Report, where *time.Location) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	fmt.Fprintf(&b, "<h1>memkernel stats</h1>\n<p>%s%s.</p>\n", statsHead(st), period(st, where))
 	if st.Total.Calls > 0 {
-		pageTable(&b, "Plan against bill", []kernel.UsageSum{st.Total})
+		pageTable(&b, "Plan against bill", []billing.Sum{st.Total})
 		pagePlots(&b, st)
 		pageTable(&b, "By session", st.Sessions)
 		pageTable(&b, "By day", st.Days)
@@ -43,7 +43,7 @@ func StatsPage(st *kernel.UsageStats, where *time.Location) string {
 }
 
 // period says from when to when.
-func period(st *kernel.UsageStats, where *time.Location) string {
+func period(st *billing.Report, where *time.Location) string {
 	if len(st.Calls) == 0 || st.Calls[0].Time.IsZero() {
 		return ""
 	}
@@ -51,7 +51,7 @@ func period(st *kernel.UsageStats, where *time.Location) string {
 	return ", " + day(st.Calls[0].Time) + " to " + day(st.Calls[len(st.Calls)-1].Time)
 }
 
-func pagePlots(b *strings.Builder, st *kernel.UsageStats) {
+func pagePlots(b *strings.Builder, st *billing.Report) {
 	n := len(st.Calls)
 	var planned, total []int
 	read, write, plain := make([]int, n), make([]int, n), make([]int, n)
@@ -75,7 +75,7 @@ func pagePlots(b *strings.Builder, st *kernel.UsageStats) {
 
 // costSeries adds up what was planned, billed, and would have been billed without
 // cuts, over calls that have each of them; where none has, it is the bill.
-func costSeries(st *kernel.UsageStats) []series {
+func costSeries(st *billing.Report) []series {
 	if st.Total.Compared == 0 {
 		out, sum := series{"billed", "#d62728", nil}, 0.0
 		for i := range st.Calls {
@@ -110,7 +110,7 @@ func floats(v []int) []float64 {
 	return out
 }
 
-func pageTable(b *strings.Builder, title string, rows []kernel.UsageSum) {
+func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
 	fmt.Fprintf(b, "<h2>%s</h2>\n<table><tr><th></th>", html.EscapeString(title))
 	for _, h := range []string{"calls", "turns", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "saved"} {
 		fmt.Fprintf(b, "<th>%s</th>", h)

@@ -11,20 +11,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 // TestStatsFitsAnyWidth draws sums of any size in terminals of any width.
 func TestStatsFitsAnyWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(rt, "calls")
-		st := &kernel.UsageStats{}
+		st := &billing.Report{}
 		for range n {
-			st.Calls = append(st.Calls, kernel.UsageRow{PlannedInputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "planned"),
+			st.Calls = append(st.Calls, billing.Call{PlannedInputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "planned"),
 				Usage: memkernel.Usage{InputTokens: rapid.IntRange(0, 1<<40).Draw(rt, "input")}})
 		}
-		st.Total = kernel.UsageSum{Calls: n, Name: "total"}
-		st.Sessions = []kernel.UsageSum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
+		st.Total = billing.Sum{Calls: n, Name: "total"}
+		st.Sessions = []billing.Sum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
 		w := rapid.IntRange(MinWidth, Columns).Draw(rt, "width")
 		var drawn strings.Builder
 		if err := Stats(&drawn, st, Style{Width: w}); err != nil {

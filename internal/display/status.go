@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // Status says what is stored, and how big it is.
-func Status(w io.Writer, st *kernel.Status, p Style) error {
+func Status(w io.Writer, st *status.Report, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "state"), Printable(st.StateDir))
 	fmt.Fprintf(&b, "  %s of %s\n", Plural(st.Blobs, "blob"), Size(st.BlobBytes))
@@ -58,7 +58,7 @@ func Status(w io.Writer, st *kernel.Status, p Style) error {
 }
 
 // maskedText tells what was taken for secrets, and what is gone.
-func maskedText(b *strings.Builder, st *kernel.Status) {
+func maskedText(b *strings.Builder, st *status.Report) {
 	var rules []string
 	total := 0
 	for _, m := range st.Masked {
@@ -75,7 +75,7 @@ func maskedText(b *strings.Builder, st *kernel.Status) {
 	}
 }
 
-func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p Style) {
+func memoryText(b *strings.Builder, m *status.Memory, p Style) {
 	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "memory"), Printable(m.Workspace))
 	if !m.Enabled {
 		b.WriteString("  switched off\n")
@@ -104,7 +104,7 @@ func memoryText(b *strings.Builder, m *kernel.MemoryStatus, p Style) {
 }
 
 // modelsText says how it stands with the models that make notes.
-func modelsText(b *strings.Builder, models []kernel.Cooldown, p Style) {
+func modelsText(b *strings.Builder, models []status.Cooldown, p Style) {
 	for _, m := range models {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.columns()-7))
 		if m.Failures > 0 {
@@ -115,8 +115,8 @@ func modelsText(b *strings.Builder, models []kernel.Cooldown, p Style) {
 	}
 }
 
-func indexText(b *strings.Builder, p Style, ix *kernel.IndexStatus) {
-	if ix.State != kernel.IndexOK {
+func indexText(b *strings.Builder, p Style, ix *status.Index) {
+	if ix.State != status.IndexOK {
 		fmt.Fprintf(b, "  index: %s; %s says more\n", ix.State, p.command("'memkernel doctor'"))
 		return
 	}
@@ -135,7 +135,7 @@ func indexText(b *strings.Builder, p Style, ix *kernel.IndexStatus) {
 }
 
 // syncText says when the index was last brought up to date, and by what.
-func syncText(b *strings.Builder, m *kernel.MemoryStatus) {
+func syncText(b *strings.Builder, m *status.Memory) {
 	if l := m.Sync.Last; l != nil {
 		fmt.Fprintf(b, "  last synced%s by %s, watcher %s: %s read, %d gone\n", strings.TrimPrefix(AtTime(l.Time), ", at"), l.Reason, onOff(l.Watching), Plural(l.Files, "file"), l.Removed)
 		for _, line := range Wrap(l.Error, Columns-4) {
@@ -169,7 +169,7 @@ func Size(n int64) string {
 }
 
 // lifeText says what the boundaries of a session left behind.
-func lifeText(b *strings.Builder, l *kernel.LifeStatus) {
+func lifeText(b *strings.Builder, l *status.Life) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
 		newest = l.Checkpoints[0]
@@ -192,7 +192,7 @@ func lifeText(b *strings.Builder, l *kernel.LifeStatus) {
 }
 
 // cutText says what the cuts of a conversation came to.
-func cutText(b *strings.Builder, l *kernel.LineStatus) {
+func cutText(b *strings.Builder, l *status.Line) {
 	if c := l.LastCut; c != nil {
 		fmt.Fprintf(b, "    last cut%s: %s, from %s to %s tokens\n", strings.TrimPrefix(AtTime(c.Time), ", at"), c.Reason, Thousands(c.Before), Thousands(c.After))
 	}
@@ -205,7 +205,7 @@ func cutText(b *strings.Builder, l *kernel.LineStatus) {
 }
 
 // netsText says what stands of the working state in the workspace's Markdown.
-func netsText(b *strings.Builder, n *kernel.NetsStatus, p Style) {
+func netsText(b *strings.Builder, n *status.Nets, p Style) {
 	if s := &n.SessionState; s.Bytes > 0 || s.Detail != "" {
 		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "working state"), s.Path)
 		switch {

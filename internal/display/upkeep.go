@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // Curated lists the entries that were, or would be, added.
-func Curated(w io.Writer, out *kernel.Curated, p Style) error {
+func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 	for i := range out.Entries {
 		e := &out.Entries[i]
 		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.columns()-4) {
@@ -59,7 +59,7 @@ const shownMove = 100
 const shownSuggestions = 20
 
 // Pruned lists what moved, or would move, where, and what stays.
-func Pruned(w io.Writer, out *kernel.Pruned, p Style) error {
+func Pruned(w io.Writer, out *maintenance.Pruned, p Style) error {
 	for i := range out.Moves {
 		m := &out.Moves[i]
 		to := m.To

@@ -11,7 +11,9 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -44,11 +46,11 @@ type Get struct {
 	EndLine   int    `json:"end_line"`
 	Truncated bool   `json:"truncated"`
 	// References are what of a page is stored as blobs.
-	References []kernel.Reference `json:"references"`
+	References []content.Reference `json:"references"`
 }
 
 func got(id, reason, detail, text string) Get {
-	doc := Get{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []kernel.Reference{}}
+	doc := Get{Schema: "memkernel/get/v1", ID: id, Reason: reason, Detail: detail, Bytes: len(text), Encoding: "utf-8", Text: text, Pages: []string{}, References: []content.Reference{}}
 	if !utf8.ValidString(text) {
 		doc.Encoding, doc.Text = "base64", base64.StdEncoding.EncodeToString([]byte(text))
 	}
@@ -56,7 +58,7 @@ func got(id, reason, detail, text string) Get {
 }
 
 // OfPage is what a pointer of a session stands for.
-func OfPage(session string, c *kernel.Content) Get {
+func OfPage(session string, c *content.Content) Get {
 	doc := got(c.ID, c.Reason, c.Detail, c.Text)
 	doc.SessionKey, doc.Pages, doc.References = session, List(c.Pages), List(c.References)
 	return doc
@@ -129,11 +131,11 @@ func OfRestored(session string, r *kernel.Restored) Restore {
 // Status is the document of status.
 type Status struct {
 	Schema string `json:"schema"`
-	*kernel.Status
+	*status.Report
 }
 
 // OfStatus is what is stored.
-func OfStatus(st *kernel.Status) Status {
+func OfStatus(st *status.Report) Status {
 	st.Sessions = List(st.Sessions)
 	for i := range st.Sessions {
 		st.Sessions[i].Lines = List(st.Sessions[i].Lines)

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Layout is kernel.Layout with lifetimes in seconds.
+// Layout is planned.Layout with lifetimes in seconds.
 type Layout struct {
 	Breakpoints []Breakpoint      `json:"breakpoints"`
 	Change      Change            `json:"change"`

@@ -3,7 +3,7 @@ package document
 import (
 	"cmp"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -21,8 +21,8 @@ type Reindex struct {
 	// Sessions were read, if past sessions are searched.
 	Sessions ReindexSessions `json:"sessions"`
 	// Skipped files were not indexed, Notes are oddities of those that were.
-	Skipped []kernel.Skipped `json:"skipped"`
-	Notes   []kernel.Skipped `json:"notes"`
+	Skipped []indexing.Skipped `json:"skipped"`
+	Notes   []indexing.Skipped `json:"notes"`
 	// LeftOut is the Markdown of the workspace that is no memory.
 	LeftOut LeftOut `json:"left_out"`
 	// Bytes were read in Seconds.
@@ -103,7 +103,7 @@ type Estimate struct {
 	Text string `json:"-"`
 }
 
-func ofEstimate(e *kernel.EmbedEstimate) *Estimate {
+func ofEstimate(e *indexing.Estimate) *Estimate {
 	if e == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func ofEstimate(e *kernel.EmbedEstimate) *Estimate {
 }
 
 // OfReindex is what a run came to, of the index at path.
-func OfReindex(r *kernel.ReindexReport, path string) *Reindex {
+func OfReindex(r *indexing.Report, path string) *Reindex {
 	doc := &Reindex{Schema: "memkernel/reindex/v1", Index: path, Rebuilt: r.Rebuilt, Aside: r.Aside,
 		Files:    ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
 		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
@@ -127,7 +127,7 @@ func OfReindex(r *kernel.ReindexReport, path string) *Reindex {
 		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: OfLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	for _, f := range r.Failed {
-		doc.Skipped = append(doc.Skipped, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+		doc.Skipped = append(doc.Skipped, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
 	}
 	doc.Vectors.Estimate = ofEstimate(r.Estimate)
 	if e := r.Embedded; e != nil {
@@ -144,17 +144,17 @@ func OfReindex(r *kernel.ReindexReport, path string) *Reindex {
 
 // Migrate is the document of migrate.
 type Migrate struct {
-	Schema string           `json:"schema"`
-	From   string           `json:"from"`
-	To     string           `json:"to"`
-	Copied bool             `json:"copied"`
-	Why    string           `json:"why"`
-	Files  ReindexFiles     `json:"files"`
-	Chunks ReindexChunks    `json:"chunks"`
-	Vector MigrateVectors   `json:"vectors"`
-	Checks int              `json:"compared"`
-	Failed []kernel.Skipped `json:"skipped"`
-	Behind bool             `json:"behind"`
+	Schema string             `json:"schema"`
+	From   string             `json:"from"`
+	To     string             `json:"to"`
+	Copied bool               `json:"copied"`
+	Why    string             `json:"why"`
+	Files  ReindexFiles       `json:"files"`
+	Chunks ReindexChunks      `json:"chunks"`
+	Vector MigrateVectors     `json:"vectors"`
+	Checks int                `json:"compared"`
+	Failed []indexing.Skipped `json:"skipped"`
+	Behind bool               `json:"behind"`
 }
 
 // MigrateVectors counts vectors of the index that was copied.
@@ -166,14 +166,14 @@ type MigrateVectors struct {
 }
 
 // OfMigrate is what a move came to.
-func OfMigrate(r *kernel.MigrateReport) *Migrate {
+func OfMigrate(r *indexing.MigrateReport) *Migrate {
 	doc := &Migrate{Schema: "memkernel/migrate/v1", From: r.From, To: r.To, Copied: r.Made == "", Why: cmp.Or(r.Made, r.Restored),
 		Files:  ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
 		Chunks: ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
 		Vector: MigrateVectors{Model: r.Stats.Model, Copied: r.VectorsCopied, There: r.VectorsThere, Total: int64(r.Stats.Cached)},
-		Checks: r.Compared, Failed: []kernel.Skipped{}, Behind: r.Behind}
+		Checks: r.Compared, Failed: []indexing.Skipped{}, Behind: r.Behind}
 	for _, f := range r.Failed {
-		doc.Failed = append(doc.Failed, kernel.Skipped{Path: f.Path, Reason: f.Err.Error()})
+		doc.Failed = append(doc.Failed, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
 	}
 	return doc
 }

@@ -3,13 +3,13 @@ package document
 import (
 	"time"
 
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 )
 
 // Stats is the document of stats.
 type Stats struct {
 	Schema string `json:"schema"`
-	*kernel.UsageStats
+	*billing.Report
 	Calls []StatsCall `json:"calls"`
 }
 
@@ -21,20 +21,20 @@ type StatsCall struct {
 	Model   string    `json:"model"`
 	Plan    string    `json:"plan"`
 	// Planned is null where it was not recorded.
-	Planned        *kernel.UsageTokens `json:"planned"`
-	Billed         kernel.UsageTokens  `json:"billed"`
-	PlannedCostUSD *float64            `json:"planned_cost_usd"`
-	BilledCostUSD  *float64            `json:"billed_cost_usd"`
-	Cut            bool                `json:"cut"`
-	SavedTokens    int                 `json:"saved_tokens"`
-	SavedCostUSD   *float64            `json:"saved_cost_usd"`
-	ColdExpected   *bool               `json:"cold_expected"`
-	ColdSeen       *bool               `json:"cold_seen"`
+	Planned        *billing.Tokens `json:"planned"`
+	Billed         billing.Tokens  `json:"billed"`
+	PlannedCostUSD *float64        `json:"planned_cost_usd"`
+	BilledCostUSD  *float64        `json:"billed_cost_usd"`
+	Cut            bool            `json:"cut"`
+	SavedTokens    int             `json:"saved_tokens"`
+	SavedCostUSD   *float64        `json:"saved_cost_usd"`
+	ColdExpected   *bool           `json:"cold_expected"`
+	ColdSeen       *bool           `json:"cold_seen"`
 }
 
 // OfUsage is a report of usage.
-func OfUsage(st *kernel.UsageStats) Stats {
-	doc := Stats{Schema: "memkernel/stats/v1", UsageStats: st, Calls: []StatsCall{}}
+func OfUsage(st *billing.Report) Stats {
+	doc := Stats{Schema: "memkernel/stats/v1", Report: st, Calls: []StatsCall{}}
 	for i := range st.Calls {
 		r := &st.Calls[i]
 		c := StatsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,

@@ -196,7 +196,7 @@ func (s *script) open(t *testing.T) *kernel.Kernel {
 func (s *script) lastCut(t *testing.T) string {
 	k := s.open(t)
 	defer k.Close()
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil || len(st.Sessions) == 0 || len(st.Sessions[0].Lines) == 0 || st.Sessions[0].Lines[0].LastCut == nil {
 		return ""
 	}
@@ -207,7 +207,7 @@ func (s *script) lastCut(t *testing.T) string {
 func (s *script) committed(t *testing.T) {
 	k := s.open(t)
 	defer k.Close()
-	st, err := k.Status(context.Background())
+	st, err := k.Status(context.Background(), nil)
 	if err != nil || len(st.Sessions) != 1 {
 		t.Fatalf("sessions in the state folder: %+v, %v", st, err)
 	}

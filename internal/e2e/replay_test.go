@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/serve"
 )
 
@@ -39,7 +40,7 @@ type rpc struct {
 			Base  string `json:"base"`
 			Count int    `json:"count"`
 		} `json:"conversation"`
-		Faults []kernel.Fault `json:"faults"`
+		Faults []fault.Fault `json:"faults"`
 		Items  []struct {
 			Host     *[2]int         `json:"host"`
 			Message  json.RawMessage `json:"message"`

@@ -12,6 +12,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -38,7 +40,7 @@ func (h *Host) Check(ctx context.Context, underWay *Step) error {
 	}
 	defer os.RemoveAll(dir)
 	c := *h
-	c.Dir, c.k, c.Faults = dir, nil, map[kernel.FaultCode]int{}
+	c.Dir, c.k, c.Faults = dir, nil, map[fault.Code]int{}
 	if err := c.Open(ctx); err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (h *Host) follow(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if c.Reason != kernel.ReasonOK {
+		if c.Reason != content.OK {
 			return "", fmt.Errorf("the prompt names %s, which is %s: %s", m[1], c.Reason, c.Detail)
 		}
 		b.WriteString(c.Text)
@@ -300,7 +302,7 @@ func entries(markdown string) map[string]int {
 
 // counted: every turn once, and the last one again is a duplicate.
 func (h *Host) counted(ctx context.Context, underWay *Step) error {
-	st, err := h.k.Status(ctx)
+	st, err := h.k.Status(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -347,7 +349,7 @@ func (h *Host) restores(ctx context.Context, p *kernel.ContextPlan) error {
 			if err != nil {
 				return err
 			}
-			if c.Reason != kernel.ReasonOK {
+			if c.Reason != content.OK {
 				return fmt.Errorf("reduced page %s does not restore by %s: %s %s", r.Page, id, c.Reason, c.Detail)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -25,7 +26,7 @@ type Host struct {
 	Shallow bool
 	Ledger  Ledger
 	// Faults counts what the kernel's calls named, by code.
-	Faults map[kernel.FaultCode]int
+	Faults map[fault.Code]int
 
 	k    *kernel.Kernel
 	msgs []memkernel.Message
@@ -48,7 +49,7 @@ type Hooks struct {
 // New makes a host whose script has not begun.
 func New(dir string, s Setup) *Host {
 	s.setDefaults()
-	return &Host{Dir: dir, Window: s.Window, Faults: map[kernel.FaultCode]int{}}
+	return &Host{Dir: dir, Window: s.Window, Faults: map[fault.Code]int{}}
 }
 
 // Workspace returns the folder of the Markdown.
@@ -233,12 +234,12 @@ func (h *Host) boundary(ctx context.Context, st *Step) error {
 }
 
 // forbidden are faults that no step may show: something that has to be shown was not.
-var forbidden = map[kernel.FaultCode]bool{kernel.FaultFlushMiss: true, kernel.FaultBootstrap: true, kernel.FaultPinned: true,
-	kernel.FaultSilentRecall: true, kernel.FaultCheckpoint: true, kernel.FaultFlushSkipped: true, kernel.FaultNotRecorded: true,
-	kernel.FaultNotTraced: true, kernel.FaultProjectionLost: true, kernel.FaultProject: true}
+var forbidden = map[fault.Code]bool{fault.FlushMiss: true, fault.Bootstrap: true, fault.Pinned: true,
+	fault.SilentRecall: true, fault.Checkpoint: true, fault.FlushSkipped: true, fault.NotRecorded: true,
+	fault.NotTraced: true, fault.ProjectionLost: true, fault.Project: true}
 
 // blame counts faults, and fails on those that are forbidden.
-func (h *Host) blame(faults []kernel.Fault) error {
+func (h *Host) blame(faults []fault.Fault) error {
 	for _, f := range faults {
 		h.Faults[f.Code]++
 		if forbidden[f.Code] {

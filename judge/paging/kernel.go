@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -283,7 +284,7 @@ func (s *talk) add(role memkernel.Role, at time.Time, parts ...memkernel.Part) {
 // handle is left, by that.
 func (pl *player) levels(s *talk, plan *kernel.ContextPlan) map[string]pagevm.Level {
 	text := promptText(plan)
-	reduced := map[string]kernel.Reduced{}
+	reduced := map[string]outline.Reduced{}
 	for _, r := range plan.Reduced {
 		if r.CallID != "" {
 			reduced[r.CallID] = r

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 )
 
 // Prompt is what somebody types.
@@ -116,12 +117,12 @@ func Judge(ctx context.Context, k *kernel.Kernel, prompts []Prompt, items []rele
 	return r, nil
 }
 
-func (c *Count) add(got kernel.Retrieval) {
+func (c *Count) add(got outline.Retrieval) {
 	c.Prompts++
 	c.Recalled += some(got)
 }
 
-func some(got kernel.Retrieval) int {
+func some(got outline.Retrieval) int {
 	if got.Page == "" {
 		return 0
 	}
@@ -135,14 +136,14 @@ const (
 	model  = "claude-sonnet-4-5"
 )
 
-func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (kernel.Retrieval, error) {
+func turn(ctx context.Context, k *kernel.Kernel, text string, now time.Time) (outline.Retrieval, error) {
 	say := func(role memkernel.Role, text string) memkernel.Message {
 		return memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
 	}
 	plan, err := k.Peek(ctx, kernel.PlanRequest{SessionKey: "judged", Model: model, ContextWindow: window, Private: true, Now: now,
 		Messages: []memkernel.Message{say(memkernel.RoleUser, "…"), say(memkernel.RoleAssistant, "…"), say(memkernel.RoleUser, text)}})
 	if err != nil {
-		return kernel.Retrieval{}, fmt.Errorf("plan the turn %q: %w", text, err)
+		return outline.Retrieval{}, fmt.Errorf("plan the turn %q: %w", text, err)
 	}
 	return plan.Retrieval, nil
 }

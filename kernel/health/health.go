@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/progress"
 )
@@ -219,4 +220,14 @@ func (r *Report) Sort() {
 // Wrong is an error of a session, "" for what is no session's, with the way out.
 func Wrong(session, what, hint string) Finding {
 	return Finding{Severity: Error, Session: session, What: what, Hint: hint}
+}
+
+// DoctorOptions are settings of a doctor; the zero value means the defaults.
+type DoctorOptions struct {
+	// Deep reads the whole index and holds it against itself.
+	Deep bool
+	// Network asks the embedder for one vector. Without it nothing is sent.
+	Network bool
+	// Now is the moment that ages are counted to; zero takes the kernel's clock.
+	Now time.Time
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -213,7 +214,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 	for i, end := range ends {
 		if end == len(n.msgs) && calls {
 			// What the model said between two calls looks like a turn's end.
-			commit = k.Ingest
+			commit = k.ObserveToolResult
 		}
 		last := &n.msgs[end-1]
 		turn.Unchanged = len(turn.Messages)
@@ -223,7 +224,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 			return err
 		}
 		for _, f := range o.Faults {
-			if f.Code == kernel.FaultFlushSkipped {
+			if f.Code == fault.FlushSkipped {
 				tell(errors.New(f.Detail)) // what was asked to be remembered, above all
 			}
 		}

@@ -248,7 +248,7 @@ func TestSystemMessageEndsARequest(t *testing.T) {
 				}
 			}
 		}
-		st, err := s.k.Status(t.Context())
+		st, err := s.k.Status(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -219,7 +220,7 @@ func (x *Proxy) logDecision(e *exchange) {
 }
 
 // codes returns the names of faults, each once.
-func codes(faults []kernel.Fault) string {
+func codes(faults []fault.Fault) string {
 	var out []string
 	for _, f := range faults {
 		if code := string(f.Code); !slices.Contains(out, code) {

@@ -47,7 +47,7 @@ func TestFiftyTurns(t *testing.T) {
 			if made := strings.Count(s.log.String(), "msg=planned") - strings.Count(s.log.String(), "cut=none"); cuts != made || made == 0 {
 				t.Errorf("the prefix broke %d times at %d cuts", cuts, made)
 			}
-			st, err := s.k.Status(context.Background())
+			st, err := s.k.Status(context.Background(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -319,7 +319,7 @@ func TestParallelSessions(t *testing.T) {
 	}
 	wg.Wait()
 	s.settle()
-	st, err := s.k.Status(context.Background())
+	st, err := s.k.Status(context.Background(), nil)
 	if err != nil || len(st.Sessions) != 6 {
 		t.Fatalf("%v, %d sessions", err, len(st.Sessions))
 	}
@@ -394,7 +394,7 @@ func TestSideConversations(t *testing.T) {
 	if at := seen[3].Parts(seen[0]); at != "" {
 		t.Errorf("the main conversation parts at %s", at)
 	}
-	st, _ := s.k.Status(context.Background())
+	st, _ := s.k.Status(context.Background(), nil)
 	if len(st.Sessions) != 1 || len(st.Sessions[0].Lines) != 2 {
 		t.Errorf("%+v", st.Sessions)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -102,7 +103,7 @@ func (s *Set) expand(ctx context.Context, a args) (any, error) {
 		return out, nil
 	}
 	out.Reason, out.Detail = c.Reason, c.Detail
-	if c.Reason != kernel.ReasonOK {
+	if c.Reason != content.OK {
 		return out, nil
 	}
 	from, count := max(int(a.number("from")), 1), int(a.number("lines"))

@@ -4,40 +4,24 @@ import (
 	"path"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/pagevm"
 )
-
-// The types of a [Reference].
-const (
-	RefToolOutput = "tool_output_ref"
-	RefText       = "text_ref"
-	RefImage      = "image_ref"
-	RefAudio      = "audio_ref"
-	RefVideo      = "video_ref"
-	RefDocument   = "document_ref"
-)
-
-// Reference is content that stands in the blob store once, by its hash.
-type Reference struct {
-	Type, Page, ToolCallID, Path string
-	Bytes                        int64
-	SHA256, MediaType, Preview   string
-}
 
 // previewChars is how much of a text a reference shows.
 const previewChars = 500
 
 // References are the blobs of a page whose content is text.
-func References(p *pagevm.Page, text string) []Reference {
-	var out []Reference
+func References(p *pagevm.Page, text string) []content.Reference {
+	var out []content.Reference
 	add := func(kind, hash, media, preview string, bytes int64) {
-		out = append(out, Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
+		out = append(out, content.Reference{Type: kind, Page: p.ID, ToolCallID: p.CallID, Path: path.Join("blobs", hash[:2], hash),
 			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
 	}
 	if p.Blob != "" {
-		kind := RefText
+		kind := content.Text
 		if p.Type == pagevm.Evidence {
-			kind = RefToolOutput
+			kind = content.ToolOutput
 		}
 		add(kind, p.Blob, "", Head(text, previewChars), p.Bytes)
 	}
@@ -53,13 +37,13 @@ func References(p *pagevm.Page, text string) []Reference {
 func mediaRef(media string) string {
 	switch kind, _, _ := strings.Cut(media, "/"); kind {
 	case "image":
-		return RefImage
+		return content.Image
 	case "audio":
-		return RefAudio
+		return content.Audio
 	case "video":
-		return RefVideo
+		return content.Video
 	}
-	return RefDocument
+	return content.Document
 }
 
 // Head is the first n characters of a text, as valid UTF-8.

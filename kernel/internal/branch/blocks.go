@@ -2,17 +2,8 @@ package branch
 
 import (
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
-)
-
-// The regions of a prompt, in its order.
-const (
-	RegionTools      = "tools"
-	RegionSystem     = "system"
-	RegionCarry      = "carry"
-	RegionWorkingSet = "working_set"
-	RegionRetrieval  = "retrieval"
-	RegionNewest     = "newest"
 )
 
 // Scaled turns counted tokens into calibrated ones, rounding up.
@@ -37,7 +28,7 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
 	}
 	for i := range p.Carry {
-		add(&p.Carry[i], RegionCarry)
+		add(&p.Carry[i], outline.RegionCarry)
 	}
 	newest := newestKey(p)
 	for i := range p.Items {
@@ -73,13 +64,13 @@ func newestKey(p *pagevm.Projection) string {
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
 	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
-		return RegionRetrieval
+		return outline.RegionRetrieval
 	case it.Kind == pagevm.ItemRetrieval:
-		return RegionWorkingSet
+		return outline.RegionWorkingSet
 	case it.Key == newest:
-		return RegionNewest
+		return outline.RegionNewest
 	}
-	return RegionWorkingSet
+	return outline.RegionWorkingSet
 }
 
 const (

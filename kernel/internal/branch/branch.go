@@ -105,7 +105,7 @@ func (s *State) FixedTokens() int {
 // was.
 func (r *Refusals) Scale() float64 { return math.Max(1, r.Ratio) }
 
-// Excluded is a page, or the part of one, that does not stand in the prompt.
+// Excluded is a page, or the part of one, that the prompt does not show.
 type Excluded struct {
 	Kind, ID string
 	Tokens   int
@@ -127,25 +127,6 @@ type Span struct {
 	// Level is how the span is shown, Text what is shown.
 	Level pagevm.Level `json:"level"`
 	Text  string       `json:"text"`
-}
-
-// Expected is what a plan says that its call will be billed.
-type Expected struct {
-	// The four buckets are disjoint tokens, as in [memkernel.Usage].
-	UncachedTokens     int `json:"uncached_tokens"`
-	CacheReadTokens    int `json:"cache_read_tokens"`
-	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
-	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
-	// CostUSD is the input side; nil if unpriced.
-	CostUSD *float64 `json:"cost_usd"`
-	// Cold tells that nothing of the messages was taken to be cached, Cut that the
-	// plan made a cut, so that less is read than was sent before.
-	Cold bool `json:"cold"`
-	Cut  bool `json:"cut"`
-	// SavedTokens is what cuts have kept out of the prompt.
-	SavedTokens int `json:"saved_tokens"`
-	// At is when the plan was made, by the host's clock.
-	At time.Time `json:"at,omitzero"`
 }
 
 // Call is what is remembered of a call beside the messages, so that a compaction knows

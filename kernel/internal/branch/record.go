@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
@@ -80,7 +81,7 @@ type Sent struct {
 	Planned int `json:"planned"`
 	Before  int `json:"before"`
 	// Expected is the bill that was planned; nil if a record does not say.
-	Expected *Expected `json:"expected,omitempty"`
+	Expected *billing.Expected `json:"expected,omitempty"`
 	// Ratio is how many calibrated tokens a counted one was.
 	Ratio float64 `json:"ratio"`
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/pagevm"
@@ -28,16 +29,6 @@ var (
 	// assistant message: there is nothing for the model to answer.
 	ErrAnswered = errors.New("nothing to plan: the conversation ends with an assistant message; add a prompt (Prompt, --prompt) or plan an earlier call")
 )
-
-// Fault is something that went wrong for the model or for us, by name.
-type Fault struct {
-	Code, Page, Key, Detail string
-	// Turn is the user message in whose turn it showed, Cause what took the page
-	// away, and Plan the plan whose decision that was; "" where there is none.
-	Turn, Cause, Plan string
-	// BudgetInsufficient: no policy could have helped, there was no room.
-	BudgetInsufficient bool
-}
 
 // Request is a conversation as a host hands it in.
 type Request struct {
@@ -66,7 +57,7 @@ type Batch struct {
 	Adopted map[string]string
 	// Removed is what making it valid took out, Faults what had to be changed.
 	Removed []branch.Excluded
-	Faults  []Fault
+	Faults  []fault.Fault
 	// LiftedBytes is the base64 that results held and that is not shown, Examined how
 	// many messages of a heard conversation were read.
 	LiftedBytes int64
@@ -135,12 +126,12 @@ func (b *Batch) ready(key func()) error {
 func (b *Batch) note(notes []transcript.Note) {
 	for i := range notes {
 		n := &notes[i]
-		f := Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
+		f := fault.Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
 		for i := range n.Removed {
 			p := &n.Removed[i]
 			id := ids.Page("rm", ids.Branched(b.Branch, n.Key), hashResult(p))
 			b.taken = append(b.taken, taken{page: id, key: n.Key, part: p})
-			b.Removed = append(b.Removed, branch.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: f.Code})
+			b.Removed = append(b.Removed, branch.Excluded{Kind: string(p.Kind), ID: id, Tokens: b.Count.Part(p), Reason: string(f.Code)})
 			f.Page = id
 		}
 		b.Faults = append(b.Faults, f)
@@ -157,15 +148,10 @@ type taken struct {
 // the provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
 
-// FaultLeadingAssistant is the fault of a conversation that begins with the
-// assistant and got an opening.
-const FaultLeadingAssistant = "leading_assistant"
-
-// FaultDuplicateKey: two messages have one id.
-const FaultDuplicateKey = "duplicate_key"
-
 // healed is the code of what healing did.
-func healed(n *transcript.Note) string { return strings.ReplaceAll(n.Rule, "-", "_") }
+func healed(n *transcript.Note) fault.Code {
+	return fault.Code(strings.ReplaceAll(n.Rule, "-", "_"))
+}
 
 // lead puts an opening in front where it is needed.
 func (b *Batch) lead() {
@@ -177,7 +163,7 @@ func (b *Batch) lead() {
 	if m.Role != memkernel.RoleAssistant || !b.req.Lead {
 		return
 	}
-	b.Faults = append(b.Faults, Fault{Code: FaultLeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
+	b.Faults = append(b.Faults, fault.Fault{Code: fault.LeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
 	o := memkernel.Message{Key: branch.KeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
 	b.Msgs, b.kept, b.led = slices.Insert(slices.Clone(b.Msgs), first, o), 0, first+1
@@ -375,7 +361,7 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 	for i := from; i < to; i++ {
 		key := keyOf(&b.Msgs[i], prev)
 		if used.take(key) > 1 {
-			b.Faults = append(b.Faults, Fault{Code: FaultDuplicateKey, Key: key, Detail: "another message has the same id"})
+			b.Faults = append(b.Faults, fault.Fault{Code: fault.DuplicateKey, Key: key, Detail: "another message has the same id"})
 			same := key
 			for used.of(key) > 0 {
 				key = same + "#" + strconv.Itoa(used.of(same))

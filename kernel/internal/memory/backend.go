@@ -3,46 +3,13 @@ package memory
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/retrieval"
 )
-
-// Index is what is asked of an index.
-type Index interface {
-	retrieval.Index
-	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
-	Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error)
-	Stats(ctx context.Context) (index.Stats, error)
-	Check(ctx context.Context) iter.Seq[error]
-	Close() error
-
-	// The vectors, by model and text.
-	Model(ctx context.Context) (model string, dim int, err error)
-	UseModel(ctx context.Context, model string, dim int) error
-	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
-	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
-	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
-	Held(ctx context.Context, model string, hashes []index.Hash) (map[index.Hash][]float32, error)
-
-	// What is copied where it moves to another backend.
-	Chunker(ctx context.Context) (string, error)
-	Files(ctx context.Context) iter.Seq2[index.FileStat, error]
-	FileChunks(ctx context.Context, path string) ([]index.Chunk, error)
-	Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error]
-}
-
-// Backend is where an index is kept: at Place, which is for people. Rebuild empties it
-// before it opens it, but for the vectors. One that could not be opened is left alone by
-// searches for a while.
-type Backend struct {
-	Place         string
-	Open, Rebuild func(ctx context.Context, o *index.Options) (Index, error)
-	LeaveAlone    time.Duration
-}
 
 // chunkerMark is part of the rules by which files are cut: an index that was made
 // before secrets were masked is made again.
@@ -50,7 +17,7 @@ const chunkerMark = ", secrets masked"
 
 // opened is the index as it is searched.
 type opened struct {
-	backend Backend
+	backend indexing.Backend
 	ranking *retrieval.Options
 	// rules are the options by which any of its kind is opened.
 	rules index.Options
@@ -64,7 +31,7 @@ type opened struct {
 
 // reading is an index that is open to be read.
 type reading struct {
-	Index
+	indexing.Index
 	retriever *retrieval.Retriever
 }
 
@@ -109,7 +76,7 @@ func (x *opened) close() error {
 }
 
 // Index is the index, open to be read; who gets it does not close it.
-func (m *Memory) Index(ctx context.Context) (Index, error) {
+func (m *Memory) Index(ctx context.Context) (indexing.Index, error) {
 	r, err := m.index.get(ctx)
 	if err != nil {
 		return nil, err
@@ -118,7 +85,7 @@ func (m *Memory) Index(ctx context.Context) (Index, error) {
 }
 
 // Behind tells by how much an index is behind the files.
-func (m *Memory) Behind(ctx context.Context, ix Index) (index.Lag, error) {
+func (m *Memory) Behind(ctx context.Context, ix indexing.Index) (index.Lag, error) {
 	return ix.Lag(ctx, m.corpus.files(ctx, nil))
 }
 
@@ -137,7 +104,7 @@ func (m *Memory) lag(ctx context.Context) index.Lag {
 }
 
 // writer opens an index to be written, made anew if that is the only way.
-func writer(ctx context.Context, x *opened, r *Report, full bool) (Index, error) {
+func writer(ctx context.Context, x *opened, r *indexing.Report, full bool) (indexing.Index, error) {
 	if full {
 		o := x.options()
 		o.Force, o.Aside = true, func(path string, why error) { r.Rebuilt, r.Aside = index.Plain(why), path }
@@ -160,7 +127,7 @@ func writer(ctx context.Context, x *opened, r *Report, full bool) (Index, error)
 }
 
 // damage is what is the matter with an index that can tell, nil if nothing is.
-func damage(ctx context.Context, ix Index) error {
+func damage(ctx context.Context, ix indexing.Index) error {
 	if c, ok := ix.(interface{ Intact(context.Context) error }); ok {
 		if err := c.Intact(ctx); errors.Is(err, index.ErrDamaged) {
 			return err
@@ -170,7 +137,7 @@ func damage(ctx context.Context, ix Index) error {
 }
 
 // rebuilt makes the index anew that is older, or damaged.
-func rebuilt(ctx context.Context, x *opened, r *Report, why error) (Index, error) {
+func rebuilt(ctx context.Context, x *opened, r *indexing.Report, why error) (indexing.Index, error) {
 	r.Rebuilt = index.Plain(why)
 	o := x.options()
 	o.Aside = func(path string, _ error) { r.Aside = path }

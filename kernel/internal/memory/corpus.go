@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/sessions"
@@ -33,19 +34,16 @@ type corpus struct {
 	searched      bool
 }
 
-// Skipped is a file and what is to be said about it.
-type Skipped struct{ Path, Reason string }
-
 // skip tells of a file that is left out, if somebody listens.
-func skip(skipped func(Skipped), path, why string) {
+func skip(skipped func(indexing.Skipped), path, why string) {
 	if skipped != nil {
-		skipped(Skipped{Path: path, Reason: why})
+		skipped(indexing.Skipped{Path: path, Reason: why})
 	}
 }
 
 // files lists all by their stats. What is not to be indexed, though its name says so,
 // is told to skipped.
-func (c *corpus) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[index.FileStat, error] {
+func (c *corpus) files(ctx context.Context, skipped func(indexing.Skipped)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		if !c.markdown(ctx, skipped, yield) {
 			return
@@ -72,7 +70,7 @@ func (c *corpus) files(ctx context.Context, skipped func(Skipped)) iter.Seq2[ind
 }
 
 // markdown lists the memory files. It is false if yield wants no more.
-func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+func (c *corpus) markdown(ctx context.Context, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
 	if len(c.extras) == 0 {
 		return listMarkdown(ctx, c.store, "", skipped, yield)
 	}
@@ -89,7 +87,7 @@ func (c *corpus) markdown(ctx context.Context, skipped func(Skipped), yield func
 }
 
 // listMarkdown lists the memory files of a store, prefix before their paths.
-func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
 	for f, err := range st.Walk(ctx) {
 		c, _ := st.Classify(f.Path)
 		if f.Path != "" {
@@ -118,7 +116,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 
 // mediaUnder lists the media in a folder of the workspace. It is false if yield
 // wants no more.
-func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
 	root, err := os.OpenRoot(c.store.Dir())
 	if err != nil {
 		return yield(index.FileStat{Path: dir}, err)
@@ -172,7 +170,7 @@ func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(Skippe
 const nameless = "its name holds characters that can't be shown; rename it"
 
 // chunks reads a file and cuts it.
-func (c *corpus) chunks(path string, r *Report) ([]index.Chunk, error) {
+func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) {
 	if IsPast(path) {
 		return c.pastChunks(path)
 	}
@@ -194,7 +192,7 @@ func (c *corpus) chunks(path string, r *Report) ([]index.Chunk, error) {
 	d := markdownstore.Parse(path, c.masker.Lines(l.Text))
 	d.Class = l.Class
 	for _, n := range d.Notes {
-		note := Skipped{Path: path, Reason: n.Text}
+		note := indexing.Skipped{Path: path, Reason: n.Text}
 		if n.Line > 0 {
 			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
 		}

@@ -8,17 +8,8 @@ import (
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
-
-// Estimate is what is to be embedded, counted before anything is sent.
-type Estimate struct {
-	// Texts lack a vector of the model; Tokens are about what it makes of them.
-	Texts, Tokens int
-	// Free tells that the model is on this machine; else Price is what tokens
-	// cost, nil if that is not known.
-	Free  bool
-	Price *embed.Price
-}
 
 // ProbeText is a text that every model takes.
 const ProbeText = "memory"
@@ -30,11 +21,11 @@ var errUnasked = errors.New("the first are made by a reindex that somebody asks 
 // filling gives chunks their vectors in one reindex.
 type filling struct {
 	corpus *corpus
-	ix     Index
+	ix     indexing.Index
 	p      embed.Provider
-	allow  func(Estimate) error
-	opts   *ReindexOptions
-	r      *Report
+	allow  func(indexing.Estimate) error
+	opts   *how
+	r      *indexing.Report
 }
 
 // fill gives every chunk its vector and puts the embedder's model in use. Where
@@ -128,7 +119,7 @@ func (f *filling) progress() *embed.FillOptions {
 	o := &embed.FillOptions{}
 	if tell := f.opts.Progress; tell != nil {
 		o.Progress = func(r embed.FillReport) {
-			tell(Progress{Stage: StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
+			tell(indexing.Progress{Stage: indexing.StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
 		}
 	}
 	return o
@@ -163,7 +154,7 @@ func (f *filling) media(ctx context.Context) error {
 func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missing) error {
 	file, line, err := f.corpus.media(t.Path)
 	if err != nil || line != t.Text {
-		f.r.Skipped = append(f.r.Skipped, Skipped{t.Path, "it changed while it was indexed: run reindex again"})
+		f.r.Skipped = append(f.r.Skipped, indexing.Skipped{Path: t.Path, Reason: "it changed while it was indexed: run reindex again"})
 		return nil
 	}
 	v, use, err := p.EmbedMedia(ctx, file)
@@ -174,7 +165,7 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 	switch {
 	case errors.As(err, &e) && e.Texts:
 		f.r.Embedded.Refused++
-		f.r.Skipped = append(f.r.Skipped, Skipped{t.Path, "it is found by its name only: " + err.Error()})
+		f.r.Skipped = append(f.r.Skipped, indexing.Skipped{Path: t.Path, Reason: "it is found by its name only: " + err.Error()})
 		return nil
 	case err != nil:
 		return err
@@ -184,7 +175,7 @@ func (f *filling) file(ctx context.Context, p embed.MediaProvider, t index.Missi
 }
 
 // missingTexts are the texts without a vector; files of media come apart.
-func missingTexts(ctx context.Context, ix Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
+func missingTexts(ctx context.Context, ix indexing.Index, model string) iter.Seq2[embed.Text[index.Hash], error] {
 	return func(yield func(embed.Text[index.Hash], error) bool) {
 		for t, err := range ix.MissingEmbeddings(ctx, model) {
 			if err == nil && mediaType(t.Path) != "" {
@@ -198,9 +189,9 @@ func missingTexts(ctx context.Context, ix Index, model string) iter.Seq2[embed.T
 }
 
 // estimate counts what has no vector yet.
-func estimate(ctx context.Context, ix Index, p embed.Provider) (Estimate, error) {
+func estimate(ctx context.Context, ix indexing.Index, p embed.Provider) (indexing.Estimate, error) {
 	d := embed.Describe(p)
-	e := Estimate{Free: d.Free, Price: d.Price}
+	e := indexing.Estimate{Free: d.Free, Price: d.Price}
 	_, takesMedia := p.(embed.MediaProvider)
 	for t, err := range ix.MissingEmbeddings(ctx, p.Model()) {
 		switch {

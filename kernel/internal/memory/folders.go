@@ -9,16 +9,13 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Folder is a folder beside the workspace whose Markdown is searched, and never written
-// to. Name stands before the paths of its files, as in "notes:sub/ops.md".
-type Folder struct{ Name, Path string }
-
 // extra is such a folder. It is opened when it is wanted: it may be there later.
 type extra struct {
-	Folder
+	indexing.Folder
 	opts markdownstore.Options
 	// inside is its path in the workspace, with a slash behind it; "" if it is elsewhere.
 	inside string
@@ -28,7 +25,7 @@ type extra struct {
 }
 
 // newExtras are the folders as the workspace's settings have them.
-func newExtras(all []Folder, workspace string, o markdownstore.Options) []*extra {
+func newExtras(all []indexing.Folder, workspace string, o markdownstore.Options) []*extra {
 	var out []*extra
 	o.Include, o.Settle, o.Own, o.Private = markdownstore.Everything(), nil, "", true
 	for _, f := range all {
@@ -76,7 +73,7 @@ func (x *extra) close() error {
 
 // list lists the folder's files by their names in the index. It is false if yield wants
 // no more.
-func (x *extra) list(ctx context.Context, skipped func(Skipped), yield func(index.FileStat, error) bool) bool {
+func (x *extra) list(ctx context.Context, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
 	st, err := x.store(true)
 	if errors.Is(err, fs.ErrNotExist) {
 		skip(skipped, x.prefix(), "there is no folder "+x.Path)

@@ -22,6 +22,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/watch"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -41,18 +42,18 @@ type Options struct {
 	Now     func() time.Time
 	// Backend keeps the index; BusyTimeout is how long a statement of it waits for
 	// another process.
-	Backend     Backend
+	Backend     indexing.Backend
 	BusyTimeout time.Duration
 	// Ranking are the settings of the search.
 	Ranking retrieval.Options
 	// Embedder makes vectors, nil for none; Allow, if not nil, refuses what is to be
 	// sent to it unasked.
 	Embedder embed.Provider
-	Allow    func(Estimate) error
+	Allow    func(indexing.Estimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
 	// Folders are searched beside the workspace.
-	Folders  []Folder
+	Folders  []indexing.Folder
 	Sessions SessionOptions
 	// Wait is how long searches wait for the index to be made, or brought up to date;
 	// default DefaultWait, negative if they are to search it as it is.
@@ -133,8 +134,8 @@ func (m *Memory) syncOptions() syncer.Options {
 	o := m.o.Sync
 	o.State, o.Now, o.Lag = m.o.State, m.o.Now, m.lag
 	o.Update = func(ctx context.Context) (syncer.Done, error) {
-		r, err := m.reindex(ctx, &ReindexOptions{delta: true})
-		return r.done(), err
+		r, err := m.reindex(ctx, &how{delta: true})
+		return done(r), err
 	}
 	if o.Watch != nil {
 		w := *o.Watch

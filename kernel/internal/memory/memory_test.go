@@ -13,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -52,16 +53,18 @@ func workspace(t *testing.T) string {
 }
 
 // sqlite keeps an index in a file.
-func sqlite(path string) Backend {
-	some := func(ix *index.Index, err error) (Index, error) {
+func sqlite(path string) indexing.Backend {
+	some := func(ix *index.Index, err error) (indexing.Index, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return Backend{Place: path,
-		Open:    func(_ context.Context, o *index.Options) (Index, error) { return some(index.Open(path, o)) },
-		Rebuild: func(ctx context.Context, o *index.Options) (Index, error) { return some(index.Rebuild(ctx, path, o)) }}
+	return indexing.Backend{Place: path,
+		Open: func(_ context.Context, o *index.Options) (indexing.Index, error) { return some(index.Open(path, o)) },
+		Rebuild: func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+			return some(index.Rebuild(ctx, path, o))
+		}}
 }
 
 // opens opens the memory of a workspace, changed as a test wants it.
@@ -87,9 +90,9 @@ func opens(t *testing.T, dir string, change func(*Options)) *Memory {
 	return m
 }
 
-func reindexed(t *testing.T, m *Memory) *Report {
+func reindexed(t *testing.T, m *Memory) *indexing.Report {
 	t.Helper()
-	r, err := m.Reindex(context.Background(), &ReindexOptions{})
+	r, err := m.Reindex(context.Background(), &indexing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +216,7 @@ func TestLeftAlone(t *testing.T) {
 	tries := 0
 	m := opens(t, workspace(t), func(o *Options) {
 		o.Backend.LeaveAlone = time.Hour
-		o.Backend.Open = func(context.Context, *index.Options) (Index, error) {
+		o.Backend.Open = func(context.Context, *index.Options) (indexing.Index, error) {
 			tries++
 			return nil, errors.New("nobody answers")
 		}
@@ -231,7 +234,7 @@ func TestLeftAlone(t *testing.T) {
 
 // damaged is an index that says so the first time that it is written.
 type damaged struct {
-	Index
+	indexing.Index
 	said *bool
 }
 
@@ -248,17 +251,17 @@ func (d damaged) Sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 func TestMigrateToDamaged(t *testing.T) {
 	dir := workspace(t)
 	var rebuilt []string
-	spied := func(name string, b Backend, broken bool) Backend {
+	spied := func(name string, b indexing.Backend, broken bool) indexing.Backend {
 		said, open, again := !broken, b.Open, b.Rebuild
 		b.Place = name
-		b.Open = func(ctx context.Context, o *index.Options) (Index, error) {
+		b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 			ix, err := open(ctx, o)
 			if err != nil {
 				return nil, err
 			}
 			return damaged{ix, &said}, nil
 		}
-		b.Rebuild = func(ctx context.Context, o *index.Options) (Index, error) {
+		b.Rebuild = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 			rebuilt = append(rebuilt, name)
 			return again(ctx, o)
 		}
@@ -266,7 +269,7 @@ func TestMigrateToDamaged(t *testing.T) {
 	}
 	m := opens(t, dir, func(o *Options) { o.Backend = spied("own", o.Backend, false) })
 	to := spied("target", sqlite(filepath.Join(t.TempDir(), "to.sqlite")), true)
-	r, err := m.Migrate(context.Background(), &MigrateOptions{From: m.o.Backend, To: to})
+	r, err := m.Migrate(context.Background(), &indexing.MigrateOptions{From: m.o.Backend, To: to})
 	if err != nil || r.Made == "" || r.Stats.Files != 2 {
 		t.Fatalf("%v %+v", err, r)
 	}

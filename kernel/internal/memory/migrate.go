@@ -6,40 +6,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
-// MigrateOptions say from where to where an index moves.
-type MigrateOptions struct {
-	From, To Backend
-	// Wait is how long to wait for another process that writes the target.
-	Wait time.Duration
-	// Progress, if not nil, is told how far it is.
-	Progress func(Progress)
-}
-
-// MigrateReport says what a migration did.
-type MigrateReport struct {
-	From, To string
-	// Made tells why chunks were made from the files and not copied; "" if they
-	// were copied. Restored tells why the source was made anew first.
-	Made, Restored string
-	index.SyncReport
-	// VectorsCopied came now, VectorsThere were in the target already.
-	VectorsCopied, VectorsThere int
-	// Compared counts the chunks and vectors that were held against the source's.
-	Compared int
-	// Stats is the target afterwards; Behind: the files have changed since.
-	Stats  index.Stats
-	Behind bool
-}
-
-// Migrate makes the index at To hold what the one at From holds: chunks, the model in
+// Migrate gives the index at To what the one at From has: chunks, the model in
 // use, and all vectors.
-func (m *Memory) Migrate(ctx context.Context, o *MigrateOptions) (*MigrateReport, error) {
-	mig := &migration{corpus: &m.corpus, o: o, r: &MigrateReport{From: o.From.Place, To: o.To.Place},
+func (m *Memory) Migrate(ctx context.Context, o *indexing.MigrateOptions) (*indexing.MigrateReport, error) {
+	mig := &migration{corpus: &m.corpus, o: o, r: &indexing.MigrateReport{From: o.From.Place, To: o.To.Place},
 		source: opened{backend: o.From, rules: m.index.rules}, target: opened{backend: o.To, rules: m.index.rules}}
 	return mig.r, mig.run(ctx)
 }
@@ -47,10 +22,10 @@ func (m *Memory) Migrate(ctx context.Context, o *MigrateOptions) (*MigrateReport
 type migration struct {
 	corpus         *corpus
 	source, target opened
-	o              *MigrateOptions
-	r              *MigrateReport
+	o              *indexing.MigrateOptions
+	r              *indexing.MigrateReport
 	// from is nil if there is none.
-	from, to Index
+	from, to indexing.Index
 }
 
 func (m *migration) run(ctx context.Context) (err error) {
@@ -112,7 +87,7 @@ func (m *migration) restore(ctx context.Context) error {
 		return err
 	}
 	defer ix.Close()
-	return update(ctx, m.corpus, &m.source, ix, &ReindexOptions{Wait: m.o.Wait}, &Report{})
+	return update(ctx, m.corpus, &m.source, ix, &how{Options: indexing.Options{Wait: m.o.Wait}}, &indexing.Report{})
 }
 
 // chunks copies files and chunks, or makes them from the files.
@@ -128,12 +103,12 @@ func (m *migration) chunks(ctx context.Context) error {
 		}
 	}
 	if m.r.Made != "" {
-		r := &Report{}
-		err := update(ctx, m.corpus, &m.target, m.to, &ReindexOptions{Wait: m.o.Wait, Progress: m.o.Progress}, r)
+		r := &indexing.Report{}
+		err := update(ctx, m.corpus, &m.target, m.to, &how{Options: indexing.Options{Wait: m.o.Wait, Progress: m.o.Progress}}, r)
 		m.r.SyncReport = r.SyncReport
 		return err
 	}
-	o := &index.SyncOptions{Wait: m.o.Wait, Progress: indexing(m.o.Progress)}
+	o := &index.SyncOptions{Wait: m.o.Wait, Progress: told(m.o.Progress)}
 	var err error
 	m.r.SyncReport, err = m.to.Sync(ctx, m.from.Files(ctx), func(path string) ([]index.Chunk, error) { return m.from.FileChunks(ctx, path) }, o)
 	return err
@@ -168,7 +143,7 @@ func (m *migration) vectors(ctx context.Context) error {
 		done += len(step)
 		step = step[:0]
 		if m.o.Progress != nil {
-			m.o.Progress(Progress{Stage: StageVectors, Done: int64(done), Total: max(int64(done), int64(stats.Cached)), Files: m.r.Files, Chunks: m.r.ChunksAdded})
+			m.o.Progress(indexing.Progress{Stage: indexing.StageVectors, Done: int64(done), Total: max(int64(done), int64(stats.Cached)), Files: m.r.Files, Chunks: m.r.ChunksAdded})
 		}
 		return nil
 	}

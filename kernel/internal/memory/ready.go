@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -29,7 +30,7 @@ type Patience struct {
 	// few, and an index as it is.
 	Peek bool
 	// Progress, if not nil, is told how far the index is.
-	Progress func(Progress)
+	Progress func(indexing.Progress)
 }
 
 // bringer brings the index up to date for searches, one run at a time: by words alone,
@@ -61,10 +62,10 @@ type run struct {
 	cancel      context.CancelFunc
 
 	mu   sync.Mutex
-	tell []func(Progress)
+	tell []func(indexing.Progress)
 }
 
-func (r *run) listen(tell func(Progress)) {
+func (r *run) listen(tell func(indexing.Progress)) {
 	if tell != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -72,7 +73,7 @@ func (r *run) listen(tell func(Progress)) {
 	}
 }
 
-func (r *run) progress(p Progress) {
+func (r *run) progress(p indexing.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, tell := range r.tell {
@@ -108,7 +109,7 @@ func (m *Memory) begin(wait time.Duration) *run {
 // do is one run.
 func (m *Memory) do(ctx context.Context, r *run) {
 	defer r.cancel()
-	report, err := m.reindex(ctx, &ReindexOptions{Wait: m.o.Wait, delta: true, words: true, suspect: r.suspect, Progress: r.progress})
+	report, err := m.reindex(ctx, &how{Options: indexing.Options{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect})
 	lag := index.Lag{}
 	if err == nil {
 		lag = m.Sync.Look(ctx)
@@ -127,7 +128,7 @@ func (m *Memory) do(ctx context.Context, r *run) {
 	r.err = err
 	close(r.done)
 	if ctx.Err() == nil && !unwritable(err) && !errors.Is(err, index.ErrBusy) {
-		m.Sync.Ran(syncer.Search, report.done(), err)
+		m.Sync.Ran(syncer.Search, done(report), err)
 	}
 	if err == nil && m.o.Embedder != nil {
 		m.Sync.Wanting()
@@ -340,7 +341,7 @@ func (m *Memory) direct(ctx context.Context, why error) (readied, error) {
 		}
 		b.direct = ix
 	}
-	report := &Report{}
+	report := &indexing.Report{}
 	_, err := b.direct.Sync(ctx, m.corpus.files(ctx, nil), func(path string) ([]index.Chunk, error) { return m.corpus.chunks(path, report) }, nil)
 	if err != nil {
 		return readied{}, errors.Join(why, err)

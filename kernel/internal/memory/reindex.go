@@ -5,83 +5,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/kernel/internal/memory/syncer"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// ReindexOptions say how the index is brought up to date.
-type ReindexOptions struct {
-	// Full makes it anew; of the old one only the vectors are taken over.
-	Full bool
-	// Wait is how long to wait for another process that is indexing.
-	Wait time.Duration
-	// Approved sends texts to the embedder without asking [Options.Allow].
-	Approved bool
-	// Progress, if not nil, is told how far it is.
-	Progress func(Progress)
-
+// how says how the index is brought up to date.
+type how struct {
+	indexing.Options
 	// delta leaves past sessions alone of which little is new.
 	delta bool
 	// words leaves vectors for later, suspect looks for damage all the same.
 	words, suspect bool
 }
 
-// The stages of progress.
-const (
-	StageIndex = "index"
-	StageEmbed = "embed"
-	// StageVectors is that of a migration in which vectors are copied.
-	StageVectors = "vectors"
-)
-
-// Progress is how far it is: in bytes of files to read, then in texts to embed, or
-// vectors to copy.
-type Progress struct {
-	Stage       string
-	Done, Total int64
-	Files       int
-	Chunks      int
-}
-
-// Report says what a reindex did.
-type Report struct {
-	index.SyncReport
-	// Rebuilt tells why the index was made anew, Aside is where the old file is kept.
-	Rebuilt, Aside string
-	// Skipped are files that look like memory and were not indexed, Notes oddities of
-	// files that were.
-	Skipped, Notes []Skipped
-	// Unsettled is why it could not be written down which Markdown is memory.
-	Unsettled error
-	// Left is the Markdown that is no memory, by the folder's name; nil if nobody asked.
-	Left *markdownstore.LeftOut
-	// Estimate is what had to be embedded, nil without an embedder.
-	Estimate *Estimate
-	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
-	// are missing.
-	Embedded *embed.FillReport
-	EmbedErr error
-	// Sessions says what was read of past sessions.
-	Sessions sessions.Report
-	// Stats is the index afterwards.
-	Stats index.Stats
-}
-
 // done is what the syncer has to know of it.
-func (r *Report) done() syncer.Done {
+func done(r *indexing.Report) syncer.Done {
 	return syncer.Done{Files: r.Read, Removed: r.Removed, Vectors: r.EmbedErr}
 }
 
 // Reindex brings the index up to date because somebody asks for it.
-func (m *Memory) Reindex(ctx context.Context, o *ReindexOptions) (*Report, error) {
-	r, err := m.reindex(ctx, o)
+func (m *Memory) Reindex(ctx context.Context, o *indexing.Options) (*indexing.Report, error) {
+	r, err := m.reindex(ctx, &how{Options: *o})
 	if ctx.Err() == nil {
-		m.Sync.Ran(syncer.Asked, r.done(), err)
+		m.Sync.Ran(syncer.Asked, done(r), err)
 	}
 	if err == nil {
 		m.Sync.Renewed(index.Lag{Files: len(r.Failed)})
@@ -89,13 +38,14 @@ func (m *Memory) Reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 	return r, err
 }
 
-func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error) {
-	r := &Report{}
+func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) {
+	r := &indexing.Report{}
 	if err := m.o.Prepare(); err != nil {
 		return r, fmt.Errorf("reindex: %w", err)
 	}
+	var unsettled error // why it could not be written down which Markdown is memory
 	if settle := m.o.Store.Settle; settle != nil {
-		r.Unsettled = settle()
+		unsettled = settle()
 	}
 	if !o.words {
 		if err := m.readPast(ctx, o, r); err != nil {
@@ -129,11 +79,13 @@ func (m *Memory) reindex(ctx context.Context, o *ReindexOptions) (*Report, error
 		}
 		r.Read, r.Removed = r.Read+files.Read, r.Removed+files.Removed
 	}
-	if r.Unsettled != nil {
-		r.Notes = append(r.Notes, Skipped{Reason: r.Unsettled.Error()})
+	if unsettled != nil {
+		r.Notes = append(r.Notes, indexing.Skipped{Reason: unsettled.Error()})
 	}
 	if !o.delta {
-		r.Left = surveyed(ctx, m)
+		if left := surveyed(ctx, m); left != nil {
+			r.Left = *left
+		}
 	}
 	if m.o.Embedder != nil && !o.words {
 		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
@@ -150,24 +102,24 @@ func (m *Memory) Drop(ctx context.Context) error {
 	if _, err := m.index.get(ctx); err != nil {
 		return nil // there is nothing that could be searched
 	}
-	r := &Report{}
+	r := &indexing.Report{}
 	ix, err := writer(ctx, &m.index, r, false)
 	if err != nil {
 		return err
 	}
-	return errors.Join(update(ctx, &m.corpus, &m.index, ix, &ReindexOptions{}, r), ix.Close())
+	return errors.Join(update(ctx, &m.corpus, &m.index, ix, &how{}, r), ix.Close())
 }
 
 // update lists, reads and cuts what is to be indexed for an index. Damage that shows only
 // then makes it anew.
-func update(ctx context.Context, c *corpus, x *opened, ix Index, opts *ReindexOptions, r *Report) error {
-	o := &index.SyncOptions{Wait: opts.Wait, Progress: indexing(opts.Progress)}
+func update(ctx context.Context, c *corpus, x *opened, ix indexing.Index, opts *how, r *indexing.Report) error {
+	o := &index.SyncOptions{Wait: opts.Wait, Progress: told(opts.Progress)}
 	once := func() (err error) {
-		r.Skipped, r.Notes = []Skipped{}, []Skipped{}
+		r.Skipped, r.Notes = []indexing.Skipped{}, []indexing.Skipped{}
 		for _, f := range r.Sessions.Failed {
-			r.Skipped = append(r.Skipped, Skipped{Path: f.Path, Reason: f.Err.Error()})
+			r.Skipped = append(r.Skipped, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
 		}
-		files := c.files(ctx, func(s Skipped) { r.Skipped = append(r.Skipped, s) })
+		files := c.files(ctx, func(s indexing.Skipped) { r.Skipped = append(r.Skipped, s) })
 		r.SyncReport, err = ix.Sync(ctx, files, func(path string) ([]index.Chunk, error) { return c.chunks(path, r) }, o)
 		return err
 	}
@@ -183,13 +135,13 @@ func update(ctx context.Context, c *corpus, x *opened, ix Index, opts *ReindexOp
 	return err
 }
 
-// indexing tells an index's progress as ours.
-func indexing(tell func(Progress)) func(index.Progress) {
+// told reports an index's progress as that of a reindex.
+func told(tell func(indexing.Progress)) func(index.Progress) {
 	if tell == nil {
 		return nil
 	}
 	return func(p index.Progress) {
-		tell(Progress{Stage: StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
+		tell(indexing.Progress{Stage: indexing.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
 	}
 }
 
@@ -203,7 +155,7 @@ func (m *Memory) Agent(key string) string {
 
 // readPast makes documents of what is new in past sessions. What can't be read is
 // told as skipped.
-func (m *Memory) readPast(ctx context.Context, opts *ReindexOptions, r *Report) error {
+func (m *Memory) readPast(ctx context.Context, opts *how, r *indexing.Report) error {
 	o := &m.o.Sessions
 	if !o.Enabled {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,17 @@ func (m *Memory) Recall(ctx context.Context, private bool, session string, loade
 	sc := m.Scope(private, "", session, "")
 	sc.Loaded = loaded
 	return m.Search(ctx, sc, q, p)
+}
+
+// Check refuses a scope that names a source that there is not, or none of the collections.
+func (sc *Scope) Check(collections []string) error {
+	if sources := []string{SourceMemory, SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
+		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
+	}
+	if sc.Collection == "" || slices.ContainsFunc(collections, func(c string) bool { return strings.EqualFold(c, sc.Collection) }) {
+		return nil
+	}
+	return fmt.Errorf("there is no collection %q; they are %s", sc.Collection, strings.Join(collections, ", "))
 }
 
 // Search asks files and spans. It always has an answer; what is wrong with the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -38,7 +39,7 @@ func carryBlocks(d *deciding) []pagevm.Block {
 func modelNotes(d *deciding) summary.Notes {
 	n, err := d.session.Notes()
 	if err != nil {
-		d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultNotesUnread, Detail: err.Error()})
+		d.log.faults = append(d.log.faults, fault.Fault{Code: fault.NotesUnread, Detail: err.Error()})
 		return summary.Notes{}
 	}
 	d.notesShown = n.Version

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -47,7 +48,7 @@ func take(ctx context.Context, in input, res resolved) (conversation, error) {
 	c := conversation{input: in, Batch: b, Prev: in.prior.Before, Ingested: len(b.Out.New)}
 	c.Places = ingest.Places(c.Prev.Places, b.Absorbed, b.Msgs)
 	if c.Align = pagevm.Align(c.Prev.Proj, b.Hosts); c.Align.Rewrite != pagevm.RewriteNone {
-		in.log.faults = append(in.log.faults, ingest.Fault{Code: string(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
+		in.log.faults = append(in.log.faults, fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", c.Align.First+1)})
 	}
 	return c, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -163,8 +164,8 @@ func (c *conversation) delta() pagevm.Delta {
 // largest of it.
 func (d *decision) splitWindow() (budget.Plan, error) {
 	split, err := budget.Split(budget.Request{Window: d.Window, Reserve: d.Reserve, Fixed: []budget.Item{
-		{Name: branch.RegionTools, Tokens: d.ToolTokens}, {Name: branch.RegionSystem, Tokens: d.SystemTokens},
-		{Name: branch.RegionNewest, Tokens: d.newestTokens()}}})
+		{Name: outline.RegionTools, Tokens: d.ToolTokens}, {Name: outline.RegionSystem, Tokens: d.SystemTokens},
+		{Name: outline.RegionNewest, Tokens: d.newestTokens()}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
 		small.Largest = d.LargestItems(d.newestItems())
 	}

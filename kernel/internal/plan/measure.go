@@ -8,9 +8,11 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -254,7 +256,7 @@ const maxLargest = 5
 // LargestItems are the largest of what always stands and of some items, by names that
 // say what they are.
 func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
-	items := []budget.Item{{Name: branch.RegionTools, Tokens: m.ToolTokens}, {Name: branch.RegionSystem, Tokens: m.SystemTokens}}
+	items := []budget.Item{{Name: outline.RegionTools, Tokens: m.ToolTokens}, {Name: outline.RegionSystem, Tokens: m.SystemTokens}}
 	for _, list := range lists {
 		for i := range list {
 			items = append(items, budget.Item{Name: m.itemName(&list[i]), Tokens: m.Scale(list[i].Tokens)})
@@ -289,17 +291,17 @@ func (m *measured) itemName(it *pagevm.Item) string {
 func (m *measured) blockList(p *pagevm.Projection) []cachelayout.Block {
 	fixed := make([]cachelayout.Block, 0, 2)
 	if t := m.ToolTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: branch.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
+		fixed = append(fixed, cachelayout.Block{ID: "tools", Region: outline.RegionTools, Hash: m.toolHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageTools})
 	}
 	if t := m.SystemTokens; t > 0 {
-		fixed = append(fixed, cachelayout.Block{ID: "system", Region: branch.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
+		fixed = append(fixed, cachelayout.Block{ID: "system", Region: outline.RegionSystem, Hash: m.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
 	return branch.Blocks(fixed, p, m.Ratio)
 }
 
 // fault files a fault under the user's turn and the plan that it comes from: the
 // last one, which the model has acted on, unless the fault is this plan's own.
-func (m *measured) fault(f ingest.Fault) {
+func (m *measured) fault(f fault.Fault) {
 	if f.Turn == "" {
 		f.Turn, _, _ = m.userTurn()
 	}

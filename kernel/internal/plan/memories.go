@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -17,7 +18,7 @@ import (
 )
 
 // MemoryAnswer is what a memory of the host's own found on the user's words, as JSON of
-// that system or as Records. Scope, if set, stands for that of every record.
+// that system or as Records. Scope, if set, replaces that of every record.
 type MemoryAnswer struct {
 	Format  foreign.Format
 	JSON    []byte
@@ -96,7 +97,7 @@ func answer(a *appended, i int, from *MemoryAnswer) []foreign.Record {
 }
 
 func silent(a *appended, why retrieval.Reason, detail string) {
-	a.fault(ingest.Fault{Code: FaultSilentRecall, Cause: string(why), Detail: detail})
+	a.fault(fault.Fault{Code: fault.SilentRecall, Cause: string(why), Detail: detail})
 }
 
 // allowed keeps private records from sessions that are shared.
@@ -162,12 +163,12 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 
 // leave notes a hit that is not shown.
 func (a *appended) leave(h *retrieval.Hit, reason string) {
-	a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
+	a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: h.Citation, Tokens: a.Scale(a.Count.Text(h.Text)), Reason: reason})
 }
 
 // leaveMemories notes that the answers were not looked at.
 func leaveMemories(a *appended, reason string) {
 	for i := range a.req.Memories {
-		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
+		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: reason})
 	}
 }

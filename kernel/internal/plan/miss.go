@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -145,10 +146,10 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	if p := j.m.Page(page); p != nil && p.Path != "" {
 		what += " " + p.Path
 	}
-	f := ingest.Fault{Code: FaultDuplicateTool, Page: page, Key: j.m.HostKey(key), Cause: level.String(), Plan: j.m.Prev.Plan,
+	f := fault.Fault{Code: fault.DuplicateTool, Page: page, Key: j.m.HostKey(key), Cause: level.String(), Plan: j.m.Prev.Plan,
 		Detail: fmt.Sprintf("%s ran again with the same result; its first one stood as %s, generation %d", what, level, j.m.Prev.Proj.Generation)}
 	if level == pagevm.Full {
-		f.Code, f.Cause, j.hit[page] = AlertDuplicateSignature, "", true
+		f.Code, f.Cause, j.hit[page] = fault.AlertDuplicateSignature, "", true
 		j.m.log.alerts = append(j.m.log.alerts, f)
 		return
 	}
@@ -167,7 +168,7 @@ func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 			j.hit[id] = true
 			continue
 		}
-		m.fault(ingest.Fault{Code: FaultRefetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
+		m.fault(fault.Fault{Code: fault.Refetch, Page: id, Key: m.HostKey(key), Cause: level.String(), Plan: m.Prev.Plan,
 			Detail: fmt.Sprintf("the model fetched what stood as %s, generation %d", level, m.Prev.Proj.Generation)})
 	}
 }
@@ -185,7 +186,7 @@ func counted(a *appended) paging.Counts {
 		}
 	}
 	for _, f := range a.log.alerts {
-		if f.Code == AlertDuplicateSignature {
+		if f.Code == fault.AlertDuplicateSignature {
 			c.Alerts++
 		}
 	}

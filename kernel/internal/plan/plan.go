@@ -20,6 +20,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -122,7 +123,7 @@ type Session interface {
 	WorkState() (*WorkState, error)
 	// Searchable is what left the session's prompts, with some pages more: shown gives
 	// a page, and what it says where it still stands in the host's messages.
-	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []ingest.Fault)
+	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []fault.Fault)
 }
 
 // WorkState is a session's working state as it was kept last.
@@ -169,7 +170,7 @@ type Result struct {
 	layout
 	// Faults are what went wrong, Alerts signs of trouble that no prompt could have
 	// prevented, Trail what the deciders were asked and said, in order.
-	Faults, Alerts []ingest.Fault
+	Faults, Alerts []fault.Fault
 	Trail          []Step
 	// Next is the state of the conversation once the plan was sent.
 	Next *branch.State
@@ -216,7 +217,7 @@ type input struct {
 
 // log is what stages add to, also those of an attempt that was given up.
 type log struct {
-	faults, alerts []ingest.Fault
+	faults, alerts []fault.Fault
 	trail          []Step
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/tokencount"
@@ -35,7 +36,7 @@ func (noSession) WorkState() (*WorkState, error) {
 		Source: func(*checkpoint.Checkpoint) string { return "" }}, nil
 }
 
-func (noSession) Searchable([]string, func(string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
+func (noSession) Searchable([]string, func(string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []fault.Fault) {
 	return nil, nil
 }
 

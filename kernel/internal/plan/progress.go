@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -45,7 +45,7 @@ func judge(d *deciding) {
 	}
 	d.Breaker = b
 	if text := Spiral(d.prior.Life.Progress, d.prior.Compacted, d.Proj, d.req.Now); text != "" {
-		d.log.alerts = append(d.log.alerts, ingest.Fault{Code: AlertSpiral, Detail: text})
+		d.log.alerts = append(d.log.alerts, fault.Fault{Code: fault.AlertSpiral, Detail: text})
 	}
 }
 

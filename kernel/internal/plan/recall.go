@@ -6,9 +6,11 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -206,7 +208,7 @@ func pack(a *appended, hits []retrieval.Hit, room, items int) retrieval.Packed {
 		if h := byID[l.ID]; h != nil {
 			tokens = a.Scale(a.Count.Text(h.Text))
 		}
-		a.Left = append(a.Left, branch.Excluded{Kind: branch.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
+		a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: l.Citation, Tokens: tokens, Reason: string(l.Reason)})
 	}
 	return packed
 }
@@ -238,7 +240,7 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 	}{{today.Path, today.Date}, {yesterday.Path, yesterday.Date}} {
 		src, ok, err := a.workspace.File(f.path)
 		if err != nil {
-			a.log.faults = append(a.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+			a.log.faults = append(a.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
 		}
 		if err != nil || !ok {
 			continue

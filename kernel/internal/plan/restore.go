@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
@@ -73,7 +74,7 @@ func (d *deciding) restoreRoom() int {
 func worked(d *deciding) *WorkState {
 	ws, err := d.session.WorkState()
 	if err != nil {
-		d.fault(ingest.Fault{Code: FaultCheckpoint, Detail: err.Error()})
+		d.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
 		return nil
 	}
 	return ws

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -50,7 +50,7 @@ func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit,
 			shown = blocks[j].Tokens
 		}
 		if full := fits[n].Tokens[pagevm.Full]; 2*shown < full {
-			d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceCut, Page: pages[n].ID, Detail: d.cutDetail(&files[i], full, shown)})
+			d.log.faults = append(d.log.faults, fault.Fault{Code: fault.WorkspaceCut, Page: pages[n].ID, Detail: d.cutDetail(&files[i], full, shown)})
 		}
 	}
 	return blocks, texts

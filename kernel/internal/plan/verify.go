@@ -3,8 +3,8 @@ package plan
 import (
 	"fmt"
 
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -32,7 +32,7 @@ func verifyPin(a *appended, p *journal.StoredPage) {
 		return
 	}
 	need := a.Scale(a.Count.Text(pinText(p, true)))
-	f := ingest.Fault{Code: FaultPinned, Page: p.String(), Cause: string(paging.CauseSelection),
+	f := fault.Fault{Code: fault.Pinned, Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
 	if room := a.Hard - a.Planned(a.Proj); room < need {
 		f.Cause, f.BudgetInsufficient = string(paging.CauseBudget), true
@@ -51,7 +51,7 @@ func verifyBootstrap(a *appended) {
 			continue
 		}
 		if a.unshown(src) != "" {
-			a.fault(ingest.Fault{Code: FaultBootstrap, Page: ids.Page("ws", src.Path), Cause: string(paging.CauseCompaction),
+			a.fault(fault.Fault{Code: fault.Bootstrap, Page: ids.Page("ws", src.Path), Cause: string(paging.CauseCompaction),
 				Detail: src.Path + " does not stand in the prompt after the compaction"})
 		}
 	}
@@ -62,7 +62,7 @@ func verifyBootstrap(a *appended) {
 func verifyRecall(a *appended, turn string) {
 	switch r := a.Proj.Recall; retrieval.Reason(r.Reason) {
 	case retrieval.BackendError, retrieval.Denied:
-		a.fault(ingest.Fault{Code: FaultSilentRecall, Key: turn, Cause: r.Reason, Detail: "memory was asked and could not answer: " + r.Detail})
+		a.fault(fault.Fault{Code: fault.SilentRecall, Key: turn, Cause: r.Reason, Detail: "memory was asked and could not answer: " + r.Detail})
 	}
 }
 

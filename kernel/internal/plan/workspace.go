@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
@@ -54,7 +54,7 @@ func (m *measured) sources() []File {
 	for _, path := range sourcePaths(m) {
 		src, ok, err := m.workspace.File(path)
 		if err != nil {
-			m.log.faults = append(m.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+			m.log.faults = append(m.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
 		}
 		if ok {
 			sh.files = append(sh.files, src)
@@ -87,7 +87,7 @@ func (d *decision) workState() File {
 	if d.shelf.state == nil {
 		f, err := d.workspace.StateFile()
 		if err != nil {
-			d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceFile, Detail: err.Error()})
+			d.log.faults = append(d.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
 		}
 		news := d.newsOf(&f)
 		d.shelf.state = &news
@@ -149,7 +149,7 @@ func carryWorkspace(d *deciding) ([]pagevm.Block, map[string]string) {
 	room := d.unscale(max(d.carryBound()-d.squeezed, 0))
 	levels, over := pagevm.FitLevels(fits, room)
 	if over > 0 {
-		d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultWorkspaceSize,
+		d.log.faults = append(d.log.faults, fault.Fault{Code: fault.WorkspaceSize,
 			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", d.Scale(over), d.Scale(room))})
 	}
 	return d.spread(files, pages, fits, levels, room)
@@ -230,7 +230,7 @@ func (d *decision) unshown(src *File) string {
 	case 2*shown < len(src.Text):
 		return src.Text
 	}
-	d.log.faults = append(d.log.faults, ingest.Fault{Code: FaultHostTruncated,
+	d.log.faults = append(d.log.faults, fault.Fault{Code: fault.HostTruncated,
 		Detail: fmt.Sprintf("the host's prompt shows %s without %s", src.Path, strings.Join(quoted(names), ", "))})
 	return strings.Join(missing, "")
 }

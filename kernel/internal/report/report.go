@@ -9,55 +9,20 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Region is a part of the prompt and its size.
-type Region struct {
-	Name   string
-	Tokens int
-}
-
-// Params are request settings that a plan asks for.
-type Params struct {
-	ThinkingOff, DropOption bool
-	Betas                   []string
-	CacheKey                string
-}
-
-// Retrieval is the outcome of recall for the newest user turn.
-type Retrieval struct {
-	Reason, Mode, Detail, Page string
-	Items, Tokens              int
-	Citations, Origins         []string
-	Withheld                   []retrieval.Withheld
-}
-
-// Included is a page that stands in the prompt.
-type Included struct {
-	Kind, ID   string
-	Tokens     int
-	Level      pagevm.Level
-	FullTokens int
-	Note       string
-}
-
-// Reduced is a page of the conversation that the prompt does not show in full.
-type Reduced struct {
-	Page, Key, CallID string
-	Level             pagevm.Level
-	Handle            string
-}
-
 // Regions sums the blocks by region, in prompt order. They add up to the planned
 // input.
-func Regions(pl *plan.Result) ([]Region, int) {
-	out := []Region{{Name: branch.RegionTools}, {Name: branch.RegionSystem}, {Name: branch.RegionCarry}, {Name: branch.RegionWorkingSet}, {Name: branch.RegionRetrieval}, {Name: branch.RegionNewest}}
+func Regions(pl *plan.Result) ([]outline.Region, int) {
+	out := []outline.Region{{Name: outline.RegionTools}, {Name: outline.RegionSystem}, {Name: outline.RegionCarry}, {Name: outline.RegionWorkingSet}, {Name: outline.RegionRetrieval}, {Name: outline.RegionNewest}}
 	total := 0
 	for i := range pl.Blocks {
 		for j := range out {
@@ -148,8 +113,8 @@ func flat(pl *plan.Result, i int) *pagevm.Item {
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
 // ParamsOf are the settings that a plan asks for.
-func ParamsOf(pl *plan.Result) Params {
-	p := Params{Betas: []string{}}
+func ParamsOf(pl *plan.Result) outline.Params {
+	p := outline.Params{Betas: []string{}}
 	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
 		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
@@ -203,9 +168,9 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 // Rows take what became of each page: that it stands, that it does not, that it is not
 // shown in full.
 type Rows struct {
-	Included func(Included)
+	Included func(outline.Included)
 	Excluded func(branch.Excluded)
-	Reduced  func(Reduced)
+	Reduced  func(outline.Reduced)
 }
 
 // Pages tells of all pages.
@@ -218,10 +183,10 @@ func Pages(pl *plan.Result, to Rows) {
 // debug tells of every page where it stands, or why it does not.
 func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
-		to.Included(Included{Kind: branch.RegionTools, ID: branch.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
+		to.Included(outline.Included{Kind: outline.RegionTools, ID: outline.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
 	}
 	if pl.SystemTokens > 0 {
-		to.Included(Included{Kind: branch.RegionSystem, ID: branch.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
+		to.Included(outline.Included{Kind: outline.RegionSystem, ID: outline.RegionSystem, Tokens: pl.SystemTokens, FullTokens: pl.SystemTokens, Level: pagevm.Full})
 	}
 	fulls := fullTokens(pl)
 	for i := range pl.Proj.Carry {
@@ -236,7 +201,7 @@ func debug(pl *plan.Result, span map[string]string, to Rows) {
 		}
 	}
 	if shift := pl.AnchorShift(pl.Next.Anchor, pl.Proj); shift != 0 {
-		to.Included(Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
+		to.Included(outline.Included{Kind: "anchor", ID: pl.Next.Plan, Tokens: shift, FullTokens: shift, Level: pagevm.Full,
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	goneRows(pl, span, to.Excluded)
@@ -269,8 +234,8 @@ func fullTokens(pl *plan.Result) map[string]int {
 	return m
 }
 
-func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) Included {
-	row := Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
+func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) outline.Included {
+	row := outline.Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
 	switch it.Kind {
 	case pagevm.ItemCarry, pagevm.ItemNote:
@@ -288,7 +253,7 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) Included {
 
 // fromWorkspace gives the row of a block that shows a file of the workspace the
 // type of its page and the file's name.
-func fromWorkspace(pl *plan.Result, row *Included, it *pagevm.Item) {
+func fromWorkspace(pl *plan.Result, row *outline.Included, it *pagevm.Item) {
 	p := pl.Page(it.Page)
 	if p == nil || len(p.Refs) == 0 {
 		return
@@ -354,21 +319,21 @@ func spanOf(pl *plan.Result) map[string]string {
 }
 
 // reduced tells of what the prompt does not show in full.
-func reduced(pl *plan.Result, span map[string]string, add func(Reduced)) {
+func reduced(pl *plan.Result, span map[string]string, add func(outline.Reduced)) {
 	for i := range pl.Hosts {
 		if pl.Proj.Seen[i].Gone {
 			for j := range pl.Hosts[i].Segments {
 				s := &pl.Hosts[i].Segments[j]
-				add(Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
+				add(outline.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(span[pl.Hosts[i].Key], s.Page)})
 			}
 		}
 	}
 	for i := range pl.Proj.Items {
 		switch it := &pl.Proj.Items[i]; {
 		case branch.Blank(it):
-			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
+			add(outline.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
 		case plan.Shortened(it):
-			add(Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
+			add(outline.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), CallID: pageCall(pl, it.Page), Level: it.Level, Handle: it.Page})
 		}
 	}
 }
@@ -388,9 +353,9 @@ func pageCall(pl *plan.Result, id string) string {
 }
 
 // RetrievalOf is what a plan says of retrieval.
-func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) Retrieval {
+func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) outline.Retrieval {
 	r := pl.Proj.Recall
-	out := Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
+	out := outline.Retrieval{Reason: r.Reason, Mode: r.Mode, Detail: r.Detail, Citations: []string{}}
 	if pl.LeftAlone() || r.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
 		if pl.LeftAlone() {
@@ -520,8 +485,8 @@ func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel
 }
 
 // Expected is what a plan says that its call will be billed.
-func Expected(pl *plan.Result) *branch.Expected {
-	return &branch.Expected{
+func Expected(pl *plan.Result) *billing.Expected {
+	return &billing.Expected{
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
 		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), At: pl.Request().Now,

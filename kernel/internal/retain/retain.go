@@ -23,7 +23,7 @@ func empty(r *retention.RetainedSession) bool {
 }
 
 // Retain removes what is older than it has to be kept, and blobs that nothing
-// holds. It never breaks a pointer that stands in a prompt or in memory: what a
+// holds. It never breaks a pointer in a prompt or in memory: what a
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
 func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {

@@ -38,7 +38,7 @@ type Difference struct {
 	// Decider is align, plan_cut, select or next, Field where in the line: align.at,
 	// steps[3].out.kept, projection, ….
 	Decider, Field string
-	// Recorded is what stands there and Now what the same input comes to, as JSON,
+	// Recorded is what is there and Now what the same input comes to, as JSON,
 	// "" where there is nothing.
 	Recorded, Now string
 }

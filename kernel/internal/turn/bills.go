@@ -8,6 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -81,8 +83,8 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 		return // the last delivery tells of all
 	}
 	told, newest := t.bills()
-	row, fault := learn(s, t, w.model)
-	var rows []usage.Row
+	row, doubt := learn(s, t, w.model)
+	var rows []billing.Call
 	if row != nil {
 		row.Turn, row.Time = newest.turn, t.Now
 		if newest.usage != (memkernel.Usage{}) {
@@ -90,19 +92,19 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 		}
 		rows = append(rows, *row)
 	}
-	if fault != nil {
-		o.Faults = append(o.Faults, *fault)
+	if doubt != nil {
+		o.Faults = append(o.Faults, *doubt)
 	}
 	if !t.More {
 		rows = append(rows, unlogged(s, w.prices, &t, told, row)...)
 	}
 	if err := usage.Log(s.Files, rows); err != nil {
-		o.Faults = append(o.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
+		o.Faults = append(o.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *usage.Row) (rows []usage.Row) {
+func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call) {
 	if len(told) == 0 {
 		return nil
 	}
@@ -129,8 +131,8 @@ func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill
 }
 
 // row is a bill without a plan.
-func (b *bill) row(prices *cachelayout.Book, t *Turn) usage.Row {
-	r := usage.Row{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Call: b.call, Turn: b.turn, Time: b.message.Time}
+func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
+	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Call: b.call, Turn: b.turn, Time: b.message.Time}
 	if r.Model == "" {
 		r.Model = t.Model
 	}
@@ -152,14 +154,14 @@ func plausible(actual, counted int) bool {
 
 // learn takes what the provider billed for a planned call: it trains the model's
 // calibration, and anchors the line on the measured prompt. It gives the row to log.
-func learn(s *session.Session, t Turn, m cachelayout.Model) (*usage.Row, *ingest.Fault) {
+func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
 	key := branch.Key{Branch: t.Branch, Model: t.Model}
 	l := s.Branches.All[key]
 	if t.Usage == nil || l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
 		return nil, nil
 	}
 	if actual, counted := t.Usage.InputTotal(), l.Planned+l.LedgerFixed(); !plausible(actual, counted) {
-		return nil, &ingest.Fault{Code: FaultUsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
+		return nil, &fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
 	row := usage.Compare(t.Usage, l, m)
 	cal := s.Calibrations.Of(t.Model)
@@ -171,7 +173,7 @@ func learn(s *session.Session, t Turn, m cachelayout.Model) (*usage.Row, *ingest
 		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
 	s.Branches.All[key] = &n
 	if err := s.Calibrations.Set(t.Model, cal); err != nil {
-		return &row, &ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()}
+		return &row, &fault.Fault{Code: fault.NotRecorded, Detail: err.Error()}
 	}
 	return &row, nil
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
-	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -74,7 +73,7 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary
 	if msgs != nil {
 		st = advance(s, st, msgs)
 	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
-		out.Faults = append(out.Faults, ingest.Fault{Code: string(paging.FlushMiss), Cause: string(point),
+		out.Faults = append(out.Faults, fault.Fault{Code: fault.FlushMiss, Cause: string(point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
 	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: point, Begins: b.Reason == StartReason, Main: b.Branch == "",

@@ -10,10 +10,10 @@ import (
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
@@ -79,7 +79,7 @@ func (d *Desk) planUnrecorded(ctx context.Context, s *session.Session, c Call, c
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: cause.Error()})
+	pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: cause.Error()})
 	return pl, nil
 }
 
@@ -94,7 +94,7 @@ func (d *Desk) Peek(ctx context.Context, s *session.Session, c Call) (*Planned, 
 type Planned struct {
 	*plan.Result
 	Session        *session.Session
-	Faults, Alerts []ingest.Fault
+	Faults, Alerts []fault.Fault
 	Stats          Stats
 	// Withheld are parts of memory that a shared session may not see.
 	Withheld []retrieval.Withheld
@@ -135,19 +135,19 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable boo
 }
 
 // prior is what stands when a plan is made, with what could not be read of it.
-func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []ingest.Fault, error) {
-	var faults []ingest.Fault
+func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []fault.Fault, error) {
+	var faults []fault.Fault
 	m, err := newMaker(ctx, d, s, req.Price, req.Branch, req.Model)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
 	m.Resolver, m.Stopped = req.Resolver, func() bool { return ctx.Err() != nil }
 	if lost := s.Branches.Lost(branch.Key{Branch: req.Branch, Model: req.Model}); lost != "" {
-		faults = append(faults, ingest.Fault{Code: FaultProjectionLost, Detail: lost})
+		faults = append(faults, fault.Fault{Code: fault.ProjectionLost, Detail: lost})
 	}
 	shared, err := d.Shared(ctx)
 	if err != nil {
-		faults = append(faults, ingest.Fault{Code: FaultProject, Detail: err.Error()})
+		faults = append(faults, fault.Fault{Code: fault.Project, Detail: err.Error()})
 	}
 	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m,
 		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
@@ -181,11 +181,11 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 		Source: s.Life.Source}, nil
 }
 
-func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []ingest.Fault) {
+func (r sessionReader) Searchable(pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []fault.Fault) {
 	spans, unread := r.s.Left.Take(r.s.Reader(), pages, shown)
-	var faults []ingest.Fault
+	var faults []fault.Fault
 	for _, u := range unread {
-		faults = append(faults, ingest.Fault{Code: FaultNotSearched, Page: u.Page, Detail: u.Err.Error()})
+		faults = append(faults, fault.Fault{Code: fault.NotSearched, Page: u.Page, Detail: u.Err.Error()})
 	}
 	return spans, faults
 }
@@ -246,14 +246,14 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 		n, err = d.Counter.CountPrompt(ctx, pl.Request().Model, body)
 	}
 	if err != nil {
-		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotCounted, Detail: err.Error()})
+		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotCounted, Detail: err.Error()})
 		return false
 	}
 	total := n + pl.Request().FixedTokens
 	cal := s.Calibrations.Of(pl.Request().Model)
 	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
 	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
-		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
+		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 	next := *pl.Next
 	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}

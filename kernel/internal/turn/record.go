@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
@@ -118,7 +118,7 @@ func learnForGood(s *session.Session, pl *Planned) {
 		return
 	}
 	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
-		pl.Faults = append(pl.Faults, ingest.Fault{Code: FaultNotRecorded, Detail: err.Error()})
+		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 }
 
@@ -130,7 +130,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	}
 	n, err := s.Tracer.Write(tracedPlan(w, diff))
 	if err != nil {
-		w.Faults = append(w.Faults, ingest.Fault{Code: FaultNotTraced, Detail: err.Error()})
+		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
 		return
 	}
 	w.Stats.log(int64(n))

@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -72,7 +73,7 @@ func (d *Desk) private(ctx context.Context, t *Turn) bool {
 
 // markdownAfter has the Markdown records brought up to date after a turn, or in the middle
 // of one where the window fills.
-func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation, yielded string) []ingest.Fault {
+func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation, yielded string) []fault.Fault {
 	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
 		return nil
 	}

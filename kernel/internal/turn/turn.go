@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -86,7 +86,7 @@ type Observation struct {
 	Ingested, Turns         int
 	Rejected                []journal.Rejection
 	Stats                   Stats
-	Faults                  []ingest.Fault
+	Faults                  []fault.Fault
 }
 
 // Boundary is a moment at which all that is known of a session has to be durable.
@@ -120,7 +120,7 @@ type Passed struct {
 	Checkpoint             string
 	Pinned                 []string
 	Rejected               []journal.Rejection
-	Faults                 []ingest.Fault
+	Faults                 []fault.Fault
 	Flushed                int
 	Compaction             *Compaction
 	Stats                  Stats
@@ -178,14 +178,3 @@ type Stats struct {
 	Syncs                       int
 	SyncTime                    time.Duration
 }
-
-// The faults that are found here.
-const (
-	FaultUsageIgnored   = "usage_ignored"
-	FaultProject        = "project_unreadable"
-	FaultNotSearched    = "not_searched"
-	FaultProjectionLost = "projection_lost"
-	FaultNotRecorded    = "not_recorded"
-	FaultNotTraced      = "not_traced"
-	FaultNotCounted     = "not_counted"
-)

@@ -91,7 +91,7 @@ type RememberRequest struct {
 	Now                    time.Time
 }
 
-// Remembered says where an entry stands.
+// Remembered says where an entry is.
 type Remembered struct {
 	ID        string
 	Ref       memkernel.Ref

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // BackupsFolder is where the backups are, in the state directory.
@@ -44,7 +45,7 @@ func (r *run) need(path, text string) string {
 }
 
 // pruneSafely is a pruning that touches no file which holds a secret.
-func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *Pruned) error {
+func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *maintenance.Pruned) error {
 	p := snap.Prune(o)
 	bad := r.heldIn(p)
 	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) && !slices.Contains(bad, f.Path) {

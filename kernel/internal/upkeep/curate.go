@@ -7,6 +7,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -26,21 +27,11 @@ type CurateOptions struct {
 	Now   time.Time
 }
 
-// Curated says what a day came to.
-type Curated struct {
-	consolidation.Curation
-	// Run names what was written, for an undo.
-	Run string
-	// BufferBytes is what was read of the working buffer.
-	BufferBytes int
-	Advice      Advice
-}
-
 // Curate brings what the day's log, the working buffer and what else is known of the day
 // hold into MEMORY.md: a few entries that aren't there yet, appended under the day's
 // heading. The buffer is read and stays; what was read of it is committed, so that
 // pruning may empty it.
-func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*Curated, error) {
+func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*maintenance.Curated, error) {
 	r, unlock, err := k.begin(ctx, kindCurate, o.Now, o.Apply)
 	if err != nil {
 		return nil, err
@@ -52,7 +43,7 @@ func (k *Keeper) Curate(ctx context.Context, o CurateOptions) (*Curated, error) 
 	return r.curate(ctx, &o)
 }
 
-func (r *run) curate(ctx context.Context, opt *CurateOptions) (*Curated, error) {
+func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Curated, error) {
 	buffer, err := r.Buffer.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +59,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*Curated, error) 
 		return nil, err
 	}
 	c := snap.Curate(o)
-	out := &Curated{Curation: *c, BufferBytes: len(buffer)}
+	out := &maintenance.Curated{Curation: *c, BufferBytes: len(buffer)}
 	hide := func() {
 		for i := range out.Entries {
 			out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
@@ -85,7 +76,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*Curated, error) 
 
 // commitCuration writes a curation, and what was read of the buffer. Nothing is
 // written if that is known and there is nothing to say.
-func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *Curated, buffer string) error {
+func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, out *maintenance.Curated, buffer string) error {
 	text := out.Text()
 	if buffer != "" && !r.hasRead(buffer) {
 		r.promise.Reads = []mark{{r.Buffer.Path(), len(buffer), r.keep(buffer)}}
@@ -145,19 +136,9 @@ const (
 	adviceBytes  = 32 << 10
 )
 
-// Advice says what a model was asked, and what became of it.
-type Advice struct {
-	// Model is its name, "" if none was asked; Reason is OK, or why the entries stand
-	// as they were chosen.
-	Model  string
-	Reason summary.Reason
-	Detail string
-	consolidation.Advised
-}
-
 // advise lets a model reword and drop entries, within bounds. Whatever goes wrong, they
 // stand as they were chosen.
-func (r *run) advise(ctx context.Context, m summary.Model, out *Curated) {
+func (r *run) advise(ctx context.Context, m summary.Model, out *maintenance.Curated) {
 	out.Advice.Refused = []string{}
 	if m == nil || len(out.Entries) == 0 {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // LossOf says what a change of a file would lose, nil if so much may be lost, or all of
@@ -26,19 +27,10 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 	return nil, nil
 }
 
-// GuardOptions say what MEMORY.md is held against.
-type GuardOptions struct {
-	// Before is what it was; nil takes what the last run over memory's files left. After
-	// is what it is to become; nil takes the file.
-	Before, After *string
-	// Limit is the share of its lines that may be lost; 0 takes the keeper's.
-	Limit float64
-}
-
 // Guard says what MEMORY.md lost that stands neither in an owning file, a topic or the
 // archive, nor was taken out by a pruning, which has it in a backup. It changes
 // nothing.
-func (k *Keeper) Guard(ctx context.Context, o GuardOptions) (*consolidation.Loss, error) {
+func (k *Keeper) Guard(ctx context.Context, o maintenance.GuardRequest) (*consolidation.Loss, error) {
 	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
 	if err != nil {
 		return nil, err
@@ -47,7 +39,7 @@ func (k *Keeper) Guard(ctx context.Context, o GuardOptions) (*consolidation.Loss
 	return r.guard(ctx, &o)
 }
 
-func (r *run) guard(ctx context.Context, o *GuardOptions) (*consolidation.Loss, error) {
+func (r *run) guard(ctx context.Context, o *maintenance.GuardRequest) (*consolidation.Loss, error) {
 	snap, err := r.Snapshot(ctx)
 	if err != nil {
 		return nil, err

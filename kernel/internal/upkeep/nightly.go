@@ -11,14 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
-
-// JobsFile is where recorded jobs write down how they went, in the state directory:
-// lines of JSON, {"time":…,"job":…,"error":…}.
-const JobsFile = "jobs.jsonl"
-
-// ErrRuns is that another process does a night's upkeep.
-var ErrRuns = errors.New("another nightly run is under way in this workspace")
 
 // Night is a night's upkeep.
 type Night struct {
@@ -38,19 +32,10 @@ type Job struct {
 	Run  func() error
 }
 
-// Came says how a job went.
-type Came struct {
-	Step string
-	// Outcome is ok, failed or skipped.
-	Outcome string
-	// Error is why it failed, or what it was skipped for.
-	Error string
-}
-
 // Nightly runs jobs, never two at a time, and by one process at a time. A job is skipped
-// if the one before it failed. How they went is appended to [JobsFile]. The state
+// if the one before it failed. How they went is appended to [maintenance.JobsFile]. The state
 // directory must be there.
-func (k *Keeper) Nightly(ctx context.Context, n Night) ([]Came, error) {
+func (k *Keeper) Nightly(ctx context.Context, n Night) ([]maintenance.Step, error) {
 	unlock, err := k.lockNightly()
 	if err != nil {
 		return nil, fmt.Errorf("nightly: %w", err)
@@ -61,18 +46,18 @@ func (k *Keeper) Nightly(ctx context.Context, n Night) ([]Came, error) {
 			return nil, err
 		}
 	}
-	var out []Came
+	var out []maintenance.Step
 	failed := ""
 	for i, j := range progress.Over(ctx, "step", n.Jobs) {
 		if failed != "" {
-			out = append(out, Came{j.Name, "skipped", failed + " failed"})
+			out = append(out, maintenance.Step{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
 			continue
 		}
 		err := wait(ctx, n.Gap, i > 0)
 		if err == nil {
 			err = j.Run()
 		}
-		c := Came{Step: j.Name, Outcome: "ok"}
+		c := maintenance.Step{Step: j.Name, Outcome: "ok"}
 		if err != nil {
 			c.Outcome, c.Error, failed = "failed", err.Error(), j.Name
 		}
@@ -102,7 +87,7 @@ func wait(ctx context.Context, d time.Duration, do bool) error {
 func (k *Keeper) lockNightly() (func(), error) {
 	release, err := k.State.Lock("nightly.lock", store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {
-		return nil, ErrRuns
+		return nil, maintenance.ErrRuns
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
@@ -123,16 +108,16 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	old, err := k.State.Get(JobsFile)
+	old, err := k.State.Get(maintenance.JobsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
 	// A line that a kill cut short is ended, so that the next can be read.
 	if n := len(old); n > 0 && old[n-1] != '\n' || n > mostJobBytes {
-		_, err := k.State.Put(store.Synced, store.Doc{Name: JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
+		_, err := k.State.Put(store.Synced, store.Doc{Name: maintenance.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 		return err
 	}
-	f := k.State.Journal(JobsFile)
+	f := k.State.Journal(maintenance.JobsFile)
 	defer f.Close()
 	_, err = f.Append(int64(len(old)), append(line, '\n'), true)
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // PruneOptions say what leaves the files of memory.
@@ -25,26 +26,11 @@ type PruneOptions struct {
 	Now   time.Time
 }
 
-// Pruned says what left which file, or would.
-type Pruned struct {
-	consolidation.Pruning
-	Applied bool
-	// Run names what was done, for an undo.
-	Run string
-	// BufferBytes is what of the working buffer goes: what a curation has read.
-	BufferBytes int
-	// BufferLeft is what stays of it: what none has read.
-	BufferLeft int
-	// Kept are files that were left alone, and why: somebody changed them meanwhile, or
-	// they hold what is taken for a secret.
-	Kept []string
-}
-
-// Prune takes out of memory's files what no longer holds, and moves what MEMORY.md
+// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
 // has no room for to the files that own it. Only what the kernel wrote itself, and
 // stands as it was written, leaves, and what is named by Include. All that is touched is
 // backed up first.
-func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*Pruned, error) {
+func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*maintenance.Pruned, error) {
 	r, unlock, err := k.begin(ctx, kindPrune, o.Now, o.Apply)
 	if err != nil {
 		return nil, err
@@ -53,7 +39,7 @@ func (k *Keeper) Prune(ctx context.Context, o PruneOptions) (*Pruned, error) {
 	return r.prune(ctx, o)
 }
 
-func (r *run) prune(ctx context.Context, opt PruneOptions) (*Pruned, error) {
+func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned, error) {
 	snap, err := r.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +55,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*Pruned, error) {
 	if opt.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}
-	out := &Pruned{Kept: []string{}}
+	out := &maintenance.Pruned{Kept: []string{}}
 	if err := r.pruneSafely(snap, o, out); err != nil {
 		return nil, err
 	}
@@ -85,7 +71,7 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*Pruned, error) {
 }
 
 // commitPruning writes a pruning: what files get, what they lose, the buffer last.
-func (r *run) commitPruning(ctx context.Context, out *Pruned, buffer string, read *mark) error {
+func (r *run) commitPruning(ctx context.Context, out *maintenance.Pruned, buffer string, read *mark) error {
 	for i := range out.Changes {
 		c := &out.Changes[i]
 		if c.Add != "" {
@@ -126,7 +112,7 @@ func heading(c *consolidation.Change) string {
 }
 
 // readOfBuffer is what of the working buffer may go.
-func (r *run) readOfBuffer(ctx context.Context, out *Pruned) (string, *mark, error) {
+func (r *run) readOfBuffer(ctx context.Context, out *maintenance.Pruned) (string, *mark, error) {
 	text, err := r.Buffer.Read(ctx)
 	if err != nil {
 		return "", nil, err

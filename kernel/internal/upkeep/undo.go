@@ -7,21 +7,14 @@ import (
 	"io/fs"
 	"strings"
 	"time"
-)
 
-// Undone says what an undo brought back.
-type Undone struct {
-	// Run is the pruning that was taken back, Time when it was.
-	Run  string
-	Time time.Time
-	// Files are those that are as they were.
-	Files []string
-}
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
 
 // UndoPrune takes back the last pruning: its files become what they were, and what
 // left may come again. If one of them has changed since, nothing is done, and the
 // error names it.
-func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) {
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Undone, error) {
 	r, unlock, err := k.begin(ctx, kindUndo, now, true)
 	if err != nil {
 		return nil, err
@@ -30,7 +23,7 @@ func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*Undone, error) 
 	return r.undo(ctx)
 }
 
-func (r *run) undo(ctx context.Context) (*Undone, error) {
+func (r *run) undo(ctx context.Context) (*maintenance.Undone, error) {
 	i := len(r.log) - 1
 	for i >= 0 && (r.log[i].run.Kind != kindPrune || r.log[i].undone) {
 		i--
@@ -39,7 +32,7 @@ func (r *run) undo(ctx context.Context) (*Undone, error) {
 		return nil, errors.New("nothing was pruned that could be taken back")
 	}
 	last := &r.log[i]
-	out := &Undone{Run: last.id, Time: last.run.Time, Files: []string{}}
+	out := &maintenance.Undone{Run: last.id, Time: last.run.Time, Files: []string{}}
 	var changed []string
 	for j := range last.run.Steps {
 		ok, err := r.takeBack(last, &last.run.Steps[j])

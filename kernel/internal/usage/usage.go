@@ -3,15 +3,18 @@
 package usage
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -19,31 +22,12 @@ import (
 
 const opUsage = "usage"
 
-// Row is one call of usage.jsonl: what was planned against what was billed.
-type Row struct {
-	Plan               string           `json:"plan"`
-	Call               string           `json:"call,omitempty"`
-	Turn               string           `json:"turn,omitempty"`
-	Branch             string           `json:"branch,omitempty"`
-	Model              string           `json:"model"`
-	PlannedInputTokens int              `json:"planned_input_tokens"`
-	Planned            *branch.Expected `json:"planned"`
-	Usage              memkernel.Usage  `json:"usage"`
-	BilledCostUSD      *float64         `json:"billed_cost_usd"`
-	SavedCostUSD       *float64         `json:"saved_cost_usd"`
-	ColdSeen           *bool            `json:"cold_seen"`
-
-	// Session and Time are those of the record, no part of it.
-	Session string    `json:"-"`
-	Time    time.Time `json:"-"`
-}
-
 // coldShare is the share of the prompt before below which a read is a miss.
 const coldShare = 0.6
 
 // Compare sets a bill beside a conversation's last plan.
-func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) Row {
-	row := Row{Plan: l.Plan, Branch: l.Branch, Model: l.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: l.Expected, Usage: *u}
+func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+	row := billing.Call{Plan: l.Plan, Branch: l.Branch, Model: l.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: l.Expected, Usage: *u}
 	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
 	e := row.Planned
 	if e == nil {
@@ -61,7 +45,7 @@ func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) Row {
 
 // savedCost is how much dearer a call would have been without any cut. Without the
 // cut of a warm cache, nearly all that was written would have been read.
-func savedCost(u memkernel.Usage, e *branch.Expected, cold bool, m cachelayout.Model) *float64 {
+func savedCost(u memkernel.Usage, e *billing.Expected, cold bool, m cachelayout.Model) *float64 {
 	read, w5, w1, plain := u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens
 	now, saved := m.Cost(read, w5, w1, plain, 0), e.SavedTokens
 	switch {
@@ -87,7 +71,7 @@ func savedCost(u memkernel.Usage, e *branch.Expected, cold bool, m cachelayout.M
 // Read reads a usage.jsonl. A torn last line is left out; torn tells that
 // there was one. What was logged again, by another process, counts once: a plan by its
 // last row, a call by that of its plan.
-func Read(dir store.Store, session string) (rows []Row, torn bool, err error) {
+func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
 		return nil, false, err
@@ -101,8 +85,8 @@ func Read(dir store.Store, session string) (rows []Row, torn bool, err error) {
 		if n++; rec.Op != opUsage {
 			continue // a newer version's
 		}
-		row := Row{Session: session, Time: rec.Time}
-		if err := row.read(rec.Body); err != nil {
+		row := billing.Call{Session: session, Time: rec.Time}
+		if err := read(&row, rec.Body); err != nil {
 			return nil, false, fmt.Errorf("%s, line %d: %w", dir.Where(folder.UsageFile), n, err)
 		}
 		if row.Planned != nil && !row.Planned.At.IsZero() {
@@ -126,9 +110,9 @@ func Read(dir store.Store, session string) (rows []Row, torn bool, err error) {
 }
 
 // read takes figures as they were written, by whatever version.
-func (r *Row) read(body []byte) error {
+func read(r *billing.Call, body []byte) error {
 	type figures memkernel.Usage // without the checks that hosts' figures get
-	type plain Row
+	type plain billing.Call
 	var usage struct {
 		Usage figures `json:"usage"`
 	}
@@ -142,7 +126,7 @@ func (r *Row) read(body []byte) error {
 }
 
 // Log appends to usage.jsonl, which is a report and not state.
-func Log(dir store.Store, rows []Row) error {
+func Log(dir store.Store, rows []billing.Call) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -170,4 +154,49 @@ func Log(dir store.Store, rows []Row) error {
 	}
 	_, err = j.Append(false, records...)
 	return errors.Join(err, j.Close())
+}
+
+// All reads what was billed for the calls of all sessions, or of one. It writes nothing. A
+// damaged line is an error that names file and line; none is the error for a session that
+// is not there.
+func All(ctx context.Context, state store.Store, o billing.Options, none func(key string) error) (*billing.Report, error) {
+	folders, err := folder.All(state)
+	if err != nil {
+		return nil, err
+	}
+	if o.Session != "" {
+		name, err := folder.Of(state, o.Session)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(folders, name) {
+			return nil, fmt.Errorf("stats: %w", none(o.Session))
+		}
+		folders = []string{name}
+	}
+	calls, cut := []billing.Call{}, []string{}
+	for _, f := range folders {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		dir := folder.In(state, f)
+		if _, err := dir.Stat(folder.UsageFile); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		key, err := folder.KeyIn(state, f)
+		if err != nil {
+			return nil, fmt.Errorf("stats: %w", err)
+		}
+		rows, torn, err := Read(dir, key)
+		if err != nil {
+			return nil, fmt.Errorf("stats: %w", err)
+		}
+		if torn {
+			cut = append(cut, dir.Where(folder.UsageFile))
+		}
+		calls = append(calls, rows...)
+	}
+	out := billing.Of(slices.DeleteFunc(calls, func(r billing.Call) bool { return r.Time.Before(o.Since) }), o.Location)
+	out.Torn = cut
+	return out, nil
 }

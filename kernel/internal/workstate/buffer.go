@@ -9,8 +9,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
@@ -53,7 +53,7 @@ func (k *Keeper) buffer(now time.Time) *buffer {
 }
 
 // turn appends a turn, once.
-func (b *buffer) turn(ctx context.Context, t *Turn) []ingest.Fault {
+func (b *buffer) turn(ctx context.Context, t *Turn) []fault.Fault {
 	c := b.standing(b.now)
 	if b.Options.BufferOff || c == nil {
 		return nil
@@ -68,7 +68,7 @@ func (b *buffer) turn(ctx context.Context, t *Turn) []ingest.Fault {
 }
 
 // state appends all of the working state, once per cycle and content.
-func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []ingest.Fault {
+func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault {
 	c := b.standing(b.now)
 	if b.Options.BufferOff || c == nil {
 		return nil
@@ -162,7 +162,7 @@ func (b *buffer) empty() bool {
 func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
 
 // write promises an entry and appends it.
-func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []ingest.Fault {
+func (b *buffer) write(ctx context.Context, id string, h BufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
 	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
 	var text strings.Builder
 	first := ids.Page("bi", b.name, b.cycle(), "begun")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
@@ -233,11 +233,11 @@ type Turn struct {
 
 // AfterTurn brings the Markdown records up to date after a turn, or in the middle of
 // one where the window fills.
-func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []ingest.Fault {
+func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 	if _, err := k.Now(); err != nil {
-		return []ingest.Fault{skipped("", err)}
+		return []fault.Fault{skipped("", err)}
 	}
-	var out []ingest.Fault
+	var out []fault.Fault
 	if t.Ended && t.Reading.Utilization() >= k.Options.BufferAt {
 		out = append(out, k.buffer(t.Now).turn(ctx, t)...)
 	}
@@ -267,7 +267,7 @@ type Boundary struct {
 // Pass captures the working state where a boundary is passed, writes a checkpoint of it
 // where that ends something, and brings the Markdown records up to date. It gives the
 // newest checkpoint's id, "" if there is none, and counts what went to the day's log.
-func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []ingest.Fault, flushed int, err error) {
+func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []fault.Fault, flushed int, err error) {
 	if b.Main && !k.Options.Off {
 		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
 			return "", nil, 0, err
@@ -299,11 +299,11 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 // dump writes all of the working state: the checkpoint, if it says anything new, what
 // is worth remembering to the day's log, and the state itself to the buffer. Equal
 // content is written once per compaction cycle. It counts what went to the log.
-func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpoint.Reading, now time.Time) ([]ingest.Fault, int) {
+func (k *Keeper) dump(ctx context.Context, trigger checkpoint.Trigger, r checkpoint.Reading, now time.Time) ([]fault.Fault, int) {
 	in := k.Input(trigger, r, now)
 	if !checkpoint.Redundant(k.life.Written(), in) {
 		if _, err := k.WriteCheckpoint(in); err != nil {
-			return []ingest.Fault{skipped(FromCheckpoint, err)}, 0
+			return []fault.Fault{skipped(FromCheckpoint, err)}, 0
 		}
 	}
 	out, n := k.Flush(ctx, false, now)
@@ -344,7 +344,7 @@ type Planned struct {
 }
 
 // BeforePlan writes the checkpoint that a plan asks for.
-func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]ingest.Fault, error) {
+func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, error) {
 	if p.Trigger == "" && !p.Behind {
 		return nil, nil
 	}
@@ -379,7 +379,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]ingest.Fault, er
 }
 
 // faults is skipped, told once for what every write will meet again.
-func (k *Keeper) faults(f Fallback, err error) []ingest.Fault {
+func (k *Keeper) faults(f Fallback, err error) []fault.Fault {
 	if err == nil {
 		return nil
 	}
@@ -392,7 +392,7 @@ func (k *Keeper) faults(f Fallback, err error) []ingest.Fault {
 		}
 		k.told[f] = true
 	}
-	return []ingest.Fault{skipped(f, err)}
+	return []fault.Fault{skipped(f, err)}
 }
 
 // ForgetMarkdown takes what the session said out of the workspace's records of its state,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
@@ -42,7 +42,7 @@ func (k *Keeper) Log() *DayLog {
 
 // Flush writes what the newest checkpoint holds and no flush has written, and counts it.
 // Open items are written where a session ends.
-func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]ingest.Fault, int) {
+func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.Fault, int) {
 	log := k.Log()
 	if log.off || k.life == nil {
 		return nil, 0
@@ -62,7 +62,7 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]ingest
 }
 
 // checkpoint writes what a checkpoint of that name holds.
-func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, name string, ended bool, now time.Time) ([]ingest.Fault, int) {
+func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, name string, ended bool, now time.Time) ([]fault.Fault, int) {
 	var lines, items []string
 	before := sync.OnceValue(func() map[string]bool { return saidBefore(l.shared, now) })
 	add := func(tag, text string) {
@@ -95,7 +95,7 @@ func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, name 
 	}
 	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(l.session.Key()), name, strings.Join(lines, "\n"))
 	if err := l.write(ctx, text, items, now); err != nil {
-		return []ingest.Fault{{Code: FaultFlushSkipped, Cause: name, Detail: err.Error()}}, 0
+		return []fault.Fault{{Code: fault.FlushSkipped, Cause: name, Detail: err.Error()}}, 0
 	}
 	return nil, len(items)
 }
@@ -161,11 +161,11 @@ var asksToRemember = regexp.MustCompile(`(?im)(?:^|[.!?。！？]\s*)(?:please |
 
 // Asked writes down, in the same turn, what the user asked to be remembered in plain
 // words; the same words stand once.
-func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []ingest.Fault {
+func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}
-	var out []ingest.Fault
+	var out []fault.Fault
 	for i := range msgs {
 		text := l.mask.Text(wished(&msgs[i]))
 		item, words := ids.Page("fi", "human", msgs[i].Key), ids.Page("fi", "human-words", oneLine(text))
@@ -173,7 +173,7 @@ func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.T
 			continue
 		}
 		if err := l.write(ctx, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
-			out = append(out, ingest.Fault{Code: FaultFlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
+			out = append(out, fault.Fault{Code: fault.FlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
 		}
 	}
 	return out
@@ -200,7 +200,7 @@ func wished(m *memkernel.Message) string {
 // Rules writes the rules that were told in conversation to the day's log, each
 // once. Only the summary knows them, and that begins anew where a session ends:
 // pinned rules stand in every prompt, and these would be gone.
-func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []ingest.Fault {
+func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time
 	}
 	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n"))
 	if err := l.write(ctx, text, items, now); err != nil {
-		return []ingest.Fault{{Code: FaultFlushSkipped, Cause: "rules", Detail: err.Error()}}
+		return []fault.Fault{{Code: fault.FlushSkipped, Cause: "rules", Detail: err.Error()}}
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/sessions"
@@ -212,13 +212,13 @@ func windowOf(s Session, u *checkpoint.Usage) int {
 }
 
 // Damages tells, once, what of the state could not be used.
-func (k *Keeper) Damages() []ingest.Fault {
+func (k *Keeper) Damages() []fault.Fault {
 	if k.life == nil {
 		return nil
 	}
-	var out []ingest.Fault
+	var out []fault.Fault
 	for _, d := range k.life.damaged {
-		out = append(out, ingest.Fault{Code: plan.FaultCheckpoint, Cause: filepath.Base(d.File), Detail: d.String()})
+		out = append(out, fault.Fault{Code: fault.Checkpoint, Cause: filepath.Base(d.File), Detail: d.String()})
 	}
 	k.life.damaged = nil
 	return out

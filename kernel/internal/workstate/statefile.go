@@ -11,8 +11,8 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -53,12 +53,12 @@ func (w *stateWrite) yielded() string {
 const stateTries = 3
 
 // write brings the session's section up to date.
-func (w *stateWrite) write(ctx context.Context) []ingest.Fault {
+func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 	c := w.standing(w.now)
 	if w.Options.StateFileOff || c == nil {
 		return nil
 	}
-	var faults []ingest.Fault
+	var faults []fault.Fault
 	for range stateTries {
 		f, hash, err := ReadStateFile(w.Private)
 		if err == nil {
@@ -76,7 +76,7 @@ func (w *stateWrite) write(ctx context.Context) []ingest.Fault {
 		}
 		return append(faults, w.faults(FromStateFile, err)...)
 	}
-	return append(faults, ingest.Fault{Code: FaultFallback, Cause: string(FromStateFile),
+	return append(faults, fault.Fault{Code: fault.Net, Cause: string(FromStateFile),
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
 }
 
@@ -97,7 +97,7 @@ func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 
 // newState is the file as it should be, "" if it should stay as it is. What makes way
 // in it is durable elsewhere when it returns.
-func (w *stateWrite) newState(ctx context.Context, f StateFile, c *checkpoint.Checkpoint) (string, []ingest.Fault, error) {
+func (w *stateWrite) newState(ctx context.Context, f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault, error) {
 	thread := &w.life.State.Thread
 	sec := Section{Owner: w.Session.Name(), Epoch: w.Session.Progress().Epoch, Captured: thread.Captured, through: keyMark(thread.LastKey), At: w.now}
 	lines := checkpoint.Lines(c, w.Options.StateFileBytes)
@@ -117,10 +117,10 @@ func (w *stateWrite) newState(ctx context.Context, f StateFile, c *checkpoint.Ch
 		}
 		sec.before, f = id, StateFile{}
 	}
-	var faults []ingest.Fault
+	var faults []fault.Fault
 	if f.Section != nil && f.Section.Edited {
 		f = f.disowned()
-		faults = []ingest.Fault{{Code: FaultFallback, Cause: string(FromStateFile),
+		faults = []fault.Fault{{Code: fault.Net, Cause: string(FromStateFile),
 			Detail: fmt.Sprintf("the kernel's section of %s was edited: what stands there is kept as it is, above a new section", StatePath)}}
 	}
 	sec.Body = stateBody(lines, w.now, sec.before)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -23,13 +23,6 @@ import (
 const (
 	StatePath  = "SESSION-STATE.md"
 	BufferPath = "memory/working-buffer.md"
-)
-
-// The faults of what is written and read here; the kernel's constants of the same names
-// say what each of them means.
-const (
-	FaultFallback     = "net_skipped"
-	FaultFlushSkipped = "flush_skipped"
 )
 
 // Options say how the working state is kept, defaults filled in.
@@ -52,7 +45,7 @@ type Options struct {
 	BufferOff   bool
 	BufferAt    float64
 	BufferBytes int64
-	// Source stands in the checkpoints of sessions of which no call says it better.
+	// Source is written to the checkpoints of sessions of which no call says it better.
 	Source checkpoint.Source
 }
 
@@ -110,6 +103,6 @@ var triggers = map[journal.CommitPoint]checkpoint.Trigger{
 }
 
 // skipped says why a record was not written.
-func skipped(f Fallback, err error) ingest.Fault {
-	return ingest.Fault{Code: FaultFallback, Cause: string(f), Detail: err.Error()}
+func skipped(f Fallback, err error) fault.Fault {
+	return fault.Fault{Code: fault.Net, Cause: string(f), Detail: err.Error()}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -187,7 +188,7 @@ func TestWhatIsPromisedIsNotFlushedAgain(t *testing.T) {
 	k, d, _ := keeper(t)
 	d.readOnly = true
 	wish := []memkernel.Message{says(memkernel.RoleUser, "m1", "Remember that the tide turns at six.")}
-	if faults := k.Log().Asked(context.Background(), wish, noon); len(faults) != 1 || faults[0].Code != workstate.FaultFlushSkipped {
+	if faults := k.Log().Asked(context.Background(), wish, noon); len(faults) != 1 || faults[0].Code != fault.FlushSkipped {
 		t.Errorf("a log that can't be written: %+v", faults)
 	}
 	if faults := k.Log().Asked(context.Background(), wish, noon); len(faults) != 0 || len(d.promised) != 1 {

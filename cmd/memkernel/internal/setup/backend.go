@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/postgres"
 	"github.com/memkernel/memkernel/index/qmd"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -21,43 +21,43 @@ import (
 func (s *Settings) indexPath() string { return filepath.Join(s.StateDir, "index.sqlite") }
 
 // backend is what keeps the index, as it is configured. Nothing is opened yet.
-func (s *Settings) backend() (kernel.Backend, error) {
+func (s *Settings) backend() (indexing.Backend, error) {
 	return s.BackendNamed(s.Config.Index.Backend)
 }
 
 // BackendNamed is the backend of that name: sqlite, postgres or qmd, as it is configured.
-func (s *Settings) BackendNamed(name string) (kernel.Backend, error) {
+func (s *Settings) BackendNamed(name string) (indexing.Backend, error) {
 	switch name {
 	case "postgres":
 		o, err := s.PostgresOptions()
 		if err != nil {
-			return kernel.Backend{}, err
+			return indexing.Backend{}, err
 		}
 		return postgresBackend(o), nil
 	case "qmd":
 		if err := s.trustQMD(); err != nil {
-			return kernel.Backend{}, err
+			return indexing.Backend{}, err
 		}
 		return s.qmdBackend()
 	}
-	return kernel.SQLite(s.indexPath()), nil
+	return indexing.SQLite(s.indexPath()), nil
 }
 
 // leaveAlone is how long a database that could not be opened is not asked again.
 const leaveAlone = 15 * time.Second
 
-func postgresBackend(o postgres.Options) kernel.Backend {
-	some := func(ix *postgres.Index, err error) (kernel.Index, error) {
+func postgresBackend(o postgres.Options) indexing.Backend {
+	some := func(ix *postgres.Index, err error) (indexing.Index, error) {
 		if err != nil {
 			return nil, err
 		}
 		return ix, nil
 	}
-	return kernel.Backend{Name: "postgres", Place: o.Place(), LeaveAlone: leaveAlone,
-		Open: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+	return indexing.Backend{Name: "postgres", Place: o.Place(), LeaveAlone: leaveAlone,
+		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
 			return some(postgres.Open(ctx, o, i))
 		},
-		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) {
+		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
 			return some(postgres.Rebuild(ctx, o, i))
 		}}
 }
@@ -124,19 +124,21 @@ func (s *Settings) qmdOptions() (qmd.Options, error) {
 }
 
 // qmdBackend is the SQLite file with QMD before it.
-func (s *Settings) qmdBackend() (kernel.Backend, error) {
+func (s *Settings) qmdBackend() (indexing.Backend, error) {
 	o, err := s.qmdOptions()
 	if err != nil {
-		return kernel.Backend{}, err
+		return indexing.Backend{}, err
 	}
-	file := kernel.SQLite(s.indexPath())
-	beside := func(ix kernel.Index, err error) (kernel.Index, error) {
+	file := indexing.SQLite(s.indexPath())
+	beside := func(ix indexing.Index, err error) (indexing.Index, error) {
 		if err != nil {
 			return nil, err
 		}
 		return qmd.Beside(ix.(*index.Index), o), nil
 	}
-	return kernel.Backend{Name: "qmd", Place: file.Place,
-		Open:    func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Open(ctx, i)) },
-		Rebuild: func(ctx context.Context, i *index.Options) (kernel.Index, error) { return beside(file.Rebuild(ctx, i)) }}, nil
+	return indexing.Backend{Name: "qmd", Place: file.Place,
+		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) { return beside(file.Open(ctx, i)) },
+		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+			return beside(file.Rebuild(ctx, i))
+		}}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -207,9 +207,9 @@ func (s *Settings) OwnChoice() error {
 
 // folders are those of index.folders. One outside the workspace counts only from a file
 // that the user named.
-func (s *Settings) folders() ([]kernel.Folder, error) {
+func (s *Settings) folders() ([]indexing.Folder, error) {
 	const key = "index.folders"
-	var out []kernel.Folder
+	var out []indexing.Folder
 	for _, f := range s.Config.Index.Folders {
 		name, path := config.FolderOf(f)
 		path = s.inWorkspace(path)
@@ -219,7 +219,7 @@ func (s *Settings) folders() ([]kernel.Folder, error) {
 			return nil, fail.Hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.Config.Origin(key), key, path),
 				"if you want that, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
 		}
-		out = append(out, kernel.Folder{Name: name, Path: path})
+		out = append(out, indexing.Folder{Name: name, Path: path})
 	}
 	return out, nil
 }

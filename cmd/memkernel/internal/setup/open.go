@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -40,7 +41,7 @@ type Needs struct {
 	// Follow keeps the index up with the files, as a program that keeps running does.
 	Follow bool
 	// Report is told of every run of the index, and has the files watched.
-	Report func(kernel.SyncRun)
+	Report func(status.SyncRun)
 }
 
 // Kernel opens the workspace's kernel.

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -31,7 +32,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	o.MediaPaths = c.Embedding.MediaPaths
-	o.EmbedLimit = kernel.EmbedLimit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
+	o.EmbedLimit = indexing.Limit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
 	if r.MinScore == 0 {
 		o.RecallScore = -1
 	}

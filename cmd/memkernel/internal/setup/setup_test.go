@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -23,7 +24,7 @@ func TestMemoryOptions(t *testing.T) {
 			ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens, MaxEntries: markdownstore.DefaultMaxEntries},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
 		RecallTokens: kernel.DefaultRecallTokens, RecallItems: kernel.DefaultRecallItems, RecallShare: kernel.DefaultRecallShare, BusyTimeout: 5 * time.Second,
-		EmbedLimit: kernel.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
+		EmbedLimit: indexing.Limit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, Pool: retrieval.DefaultPool, HalfLife: retrieval.DefaultHalfLife,
 			Floor: retrieval.DefaultFloor, Lambda: retrieval.DefaultLambda},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/kernel/retention"
 )
 
@@ -19,9 +19,9 @@ func (s *Settings) Retention() retention.RetainRequest {
 
 // PruneOptions brings the sections upkeep and audit together, with more names of what
 // may leave.
-func (s *Settings) PruneOptions(include []string) kernel.PruneOptions {
+func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
 	c, audit := &s.Config.Upkeep, s.auditHost()
-	o := kernel.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(s.Config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
+	o := maintenance.PruneOptions{MemoryLines: orNone(c.MemoryLines), ObservationLines: orNone(s.Config.Audit.ObservationLines), ObservationRest: c.ObservationRest,
 		ObservationDays: c.ObservationDays, DoneDays: c.DoneDays, LogDays: orNone(c.LogDays), NearDuplicate: s.Config.Audit.NearDuplicate, Owners: document.List(c.Owners),
 		Include: slices.Concat(c.Include, include)}
 	if share := s.Config.Audit.SizeWarning; share > 0 {
@@ -32,9 +32,9 @@ func (s *Settings) PruneOptions(include []string) kernel.PruneOptions {
 
 // CurateRequest has what the configuration says of curation: the model is that of
 // section summary.model.
-func (s *Settings) CurateRequest() (kernel.CurateRequest, error) {
+func (s *Settings) CurateRequest() (maintenance.CurateRequest, error) {
 	o, err := s.summaryOptions()
-	return kernel.CurateRequest{NearDuplicate: s.Config.Audit.NearDuplicate, Model: o.Model}, err
+	return maintenance.CurateRequest{NearDuplicate: s.Config.Audit.NearDuplicate, Model: o.Model}, err
 }
 
 // auditHost is the host whose limits hold.
@@ -53,9 +53,9 @@ func firstInt(a, b int) int {
 }
 
 // AuditOptions are the thresholds of an audit, and the host whose limits hold.
-func (s *Settings) AuditOptions() kernel.AuditOptions {
+func (s *Settings) AuditOptions() maintenance.AuditOptions {
 	c := &s.Config.Audit
-	return kernel.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: c.Jobs, Limits: consolidation.Limits{
+	return maintenance.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: c.Jobs, Limits: consolidation.Limits{
 		StateAge: time.Duration(c.StateAge), ObservationLines: c.ObservationLines, LogGrace: time.Duration(c.LogGrace),
 		FileAge: time.Duration(c.FileAge), MemoryAge: time.Duration(c.MemoryAge), SizeWarning: c.SizeWarning,
 		NearDuplicate: c.NearDuplicate, JobAge: time.Duration(c.JobAge)}}

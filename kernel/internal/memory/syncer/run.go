@@ -16,7 +16,7 @@ type Run struct {
 	// Files were read, Removed are gone.
 	Files   int `json:"files"`
 	Removed int `json:"removed"`
-	// Process did it; Watching tells whether it saw changes as they happened.
+	// Process did it; Watching whether it saw changes as they happened.
 	Process  int  `json:"process"`
 	Watching bool `json:"watching"`
 	// Error is why it failed, or why vectors are missing; "" if neither.

@@ -43,7 +43,7 @@ type Options struct {
 	// Watch, if not nil, says what is watched, to do it when something has changed.
 	// Where the system can't watch, Interval stands in, or DefaultInterval.
 	Watch *watch.Options
-	// Report, if not nil, is told after every run, by the goroutine that did it.
+	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(Run)
 
 	// Update brings the index up to date.

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/serve/install"
 )
 
@@ -337,7 +338,7 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 		return
 	}
 	defer k.Close()
-	opts := &kernel.ReindexOptions{Wait: 30 * time.Second}
+	opts := &indexing.Options{Wait: 30 * time.Second}
 	bars := a.Bars()
 	if bars != nil {
 		opts.Progress = bars.Show

@@ -16,6 +16,8 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -112,7 +114,7 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 		return err
 	}
 	defer k.Close()
-	var c *kernel.Content
+	var c *content.Content
 	var in []string
 	if session != "" {
 		c, err = k.Get(ctx, session, id)
@@ -135,13 +137,13 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	switch {
 	case c.Reason == reasonAmbiguous:
 		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, c.Detail), "name one of them with --session: %s", quoted(in))
-	case c.Reason == kernel.ReasonBackend:
+	case c.Reason == content.Backend:
 		return fail.Hint(fmt.Errorf("%s: %s", c.Reason, c.Detail), "run 'memkernel check' to see what else is damaged; ingesting the host's transcript again restores it")
 	case a.JSON:
 		return nil
-	case c.Reason == kernel.ReasonForgotten:
+	case c.Reason == content.Forgotten:
 		return fail.Hint(fmt.Errorf("get %s: %s: %s", display.Printable(id), c.Reason, display.Printable(c.Detail)), "its content is gone for good")
-	case c.Reason != kernel.ReasonOK:
+	case c.Reason != content.OK:
 		return notFound(ctx, k, session, id, c)
 	}
 	if len(in) > 1 {
@@ -154,14 +156,14 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 }
 
 // notFound is the error for an id that nothing is known of, with the way on.
-func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *kernel.Content) error {
+func notFound(ctx context.Context, k *kernel.Kernel, session, id string, c *content.Content) error {
 	if c.Detail == nowhere {
 		return fail.Hint(fmt.Errorf("get %s: %s in any session", display.Printable(id), c.Reason),
 			"a plan's pointers resolve once it was made with --commit or observed; a file is named by its path")
 	}
 	way := "name the session with --session; a plan's pointers resolve once it was made with --commit or observed; a file is named by its path"
 	var none *kernel.NoSessionError
-	if _, err := k.StatusOf(ctx, kernel.StatusOptions{Session: session}); errors.As(err, &none) {
+	if _, err := k.Status(ctx, &status.Options{Session: session}); errors.As(err, &none) {
 		way = none.Error() + ": " + fail.HintFor(none) + "; a file is named by its path"
 	}
 	return fail.Hint(fmt.Errorf("get %s: %s in session %s", display.Printable(id), c.Reason, display.Printable(session)), "%s", way)
@@ -176,14 +178,14 @@ const (
 
 // getAnywhere looks for an id in all sessions, and returns the content with those that
 // have it. A session that can't be read is told, and does not keep the others from answering.
-func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*kernel.Content, []string, error) {
+func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*content.Content, []string, error) {
 	keys, err := kernel.SessionKeys(a.StateDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	var found *kernel.Content
+	var found *content.Content
 	var in []string
-	other := &kernel.Content{ID: id, Reason: kernel.ReasonNoMatch, Detail: nowhere}
+	other := &content.Content{ID: id, Reason: content.NoMatch, Detail: nowhere}
 	ambiguous := false
 	defer a.ProgressDone()
 	for i, key := range keys {
@@ -194,16 +196,16 @@ func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (
 			return nil, nil, ctx.Err()
 		case err != nil:
 			a.Tip("session %s was not looked in: %s", display.Printable(key), display.Printable(fail.PlainError(err)))
-		case c.Reason == kernel.ReasonOK:
+		case c.Reason == content.OK:
 			ambiguous = ambiguous || found != nil && found.Text != c.Text
 			found, in = cmp.Or(found, c), append(in, key)
-		case c.Reason != kernel.ReasonNoMatch && other.Reason != kernel.ReasonBackend:
+		case c.Reason != content.NoMatch && other.Reason != content.Backend:
 			other = c
 		}
 	}
 	switch {
 	case ambiguous:
-		return &kernel.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d sessions have it, with different content", len(in))}, in, nil
+		return &content.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d sessions have it, with different content", len(in))}, in, nil
 	case found != nil:
 		return found, in, nil
 	}

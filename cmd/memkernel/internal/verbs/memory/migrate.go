@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
 // migrateFlags are the flags of migrate.
@@ -99,7 +99,7 @@ func runMigrate(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	defer k.Close()
-	o := kernel.MigrateOptions{From: from, To: to, Wait: max(f.wait, 1)}
+	o := indexing.MigrateOptions{From: from, To: to, Wait: max(f.wait, 1)}
 	bars := a.Bars()
 	if bars != nil {
 		o.Progress = bars.Show
@@ -125,10 +125,10 @@ func runMigrate(ctx context.Context, a *cli.App, f *migrateFlags) error {
 }
 
 // placeOf is a backend by what --from and --to say.
-func placeOf(a *cli.App, name string) (kernel.Backend, error) {
+func placeOf(a *cli.App, name string) (indexing.Backend, error) {
 	if file, ok := strings.CutPrefix(name, sqliteFile); ok {
 		path, err := filepath.Abs(file)
-		return kernel.SQLite(path), err
+		return indexing.SQLite(path), err
 	}
 	return a.BackendNamed(name)
 }

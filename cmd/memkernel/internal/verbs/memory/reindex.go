@@ -16,7 +16,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // reindexFlags are the flags of reindex.
@@ -62,14 +63,14 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	}
 	n := setup.Needs{Vectors: true, Follow: f.watch}
 	if f.watch {
-		n.Report = func(r kernel.SyncRun) { showRun(a, r) }
+		n.Report = func(r status.SyncRun) { showRun(a, r) }
 	}
 	k, err := a.Kernel(ctx, n)
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	opts := &kernel.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
+	opts := &indexing.Options{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
 	bars := a.Bars()
 	if bars != nil {
 		opts.Progress = bars.Show
@@ -118,7 +119,7 @@ func indexError(err error) error {
 
 // embedHint is the way on where texts have no vector.
 func embedHint(err error) string {
-	var limit *kernel.EmbedLimitError
+	var limit *indexing.LimitError
 	switch {
 	case errors.As(err, &limit):
 		return "run 'memkernel reindex --yes' to send it, or raise embedding.confirm_cost and embedding.confirm_tokens; until then search does without"
@@ -136,7 +137,7 @@ func follow(ctx context.Context, a *cli.App) error {
 }
 
 // showRun tells of a run that did something.
-func showRun(a *cli.App, r kernel.SyncRun) {
+func showRun(a *cli.App, r status.SyncRun) {
 	if r.Error == "" && r.Files+r.Removed == 0 {
 		return
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -30,23 +32,23 @@ type planJSON struct {
 	// FixedFrom where it comes from: "given", "first_call", or "" without one.
 	FixedTokens int              `json:"fixed_tokens"`
 	FixedFrom   string           `json:"fixed_from"`
-	Budgets     kernel.Budgets   `json:"budgets"`
-	Regions     []kernel.Region  `json:"regions"`
+	Budgets     outline.Budgets  `json:"budgets"`
+	Regions     []outline.Region `json:"regions"`
 	Layout      *document.Layout `json:"layout"`
-	Params      kernel.Params    `json:"params"`
+	Params      outline.Params   `json:"params"`
 
-	Retrieval kernel.Retrieval  `json:"retrieval"`
-	Debug     kernel.Debug      `json:"debug"`
-	Reduced   []kernel.Reduced  `json:"reduced"`
-	Faults    []kernel.Fault    `json:"faults"`
-	Alerts    []kernel.Fault    `json:"alerts"`
-	Deferred  []kernel.Deferred `json:"deferred"`
-	Paging    *paging.PageTable `json:"paging"`
-	Stats     kernel.Stats      `json:"stats"`
-	Format    transcript.Format `json:"format"`
-	Messages  json.RawMessage   `json:"messages"`
-	Notes     []noteJSON        `json:"notes"`
-	Recorded  *predict.Report   `json:"recorded"`
+	Retrieval outline.Retrieval  `json:"retrieval"`
+	Debug     outline.Debug      `json:"debug"`
+	Reduced   []outline.Reduced  `json:"reduced"`
+	Faults    []fault.Fault      `json:"faults"`
+	Alerts    []fault.Fault      `json:"alerts"`
+	Deferred  []outline.Deferred `json:"deferred"`
+	Paging    *paging.PageTable  `json:"paging"`
+	Stats     kernel.Stats       `json:"stats"`
+	Format    transcript.Format  `json:"format"`
+	Messages  json.RawMessage    `json:"messages"`
+	Notes     []noteJSON         `json:"notes"`
+	Recorded  *predict.Report    `json:"recorded"`
 }
 
 type noteJSON struct {
@@ -68,7 +70,7 @@ func planDocument(out *planned) (*planJSON, error) {
 		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
 		Now: out.request.Now, Committed: !out.peek, Generation: plan.Generation, FixedTokens: out.request.FixedTokens,
 		Budgets: plan.Budgets, Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Params: plan.Params,
-		Retrieval: plan.Retrieval, Debug: kernel.Debug{Included: document.List(plan.Debug.Included), Excluded: document.List(plan.Debug.Excluded)},
+		Retrieval: plan.Retrieval, Debug: outline.Debug{Included: document.List(plan.Debug.Included), Excluded: document.List(plan.Debug.Excluded)},
 		Reduced: document.List(plan.Reduced), Faults: document.List(plan.Faults), Alerts: document.List(plan.Alerts), Deferred: document.List(plan.Deferred),
 		Paging: plan.Table, Stats: plan.Stats,
 		Format: format, Messages: messages, Notes: []noteJSON{}, Recorded: out.recorded,

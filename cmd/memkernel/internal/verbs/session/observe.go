@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -141,7 +142,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		a.Step("observing", i, len(ends), "turn")
 		commit := k.ObserveTurn
 		if end == 0 {
-			commit = k.Ingest // nothing has ended
+			commit = k.ObserveToolResult // nothing has ended
 		}
 		turn.More, turn.Open = i+1 < len(ends), 0
 		if !turn.More {
@@ -156,7 +157,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		}
 		doc.count(o)
 		for _, f := range o.Faults {
-			if f.Code == kernel.FaultFlushSkipped {
+			if f.Code == fault.FlushSkipped {
 				a.Tip("%s", f.Detail)
 			}
 		}

@@ -67,7 +67,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	if err != nil {
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
-	d, err := kernel.Doctor(a.Counted(ctx, "examining"), a.Workspace, o, &kernel.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	d, err := kernel.Doctor(a.Counted(ctx, "examining"), a.Workspace, o, &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -58,7 +58,7 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 		return err
 	}
 	defer k.Close()
-	st, err := k.Usage(ctx, kernel.UsageOptions{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
+	st, err := k.Usage(ctx, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
 	if err != nil {
 		return statsHint(err)
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/status"
 )
 
 // Status is the verb status.
 func Status(a *cli.App) *cobra.Command {
-	var o kernel.StatusOptions
+	var o status.Options
 	cmd := &cobra.Command{
 		Args: cli.NoArgs,
 		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
 written to last; of the others it says size and time alone, and what is in them is not
-counted. --all reads every session, --session one.`, kernel.StatusSessions),
+counted. --all reads every session, --session one.`, status.MostSessions),
 		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
@@ -30,13 +30,13 @@ counted. --all reads every session, --session one.`, kernel.StatusSessions),
 	return cmd
 }
 
-func runStatus(ctx context.Context, a *cli.App, o kernel.StatusOptions) error {
+func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 	k, err := a.Kernel(ctx, setup.Needs{})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	st, err := k.StatusOf(ctx, o)
+	st, err := k.Status(ctx, &o)
 	if err != nil {
 		return err
 	}

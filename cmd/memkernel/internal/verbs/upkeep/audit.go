@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // auditFlags are the flags of audit.
@@ -74,7 +74,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	defer k.Close()
-	r, err := k.Audit(a.Counted(ctx, "auditing"), o)
+	r, err := k.Maintenance().Audit(a.Counted(ctx, "auditing"), o)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func listChecks(a *cli.App) error {
 }
 
 // auditRequest brings configuration and flags together.
-func auditRequest(a *cli.App, f *auditFlags) (kernel.AuditOptions, error) {
+func auditRequest(a *cli.App, f *auditFlags) (maintenance.AuditOptions, error) {
 	o := a.AuditOptions()
 	o.Now = f.now.Time
 	const way = "'memkernel audit --list' names the checks"

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -48,7 +49,7 @@ within bounds. It shows what it would write unless --apply is given.`,
 
 type curateJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Curated
+	*maintenance.Curated
 }
 
 func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
@@ -65,7 +66,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 		return err
 	}
 	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
-	out, err := k.Curate(a.Counted(ctx, "curating"), req)
+	out, err := k.Maintenance().Curate(a.Counted(ctx, "curating"), req)
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -129,12 +130,12 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 
 type pruneJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Pruned
+	*maintenance.Pruned
 }
 
 type undoJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Undone
+	*maintenance.Undone
 }
 
 func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
@@ -146,7 +147,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if f.undo {
 		return runUndo(ctx, a, k, f)
 	}
-	out, err := k.Prune(a.Counted(ctx, "pruning"), kernel.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+	out, err := k.Maintenance().Prune(a.Counted(ctx, "pruning"), maintenance.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
 	a.ProgressDone()
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 }
 
 func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) error {
-	out, err := k.UndoPrune(ctx, f.now.Time)
+	out, err := k.Maintenance().UndoPrune(ctx, f.now.Time)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
 // nightlyFlags are the flags of nightly.
@@ -62,7 +62,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 // nightlyJSON is the document of nightly.
 type nightlyJSON struct {
 	Schema string `json:"schema"`
-	*kernel.Nightly
+	*maintenance.Nightly
 	// Findings is how many the audit had, Added how many entries were curated, Moved
 	// how many were pruned, Commits the commits that were made.
 	Findings int `json:"findings"`
@@ -100,10 +100,10 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		}
 		return g.commit(ctx, "before the nightly run")
 	}
-	out, err := k.Nightly(a.Counted(ctx, "audit, curate and prune"), kernel.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
+	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
 	a.ProgressDone()
-	if errors.Is(err, kernel.ErrNightlyRuns) {
+	if errors.Is(err, maintenance.ErrRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
 	if err == nil && c.Git && out.Skipped == "" {
@@ -115,7 +115,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	return showNightly(a, out, g.made)
 }
 
-func showNightly(a *cli.App, n *kernel.Nightly, commits []string) error {
+func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {
 	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
 	if n.Audit != nil {
 		doc.Findings = len(n.Audit.Findings)
@@ -143,7 +143,7 @@ func nightlyText(n *nightlyJSON) string {
 	if n.Skipped != "" {
 		return display.Printable("nothing was done: "+n.Skipped) + "\n"
 	}
-	came := map[string]string{kernel.StepAudit: display.Plural(n.Findings, "finding"), kernel.StepCurate: display.EntryCount(n.Added) + " added", kernel.StepPrune: display.EntryCount(n.Moved) + " moved"}
+	came := map[string]string{maintenance.StepAudit: display.Plural(n.Findings, "finding"), maintenance.StepCurate: display.EntryCount(n.Added) + " added", maintenance.StepPrune: display.EntryCount(n.Moved) + " moved"}
 	var b strings.Builder
 	for _, s := range n.Steps {
 		what := came[s.Step]
@@ -197,7 +197,7 @@ type guardJSON struct {
 }
 
 func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
-	var req kernel.GuardRequest
+	var req maintenance.GuardRequest
 	var err error
 	if req.Before, err = textOf(a, f.before); err != nil {
 		return err
@@ -210,7 +210,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 		return err
 	}
 	defer k.Close()
-	loss, err := k.Guard(ctx, req)
+	loss, err := k.Maintenance().Guard(ctx, req)
 	if err != nil {
 		return err
 	}

@@ -1,53 +1,53 @@
-package kernel
+// Package billing has what calls were billed beside what was planned for them: a row a
+// call, and their sums by session, day and model. It is arithmetic over rows: it reads no
+// file, and never sets a price.
+package billing
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io/fs"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel"
 )
 
-// UsageOptions say which calls count.
-type UsageOptions struct {
+// Options say which calls count.
+type Options struct {
 	// Session is a session's key, "" for all.
 	Session string
 	// Since leaves out what was planned before; zero takes all.
 	Since time.Time
-	// Location tells where days begin; nil is UTC.
+	// Location is where days begin; nil is UTC.
 	Location *time.Location
 }
 
-// UsageStats is what was planned against what was billed.
-type UsageStats struct {
-	Total UsageSum `json:"total"`
+// Report is what was planned against what was billed.
+type Report struct {
+	Total Sum `json:"total"`
 	// Sessions, Days and Models are the same calls by folder of the session, by
 	// date, and by model id, each sorted by name.
-	Sessions []UsageSum `json:"sessions"`
-	Days     []UsageSum `json:"days"`
-	Models   []UsageSum `json:"models"`
+	Sessions []Sum `json:"sessions"`
+	Days     []Sum `json:"days"`
+	Models   []Sum `json:"models"`
 	// Calls are in the order of time.
-	Calls []UsageRow `json:"-"`
+	Calls []Call `json:"-"`
 	// Torn are files whose last line was cut off, as by a kill; it is left out.
 	Torn []string `json:"torn"`
 }
 
-// UsageSum adds up calls.
-type UsageSum struct {
+// Sum adds up calls.
+type Sum struct {
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
 	// Turns are those of the users in which the calls were made, as far as it was logged.
 	Turns int `json:"turns"`
 	// Compared calls have a plan to compare with: Planned, PlannedCostUSD and the
 	// errors are over these alone, and so is BilledCompared.
-	Compared       int         `json:"compared_calls"`
-	Planned        UsageTokens `json:"planned"`
-	BilledCompared UsageTokens `json:"billed_compared"`
-	Billed         UsageTokens `json:"billed"`
+	Compared       int    `json:"compared_calls"`
+	Planned        Tokens `json:"planned"`
+	BilledCompared Tokens `json:"billed_compared"`
+	Billed         Tokens `json:"billed"`
 	// Costs are the input side of the calls that have a price, nil if none has;
 	// Unpriced counts the others. ComparedCostUSD is what the compared ones were billed.
 	PlannedCostUSD  *float64 `json:"planned_cost_usd"`
@@ -63,7 +63,7 @@ type UsageSum struct {
 	SavedTokens  int      `json:"saved_tokens"`
 	SavedCostUSD *float64 `json:"saved_cost_usd"`
 	// ColdExpected were planned as cold, ColdSeen billed so, ColdBoth both; calls
-	// that can't tell are in none of them.
+	// of which that is not known are in none of them.
 	ColdExpected int `json:"cold_expected"`
 	ColdSeen     int `json:"cold_seen"`
 	ColdBoth     int `json:"cold_expected_and_seen"`
@@ -76,8 +76,8 @@ type UsageSum struct {
 	turns              map[[3]string]bool // by session, branch and message
 }
 
-// UsageTokens are input tokens by how they were billed, and their sum.
-type UsageTokens struct {
+// Tokens are input tokens by how they were billed, and their sum.
+type Tokens struct {
 	UncachedTokens     int `json:"uncached_tokens"`
 	CacheReadTokens    int `json:"cache_read_tokens"`
 	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
@@ -85,7 +85,7 @@ type UsageTokens struct {
 	InputTokens        int `json:"input_tokens"`
 }
 
-func (t *UsageTokens) add(u UsageTokens) {
+func (t *Tokens) add(u Tokens) {
 	t.UncachedTokens += u.UncachedTokens
 	t.CacheReadTokens += u.CacheReadTokens
 	t.CacheWrite5mTokens += u.CacheWrite5mTokens
@@ -93,77 +93,86 @@ func (t *UsageTokens) add(u UsageTokens) {
 	t.InputTokens += u.InputTokens
 }
 
-func (t *UsageTokens) writes() int { return t.CacheWrite5mTokens + t.CacheWrite1hTokens }
+func (t *Tokens) writes() int { return t.CacheWrite5mTokens + t.CacheWrite1hTokens }
 
 // Billed is what the call was billed.
-func (r *UsageRow) Billed() UsageTokens {
+func (r *Call) Billed() Tokens {
 	u := r.Usage
-	return UsageTokens{u.InputTokens, u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTotal()}
+	return Tokens{u.InputTokens, u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTotal()}
 }
 
 // Expected is what the call was planned to be billed; false if that is not known.
-func (r *UsageRow) Expected() (UsageTokens, bool) {
+func (r *Call) Expected() (Tokens, bool) {
 	e := r.Planned
 	if e == nil {
-		return UsageTokens{}, false
+		return Tokens{}, false
 	}
-	return UsageTokens{e.UncachedTokens, e.CacheReadTokens, e.CacheWrite5mTokens, e.CacheWrite1hTokens,
+	return Tokens{e.UncachedTokens, e.CacheReadTokens, e.CacheWrite5mTokens, e.CacheWrite1hTokens,
 		e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens}, true
 }
 
-// Usage reads what was billed. It writes nothing. A damaged line is an error that
-// names file and line.
-func (k *Kernel) Usage(ctx context.Context, opt UsageOptions) (*UsageStats, error) {
-	folders, err := folder.All(k.state)
-	if err != nil {
-		return nil, err
-	}
-	if opt.Session != "" {
-		name, err := folder.Of(k.state, opt.Session)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(folders, name) {
-			return nil, fmt.Errorf("stats: %w", noSession(k.state, opt.Session))
-		}
-		folders = []string{name}
-	}
-	st := &UsageStats{Calls: []UsageRow{}, Torn: []string{}}
-	for _, f := range folders {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		dir := folder.In(k.state, f)
-		if _, err := dir.Stat(folder.UsageFile); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		key, err := folder.KeyIn(k.state, f)
-		if err != nil {
-			return nil, fmt.Errorf("stats: %w", err)
-		}
-		rows, torn, err := readUsage(dir, key)
-		if err != nil {
-			return nil, fmt.Errorf("stats: %w", err)
-		}
-		if torn {
-			st.Torn = append(st.Torn, dir.Where(folder.UsageFile))
-		}
-		st.Calls = append(st.Calls, rows...)
-	}
-	st.Calls = slices.DeleteFunc(st.Calls, func(r UsageRow) bool { return r.Time.Before(opt.Since) })
-	slices.SortStableFunc(st.Calls, func(a, b UsageRow) int { return a.Time.Compare(b.Time) })
-	st.sum(opt.Location)
-	return st, nil
+// Expected is what a plan says that its call will be billed.
+type Expected struct {
+	// The four buckets are disjoint tokens, as in [memkernel.Usage].
+	UncachedTokens     int `json:"uncached_tokens"`
+	CacheReadTokens    int `json:"cache_read_tokens"`
+	CacheWrite5mTokens int `json:"cache_write_5m_tokens"`
+	CacheWrite1hTokens int `json:"cache_write_1h_tokens"`
+	// CostUSD is the input side; nil if unpriced.
+	CostUSD *float64 `json:"cost_usd"`
+	// Cold: nothing of the messages was taken to be cached. Cut: the
+	// plan made a cut, so that less is read than was sent before.
+	Cold bool `json:"cold"`
+	Cut  bool `json:"cut"`
+	// SavedTokens is what cuts have kept out of the prompt.
+	SavedTokens int `json:"saved_tokens"`
+	// At is when the plan was made, by the host's clock.
+	At time.Time `json:"at,omitzero"`
 }
 
-func (st *UsageStats) sum(where *time.Location) {
+// Call is one call of usage.jsonl: what was planned against what was billed.
+type Call struct {
+	// Plan is "" for a call that was only observed.
+	Plan string `json:"plan"`
+	// Call and Turn name the message that the call produced and the one that began its
+	// turn: ids that tell them apart within a branch, "" where that is not known.
+	Call   string `json:"call,omitempty"`
+	Turn   string `json:"turn,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	Model  string `json:"model"`
+	// PlannedInputTokens is the whole prompt as planned.
+	PlannedInputTokens int `json:"planned_input_tokens"`
+	// Planned is nil in rows of versions that did not keep it.
+	Planned *Expected       `json:"planned"`
+	Usage   memkernel.Usage `json:"usage"`
+	// BilledCostUSD is the price of the input side, SavedCostUSD how much dearer it
+	// would have been had nothing ever been cut: with what cuts kept out of it read
+	// if the cache was warm, else written. A call whose plan cuts a warm cache pays
+	// for that, so that its figure is negative. Nil if unpriced.
+	BilledCostUSD *float64 `json:"billed_cost_usd"`
+	SavedCostUSD  *float64 `json:"saved_cost_usd"`
+	// ColdSeen: under 60 % of the prompt before was read; nil where that
+	// says nothing: at the first call, after a cut, and where the prompt before was
+	// too small to be cached.
+	ColdSeen *bool `json:"cold_seen"`
+
+	// Session and Time are those of the record, no part of it.
+	Session string    `json:"-"`
+	Time    time.Time `json:"-"`
+}
+
+// Of adds up calls, with days that begin in a place; nil is UTC. The calls become the
+// report's, sorted.
+func Of(calls []Call, where *time.Location) *Report {
+	st := &Report{Calls: calls, Torn: []string{}}
+	slices.SortStableFunc(st.Calls, func(a, b Call) int { return a.Time.Compare(b.Time) })
 	if where == nil {
 		where = time.UTC
 	}
-	sessions, days, models := map[string]*UsageSum{}, map[string]*UsageSum{}, map[string]*UsageSum{}
-	into := func(m map[string]*UsageSum, name string, r *UsageRow) {
+	sessions, days, models := map[string]*Sum{}, map[string]*Sum{}, map[string]*Sum{}
+	into := func(m map[string]*Sum, name string, r *Call) {
 		if m[name] == nil {
-			m[name] = &UsageSum{Name: name}
+			m[name] = &Sum{Name: name}
 		}
 		m[name].take(r)
 	}
@@ -177,11 +186,12 @@ func (st *UsageStats) sum(where *time.Location) {
 	}
 	st.Total.settle()
 	st.Sessions, st.Days, st.Models = settledSums(sessions), settledSums(days), settledSums(models)
+	return st
 }
 
-func settledSums(m map[string]*UsageSum) []UsageSum {
-	out := []UsageSum{}
-	for _, name := range sortedKeys(m) {
+func settledSums(m map[string]*Sum) []Sum {
+	out := []Sum{}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		m[name].settle()
 		out = append(out, *m[name])
 	}
@@ -189,7 +199,7 @@ func settledSums(m map[string]*UsageSum) []UsageSum {
 }
 
 // take adds a call.
-func (s *UsageSum) take(r *UsageRow) {
+func (s *Sum) take(r *Call) {
 	billed := r.Billed()
 	s.Calls++
 	s.Billed.add(billed)
@@ -226,7 +236,7 @@ func (s *UsageSum) take(r *UsageRow) {
 }
 
 // temper counts a call whose warm or cold is known.
-func (s *UsageSum) temper(expected, seen bool) {
+func (s *Sum) temper(expected, seen bool) {
 	if expected {
 		s.ColdExpected++
 	}
@@ -257,7 +267,7 @@ func missed(errs []float64, planned, billed int) []float64 {
 	return append(errs, math.Abs(float64(planned-billed))/float64(billed))
 }
 
-func (s *UsageSum) settle() {
+func (s *Sum) settle() {
 	s.Turns = len(s.turns)
 	if s.Billed.InputTokens > 0 {
 		r := float64(s.Billed.CacheReadTokens) / float64(s.Billed.InputTokens)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package kernel
+package inspect
 
 // writable can't be known here without writing.
 func writable(string) error { return nil }

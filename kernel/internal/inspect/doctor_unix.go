@@ -1,6 +1,6 @@
 //go:build unix
 
-package kernel
+package inspect
 
 import "golang.org/x/sys/unix"
 

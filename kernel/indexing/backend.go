@@ -1,17 +1,13 @@
-package kernel
+package indexing
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/internal/store"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -50,7 +46,7 @@ type Contents interface {
 }
 
 // Backend is where the index is kept. The zero value is the SQLite file at
-// MemoryOptions.IndexPath.
+// the IndexPath of the kernel's MemoryOptions.
 type Backend struct {
 	// Name says what it is: "sqlite", "postgres", "qmd".
 	Name string
@@ -62,13 +58,6 @@ type Backend struct {
 	// LeaveAlone is how long one that could not be opened is not tried again by
 	// searches, for those where trying takes long.
 	LeaveAlone time.Duration
-}
-
-// room is the backend as package memory has it.
-func (b Backend) room() mem.Backend {
-	return mem.Backend{Place: b.Place, LeaveAlone: b.LeaveAlone,
-		Open:    func(ctx context.Context, o *index.Options) (mem.Index, error) { return b.Open(ctx, o) },
-		Rebuild: func(ctx context.Context, o *index.Options) (mem.Index, error) { return b.Rebuild(ctx, o) }}
 }
 
 // SQLite is the backend that keeps the index in a file.
@@ -104,15 +93,15 @@ type MigrateOptions struct {
 	From, To Backend
 	// Wait is how long to wait for another process that writes the target.
 	Wait time.Duration
-	// Progress, if not nil, is told how far it is.
-	Progress func(ReindexProgress)
+	// Progress, if not nil, is called with how far it is.
+	Progress func(Progress)
 }
 
 // MigrateReport says what a migration did.
 type MigrateReport struct {
 	From, To string
-	// Made tells why chunks were made from the files and not copied; "" if they
-	// were copied. Restored tells why the source was made anew first.
+	// Made is why chunks were made from the files and not copied; "" if they
+	// were copied. Restored is why the source was made anew first.
 	Made, Restored string
 	index.SyncReport
 	// VectorsCopied came now, VectorsThere were in the target already.
@@ -124,23 +113,6 @@ type MigrateReport struct {
 	Behind bool
 }
 
-// Migrate makes the index at To hold what the one at From holds: chunks, the model
-// in use, and all vectors that were ever paid for. From is only read, unless it is
-// damaged or of an older format: then it is made anew first, which keeps its
-// vectors. Where there is none, or where its chunks were cut by other rules, To is
-// made from the files. A migration that was cut short goes on where it ended when
-// it is run again.
-func (k *Kernel) Migrate(ctx context.Context, o MigrateOptions) (*MigrateReport, error) {
-	if k.memory == nil {
-		return nil, errors.New("migrate: memory is switched off")
-	}
-	if o.From.Place == o.To.Place {
-		return nil, fmt.Errorf("migrate: source and target are both %s", o.From.Place)
-	}
-	store.KeepOutOfGit(k.state)
-	r, err := k.memory.Migrate(ctx, &mem.MigrateOptions{From: o.From.room(), To: o.To.room(), Wait: o.Wait, Progress: roomProgress(o.Progress)})
-	if err != nil {
-		err = fmt.Errorf("migrate: %w", err)
-	}
-	return (*MigrateReport)(r), err
-}
+// Folder is a folder beside the workspace whose Markdown is searched, and never written
+// to. Name goes before the paths of its files, as in "notes:sub/ops.md".
+type Folder struct{ Name, Path string }

@@ -1,4 +1,4 @@
-package kernel
+package inspect
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/erasure"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
-	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
@@ -25,41 +25,43 @@ import (
 )
 
 // stored are the checks of the state folder, in the order in which they are run.
-var stored = []health.Check[*Kernel]{
+var stored = []health.Check[*Inspector]{
 	{Code: health.Journals, Title: "journals and pages are whole", Run: checkSessions},
 	{Code: health.Blobs, Title: "every blob is what its name says", Run: checkBlobs},
 	{Code: health.Backups, Title: "every backup is what its name says", Run: checkBackups},
 }
 
 // checked are the checks of all that is kept.
-var checked = append(slices.Clip(stored), health.Check[*Kernel]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
+var checked = append(slices.Clip(stored), health.Check[*Inspector]{Code: health.Index, Title: "the index is whole", Run: checkIndex})
 
-// Check verifies every invariant that the state directory should hold: journals
+// Check verifies every invariant of the state directory: journals
 // read from end to end, every page restores to the content that its hash names,
 // every blob and backup is what its name says, no projection shows a page that can't be
-// restored, stands twice, or is below its floor, and the index, if there is one, is
+// restored, shows one twice, or below its floor, and the index, if there is one, is
 // whole. It writes nothing.
-func (k *Kernel) Check(ctx context.Context) ([]health.Finding, error) { return found(ctx, k, checked) }
+func (in *Inspector) Check(ctx context.Context) ([]health.Finding, error) {
+	return found(ctx, in, checked)
+}
 
 // found is what the checks of a table find.
-func found(ctx context.Context, k *Kernel, table []health.Check[*Kernel]) ([]health.Finding, error) {
+func found(ctx context.Context, in *Inspector, table []health.Check[*Inspector]) ([]health.Finding, error) {
 	r := &health.Report{Findings: []health.Finding{}}
-	if err := health.Run(ctx, r, table, k); err != nil {
+	if err := health.Run(ctx, r, table, in); err != nil {
 		return nil, err
 	}
 	return r.Findings, nil
 }
 
-func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
-	folders, err := folder.All(k.state)
+func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
+	folders, err := folder.All(in.State)
 	if err != nil {
 		return err
 	}
-	if store.Exists(folder.In(k.state, folder.Project), "") {
+	if store.Exists(folder.In(in.State, folder.Project), "") {
 		folders = append(folders, folder.Project)
 	}
 	for _, f := range progress.Over(ctx, "session", folders) {
-		s, unlock, err := k.sessions.Visit(ctx, f, false)
+		s, unlock, err := in.Sessions.Visit(ctx, f, false)
 		if err != nil {
 			r.Add(folder.Unreadable(f, err))
 			continue
@@ -70,15 +72,15 @@ func checkSessions(ctx context.Context, k *Kernel, r *health.Report) error {
 	return nil
 }
 
-func checkBlobs(ctx context.Context, k *Kernel, r *health.Report) error {
-	return checkContents(ctx, k.blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
+func checkBlobs(ctx context.Context, in *Inspector, r *health.Report) error {
+	return checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
 }
 
-func checkBackups(ctx context.Context, k *Kernel, r *health.Report) error {
-	return checkContents(ctx, k.backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
+func checkBackups(ctx context.Context, in *Inspector, r *health.Report) error {
+	return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'prune --undo' can't bring back what it was")
 }
 
-// checkContents tells the files whose content is not what their names say.
+// checkContents reports the files whose content is not what their names say.
 func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.Report, before, hint string) error {
 	var all []string
 	for info, err := range b.Walk() {
@@ -97,11 +99,11 @@ func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.R
 
 // checkIndex verifies the index. That there is none, or an older one that the next
 // reindex replaces, is nothing wrong.
-func checkIndex(ctx context.Context, k *Kernel, r *health.Report) error {
-	if k.memory == nil {
+func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
+	if in.Memory == nil {
 		return nil
 	}
-	ix, err := k.memory.Index(ctx)
+	ix, err := in.Memory.Index(ctx)
 	switch {
 	case errors.Is(err, index.ErrMissing), errors.Is(err, index.ErrOlder):
 		return nil
@@ -116,14 +118,14 @@ func checkIndex(ctx context.Context, k *Kernel, r *health.Report) error {
 }
 
 // auditIndex checks the index without leaving anything beside it.
-func auditIndex(ctx context.Context, k *Kernel, r *health.Report, _ time.Time) error {
-	found, err := k.memory.Audit(ctx, k.memory.opts.IndexPath)
+func auditIndex(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
+	found, err := in.Memory.Audit(ctx, in.IndexPath)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, index.ErrMissing):
 		r.Skip("there is no index yet")
-	case errors.Is(err, mem.ErrCopy), errors.Is(err, mem.ErrWritten):
+	case errors.Is(err, memory.ErrCopy), errors.Is(err, memory.ErrWritten):
 		r.Skip(err.Error())
 	case err != nil:
 		found = []error{err}
@@ -172,7 +174,7 @@ func checkSession(s *session.Session) []health.Finding {
 		add("%v", d.Err)
 	}
 	r := s.Reader()
-	for _, id := range sortedKeys(s.Pages) {
+	for _, id := range sorted(s.Pages) {
 		if err := checkPage(r, &s.Graves, s.Pages[id]); err != nil {
 			out = append(out, health.Wrong(s.Key, err.Error(), folder.SalvageHint(s.Name)+"; then observe the session's transcript again"))
 		}

@@ -1,0 +1,65 @@
+// Package content has what a pointer leads back to: a page, a span, a blob or a checkpoint
+// as it was stored, or why it can't be had. It is data: it reads nothing, and never shortens
+// a text.
+package content
+
+import (
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Content is a page restored by its pointer.
+type Content struct {
+	// ID is the page, span or blob that was asked for.
+	ID string `json:"id"`
+	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for
+	// what is known and can't be read. Detail says more.
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// Fault is silent_recall if content that was stored is gone or damaged.
+	Fault *fault.Fault `json:"fault,omitempty"`
+	// Text is the content as stored, secrets masked where they were found.
+	Text string `json:"text"`
+	// Page describes the page; nil for a span or a blob.
+	Page *pagevm.Page `json:"page,omitempty"`
+	// References are what of the page is stored as blobs.
+	References []Reference `json:"references,omitempty"`
+	// Pages are the members of a span, in order.
+	Pages []string `json:"pages,omitempty"`
+}
+
+// The reasons of [Content].
+const (
+	OK      = "OK"
+	NoMatch = "NO_MATCH"
+	Backend = "BACKEND_ERROR"
+	// Forgotten is that of what was forgotten, or went by retention; Detail says
+	// which, and why.
+	Forgotten = "FORGOTTEN"
+)
+
+// The types of a [Reference]. What hosts call an attachment of another sort is a
+// document.
+const (
+	ToolOutput = "tool_output_ref"
+	Text       = "text_ref"
+	Image      = "image_ref"
+	Audio      = "audio_ref"
+	Video      = "video_ref"
+	Document   = "document_ref"
+)
+
+// Reference names content that the blob store has once, by its hash, in place of the
+// bytes themselves.
+type Reference struct {
+	Type       string `json:"type"`
+	Page       string `json:"page"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	// Path is relative to the state directory.
+	Path      string `json:"path"`
+	Bytes     int64  `json:"bytes"`
+	SHA256    string `json:"sha256"`
+	MediaType string `json:"media_type,omitempty"`
+	// Preview is how a text begins, secrets masked.
+	Preview string `json:"preview,omitempty"`
+}

@@ -1,0 +1,143 @@
+// Package indexing says how the index over memory is made, moved and kept: what a reindex is
+// asked for and came to, what it may send to a model, and the interface by which an index in
+// another place serves a kernel. It is data and the SQLite file's backend: it decides
+// nothing, and never reads the workspace.
+package indexing
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// Options are settings of one reindex; nil means the defaults.
+type Options struct {
+	// Full makes the index anew; of the old one only the vectors are taken over. What
+	// is in its place and is no index, or one of a newer format, is moved aside.
+	Full bool
+	// Wait is how long to wait for another process that is indexing; default 10 s.
+	Wait time.Duration
+	// Approved sends texts to the embedder whatever the limit in the kernel's MemoryOptions says.
+	Approved bool
+	// Progress, if not nil, is called with how far it is.
+	Progress func(Progress)
+}
+
+// The stages of a reindex, and of a migration.
+const (
+	StageIndex = "index"
+	StageEmbed = "embed"
+	// StageVectors is the stage of a migration in which vectors are copied.
+	StageVectors = "vectors"
+)
+
+// Progress is how far a reindex is: in bytes of files to read, then in
+// texts to embed.
+type Progress struct {
+	Stage       string
+	Done, Total int64
+	Files       int
+	Chunks      int
+}
+
+// Report says what a reindex did.
+type Report struct {
+	index.SyncReport
+	// Rebuilt is why the index was made anew; "" if it was not.
+	Rebuilt string
+	// Aside is where the old file is kept, "" if it is not.
+	Aside string
+	// Skipped are files that look like memory and were not indexed.
+	Skipped []Skipped
+	// Notes are oddities of files that were indexed all the same.
+	Notes []Skipped
+	// Left is the Markdown of the workspace that is no memory.
+	Left markdownstore.LeftOut
+	// Estimate is what had to be embedded, nil without an embedder.
+	Estimate *Estimate
+	// Embedded reports the vectors, nil without an embedder; EmbedErr is why some
+	// are missing.
+	Embedded *embed.FillReport
+	EmbedErr error
+	// Sessions says what was read of past sessions.
+	Sessions sessions.Report
+	// Stats is the index afterwards.
+	Stats index.Stats
+}
+
+// Skipped is a file and what is to be said about it.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Estimate is what a reindex has to embed, counted before anything is sent.
+type Estimate struct {
+	// Texts lack a vector of the model; Tokens are about what it makes of them.
+	Texts, Tokens int
+	// Free: the model is on this machine; else Price is what tokens
+	// cost, nil if that is not known.
+	Free  bool
+	Price *embed.Price
+}
+
+// USD is what it would cost, about; ok is false if that is not known.
+func (e Estimate) USD() (usd float64, ok bool) {
+	switch {
+	case e.Free || e.Tokens == 0:
+		return 0, true
+	case e.Price == nil:
+		return 0, false
+	}
+	return float64(e.Tokens) * e.Price.USD / 1e6, true
+}
+
+// String says it in a line.
+func (e Estimate) String() string {
+	s := fmt.Sprintf("about %d tokens in %d texts", e.Tokens, e.Texts)
+	switch usd, known := e.USD(); {
+	case e.Free:
+		return s + ", on this machine"
+	case !known:
+		return s + ", at a price that is not known"
+	case usd < 0.005:
+		return s + ", under a cent"
+	default:
+		return s + fmt.Sprintf(", about $%.2f", usd)
+	}
+}
+
+// Limit is what a reindex may send unasked to a model that is not on this
+// machine. Zero fields are no limit.
+type Limit struct {
+	USD    float64
+	Tokens int
+}
+
+// LimitError is returned where a reindex would send more than its limit.
+// Nothing was sent; [Options.Approved] sends it.
+type LimitError struct {
+	Estimate Estimate
+	Limit    Limit
+}
+
+func (e *LimitError) Error() string {
+	limit := fmt.Sprintf("%d tokens", e.Limit.Tokens)
+	if usd, known := e.Estimate.USD(); known && e.Limit.USD > 0 && usd > e.Limit.USD {
+		limit = fmt.Sprintf("$%.2f", e.Limit.USD)
+	}
+	return fmt.Sprintf("embed: %v, is more than the %s that are sent unasked", e.Estimate, limit)
+}
+
+// Allow refuses what is more than the limit, with a *[LimitError].
+func (l Limit) Allow(e Estimate) error {
+	usd, _ := e.USD()
+	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {
+		return nil
+	}
+	return &LimitError{Estimate: e, Limit: l}
+}

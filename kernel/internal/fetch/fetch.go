@@ -1,0 +1,183 @@
+// Package fetch follows a pointer of a session to what was stored: a page, a span, a blob, a
+// checkpoint, the whole of a capped list. What is known and can't be read it names as a
+// fault, and never passes for empty. It writes nothing.
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/archive"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Get restores what a session's pointer names. none says that there is no such session, where
+// nothing of it is kept.
+func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*content.Content, error) {
+	page, from, to := archive.CutLines(id)
+	c, err := Of(s, page)
+	if err != nil {
+		return lost(id, err), nil
+	}
+	if c.Reason == content.NoMatch {
+		if e, err := ended(state, s.Key, page); e != nil || err != nil {
+			return e, err
+		}
+		if c.Detail == "" && !s.Keeps() && !store.Exists(s.Files, "") {
+			c.Detail = none(s.Key)
+		}
+	}
+	if from == 0 || c.Reason != content.OK {
+		return c, nil
+	}
+	c.ID = id
+	if c.Page != nil {
+		c.Text = archive.Plain(c.Page, c.Text)
+	}
+	c.Text = archive.LinesOf(c.Text, from, to)
+	return c, nil
+}
+
+// lost is the answer for what is known and can't be read.
+func lost(id string, err error) *content.Content {
+	return &content.Content{ID: id, Reason: content.Backend, Detail: err.Error(),
+		Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: content.Backend, Detail: err.Error()}}
+}
+
+// Of is what a pointer of a session leads to; its error is that of what is known and can't
+// be read.
+func Of(s *session.Session, id string) (*content.Content, error) {
+	if store.IsHash(id) {
+		return blob(s, id)
+	}
+	if workstate.IsCheckpoint(id) {
+		return checkpoint(s, id)
+	}
+	if p := s.Pages[id]; p != nil {
+		text, err := s.Reader().Content(p)
+		if errors.Is(err, archive.ErrRetired) {
+			return gone(id, s.Graves.Retirement(id), "its content is no longer kept"), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &content.Content{ID: id, Reason: content.OK, Text: text, Page: p, References: archive.References(p, text)}, nil
+	}
+	if g, ok := s.Graves.Burial(id); ok {
+		return gone(id, g, "it was forgotten"), nil
+	}
+	if sp, ok := s.Spans[id]; ok {
+		return span(s, sp)
+	}
+	if st, ok := list(s, id); ok {
+		return &content.Content{ID: id, Reason: content.OK, Text: st}, nil
+	}
+	return &content.Content{ID: id, Reason: content.NoMatch}, nil
+}
+
+func blob(s *session.Session, hash string) (*content.Content, error) {
+	b, err := s.Blobs.Get(hash)
+	if forgotten, buried := s.Graves.GoneBlob(hash); buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !s.Erasable().Holds(hash) {
+		return &content.Content{ID: hash, Reason: content.Forgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &content.Content{ID: hash, Reason: content.NoMatch}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", hash, err)
+	}
+	return &content.Content{ID: hash, Reason: content.OK, Text: string(b)}, nil
+}
+
+// span joins the pages of a span, each under a line that names it.
+func span(s *session.Session, sp branch.Span) (*content.Content, error) {
+	c := &content.Content{ID: sp.ID, Reason: content.OK, Pages: sp.Pages}
+	var b strings.Builder
+	r := s.Reader()
+	for _, id := range sp.Pages {
+		p := s.Pages[id]
+		if p == nil {
+			if _, buried := s.Graves.Forgotten(id); buried {
+				fmt.Fprintf(&b, "--- %s\n%s\n", id, ingest.ForgottenPart)
+			}
+			continue
+		}
+		text, err := r.Content(p)
+		if errors.Is(err, archive.ErrRetired) {
+			text, err = "[no longer kept]", nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "--- %s %s %s\n%s\n", p.ID, p.Role, p.Tool, text)
+	}
+	c.Text = b.String()
+	return c, nil
+}
+
+// gone is the answer for what was forgotten or went by retention.
+func gone(id string, g erasure.Grave, what string) *content.Content {
+	detail := what
+	if !g.Time.IsZero() {
+		detail += " on " + g.Time.UTC().Format("2006-01-02")
+	}
+	if r := strings.TrimSpace(g.Reason); r != "" {
+		detail += ": " + r
+	}
+	return &content.Content{ID: id, Reason: content.Forgotten, Detail: detail}
+}
+
+// pageForm is how the ids of pages and spans look.
+var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
+
+// ended is the answer for what a session of that key held before it ended, nil if
+// none ended.
+func ended(state store.Store, key, id string) (*content.Content, error) {
+	if !store.IsHash(id) && !workstate.IsCheckpoint(id) && !pageForm.MatchString(id) {
+		return nil, nil
+	}
+	e, at, err := folder.EndOf(state, key)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return gone(id, erasure.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
+}
+
+// list gives the whole list that a capped summary points back to: the id
+// is the summary's page, a dot, and the list's name.
+func list(s *session.Session, id string) (string, bool) {
+	page, kind, _ := strings.Cut(id, ".")
+	for _, l := range s.Branches.All {
+		if page == ids.Page("su", s.Name, l.Branch) {
+			text := summary.List(l.Summary, kind)
+			if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
+				text = summary.ListNotes(n)
+			}
+			return text, text != ""
+		}
+	}
+	return "", false
+}
+
+// checkpoint is a checkpoint as its file says it, or one section in full.
+func checkpoint(s *session.Session, id string) (*content.Content, error) {
+	text, note, ok, err := workstate.CheckpointText(s.Files, id)
+	if err != nil || !ok {
+		return &content.Content{ID: id, Reason: content.NoMatch}, err
+	}
+	return &content.Content{ID: id, Reason: content.OK, Detail: note, Text: text}, nil
+}

@@ -1,0 +1,122 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/content"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/erasure"
+	"github.com/memkernel/memkernel/kernel/internal/fetch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+)
+
+// orphanAge is the age from which a blob that no page holds is reported: a younger one may
+// belong to a line that is just being written.
+const orphanAge = time.Hour
+
+// Kept are an audit's checks of what is kept beside memory.
+func (in *Inspector) Kept(now time.Time) map[health.Code]consolidation.Kept {
+	kept := map[health.Code]consolidation.Kept{}
+	for code, find := range auditState {
+		kept[code] = func(ctx context.Context, r *health.Report) error { return find(ctx, in, r, now) }
+	}
+	return kept
+}
+
+// Resolves reports whether pages that memory names can be read. It looks when it is
+// first asked.
+func (in *Inspector) Resolves(ctx context.Context) func(id string) bool {
+	readable := sync.OnceValue(func() map[string]bool { return readable(ctx, in) })
+	return func(id string) bool { return readable()[id] }
+}
+
+// auditState are the checks of what the kernel keeps.
+var auditState = map[health.Code]func(context.Context, *Inspector, *health.Report, time.Time) error{
+	health.Blobs: auditBlobs, health.Journals: auditJournals, health.Index: auditIndex,
+}
+
+// readable are the pages that memory names which can be read in a session. Each session is
+// opened once, and none if memory names no page.
+func readable(ctx context.Context, in *Inspector) map[string]bool {
+	out := map[string]bool{}
+	snap, err := in.Upkeep.Snapshot(ctx)
+	if err != nil {
+		return out
+	}
+	named := snap.Mentioned()
+	folders, err := folder.All(in.State)
+	if err != nil {
+		return out
+	}
+	for _, f := range progress.Over(ctx, "session", folders) {
+		if len(out) == len(named) {
+			break
+		}
+		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		if err != nil {
+			continue
+		}
+		for id := range named {
+			if c, err := fetch.Of(s, id); err == nil && c.Reason == content.OK {
+				out[id] = true
+			}
+		}
+		unlock()
+	}
+	return out
+}
+
+// auditJournals checks the invariants of journals, pages, projections and blobs.
+func auditJournals(ctx context.Context, in *Inspector, r *health.Report, _ time.Time) error {
+	found, err := found(ctx, in, stored)
+	for _, f := range found {
+		if f.Code = health.Journals; f.Session != "" {
+			f.What = "session " + f.Session + ": " + f.What
+		}
+		r.Add(f)
+	}
+	return err
+}
+
+func anyBlob(in *Inspector) bool {
+	for range in.Blobs.Walk() {
+		return true
+	}
+	return false
+}
+
+// auditBlobs reports the blobs of no page together: one by one their names
+// say nothing.
+func auditBlobs(ctx context.Context, in *Inspector, r *health.Report, now time.Time) error {
+	if !anyBlob(in) {
+		return nil // no journal needs to be read
+	}
+	needed, err := erasure.Needed(ctx, in.State, nil)
+	if err != nil {
+		r.Skip(err.Error())
+		return nil
+	}
+	n, bytes, example := 0, int64(0), ""
+	err = erasure.Unneeded(in.Blobs, needed, func(info store.BlobInfo) error {
+		at, err := in.Blobs.Stat(info.Hash)
+		if err != nil || now.Sub(at.Time) < orphanAge {
+			return nil
+		}
+		if n++; n == 1 {
+			example = info.Hash
+		}
+		bytes += info.Bytes
+		return ctx.Err()
+	})
+	if n > 0 && err == nil {
+		r.Add(health.Finding{Severity: health.Note,
+			What: fmt.Sprintf("%d blobs of %d bytes belong to no page, such as %s", n, bytes, example), Hint: "'memkernel retain --apply' removes them"})
+	}
+	return err
+}

@@ -1,0 +1,388 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/embed"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// maxAlike is how many symptoms of one sort are reported one by one.
+const maxAlike = 5
+
+// maxBookAge is the age from which prices are doubted.
+const maxBookAge = 90 * 24 * time.Hour
+
+// Doctor looks at a workspace and its state folder, and puts what it finds into a report.
+// It changes nothing.
+func (in *Inspector) Doctor(ctx context.Context, r *health.Report, o health.DoctorOptions) error {
+	return health.Run(ctx, r, looks(), &doctor{ctx: ctx, Report: r, alike: map[string]int{}, opts: o, in: in})
+}
+
+// looks are what a doctor looks at, in order. Of each, rows that are well are findings too.
+func looks() []health.Check[*doctor] {
+	look := func(code health.Code, title string, at func(*doctor)) health.Check[*doctor] {
+		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
+			d.ctx = ctx
+			at(d)
+			d.countRest()
+			return nil
+		}}
+	}
+	return []health.Check[*doctor]{
+		look(health.Workspace, "Markdown can be read, and the folder written", (*doctor).files),
+		look(health.Index, "the index can be searched, and is up to date", (*doctor).index),
+		look(health.Embedding, "vectors can be had", (*doctor).embedding),
+		look(health.State, "what is stored is sound, and the folder can be written", (*doctor).state),
+		look(health.Prices, "prices are current", (*doctor).book),
+	}
+}
+
+// doctor is a look at a workspace and its state folder.
+type doctor struct {
+	*health.Report
+	ctx  context.Context
+	opts health.DoctorOptions
+	in   *Inspector
+	// alike counts the symptoms of one sort, sorts are in the order of their
+	// first.
+	alike map[string]int
+	sorts []health.Finding
+}
+
+// tell adds a finding to the check at hand.
+func (d *doctor) tell(how health.Severity, what, hint string) {
+	d.Add(health.Finding{Severity: how, What: what, Hint: hint})
+}
+
+// oneOf adds one of many symptoms: the first few are reported, the rest counted.
+func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
+	if d.alike[sort]++; d.alike[sort] == 1 {
+		d.sorts = append(d.sorts, health.Finding{Severity: how, What: sort, Hint: hint})
+	}
+	if d.alike[sort] <= maxAlike {
+		d.tell(how, what, hint)
+	}
+}
+
+// countRest reports how many symptoms were not reported one by one.
+func (d *doctor) countRest() {
+	for _, s := range d.sorts {
+		if more := d.alike[s.What] - maxAlike; more > 0 {
+			d.tell(s.Severity, fmt.Sprintf("%d more like this: %s", more, s.What), s.Hint)
+		}
+	}
+	d.sorts = nil
+	clear(d.alike)
+}
+
+// files looks at the Markdown.
+func (d *doctor) files() {
+	m := d.in.Memory
+	if m == nil {
+		d.tell(health.OK, "memory is switched off: the files of "+d.in.Workspace+" are left alone", "")
+		return
+	}
+	files, searched := 0, 0
+	for f, err := range m.Private.Walk(d.ctx) {
+		if err == nil {
+			files++
+			err = d.file(f)
+		}
+		if err == nil && f.Indexed {
+			searched++
+		}
+		if d.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			d.unread(f.Path, err)
+		}
+	}
+	d.countRest()
+	hint := ""
+	if searched == 0 {
+		hint = "memory is MEMORY.md, USER.md, memory/**/*.md and what index.include names"
+	}
+	d.tell(health.OK, fmt.Sprintf("%s holds %d Markdown files, %d of them memory that is searched", d.in.Workspace, files, searched), hint)
+	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
+		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
+	}
+	if err := writable(d.in.Workspace); err != nil {
+		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
+	}
+}
+
+// leftNames names files that are left out.
+func leftNames(l *markdownstore.LeftOut) string {
+	var names []string
+	for _, f := range l.First {
+		names = append(names, f.Path)
+	}
+	return strings.Join(names, ", ")
+}
+
+// file looks for what is odd about one file. An error is that it can't be read.
+func (d *doctor) file(f markdownstore.File) error {
+	switch {
+	case f.Shadowed:
+		d.oneOf("a file stands in the place of another", health.Warning, f.Path+" is not used: MEMORY.md stands in its place", "move what it says into MEMORY.md")
+		return nil
+	case f.TooLarge:
+		d.oneOf("a file is too large", health.Warning, fmt.Sprintf("%s is not searched: its %d bytes are over the limit", f.Path, f.Size),
+			"split it, or raise workspace.max_file_size")
+		return nil
+	}
+	l, err := d.in.Memory.Private.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range markdownstore.Parse(f.Path, l.Text).Notes {
+		place := f.Path
+		if n.Line > 0 {
+			place = fmt.Sprintf("%s:%d", f.Path, n.Line)
+		}
+		d.oneOf(noteSorts[n.Code].sort, health.Warning, place+": "+n.Text, noteSorts[n.Code].hint)
+	}
+	return nil
+}
+
+// noteSorts say what an oddity is called and how to mend it.
+var noteSorts = map[markdownstore.NoteCode]struct{ sort, hint string }{
+	markdownstore.NoteBinary:      {"a file is no text", "save it as UTF-8 text, or move it out of memory/"},
+	markdownstore.NoteFrontMatter: {"front matter can't be read", "mend it; until then it is read as text"},
+	markdownstore.NoteInvalidUTF8: {"a file is not UTF-8", "save it as UTF-8"},
+}
+
+func (d *doctor) unread(path string, err error) {
+	var denied *markdownstore.DeniedError
+	if errors.As(err, &denied) {
+		d.oneOf("a file is refused", health.Warning, err.Error(), "what is meant as memory must stand in the workspace itself, as a file")
+		return
+	}
+	d.oneOf("a file can't be read", health.Error, fmt.Sprintf("%s can't be read: %v", path, err), "give yourself the right to read it")
+}
+
+// index looks at the index file.
+func (d *doctor) index() {
+	m := d.in.Memory
+	if m == nil {
+		return
+	}
+	st := d.in.index(d.ctx)
+	if bad, ok := unsearchable[st.State]; ok {
+		way := bad.Hint
+		if st.State == status.IndexFailed {
+			way = cmp.Or(st.Hint, way)
+		}
+		d.tell(bad.Severity, cmp.Or(bad.What, st.Path+": "+st.Detail), way)
+		return
+	}
+	d.tell(health.OK, fmt.Sprintf("%s holds %d files in %d chunks, %d of them with a vector", st.Path, st.Files, st.Chunks, st.Vectors), "")
+	if st.Behind {
+		d.tell(health.Warning, "the index is behind the files", "run 'memkernel reindex'")
+	}
+	if st.Unread > 0 {
+		d.tell(health.Warning, fmt.Sprintf("%d files could not be read when they were last indexed, or were being written", st.Unread), "run 'memkernel reindex', which names them")
+	}
+	d.vectors(&st)
+	if d.opts.Deep {
+		d.deep()
+	}
+}
+
+// unsearchable are the states in which an index can't be searched. Without What
+// the index's own words say it.
+var unsearchable = map[status.IndexState]health.Finding{
+	status.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
+	status.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
+	status.IndexDamaged: {Severity: health.Error, Hint: "run 'memkernel reindex', which makes it anew; nothing is lost"},
+	status.IndexForeign: {Severity: health.Error, Hint: "move the file away, or name another state folder with --state-dir"},
+	status.IndexNewer:   {Severity: health.Error, Hint: "update memkernel, or run 'memkernel reindex --full', which moves it aside"},
+	status.IndexFailed:  {Severity: health.Error, Hint: "see that the file can be read and nobody else holds it"},
+}
+
+// vectors compares the vectors with the embedder that is configured.
+func (d *doctor) vectors(st *status.Index) {
+	p := d.in.Embedder
+	switch {
+	case p == nil:
+	case st.Model != p.Model():
+		d.tell(health.Warning, fmt.Sprintf("the vectors are of %s, questions would be embedded by %s: both are searched by words alone", cmp.Or(st.Model, "no model"), p.Model()),
+			"run 'memkernel reindex', which embeds what the new model lacks")
+	case st.Vectors < st.Chunks:
+		d.tell(health.Warning, fmt.Sprintf("%d chunks have no vector", st.Chunks-st.Vectors), "run 'memkernel reindex'")
+	}
+}
+
+// deep checks the whole index.
+func (d *doctor) deep() {
+	ix, err := d.in.Memory.Index(d.ctx)
+	if err != nil {
+		return
+	}
+	found := false
+	for err := range ix.Check(d.ctx) {
+		if d.ctx.Err() != nil {
+			return
+		}
+		found = true
+		d.oneOf("the index is damaged", health.Error, err.Error(), wholeIndex)
+	}
+	if !found {
+		d.tell(health.OK, "every chunk, word and vector of the index is whole", "")
+	}
+}
+
+// embedding looks at where vectors come from.
+func (d *doctor) embedding() {
+	if d.in.Memory == nil {
+		return
+	}
+	p := d.in.Embedder
+	if p == nil {
+		d.tell(health.OK, "no provider: search is by words alone, and nothing leaves this machine", "")
+		return
+	}
+	about := embed.Describe(p)
+	d.dayBudget(about.Budget)
+	if about.Provider == embed.ProviderLocal {
+		d.tell(health.OK, fmt.Sprintf("%s was loaded: %s; nothing leaves this machine", about.Model, about.Note), "")
+		d.vectorLength(p, about.Dim)
+		return
+	}
+	if !d.opts.Network {
+		d.tell(health.OK, p.Model()+" is configured; it was not asked", "--network asks it for one vector")
+		return
+	}
+	v, err := p.EmbedQuery(d.ctx, memory.ProbeText)
+	if err != nil {
+		d.tell(health.Error, err.Error(), "until it answers, search is by words alone")
+		return
+	}
+	d.tell(health.OK, fmt.Sprintf("%s answered with a vector of %d numbers", p.Model(), len(v)), "")
+	d.vectorLength(p, len(v))
+}
+
+// vectorLength compares the model's vectors with those of the index.
+func (d *doctor) vectorLength(p embed.Provider, length int) {
+	ix, err := d.in.Memory.Index(d.ctx)
+	if err != nil {
+		return // which index says
+	}
+	if model, dim, err := ix.Model(d.ctx); err == nil && model == p.Model() && dim != length {
+		d.tell(health.Warning, fmt.Sprintf("the index has vectors of %d numbers by the same name: search is by words alone", dim),
+			"run 'memkernel reindex --full', which embeds every chunk again")
+	}
+}
+
+// dayBudget says what is left of the day's tokens.
+func (d *doctor) dayBudget(b *embed.Budget) {
+	if b == nil {
+		return
+	}
+	if n, tokens, err := d.in.Memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // which index can't be read says another check
+		d.tell(health.Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
+			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
+	}
+	spent, perDay, err := b.Spent()
+	switch {
+	case err != nil:
+		d.tell(health.Error, err.Error(), "until it can be read, nothing is embedded")
+	case spent >= perDay:
+		d.tell(health.Warning, fmt.Sprintf("the day's %d tokens are used up", perDay), "it goes on after midnight; or raise embedding.daily_tokens")
+	default:
+		d.tell(health.OK, fmt.Sprintf("%d of the day's %d tokens were sent", spent, perDay), "")
+	}
+}
+
+// state looks at the state folder.
+func (d *doctor) state() {
+	dir, missing := d.in.StateDir, false
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		dir, missing = existing(dir), true
+	}
+	if err := writable(dir); err != nil {
+		d.tell(health.Error, fmt.Sprintf("%s can't be written: %v", dir, err), "give yourself the right to write there, or name another folder with --state-dir")
+	}
+	if missing {
+		d.tell(health.OK, d.in.StateDir+" is not there yet", "")
+		return
+	}
+	found, err := found(d.ctx, d.in, stored)
+	if err != nil {
+		d.tell(health.Error, err.Error(), "see that the folder can be read")
+		return
+	}
+	for _, f := range found {
+		d.oneOf("something stored is damaged", health.Error, f.What, f.Hint)
+	}
+	if len(found) == 0 {
+		d.tell(health.OK, "everything in "+d.in.StateDir+" is sound", "")
+	}
+	d.secrets()
+}
+
+// secrets reports what was taken for secrets in what is stored.
+func (d *doctor) secrets() {
+	st, err := d.in.Status(d.ctx, status.Options{All: true})
+	if err != nil || len(st.Masked) == 0 {
+		return // what can't be read was reported
+	}
+	total, rules := 0, []string{}
+	for _, m := range st.Masked {
+		total += m.Count
+		rules = append(rules, fmt.Sprintf("%s %d", m.Rule, m.Count))
+	}
+	d.tell(health.OK, fmt.Sprintf("%d secrets are masked in what is stored: %s", total, strings.Join(rules, ", ")),
+		"what is no secret can be named in redact.allow, a rule in redact.disable_rules")
+}
+
+// existing is the lowest folder on the way to dir that is there.
+func existing(dir string) string {
+	for {
+		up := filepath.Dir(dir)
+		if _, err := os.Stat(up); err == nil || up == dir {
+			return up
+		}
+		dir = up
+	}
+}
+
+// book looks at the age of the price book.
+func (d *doctor) book() {
+	newest := newestPrices(d.in.Prices)
+	day, err := time.Parse(time.DateOnly, newest)
+	switch age := d.opts.Now.Sub(day); {
+	case err != nil:
+		d.tell(health.Warning, "no model of the price book says when its prices were checked", "name another book with --prices")
+	case age > maxBookAge:
+		d.tell(health.Warning, fmt.Sprintf("the newest prices are of %s, %d days ago", newest, int(age.Hours()/24)),
+			"update memkernel, or name newer ones with --prices; 'memkernel prices import' makes a file of a public catalogue")
+	default:
+		d.tell(health.OK, "the newest prices are of "+newest, "")
+	}
+}
+
+func newestPrices(b *cachelayout.Book) string {
+	newest := ""
+	for _, m := range b.Models() {
+		newest = max(newest, m.AsOf)
+	}
+	return newest
+}

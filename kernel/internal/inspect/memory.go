@@ -1,0 +1,80 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/status"
+)
+
+// MemoryStatus reads how memory is: its settings, and what is indexed of it.
+func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
+	st, m := in.Set, in.Memory
+	if m == nil {
+		return st
+	}
+	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
+	st.Index = in.index(ctx)
+	watching, last := m.Sync.Status()
+	st.Sync.Watch, st.Sync.Last = status.Watch(watching), (*status.SyncRun)(last)
+	n, err := m.Past.Stats()
+	if err != nil {
+		st.Sessions.Error = err.Error()
+	}
+	st.Sessions.Agent, st.Sessions.Sessions, st.Sessions.Turns, st.Sessions.Forgotten = m.Agent(""), n.Conversations, n.Turns, n.Forgotten
+	st.Collections = m.Collections()
+	if left := m.LastLeft(); left.Files > 0 {
+		st.LeftOut = left
+	}
+	return st
+}
+
+// indexStates are the states by what package index calls them.
+var indexStates = []struct {
+	err   error
+	state status.IndexState
+}{
+	{index.ErrMissing, status.IndexMissing}, {index.ErrForeign, status.IndexForeign}, {index.ErrNewer, status.IndexNewer},
+	{index.ErrOlder, status.IndexOlder}, {index.ErrDamaged, status.IndexDamaged},
+}
+
+// index reads what the index has, and by how much it is behind.
+func (in *Inspector) index(ctx context.Context) status.Index {
+	st, m := in.Set.Index, in.Memory
+	st.State = status.IndexOK
+	fail := func(err error) status.Index {
+		st.State, st.Detail = status.IndexFailed, err.Error()
+		if e := (*index.Error)(nil); errors.As(err, &e) {
+			st.Detail = e.Kind.Error()
+			if e.Err != nil {
+				st.Detail += " (" + e.Err.Error() + ")"
+			}
+			if st.Hint = e.Hint; st.Hint == "" {
+				st.Hint = unsearchable[status.IndexFailed].Hint
+			}
+		}
+		for _, s := range indexStates {
+			if errors.Is(err, s.err) {
+				st.State = s.state
+			}
+		}
+		return st
+	}
+	ix, err := m.Index(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	s, err := ix.Stats(ctx)
+	if err != nil {
+		return fail(err)
+	}
+	st.Files, st.Unread, st.Chunks, st.TextBytes, st.FileBytes = s.Files, s.Unread, s.Chunks, s.TextBytes, s.FileBytes
+	st.Model, st.Vectors = s.Model, s.Vectors
+	st.Lag, err = m.Behind(ctx, ix)
+	if err != nil {
+		return fail(err)
+	}
+	st.Behind = !st.Lag.Zero()
+	return st
+}

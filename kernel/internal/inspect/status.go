@@ -1,0 +1,274 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Status reads what is where and how big. It writes nothing. A session that is asked for
+// and is not there is the error of [Inspector.NoSession].
+func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Report, error) {
+	st := &status.Report{Others: []status.Other{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []status.Session{}, Masked: []status.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
+	folders, others, err := folders(in, &o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range others {
+		other := &others[i]
+		if other.Key, err = folder.KeyIn(in.State, other.Folder); err != nil {
+			other.Key = other.Folder
+			st.Unreadable = append(st.Unreadable, folder.Unreadable(other.Folder, err))
+		}
+		st.Others = append(st.Others, *other)
+	}
+	masked := map[string]int{}
+	for _, f := range folders {
+		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			st.Unreadable = append(st.Unreadable, folder.Unreadable(f, err))
+			continue
+		}
+		st.Sessions = append(st.Sessions, sessionStatus(s, in.Progress, in.Now()))
+		countMasked(s, masked)
+		forgotten, retired := s.Graves.Count()
+		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
+		unlock()
+	}
+	for _, rule := range sorted(masked) {
+		st.Masked = append(st.Masked, status.MaskCount{Rule: rule, Count: masked[rule]})
+	}
+	for info, err := range in.Blobs.Walk() {
+		if err != nil {
+			return nil, err
+		}
+		st.Blobs++
+		st.BlobBytes += info.Bytes
+	}
+	return st, ctx.Err()
+}
+
+// Session gives the status of one session that is open. It writes nothing.
+func (in *Inspector) Session(s *session.Session) status.Session {
+	return sessionStatus(s, in.Progress, in.Now())
+}
+
+// folders are the folders of the sessions to read, and what is said of the others
+// without opening anything.
+func folders(in *Inspector, o *status.Options) (read []string, others []status.Other, err error) {
+	all, err := folder.All(in.State)
+	if err != nil || o.All {
+		return all, nil, err
+	}
+	if o.Session != "" {
+		name, err := folder.Of(in.State, o.Session)
+		if err == nil && !slices.Contains(all, name) {
+			err = fmt.Errorf("status: %w", in.NoSession(o.Session))
+		}
+		return []string{name}, nil, err
+	}
+	for _, f := range all {
+		s := status.Other{Folder: f}
+		for _, name := range []string{folder.JournalFile, folder.RecordsFile} {
+			if fi, err := folder.In(in.State, f).Stat(name); err == nil {
+				s.Bytes += fi.Size
+				if fi.Time.After(s.Last) {
+					s.Last = fi.Time
+				}
+			}
+		}
+		others = append(others, s)
+	}
+	slices.SortStableFunc(others, func(a, b status.Other) int { return b.Last.Compare(a.Last) })
+	n := min(status.MostSessions, len(others))
+	for _, s := range others[:n] {
+		read = append(read, s.Folder)
+	}
+	slices.Sort(read)
+	return read, others[n:], nil
+}
+
+func sessionStatus(s *session.Session, o plan.Progress, now time.Time) status.Session {
+	st := status.Session{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []status.Line{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, o, now), Paging: pagingReport(s),
+		JournalBytes: folder.Size(s.Files, folder.JournalFile), ProjectionBytes: folder.Size(s.Files, folder.RecordsFile)}
+	names := map[string]branch.Key{}
+	for key := range s.Branches.All {
+		names[key.Branch+"\x00"+key.Model] = key
+	}
+	for _, name := range sorted(names) {
+		l := s.Branches.All[names[name]]
+		st.Lines = append(st.Lines, status.Line{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
+			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
+			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
+		broken(&st.Lines[len(st.Lines)-1], l, o)
+	}
+	return st
+}
+
+// countMasked counts what was masked in the session's pages.
+func countMasked(s *session.Session, by map[string]int) {
+	for _, p := range s.Pages {
+		rest := p.Masked
+		for rule, n := range p.MaskedBy {
+			by[rule] += n
+			rest -= n
+		}
+		if rest > 0 {
+			by["unknown"] += rest
+		}
+	}
+}
+
+// lifeStatus reads what the boundaries left, by the clock now.
+func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life {
+	st := status.Life{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
+	if n := len(s.Account.Compacted); n > 0 {
+		st.LastCompaction = s.Account.Compacted[n-1]
+	}
+	if ids, err := checkpoint.NewStore(s.Files).List(); err == nil {
+		st.Checkpoints = append(st.Checkpoints, ids...)
+	}
+	for _, e := range s.Promised() {
+		if strings.HasPrefix(e.ID, "fl-") {
+			st.Flushed++
+			if t := e.Current().Time; t.After(st.LastFlush) {
+				st.LastFlush = t
+			}
+		}
+	}
+	for branch, n := range s.Account.Pending {
+		done := 0
+		for key, l := range s.Branches.All {
+			if key.Branch == branch {
+				done = max(done, l.Compacted)
+			}
+		}
+		st.CutWaiting = st.CutWaiting || done < n
+	}
+	st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now)
+	return st
+}
+
+// broken fills in what cuts of a line came to.
+func broken(st *status.Line, l *branch.State, o plan.Progress) {
+	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
+	st.BreakerOpen = l.Breaker.Futile >= o.Futile
+	if n := len(l.Proj.Cuts); n > 0 {
+		c := &l.Proj.Cuts[n-1]
+		st.LastCut = &status.Cut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
+	}
+}
+
+// pagingReport sums up the paging of the plans of the session's conversations.
+func pagingReport(s *session.Session) paging.Report {
+	var sum paging.Counts
+	for _, l := range s.Branches.All {
+		sum = sum.Plus(l.Paging)
+	}
+	return sum.Report()
+}
+
+// nets reads what the workspace's Markdown has of the working state.
+func (in *Inspector) nets() status.Nets {
+	st := status.Nets{SessionState: status.StateFile{Path: workstate.StatePath}, Buffer: status.Buffer{Path: workstate.BufferPath}}
+	if m := in.Memory; m != nil {
+		st.SessionState.Enabled, st.Buffer.Enabled = in.StateFile, in.Buffer
+		readStateFile(&st.SessionState, m)
+		readBuffer(&st.Buffer, m)
+	}
+	return st
+}
+
+func readStateFile(st *status.StateFile, m *memory.Memory) {
+	f, _, err := workstate.ReadStateFile(m.Private)
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes, st.OtherBytes = len(f.Text), len(f.Text)
+	if sec := f.Section; sec != nil {
+		st.OtherBytes = len(f.Others())
+		st.Session, st.Epoch, st.Messages, st.Time, st.Edited = sec.Owner, sec.Epoch, sec.Captured, sec.At, sec.Edited
+	}
+}
+
+func readBuffer(st *status.Buffer, m *memory.Memory) {
+	text, err := workstate.ReadBuffer(m.Private)
+	if err != nil {
+		st.Detail = err.Error()
+		return
+	}
+	st.Bytes = len(text)
+	for _, e := range workstate.Buffered(text) {
+		st.Entries++
+		st.Newest = later(st.Newest, e.At)
+		if e.What == workstate.BufferDump {
+			st.LastDump = later(st.LastDump, e.At)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// modelSummaries is the state of the notes on each branch of this epoch.
+func modelSummaries(s *session.Session) []status.ModelSummary {
+	out := []status.ModelSummary{}
+	if s.Journal == nil {
+		return out
+	}
+	prefix := turn.NotesPage(s, "")
+	for _, p := range s.Journal.Store().Pages(s.Name) {
+		branch, ok := strings.CutPrefix(p.Key, prefix)
+		if !ok || p.Type != summary.NotesType {
+			continue
+		}
+		if n, err := summary.ReadNotes(p); err == nil {
+			last := n.Last()
+			m := status.ModelSummary{Branch: branch, Deltas: n.Version, Model: last.Model, Time: last.Time, Messages: last.Messages, Operations: last.Operations, Reason: last.Reason}
+			m.Notes, m.Closed = n.Count()
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// cooldowns are those of all models that were asked, by name.
+func cooldowns(state store.Store) []status.Cooldown {
+	out := []status.Cooldown{}
+	for _, c := range notes.OpenCooldowns(state).All() {
+		out = append(out, status.Cooldown(c))
+	}
+	return out
+}
+
+// spiral warns of too many compactions within a short time, the cuts of a projection among
+// them; "" if there are few.
+func spiral(o plan.Progress, s *session.Session, p *pagevm.Projection, now time.Time) string {
+	return plan.Spiral(o, s.Account.Compacted, p, now)
+}

@@ -1,0 +1,230 @@
+// Package maintain is a kernel's [maintenance.Keeper]: what hosts ask of memory's files, with
+// the defaults filled in, handed to package upkeep, which does it. It adds what upkeep does
+// not know: the project's journal, the working buffer, the checkpoints of a day, whether
+// sessions are quiet. It changes no file itself.
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/inspect"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+)
+
+// Keeper answers requests. Its fields are set once, Sessions and Inspector before the first
+// request.
+type Keeper struct {
+	State store.Store
+	// Memory is nil if it is off; what of its files is read, and refused, is upkeep's.
+	Memory   *memory.Memory
+	Timezone *time.Location
+	Upkeep   *upkeep.Keeper
+	Masker   *mask.Masker
+	Now      func() time.Time
+
+	Sessions  *session.Table
+	Inspector *inspect.Inspector
+}
+
+var _ maintenance.Keeper = (*Keeper)(nil)
+
+// Options are what a keeper is made of.
+type Options struct {
+	State   store.Store
+	Backups *store.Blobs
+	Masker  *mask.Masker
+	Now     func() time.Time
+	// Memory is nil if it is off. LossShare: see [upkeep.Keeper].
+	Memory       *memory.Memory
+	MaxFileBytes int64
+	LossShare    float64
+	Timezone     *time.Location
+}
+
+// New makes a keeper, with an upkeep that uses its sessions.
+func New(o Options) *Keeper {
+	k := &Keeper{State: o.State, Memory: o.Memory, Timezone: o.Timezone, Masker: o.Masker, Now: o.Now}
+	k.Upkeep = &upkeep.Keeper{Backups: o.Backups, Masker: o.Masker, State: o.State, Project: project{k}}
+	if m := o.Memory; m != nil {
+		k.Upkeep.Files, k.Upkeep.MaxFileBytes, k.Upkeep.LossShare = m.Private, o.MaxFileBytes, o.LossShare
+		k.Upkeep.Buffer, k.Upkeep.Changed = buffer{m.Private}, m.Sync.Written
+		m.Private.Guard(k.refuseLoss)
+	}
+	return k
+}
+
+// project is the journal that all sessions share, for runs over memory's files.
+type project struct{ k *Keeper }
+
+func (p project) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
+	s, unlock, err := p.k.Sessions.Use(ctx, folder.Project, folder.Project, write)
+	if err != nil {
+		return nil, nil, err
+	}
+	return session.RunsIn(s), unlock, nil
+}
+
+// buffer is the working buffer, for runs over memory's files.
+type buffer struct{ files *markdownstore.Store }
+
+func (buffer) Path() string               { return workstate.BufferPath }
+func (buffer) Foreign(text string) string { return workstate.ForeignBuffer(text) }
+
+func (b buffer) Read(ctx context.Context) (string, error) {
+	text, err := workstate.ReadBuffer(b.files)
+	if err != nil {
+		return "", err
+	}
+	return text, ctx.Err()
+}
+
+func (b buffer) Clear(ctx context.Context, n int, hash string) error {
+	if err := workstate.ClearBuffer(ctx, b.files, n, hash); err != nil {
+		return fmt.Errorf("clear the working buffer: %w", err)
+	}
+	return ctx.Err()
+}
+
+// Audit is [maintenance.Keeper.Audit].
+func (k *Keeper) Audit(ctx context.Context, o maintenance.AuditOptions) (*health.Report, error) {
+	if k.Memory == nil {
+		return k.Upkeep.Audit(ctx, upkeep.AuditOptions{})
+	}
+	if o.Host.Name == "" {
+		o.Host, _ = consolidation.HostByName("openclaw")
+	}
+	if o.Limits == (consolidation.Limits{}) {
+		o.Limits = consolidation.DefaultLimits()
+	}
+	now := nowOr(k, o.Now)
+	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: k.Timezone,
+		Masker: k.Masker, MaxFileBytes: k.Upkeep.MaxFileBytes}
+	state := store.Exists(k.State, "")
+	if state {
+		co.Resolves = k.Inspector.Resolves(ctx)
+	}
+	return k.Upkeep.Audit(ctx, upkeep.AuditOptions{Options: co, Prune: filled(o.Prune), JobFiles: o.JobFiles, NoState: !state, State: k.Inspector.Kept(now)})
+}
+
+// Curate is [maintenance.Keeper.Curate].
+func (k *Keeper) Curate(ctx context.Context, req maintenance.CurateRequest) (*maintenance.Curated, error) {
+	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
+	if o.NearDuplicate == 0 {
+		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
+	}
+	c, err := k.Upkeep.Curate(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("curate: %w", err)
+	}
+	c.Applied = req.Apply
+	return c, ctx.Err()
+}
+
+// nowOr is a moment, or if it is zero that of the kernel's clock.
+func nowOr(k *Keeper, t time.Time) time.Time {
+	if t.IsZero() {
+		return k.Now()
+	}
+	return t
+}
+
+// checkpointed are the decisions and learnings of the newest checkpoint of each
+// session that was written on a day.
+func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.Extra, error) {
+	folders, err := folder.All(k.State)
+	if err != nil {
+		return nil, err
+	}
+	var out []consolidation.Extra
+	for _, f := range progress.Over(ctx, "session", folders) {
+		c, _, err := checkpoint.NewStore(folder.In(k.State, f)).Latest()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read the checkpoints of session %s: %w", f, err)
+		}
+		if c == nil || k.Memory.Private.Today(c.Meta.CreatedAt.Time) != day {
+			continue
+		}
+		ref := f + "/" + string(c.Meta.CheckpointID)
+		for _, d := range c.Decisions {
+			out = append(out, consolidation.Extra{Text: string(d.What), Tags: workstate.Judge("decision", string(d.What), nil), Ref: ref})
+		}
+		for _, l := range c.Learnings {
+			out = append(out, consolidation.Extra{Text: string(l), Tags: workstate.Judge("lesson", string(l), nil), Ref: ref})
+		}
+	}
+	return out, nil
+}
+
+// filled are the thresholds with their defaults, as package consolidation has them.
+func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
+	for _, f := range []struct {
+		to *int
+		by int
+	}{{&o.MemoryLines, maintenance.DefaultMemoryLines}, {&o.ObservationLines, 100}, {&o.ObservationRest, 60}, {&o.ObservationDays, 7}, {&o.DoneDays, 7},
+		{&o.LogDays, consolidation.LogDays}, {&o.OwnerChars, 18_000}} {
+		if *f.to == 0 {
+			*f.to = f.by
+		}
+	}
+	if o.NearDuplicate == 0 {
+		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
+	}
+	if o.Owners == nil {
+		o.Owners = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
+	}
+	return consolidation.PruneOptions{MemoryLines: o.MemoryLines, ObservationLines: o.ObservationLines, ObservationRest: o.ObservationRest, ObservationDays: o.ObservationDays,
+		DoneDays: o.DoneDays, LogDays: o.LogDays, NearDuplicate: o.NearDuplicate, Owners: o.Owners, OwnerChars: o.OwnerChars, Include: o.Include}
+}
+
+// Prune is [maintenance.Keeper.Prune].
+func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*maintenance.Pruned, error) {
+	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, ctx.Err()
+}
+
+// UndoPrune is [maintenance.Keeper.UndoPrune].
+func (k *Keeper) UndoPrune(ctx context.Context, now time.Time) (*maintenance.Undone, error) {
+	u, err := k.Upkeep.UndoPrune(ctx, nowOr(k, now))
+	if err != nil {
+		return nil, fmt.Errorf("undo: %w", err)
+	}
+	return u, ctx.Err()
+}
+
+// refuseLoss is asked by the store before MEMORY.md is replaced, by whomever: what is
+// backed up can't be lost.
+func (k *Keeper) refuseLoss(path, before, after string) error {
+	loss, err := k.Upkeep.LossOf(path, before, after)
+	if err == nil && loss != nil {
+		err = &maintenance.LossError{Loss: loss}
+	}
+	return err
+}
+
+// Guard is [maintenance.Keeper.Guard].
+func (k *Keeper) Guard(ctx context.Context, req maintenance.GuardRequest) (*consolidation.Loss, error) {
+	loss, err := k.Upkeep.Guard(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	return loss, ctx.Err()
+}

@@ -1,0 +1,87 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// Nightly is [maintenance.Keeper.Nightly].
+func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*maintenance.Nightly, error) {
+	if k.Memory == nil {
+		return nil, errors.New("nightly: memory is switched off")
+	}
+	if req.Now.IsZero() {
+		req.Now = k.Now()
+	}
+	out := &maintenance.Nightly{Steps: []maintenance.Step{}}
+	if busy, err := busy(k, req.Idle, req.Now); err != nil || busy != "" {
+		out.Skipped = busy
+		return out, err
+	}
+	store.KeepOutOfGit(k.State)
+	jobs := []upkeep.Job{{Name: maintenance.StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: maintenance.StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
+		{Name: maintenance.StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
+	if req.QuietTime {
+		jobs = jobs[1:]
+	}
+	came, err := k.Upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Before: req.Before, Gap: req.Gap, Now: req.Now})
+	if came == nil {
+		return nil, err
+	}
+	out.Steps = append(out.Steps, came...)
+	return out, err
+}
+
+func nightAudit(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
+	req.Audit.Now, req.Audit.Prune = req.Now, req.Prune
+	out.Audit, err = k.Audit(ctx, req.Audit)
+	return err
+}
+
+// nightCurate curates the day that ends with the night, too: a run after midnight
+// finds most of what there is in yesterday's log.
+func nightCurate(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
+	c := req.Curate
+	c.Now, c.Apply = req.Now, true
+	out.Curated, err = k.Curate(ctx, c)
+	return err
+}
+
+func nightPrune(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest, out *maintenance.Nightly) (err error) {
+	if out.Pruned, err = k.Prune(ctx, maintenance.PruneRequest{PruneOptions: req.Prune, Apply: true, QuietTime: req.QuietTime, Now: req.Now}); err != nil {
+		return err
+	}
+	return k.Upkeep.Seen(ctx, req.Now)
+}
+
+// busy says which session was written to within a time, "" if none was.
+func busy(k *Keeper, idle time.Duration, now time.Time) (string, error) {
+	if idle <= 0 {
+		return "", nil
+	}
+	folders, err := folder.All(k.State)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range folders {
+		fi, err := folder.In(k.State, f).Stat(folder.JournalFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if age := now.Sub(fi.Time); age < idle {
+			return fmt.Sprintf("session %s was at work %s ago, and %s of quiet are asked for", f, max(age, 0).Round(time.Second), idle), nil
+		}
+	}
+	return "", nil
+}

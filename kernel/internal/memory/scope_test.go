@@ -1,0 +1,26 @@
+package memory
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/kernel/indexing"
+)
+
+// A scope names sources and collections that there are, whatever the case of a collection's
+// letters; a wrong one is answered with what there is.
+func TestScopesNameWhatThereIs(t *testing.T) {
+	m := opens(t, t.TempDir(), func(o *Options) { o.Folders = append(o.Folders, indexing.Folder{Name: "Notes", Path: t.TempDir()}) })
+	for _, good := range []Scope{{}, {Source: SourceMemory}, {Source: SourceSessions}, {Collection: "workspace"}, {Collection: "nOtEs"}, {Collection: "Notes", Source: SourceMemory}} {
+		if err := good.Check(m.Collections()); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
+	}
+	for want, bad := range map[string]Scope{
+		"memory, sessions": {Source: "Memory"}, "unknown source": {Source: " "}, "workspace": {Collection: "note"}, "Notes": {Collection: "Notes "},
+	} {
+		if err := bad.Check(m.Collections()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q in it", bad, err, want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+// Package maintenance has the requests and answers of a kernel for keeping memory's files
+// good: what is wrong with them, what of a day is worth keeping, what leaves and where to,
+// whether something was lost. It only describes: it reads and writes no file itself.
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Keeper keeps the memory files of a workspace good. It is safe for concurrent use; runs
+// that write take turns, among processes too.
+type Keeper interface {
+	// Audit looks for what is wrong with the workspace's Markdown, and with what is kept
+	// of it. It changes nothing: the workspace is opened to be read alone, and so is the
+	// state folder; not even a lock is taken.
+	Audit(ctx context.Context, o AuditOptions) (*health.Report, error)
+	// Curate brings what the day's log, the working buffer and the checkpoints have into
+	// MEMORY.md: a few entries that aren't there yet, appended under the day's heading. It
+	// rewrites nothing, and writes nothing where there is nothing to say. The buffer is
+	// read and stays; what was read of it is committed, so that pruning may empty it.
+	Curate(ctx context.Context, r CurateRequest) (*Curated, error)
+	// Prune takes out of memory's files what is no longer true, and moves what MEMORY.md
+	// has no room for to the files that own it. Only what the kernel wrote itself, and
+	// nobody changed since, leaves, and what is named by Include; of all else it says
+	// what could. All that is touched is backed up first, nothing that is not a day old
+	// leaves, and of the working buffer go the kernel's entries that a committed curation
+	// has read.
+	Prune(ctx context.Context, r PruneRequest) (*Pruned, error)
+	// UndoPrune takes back the last pruning: its files become what they were, and what
+	// left may come again. If one of them has changed since, nothing is done, and the
+	// error names it. Zero is the kernel's clock.
+	UndoPrune(ctx context.Context, now time.Time) (*Undone, error)
+	// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
+	// archive, nor was taken out by a pruning, which has it in a backup. It changes
+	// nothing.
+	Guard(ctx context.Context, r GuardRequest) (*consolidation.Loss, error)
+	// Nightly runs audit, curation and pruning, in this order and never two at a time. A
+	// step is skipped if the one before it failed; what an audit finds is no failure. Each
+	// step may be killed at any point: what it promised is made good by the next. A second
+	// run of the same night finds nothing to do. How the steps went is appended to
+	// [JobsFile].
+	Nightly(ctx context.Context, r NightlyRequest) (*Nightly, error)
+}
+
+// AuditOptions say what an audit looks at; the zero value of each field means the
+// default.
+type AuditOptions struct {
+	// Limits are the thresholds; all of them 0 take [consolidation.DefaultLimits].
+	consolidation.Limits
+	// Host is whose limits hold for the files that a session begins with; default
+	// OpenClaw's.
+	Host consolidation.Host
+	// Only and Skip name the checks to run, and those not to.
+	Only, Skip []health.Code
+	// Prune are the thresholds of pruning: what it would leave over the limit of
+	// MEMORY.md is found.
+	Prune PruneOptions
+	// JobFiles are records of jobs beside the state folder's own, see
+	// [consolidation.ReadJobs].
+	JobFiles []string
+	// Now is the moment that ages are counted to; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// CurateRequest asks what of a day is worth a place in MEMORY.md.
+type CurateRequest struct {
+	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is
+	// that of Now.
+	Day string
+	// NearDuplicate is the share of their words, in threes, from which two entries
+	// say the same; 0 takes that of the audit.
+	NearDuplicate float64
+	// Model may reword and drop what was chosen, within bounds. Nil asks nobody.
+	Model summary.Model
+	// Apply writes it. Without it nothing is written at all.
+	Apply bool
+	Now   time.Time
+}
+
+// Curated says what a day came to.
+type Curated struct {
+	consolidation.Curation
+	Applied bool `json:"applied"`
+	// Run names what was written, for an undo.
+	Run string `json:"run"`
+	// BufferBytes is what was read of the working buffer; pruning empties so much of
+	// it.
+	BufferBytes int `json:"buffer_bytes"`
+	// Advice is the model's.
+	Advice Advice `json:"advice"`
+}
+
+// Advice says what a model was asked, and what became of it.
+type Advice struct {
+	// Model is its name, "" if none was asked; Reason is OK, or why the entries are
+	// as they were chosen.
+	Model  string         `json:"model"`
+	Reason summary.Reason `json:"reason"`
+	Detail string         `json:"detail"`
+	consolidation.Advised
+}
+
+// PruneOptions are the thresholds of pruning; 0 takes the default, negative
+// switches off.
+type PruneOptions struct {
+	// MemoryLines is how long MEMORY.md may get, default [DefaultMemoryLines].
+	MemoryLines int
+	// ObservationLines is the length from which observations.md is trimmed to
+	// ObservationRest lines; defaults 100 and 60.
+	ObservationLines, ObservationRest int
+	// ObservationDays is the age from which an observation without a tag goes, and
+	// DoneDays that from which a task that is done does; default 7.
+	ObservationDays, DoneDays int
+	// LogDays is the age from which a log's decisions and lessons are brought into
+	// topic files; default [consolidation.LogDays].
+	LogDays int
+	// NearDuplicate: see [CurateRequest].
+	NearDuplicate float64
+	// Owners are the files that stable facts move to, default USER.md, TOOLS.md and
+	// IDENTITY.md, each while it has fewer than OwnerChars characters, default
+	// 18,000: where a host's limit is near.
+	Owners     []string
+	OwnerChars int
+	// Include names what somebody else wrote and may leave as well, see
+	// [consolidation.PruneOptions].
+	Include []string
+}
+
+// DefaultMemoryLines is how long MEMORY.md may get: every session begins with it.
+const DefaultMemoryLines = 50
+
+// PruneRequest asks what should leave the files of memory.
+type PruneRequest struct {
+	PruneOptions
+	// Apply does it. Without it nothing is written at all.
+	Apply bool
+	// QuietTime prunes observations and the working buffer alone.
+	QuietTime bool
+	Now       time.Time
+}
+
+// Pruned says what left which file, or would.
+type Pruned struct {
+	consolidation.Pruning
+	Applied bool `json:"applied"`
+	// Run names what was done, for an undo.
+	Run string `json:"run"`
+	// BufferBytes is what of the working buffer goes: what a curation has read.
+	BufferBytes int `json:"buffer_bytes"`
+	// BufferLeft is what stays of it: what none has read.
+	BufferLeft int `json:"buffer_left"`
+	// Kept are files that were left alone, and why: somebody changed them meanwhile, or
+	// they hold what is taken for a secret.
+	Kept []string `json:"kept"`
+}
+
+// Undone says what an undo brought back.
+type Undone struct {
+	// Run is the pruning that was taken back, Time when it was.
+	Run  string    `json:"run"`
+	Time time.Time `json:"time"`
+	// Files are those that are as they were.
+	Files []string `json:"files"`
+}
+
+// ErrLoss is what a [LossError] is.
+var ErrLoss = errors.New("too much of memory would be lost")
+
+// LossError refuses a change of MEMORY.md that loses too much of it.
+type LossError struct{ *consolidation.Loss }
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("%s would lose %d of its %d lines, %.0f %%, and %.0f %% is the most: the first is line %d, %q", e.Path, len(e.Lost), e.Lines,
+		100*e.Share, 100*e.Limit, e.Lost[0].Line, head(e.Lost[0].Text))
+}
+
+// Is makes every LossError an ErrLoss.
+func (e *LossError) Is(target error) bool { return target == ErrLoss }
+
+// GuardRequest asks whether MEMORY.md lost what it should not have.
+type GuardRequest struct {
+	// Before is what it was, such as what version control has of it; nil takes what
+	// the last run over memory's files left.
+	Before *string
+	// After is what it is to become; nil takes the file.
+	After *string
+	// Limit is the share of its lines that may be lost; 0 takes the kernel's.
+	Limit float64
+}
+
+// headRunes is how much of a line an error quotes.
+const headRunes = 80
+
+func head(text string) string {
+	r := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	return string(r[:min(len(r), headRunes)])
+}

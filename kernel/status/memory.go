@@ -1,0 +1,143 @@
+package status
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Memory says how memory is set and what is indexed of it.
+type Memory struct {
+	// Workspace is the folder of the Markdown. Enabled is false if it is left
+	// alone; all else is then empty.
+	Workspace string `json:"workspace"`
+	Enabled   bool   `json:"enabled"`
+	// Bootstrap names the files of standing instructions; Remembered and DailyLogs
+	// say whether a session begins with MEMORY.md and USER.md, and with the logs
+	// of two days.
+	Bootstrap  []string `json:"bootstrap"`
+	Remembered bool     `json:"remembered"`
+	DailyLogs  bool     `json:"daily_logs"`
+	// WorkspaceTokens, RecallTokens and RecallItems bound what a prompt gets; 0 is
+	// nothing.
+	WorkspaceTokens int `json:"workspace_tokens"`
+	RecallTokens    int `json:"recall_tokens"`
+	RecallItems     int `json:"recall_items"`
+	// Embedder is the model by which questions become vectors, "" for words alone.
+	Embedder string `json:"embedder"`
+	// NeverEmbedded counts the texts that take more tokens than a whole day has.
+	NeverEmbedded int   `json:"never_embedded"`
+	Index         Index `json:"index"`
+	// Sync says how the index is kept up to date, Sessions what is searched of past
+	// sessions.
+	Sync     Sync `json:"sync"`
+	Sessions Past `json:"sessions"`
+	// Collections are the names of what is searched: the workspace, and folders beside it.
+	Collections []string `json:"collections"`
+	// LeftOut is the Markdown that was no memory when Reindex was last called.
+	LeftOut markdownstore.LeftOut `json:"left_out"`
+}
+
+// IndexState says in one word how an index file is.
+type IndexState string
+
+// The states.
+const (
+	IndexOK      IndexState = "ok"
+	IndexOff     IndexState = "off"     // memory is switched off
+	IndexMissing IndexState = "missing" // nothing was indexed yet
+	IndexForeign IndexState = "foreign" // the file is none of ours
+	IndexNewer   IndexState = "newer"   // a newer version wrote it
+	IndexOlder   IndexState = "older"   // an older version wrote it
+	IndexDamaged IndexState = "damaged"
+	IndexFailed  IndexState = "failed" // it can't be read; Detail says why
+)
+
+// Index is what an index file has.
+type Index struct {
+	// Backend is what keeps it: sqlite, postgres or qmd. Path is the file, or names
+	// the database.
+	Backend string     `json:"backend"`
+	Path    string     `json:"path"`
+	State   IndexState `json:"state"`
+	// Detail says why State is none of the others.
+	Detail string `json:"detail,omitempty"`
+	// Hint is the way out.
+	Hint  string `json:"-"`
+	Files int64  `json:"files"`
+	// Unread are files that could not be read when last tried.
+	Unread int64 `json:"unread"`
+	Chunks int64 `json:"chunks"`
+	// TextBytes is the text of the chunks, FileBytes the file with its log.
+	TextBytes int64 `json:"text_bytes"`
+	FileBytes int64 `json:"file_bytes"`
+	// Model made the vectors, Vectors counts the chunks that have one.
+	Model   string `json:"model"`
+	Vectors int64  `json:"vectors"`
+	// Behind: files have changed since they were indexed, or the rules have.
+	Behind bool `json:"behind"`
+	// Lag says by how much.
+	Lag index.Lag `json:"lag"`
+}
+
+// Sync says how the index is kept up to date in the background.
+type Sync struct {
+	OnStart         bool    `json:"on_session_start"`
+	OnSearch        bool    `json:"on_search"`
+	IntervalSeconds float64 `json:"interval_seconds"`
+	Watch           Watch   `json:"watch"`
+	// Last is the last run, of this kernel or else of another process; nil if none is
+	// known.
+	Last *SyncRun `json:"last,omitempty"`
+}
+
+// Past counts what is kept of past sessions.
+type Past struct {
+	Enabled bool   `json:"enabled"`
+	Agent   string `json:"agent"`
+	// Sources are the folders of transcripts, Own whether the kernel's own
+	// sessions are read too.
+	Sources   []string `json:"sources"`
+	Own       bool     `json:"own"`
+	Sessions  int      `json:"sessions"`
+	Turns     int      `json:"turns"`
+	Forgotten int      `json:"forgotten"`
+	// Error is why they can't be counted, "" if they can.
+	Error string `json:"error,omitempty"`
+}
+
+// Watch says how the watch over the workspace's folders is.
+type Watch struct {
+	// On: changes are seen as they happen. Folders are watched.
+	On      bool `json:"on"`
+	Folders int  `json:"folders"`
+	// Detail is why it is off, or sees only a part; "" if there is nothing to say.
+	Detail string `json:"detail,omitempty"`
+}
+
+// The reasons of a [SyncRun].
+const (
+	SyncStart    = "session_start"
+	SyncSearch   = "search"
+	SyncInterval = "interval"
+	SyncWatch    = "watch"
+	// SyncAsked is a reindex that somebody asked for.
+	SyncAsked = "reindex"
+)
+
+// SyncRun is one time that the index was brought up to date.
+type SyncRun struct {
+	// Reason is what made the syncer look.
+	Reason string `json:"reason"`
+	// Time is when it ended.
+	Time time.Time `json:"time"`
+	// Files were read, Removed are gone.
+	Files   int `json:"files"`
+	Removed int `json:"removed"`
+	// Process did it; Watching whether it saw changes as they happened.
+	Process  int  `json:"process"`
+	Watching bool `json:"watching"`
+	// Error is why it failed, or why vectors are missing; "" if neither.
+	Error string `json:"error,omitempty"`
+}

@@ -1,0 +1,209 @@
+// Package status has the answers of a kernel about what it keeps: sessions, their
+// conversations and what became of them, the working state, models that make notes, memory
+// and its index. It is data: it reads no file, and never judges whether what it names is
+// sound, which is package health's.
+package status
+
+import (
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Report is what is in a state directory.
+type Report struct {
+	StateDir string    `json:"state_dir"`
+	Sessions []Session `json:"sessions"`
+	// Others are sessions that were not read, the newest first. Masked, Forgotten and
+	// Retired don't count what is in them.
+	Others []Other `json:"others"`
+	// Unreadable are sessions that can't be read, and why.
+	Unreadable []health.Finding `json:"unreadable"`
+	// Blobs and BlobBytes count the content-addressed store.
+	Blobs     int   `json:"blobs"`
+	BlobBytes int64 `json:"blob_bytes"`
+	// Masked counts the secrets that were masked in what is stored, by rule. Pages
+	// of versions that did not say which are counted as "unknown".
+	Masked []MaskCount `json:"masked"`
+	// Forgotten are pages that were forgotten, Retired those whose content went by
+	// retention.
+	Forgotten int `json:"forgotten"`
+	Retired   int `json:"retired"`
+	// Memory is what is taken from the workspace's Markdown.
+	Memory Memory `json:"memory"`
+	// Nets is what that Markdown has of the sessions' working state.
+	Nets Nets `json:"nets"`
+	// SummaryModels are those that were asked for notes, with their cool-downs.
+	SummaryModels []Cooldown `json:"summary_models"`
+}
+
+// MaskCount is how many secrets a rule found.
+type MaskCount struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// Session is what is kept of one session.
+type Session struct {
+	// Key is the session's, as the host spells it; of a folder of before December 2026
+	// that does not say whose it is, its name. Folder is the name of its folder.
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	Pages  int    `json:"pages"`
+	Turns  int    `json:"turns"`
+	Spans  int    `json:"spans"`
+	Lines  []Line `json:"lines"`
+	// ModelSummaries are the branches that a model made notes on.
+	ModelSummaries []ModelSummary `json:"model_summaries"`
+	// Life is what compactions, resets and flushes left behind.
+	Life Life `json:"life"`
+	// Paging sums up the paging of the plans of all its conversations.
+	Paging paging.Report `json:"paging"`
+	// JournalBytes and ProjectionBytes are file sizes.
+	JournalBytes    int64 `json:"journal_bytes"`
+	ProjectionBytes int64 `json:"projection_bytes"`
+}
+
+// Line is one conversation: a branch planned for a model.
+type Line struct {
+	Branch     string `json:"branch"`
+	Model      string `json:"model"`
+	Generation int    `json:"generation"`
+	Messages   int    `json:"messages"`
+	Items      int    `json:"items"`
+	Cuts       int    `json:"cuts"`
+	Tokens     int    `json:"tokens"`
+	// FixedTokens is the size of system prompt and tools in the last call, beside Tokens.
+	FixedTokens int       `json:"fixed_tokens"`
+	LastPlan    string    `json:"last_plan"`
+	LastStart   time.Time `json:"last_start,omitzero"`
+	// LastCut is the newest, nil if there was none. FutileCuts of the newest reclaimed
+	// next to nothing; BreakerOpen: more are refused until the prompt grows.
+	LastCut     *Cut `json:"last_cut"`
+	FutileCuts  int  `json:"futile_cuts"`
+	BreakerOpen bool `json:"breaker_open"`
+	// Refusals of the provider in a row were answered by smaller plans; LearnedWindow
+	// is what it said that it takes, 0 if it never did.
+	Refusals      int `json:"refusals"`
+	LearnedWindow int `json:"learned_window"`
+}
+
+// Life is what the boundaries of a session left behind.
+type Life struct {
+	// Epoch counts the resets, Compactions the host's since the last one;
+	// LastCompaction is when the newest was.
+	Epoch          int       `json:"epoch"`
+	Compactions    int       `json:"compactions"`
+	LastCompaction time.Time `json:"last_compaction,omitzero"`
+	// Checkpoints are on disk, newest first.
+	Checkpoints []string `json:"checkpoints"`
+	// Flushed counts the entries of the day's logs that flushes wrote, LastFlush is
+	// when the newest was.
+	Flushed   int       `json:"flushed"`
+	LastFlush time.Time `json:"last_flush,omitzero"`
+	// CutWaiting: a compaction was asked for that the next plan makes.
+	CutWaiting bool `json:"cut_waiting"`
+	// Warning names a session that was compacted again and again of late.
+	Warning string `json:"warning,omitempty"`
+}
+
+// Cut is a cut of a line, its tokens without tools and system, as counted.
+type Cut struct {
+	Time   time.Time `json:"time,omitzero"`
+	Reason string    `json:"reason"`
+	Before int       `json:"tokens_before"`
+	After  int       `json:"tokens_after"`
+}
+
+// Other is a session that was not read.
+type Other struct {
+	Key    string `json:"key"`
+	Folder string `json:"folder"`
+	// Bytes is the size of its journal and projections, Last when they were written to.
+	Bytes int64     `json:"bytes"`
+	Last  time.Time `json:"last,omitzero"`
+}
+
+// Options say which sessions are read.
+type Options struct {
+	// Session is the only one; "" takes the newest, All every one.
+	Session string
+	All     bool
+}
+
+// Nets is what the workspace's Markdown has of the sessions' working state.
+type Nets struct {
+	SessionState StateFile `json:"session_state"`
+	Buffer       Buffer    `json:"working_buffer"`
+}
+
+// StateFile is what SESSION-STATE.md has.
+type StateFile struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	// Bytes is the file's size, 0 if there is none, OtherBytes what of it is not the
+	// kernel's.
+	Bytes      int `json:"size_bytes"`
+	OtherBytes int `json:"other_bytes"`
+	// Session is the folder of the session whose section it has, "" if there is
+	// none; Epoch, Messages and Time say how far it had come.
+	Session  string    `json:"session"`
+	Epoch    int       `json:"epoch"`
+	Messages int       `json:"messages"`
+	Time     time.Time `json:"time,omitzero"`
+	// Edited: somebody changed the section.
+	Edited bool `json:"edited"`
+	// Detail says why the file can't be read.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Buffer is what the working buffer has.
+type Buffer struct {
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+	Bytes   int    `json:"size_bytes"`
+	// Entries counts those of the kernel, Newest is when the last was made, and LastDump
+	// when all of the state was written.
+	Entries  int       `json:"entries"`
+	Newest   time.Time `json:"newest,omitzero"`
+	LastDump time.Time `json:"last_dump,omitzero"`
+	Detail   string    `json:"detail,omitempty"`
+}
+
+// MostSessions is how many sessions a status reads, those that were written to last.
+const MostSessions = 20
+
+// ModelSummary is the state of a model's notes on a branch of a session.
+type ModelSummary struct {
+	Branch string `json:"branch"`
+	// Model was asked last, at Time, about so many Messages, and proposed so many
+	// Operations; Reason is OK, or why there are no notes on them.
+	Model      string         `json:"model"`
+	Time       time.Time      `json:"time"`
+	Messages   int            `json:"messages"`
+	Operations int            `json:"operations"`
+	Reason     summary.Reason `json:"reason"`
+	// Deltas counts how often a model answered.
+	Deltas int `json:"deltas"`
+	// Notes counts all of them, open or closed, Closed what was closed.
+	Notes  int `json:"notes"`
+	Closed int `json:"closed"`
+}
+
+// Cooldown is whether a model that makes notes is asked now. It is shared by
+// all sessions of a state directory, since they have one account at one server.
+type Cooldown struct {
+	Model string `json:"model"`
+	// Failures counts those since the last answer that could be used; Until is
+	// when the model is asked again.
+	Failures int       `json:"failures"`
+	Until    time.Time `json:"until,omitzero"`
+	// Reason and Detail say what the last failure was, Failed when.
+	Reason summary.Reason `json:"reason"`
+	Detail string         `json:"detail,omitempty"`
+	Failed time.Time      `json:"failed,omitzero"`
+	// Answered is when it last gave what could be used.
+	Answered time.Time `json:"answered,omitzero"`
+}
