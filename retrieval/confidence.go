@@ -12,7 +12,7 @@ import (
 // DefaultMinBest is the score that the best hit needs for a prompt to get any. What it
 // loses of questions that memory answers, and lets through of others, is in
 // doc/retrieval.md.
-const DefaultMinBest = 0.2
+const DefaultMinBest = 0.25
 
 // Grounds are what the best three hits have of the question, by which the chance is reckoned
 // that they answer it. All of it is relative to the index, so that it means the same in any:

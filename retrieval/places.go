@@ -55,7 +55,7 @@ func inOrder(runs []More) {
 const placeLines = 50
 
 // placeDepth is how many candidates are looked at for each hit that is wanted.
-const placeDepth = 4
+const placeDepth = 16
 
 // placeShare is the share of the score of a place's best lines that others need to be
 // shown beside them. On three conversations, ten places beside ten lines and as many
@@ -134,8 +134,12 @@ func spanLine(id string) int {
 }
 
 // add shows a hit too, if it must be or if it is good enough and there is room, unless
-// its lines are shown.
+// its lines are shown. What surrounds an answer finds passages without any of its words:
+// outside of conversations these say nothing beside it.
 func (s *spot) add(h *Hit, must bool) {
+	if !must && h.passage && !h.talk && !h.holds() {
+		return
+	}
 	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
 		return
 	}
@@ -145,6 +149,14 @@ func (s *spot) add(h *Hit, must bool) {
 	}
 	s.take(h)
 	s.follow(h)
+}
+
+// holds reports whether a passage has a word of the question.
+func (h *Hit) holds() bool {
+	return slices.ContainsFunc(h.terms, func(t uint32) bool {
+		_, ok := slices.BinarySearch(h.words, t)
+		return ok
+	})
 }
 
 // take adds what a hit shows.

@@ -215,7 +215,11 @@ func head(trail []string) []string { return trail[:min(2, len(trail))] }
 
 // candidates returns the best passages.
 func (r *refiner) candidates(chunks []*candidate) []*candidate {
-	top := r.best(4 * r.pool())
+	most := 4 * r.pool()
+	if !r.q.Lines {
+		most = max(most, placeDepth*r.q.Limit)
+	}
+	top := r.best(most)
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}
@@ -253,6 +257,7 @@ func (p *place) candidate(w weights) *candidate {
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
 	c.exact, c.talk, c.held = p.exact, p.session.talk, p.held
+	h.talk = c.talk
 	for j, n := range p.tf {
 		if n > 0 {
 			c.held |= 1 << j

@@ -187,9 +187,11 @@ type Hit struct {
 	// passage reports whether it is part of a chunk, whose text is whole, from
 	// line first on; words are the hashes of its own.
 	passage bool
-	whole   string
-	first   int
-	words   []uint32
+	// talk: it is a turn of a conversation, which answers without words of the question.
+	talk  bool
+	whole string
+	first int
+	words []uint32
 }
 
 // Parts are what a hit's score is made of.

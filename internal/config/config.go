@@ -81,7 +81,7 @@ type Retrieval struct {
 	VectorWeight  float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
 	KeywordWeight float64  `key:"keyword_weight" experimental:"yes" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
 	Candidates    int      `key:"candidates" experimental:"yes" default:"20" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
-	MinScore      float64  `key:"min_score" experimental:"yes" default:"0.2" flag:"min-score" range:"0..1" doc:"A prompt gets nothing whose best hit has a smaller score. At 0.5 it is as likely that the hits answer as that they don't; 0 recalls whatever shares a word."`
+	MinScore      float64  `key:"min_score" experimental:"yes" default:"0.25" flag:"min-score" range:"0..1" doc:"A prompt gets nothing whose best hit has a smaller score. At 0.5 it is as likely that the hits answer as that they don't; 0 recalls whatever shares a word."`
 	MinShare      float64  `key:"min_share" experimental:"yes" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
 	Decay         bool     `key:"decay" experimental:"yes" default:"true" doc:"Whether dated notes lose score with age."`
 	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`

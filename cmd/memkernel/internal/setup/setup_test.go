@@ -23,7 +23,7 @@ func TestMemoryOptions(t *testing.T) {
 		Store: markdownstore.Options{Timezone: time.Local, MaxFileBytes: markdownstore.DefaultMaxFileBytes,
 			ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens, MaxEntries: markdownstore.DefaultMaxEntries},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
-		RecallTokens: kernel.DefaultRecallTokens, RecallItems: kernel.DefaultRecallItems, RecallShare: kernel.DefaultRecallShare, BusyTimeout: 5 * time.Second,
+		RecallTokens: kernel.DefaultRecallTokens, RecallItems: kernel.DefaultRecallItems, RecallScore: kernel.DefaultRecallScore, RecallShare: kernel.DefaultRecallShare, BusyTimeout: 5 * time.Second,
 		EmbedLimit: indexing.Limit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, Pool: retrieval.DefaultPool, HalfLife: retrieval.DefaultHalfLife,
