@@ -87,7 +87,7 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 // MemoryOff is why nothing was searched where the workspace's files are left alone.
 const MemoryOff = "memory is switched off"
 
-// LinesMark stands between a page's id and the lines of it that are meant.
+// LinesMark goes between a page's id and the lines of it that are meant.
 const LinesMark = "@L"
 
 // searchable is what left the prompts of this conversation, made searchable, and
