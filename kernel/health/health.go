@@ -1,6 +1,6 @@
 // Package health is what checks find: one finding, one scale of how much it matters, one
 // list of what is looked at, and one table of checks that is run into a report. The
-// workspace's checks stand in consolidation, those of what is kept in kernel. Nothing
+// workspace's checks are in consolidation, those of what is kept in kernel. Nothing
 // here reads a file or prints; how a document or a screen spells a finding is theirs.
 package health
 
@@ -97,7 +97,7 @@ type Finding struct {
 	// Session is the session's key, or its folder where that can't be told; "" for what
 	// is of no session.
 	Session string `json:"session"`
-	// Place is where; its path is "" for what stands in no file of the workspace.
+	// Place is where; its path is "" for what is in no file of the workspace.
 	Place `json:"-"`
 	// What is the case, and Hint the way out; "" if there is nothing to mend.
 	What string `json:"what"`
@@ -122,7 +122,7 @@ func (f Finding) String() string {
 
 // Section is part of a file under one heading.
 type Section struct {
-	// Heading is its text, "" for what stands before the first.
+	// Heading is its text, "" for what is before the first.
 	Heading   string `json:"heading"`
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`

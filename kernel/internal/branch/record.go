@@ -87,7 +87,7 @@ type Sent struct {
 }
 
 // Diff is what s says beyond the state that the record ends with. carry tells that the
-// carry block was made again, fixed is what stands in front of it.
+// carry block was made again, fixed is what is in front of it.
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,

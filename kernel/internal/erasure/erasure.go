@@ -133,7 +133,7 @@ func (l *Ledger) Burial(page string) (Grave, bool) {
 
 func (l *Ledger) Retirement(page string) Grave { return l.retired[page] }
 
-// GoneBlob tells whether a blob went with its pages, and whether they were forgotten.
+// GoneBlob reports whether a blob went with its pages, and whether they were forgotten.
 func (l *Ledger) GoneBlob(hash string) (forgotten, gone bool) {
 	forgotten, gone = l.goneBlobs[hash]
 	return forgotten, gone
@@ -145,11 +145,11 @@ func (l *Ledger) Count() (forgotten, retired int) { return len(l.forgotten), len
 // Back takes note that the content of a page was handed in again.
 func (l *Ledger) Back(page string) { delete(l.retired, page) }
 
-// Owes tells whether a promise is not kept yet.
+// Owes reports whether a promise is not kept yet.
 func (l *Ledger) Owes() bool { return len(l.unerased) > 0 }
 
 // Keep takes over an OpForget or OpForgotten record. What is forgotten leaves pages;
-// dropped tells whether something did.
+// dropped reports whether something did.
 func (l *Ledger) Keep(r journal.Record, pages map[string]*pagevm.Page) (dropped bool, err error) {
 	if r.Op == OpForgotten {
 		delete(l.unerased, r.ID)

@@ -71,7 +71,7 @@ func (h Held) Same(pages []*pagevm.Page) (out []string) {
 	return out
 }
 
-// Holds tells whether a page has a blob that is to be there.
+// Holds reports whether a page has a blob that is to be there.
 func (h Held) Holds(hash string) bool {
 	for id, p := range h.Pages {
 		if !h.Gone.Retired(id) && slices.Contains(BlobsOf(p), hash) {

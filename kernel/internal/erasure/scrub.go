@@ -14,7 +14,7 @@ import (
 const shingleWords = 6
 
 // Scrubber takes out of other texts what quotes some pages: what names one of
-// their messages as its source, and runs of words that stand in them. A single
+// their messages as its source, and runs of words in them. A single
 // word, such as a path, is no quote.
 type Scrubber struct {
 	keys map[string]bool // of messages
@@ -79,7 +79,7 @@ func (sc *Scrubber) Text(t string) string {
 	}
 	var out []string
 	for i, w := range words {
-		// A word that an excerpt was cut in belongs to what stands before it.
+		// A word that an excerpt was cut in belongs to what is before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
 				out = append(out, "["+ingest.ForgottenText+"]")

@@ -84,7 +84,7 @@ func readTrace(in store.Store, name string) error {
 	return nil
 }
 
-// wholeLine tells whether a file has one.
+// wholeLine reports whether a file has one.
 func wholeLine(f io.ReadSeeker) bool {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false

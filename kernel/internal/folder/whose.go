@@ -94,7 +94,7 @@ func Of(state store.Store, key string) (string, error) {
 	return name, nil
 }
 
-// wasOf tells whether a folder that has the name which a key had before is the key's.
+// wasOf reports whether a folder that has the name which a key had before is the key's.
 func wasOf(state store.Store, name, key string) (bool, error) {
 	dir := In(state, name)
 	if _, err := dir.Stat(""); errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +111,7 @@ func wasOf(state store.Store, name, key string) (bool, error) {
 	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !safename.Hashed(key)), nil
 }
 
-// listed tells whether a session's folder has a name to the letter: some disks find it
+// listed reports whether a session's folder has a name to the letter: some disks find it
 // by others, too.
 func listed(state store.Store, name string) (bool, error) {
 	all, err := All(state)

@@ -80,7 +80,7 @@ func (g *Maker) index(msgs []memkernel.Message) {
 	}
 }
 
-// unindex forgets the calls of msgs. No id stands twice in valid messages.
+// unindex forgets the calls of msgs. No id is there twice in valid messages.
 func (g *Maker) unindex(msgs []memkernel.Message) {
 	for i := range msgs {
 		for j := range msgs[i].Parts {

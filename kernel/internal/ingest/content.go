@@ -142,7 +142,7 @@ func ResultContent(p *memkernel.Part) string {
 	return text
 }
 
-// textOnly tells whether parts are nothing but text.
+// textOnly reports whether parts are nothing but text.
 func textOnly(parts []memkernel.Part) bool {
 	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
 }
@@ -175,7 +175,7 @@ func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 }
 
 // withText are parts that show text in the place of theirs. What is no text keeps its
-// shape and place; each run of texts shows what stands between two breaks, and where
+// shape and place; each run of texts shows what is between two breaks, and where
 // there are fewer breaks the first runs show it.
 func withText(parts []memkernel.Part, text string) []memkernel.Part {
 	runs := len(TextRuns(parts))
@@ -243,7 +243,7 @@ func oddTime(t time.Time) bool {
 // TextPart is a part that says a text.
 func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
 
-// Thinking tells whether a part is a model's thinking.
+// Thinking reports whether a part is a model's thinking.
 func Thinking(p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking
 }

@@ -54,13 +54,13 @@ type Maker struct {
 
 // Graves says what was forgotten, or went by retention.
 type Graves interface {
-	// Any tells whether anything was forgotten.
+	// Any reports whether anything was forgotten.
 	Any() bool
 	// Forgotten is the hash of a page's content that was forgotten.
 	Forgotten(page string) (hash string, ok bool)
-	// ForgottenContent tells whether content was forgotten, wherever it stood.
+	// ForgottenContent reports whether content was forgotten, wherever it stood.
 	ForgottenContent(hash string) bool
-	// Retired tells whether a page's content went by retention.
+	// Retired reports whether a page's content went by retention.
 	Retired(page string) bool
 }
 
@@ -128,7 +128,7 @@ func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string, bare bo
 	return sh
 }
 
-// committed tells whether a page is on disk, or will be.
+// committed reports whether a page is on disk, or will be.
 func (g *Maker) committed(id string) bool { return g.Durable || g.Known[id] != nil }
 
 // markable: a cache marker may not stand on thinking or on empty text.
@@ -192,13 +192,13 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	})
 }
 
-// degraded tells whether a page has representations that show less than all.
+// degraded reports whether a page has representations that show less than all.
 func degraded(p *pagevm.Page) bool {
 	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
 }
 
 // RepresentMessage makes the representations of a long message. They are made when it
-// doesn't fit for the first time: all others always stand in full.
+// doesn't fit for the first time: all others are always shown in full.
 func (g *Maker) RepresentMessage(parts []memkernel.Part, p *pagevm.Page) []pagevm.Rep {
 	return represent.Message(g.MessageInput(parts, p), g.Represent)
 }
@@ -366,7 +366,7 @@ func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own 
 // all that the model ever sees of the result.
 const previewBytes = 16 << 10
 
-// previewed tells whether a pointer to a result of n bytes carries a preview. In a small
+// previewed reports whether a pointer to a result of n bytes carries a preview. In a small
 // window that is so for all results that could count as large in it, of which a token has
 // two bytes at least.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
@@ -416,7 +416,7 @@ func (g *Maker) keepPayloads(ps []mask.Payload) (out []pagevm.Media) {
 	return out
 }
 
-// keepMedia files a medium as the bytes it decodes to, or as it stands if it
+// keepMedia files a medium as the bytes it decodes to, or as it is if it
 // does not decode. A medium that is text is masked like any other.
 func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Places says where every message stands: its atom, whether that is closed, and
+// Places says where every message is: its atom, whether that is closed, and
 // whether it belongs to the open tool loop. The first kept messages are those that
 // known is about: their atoms are taken over, but for the last that the assistant
 // spoke in, and all behind it, which may go on.

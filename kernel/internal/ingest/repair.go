@@ -144,7 +144,7 @@ type taken struct {
 	part      *memkernel.Part
 }
 
-// opening stands in front of a conversation that begins with the assistant, where
+// opening goes in front of a conversation that begins with the assistant, where
 // the provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
 
@@ -178,7 +178,7 @@ func samePrefix(a, b []memkernel.Message) int {
 	return n
 }
 
-// independent tells whether a tail can be healed without what came before it: it
+// independent reports whether a tail can be healed without what came before it: it
 // holds no result of an earlier call and uses no call id again.
 func independent(tail []memkernel.Message, before map[string]*memkernel.ToolCall) bool {
 	calls := map[string]bool{}
@@ -271,7 +271,7 @@ func (b *Batch) promptText(key string) string {
 	return ""
 }
 
-// standsIn tells whether a prompt stands in a text as lines of its own. A few words
+// standsIn reports whether a prompt stands in a text as lines of its own. A few words
 // in the middle of others are not the prompt.
 func standsIn(prompt, text string) bool {
 	before, after, ok := strings.Cut(text, prompt)
@@ -433,7 +433,7 @@ func (b *Batch) liftPart(i, j int) {
 	b.Lifted[ids.Evidence(b.Branch, r.CallID)] = found
 }
 
-// ForgottenText stands where something was forgotten, ForgottenPart is what a prompt shows
+// ForgottenText is shown where something was forgotten, ForgottenPart is what a prompt shows
 // there.
 const (
 	ForgottenText = "forgotten on request"
@@ -485,7 +485,7 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 	return out, changed
 }
 
-// buried tells whether content was forgotten: that of the page itself, or the same
+// buried reports whether content was forgotten: that of the page itself, or the same
 // under another name.
 func (g *Maker) buried(id, content string) bool {
 	hash := ids.Hash(content)
@@ -497,7 +497,7 @@ func (g *Maker) isForgotten(id, hash string) bool {
 	return ok && gone == hash
 }
 
-// stubs are the parts that must stand in the place of others: calls, which have
+// stubs are the parts that must be shown in the place of others: calls, which have
 // results, without their input.
 func stubs(parts []memkernel.Part) []memkernel.Part {
 	out := []memkernel.Part{TextPart(ForgottenPart)}
@@ -511,7 +511,7 @@ func stubs(parts []memkernel.Part) []memkernel.Part {
 	return out
 }
 
-// StandsForgotten tells whether a message has a note in the place of what it said.
+// StandsForgotten reports whether a message has a note in the place of what it said.
 func StandsForgotten(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
@@ -524,7 +524,7 @@ func StandsForgotten(msgs []memkernel.Message) bool {
 	return false
 }
 
-// SystemRole tells the roles of instructions that stand among messages.
+// SystemRole reports the roles of instructions among messages.
 func SystemRole(r memkernel.Role) bool {
 	return r == memkernel.RoleSystem || r == memkernel.RoleDeveloper
 }

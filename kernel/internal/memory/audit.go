@@ -61,7 +61,7 @@ func stampOf(path string) (s stamp) {
 	return s
 }
 
-// checkCopy checks the index as it stands, or a copy of it with its log.
+// checkCopy checks the index as it is, or a copy of it with its log.
 func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) ([]error, error) {
 	at := path
 	o.Immutable = true

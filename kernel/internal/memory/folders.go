@@ -40,7 +40,7 @@ func newExtras(all []indexing.Folder, workspace string, o markdownstore.Options)
 	return out
 }
 
-// holds tells whether a file of the workspace is the folder's.
+// holds reports whether a file of the workspace is the folder's.
 func (x *extra) holds(path string) bool { return x.inside != "" && strings.HasPrefix(path, x.inside) }
 
 func (x *extra) prefix() string { return x.Name + ":" }
@@ -136,7 +136,7 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 // Collection is the name of the workspace's own files among the folders.
 const Collection = "workspace"
 
-// inCollection tells whether a path is of a collection: a folder by its name, or the
+// inCollection reports whether a path is of a collection: a folder by its name, or the
 // workspace.
 func (c *corpus) inCollection(name, path string) bool {
 	x, _ := c.folderOf(path)

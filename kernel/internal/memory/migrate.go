@@ -288,7 +288,7 @@ func (m *migration) verifyVectors(ctx context.Context) error {
 	return nil
 }
 
-// near tells whether two unit vectors are the same but for rounding.
+// near reports whether two unit vectors are the same but for rounding.
 func near(a, b []float32) bool {
 	if len(a) != len(b) {
 		return false

@@ -249,7 +249,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	return out, ctx.Err()
 }
 
-// brought waits for a run, and tells whether it has ended.
+// brought waits for a run, and reports whether it has ended.
 func (m *Memory) brought(ctx context.Context, p Patience) (ended bool, err error) {
 	r := m.begin(m.o.Wait)
 	if r == nil {

@@ -74,7 +74,7 @@ func (sc *Scope) Check(collections []string) error {
 }
 
 // Search asks files and spans. It always has an answer; what is wrong with the
-// index stands in it.
+// index is in it.
 func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Patience) retrieval.Result {
 	if reason, why := m.refusal(sc); reason == retrieval.Disabled {
 		return retrieval.Result{Hits: []retrieval.Hit{}, Reason: reason, Mode: retrieval.NoSearch, Detail: why}
@@ -234,7 +234,7 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 	}, nil
 }
 
-// asks tells whether a document is of the session that asks: what it no longer
+// asks reports whether a document is of the session that asks: what it no longer
 // shows, its spans hold.
 func (sc *Scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))

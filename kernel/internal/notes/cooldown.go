@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Cooldown is how it stands with a model that is asked for notes, as the file has it. It is shared by
+// Cooldown is whether a model that makes notes is asked now, as the file has it. It is shared by
 // all sessions of a state directory, since they have one account at one server.
 type Cooldown struct {
 	Model string `json:"model"`
@@ -62,7 +62,7 @@ type cooldownFile struct {
 	Models  map[string]Cooldown `json:"models"`
 }
 
-// read is the file as it stands, since other processes write it too. ok is false
+// read is the file as it is, since other processes write it too. ok is false
 // if a newer version wrote it: it is left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.state.Get(cooldownsFile)
@@ -79,7 +79,7 @@ func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	return f, true
 }
 
-// cooling tells whether a model is to be left alone.
+// cooling reports whether a model is to be left alone.
 func (c *Cooldowns) cooling(model string, now time.Time) bool {
 	f, _ := c.read()
 	return now.Before(f.Models[model].Until)

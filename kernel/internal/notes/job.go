@@ -53,7 +53,7 @@ type Job struct {
 
 // Session is where a job comes from, and where its answer goes.
 type Session interface {
-	// Current tells whether a job is made from what the journal says now.
+	// Current reports whether a job is made from what the journal says now.
 	Current(ctx context.Context, job *Job) bool
 	// Commit writes the mark of the delta, the operations and the facts at once. An
 	// answer that another one or a reset overtook is dropped, without an error. An
@@ -87,7 +87,7 @@ func (n *Taker) Job(s *Said) *Job {
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
 }
 
-// reaches tells whether the ended turns go as far as the summary: an old turn that
+// reaches reports whether the ended turns go as far as the summary: an old turn that
 // is delivered again has nothing that is new.
 func reaches(msgs []memkernel.Message, end int, key string) bool {
 	for i := end - 1; i < len(msgs); i++ {
@@ -126,7 +126,7 @@ func RootedIn(msgs []memkernel.Message) func(string) bool {
 	return func(key string) bool { return keys[key] }
 }
 
-// due tells whether a delta is to be asked about.
+// due reports whether a delta is to be asked about.
 func due(opt *Options, hosts []pagevm.HostMessage, msgs []memkernel.Message, now time.Time) bool {
 	tokens := 0
 	for i := range hosts {

@@ -98,7 +98,7 @@ func (n *Taker) end(session string) {
 	}
 }
 
-// Busy tells whether Start would refuse a job of the session in a folder.
+// Busy reports whether Start would refuse a job of the session in a folder.
 func (n *Taker) Busy(folder store.Store) bool {
 	if n == nil {
 		return true
@@ -131,7 +131,7 @@ func (n *Taker) Stop() {
 	waited(idle, cancelWait)
 }
 
-// waited tells whether done was closed within d.
+// waited reports whether done was closed within d.
 func waited(done <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(max(d, 0))
 	defer t.Stop()

@@ -54,7 +54,7 @@ func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
 	a.Proj, a.Made = a.nextProjection(a.delta(), wishes, a.granted)
 }
 
-// flushDue tells whether the host should run a flush turn before its next call: the
+// flushDue reports whether the host should run a flush turn before its next call: the
 // conversation is about to be compacted, or has grown by much, and has not been
 // flushed since.
 func flushDue(a *appended) {

@@ -22,7 +22,7 @@ import (
 type conversation struct {
 	input
 	*ingest.Batch
-	// Places say where each message stands, Align how far the messages are those of
+	// Places say where each message is, Align how far the messages are those of
 	// Prev, which is what the provider was sent last.
 	Places []pagevm.Place
 	Align  pagevm.Alignment
@@ -100,16 +100,16 @@ func hasMedia(m *memkernel.Message) bool {
 	return false
 }
 
-// InLoop tells whether a tool loop is open.
+// InLoop reports whether a tool loop is open.
 func (c *conversation) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
 
-// stripThinking tells whether thinking that a cut makes invalid must be taken out:
+// stripThinking reports whether thinking that a cut makes invalid must be taken out:
 // the model binds it to its prefix, and the host can't have the provider drop it.
 func (c *conversation) stripThinking() bool {
 	return c.req.Price.PreservedThinking && !c.req.DropOption
 }
 
-// BoundLoop tells whether the open tool loop holds thinking that a cut would make
+// BoundLoop reports whether the open tool loop holds thinking that a cut would make
 // invalid: the model binds thinking to its prefix, and the host can't have the
 // provider drop what no longer fits.
 func (c *conversation) BoundLoop() bool {
@@ -126,14 +126,14 @@ func (c *conversation) BoundLoop() bool {
 	return false
 }
 
-// hostCompacted tells whether the host has put a summary of its own in the place of
+// hostCompacted reports whether the host has put a summary of its own in the place of
 // messages that stood: a compaction, to which a restore text belongs as to ours.
 func (c *conversation) hostCompacted() bool {
 	first := c.Align.First
 	return c.Align.Rewrite == pagevm.RewriteBehind && first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
 }
 
-// Renewed tells whether the carry block has to be made again, because the past that
+// Renewed reports whether the carry block has to be made again, because the past that
 // it speaks of is another one now.
 func (c *conversation) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 
@@ -159,7 +159,7 @@ func (c *conversation) turnsSoFar() int {
 	return n
 }
 
-// mustStand tells whether a message stands whatever is cut: it is not closed, opened
+// mustStand reports whether a message is kept whatever is cut: it is not closed, opened
 // the loop, or is the newest.
 func (c *conversation) mustStand(i int) bool {
 	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
@@ -212,7 +212,7 @@ func (c *conversation) evidenceOf(i int, s *pagevm.Segment) string {
 	return toolcall.Canonical(call.Name, call.Input)
 }
 
-// calledSince tells whether any result came in from a message on.
+// calledSince reports whether any result came in from a message on.
 func (c *conversation) calledSince(from int) bool {
 	for i := from; i < len(c.Hosts); i++ {
 		for j := range c.Hosts[i].Segments {

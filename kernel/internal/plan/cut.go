@@ -45,7 +45,7 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	return in
 }
 
-// sent tells whether any request of this conversation is known to have been made.
+// sent reports whether any request of this conversation is known to have been made.
 func (d *decision) sent() bool { return !d.ledger.LastStart.IsZero() }
 
 // growthCalls is how many calls tell how fast a session grows.
@@ -155,7 +155,7 @@ func selectFor(d *deciding, a *scores, target int) *pagevm.CutWish {
 	})
 }
 
-// notesWait tells whether a model's notes are newer than what the carry block shows
+// notesWait reports whether a model's notes are newer than what the carry block shows
 // of them, and the cache is cold, so that showing them costs nothing. Before the
 // first cut there is no summary to stand beside: the whole conversation stands.
 func notesWait(d *deciding, c pagevm.Cache) bool {

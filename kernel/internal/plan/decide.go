@@ -159,7 +159,7 @@ func (c *conversation) delta() pagevm.Delta {
 	return pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}
 }
 
-// splitWindow divides the window among the regions. It fails if what must stand
+// splitWindow divides the window among the regions. It fails if what must be shown
 // (tools, system, the newest messages) does not fit beside the reserve, and names the
 // largest of it.
 func (d *decision) splitWindow() (budget.Plan, error) {

@@ -114,7 +114,7 @@ func cutGoal(d *deciding) int {
 	return goal
 }
 
-// pendingCut tells whether a compaction was asked for that no plan has made yet.
+// pendingCut reports whether a compaction was asked for that no plan has made yet.
 func (m *measured) pendingCut() bool {
 	return m.prior.Pending > m.Prev.Compacted
 }

@@ -16,7 +16,7 @@ import (
 //
 //	a large result   takes what is free, so that no cut is needed; at least the size
 //	                 that counts as large, for which a cut makes room
-//	what must stand  is larger than the window by itself: results and users' messages
+//	what must stay   is larger than the window by itself: results and users' messages
 //	                 share what is left of it, also those that were sent, which a
 //	                 forced cut shows shorter
 //
@@ -56,7 +56,7 @@ func fitNewest(d *deciding) {
 	}
 }
 
-// press makes what must stand fit into the window. What was sent only changes if that
+// press makes what must be shown fit into the window. What was sent only changes if that
 // takes a cut in any case.
 func press(d *deciding, over int) {
 	room := d.Hard - d.Fixed - d.Standing - d.Scale(carryRoom(d.Window)) - loopBlocks(d)
@@ -168,7 +168,7 @@ func largeResults(d *deciding) []*fitted {
 	})
 }
 
-// candidates are the texts of at least so many tokens that must stand whatever is
+// candidates are the texts of at least so many tokens that must be shown whatever is
 // cut and may be shown shorter. Their messages are copied.
 func candidates(d *deciding, least int) []*fitted {
 	var out []*fitted
@@ -265,7 +265,7 @@ func lower(d *deciding, c *fitted) {
 	s.First = lowest
 }
 
-// hostMade tells whether a host's own compressor made the compressed level.
+// hostMade reports whether a host's own compressor made the compressed level.
 func hostMade(d *deciding, s *pagevm.Segment) bool {
 	page := d.Page(s.Page)
 	return page != nil && s.At[pagevm.Compressed].Hash != "" &&

@@ -21,7 +21,7 @@ type Limits struct {
 	// Window and Reserve are as refusals have them; Hard is Window minus Reserve, the
 	// counts' own error taken off.
 	Window, Reserve, Hard int
-	// Fixed is what always stands in full: tools, system and what the host does not
+	// Fixed is what is always shown in full: tools, system and what the host does not
 	// show. The hashes tell one from another.
 	Fixed, ToolTokens, SystemTokens int
 	toolHash, systemHash            string
@@ -95,7 +95,7 @@ func (m *measured) withMargin(limit int) int {
 	return m.Fixed + int(float64(limit-m.Fixed)/m.spread)
 }
 
-// measureFixed counts what always stands in full.
+// measureFixed counts what is always shown in full.
 func measureFixed(m *measured) {
 	m.toolHash, m.systemHash = "", ""
 	for i := range m.req.Tools {
@@ -211,7 +211,7 @@ func (m *measured) maker() *ingest.Maker {
 	return &g
 }
 
-// newestTokens is what must stand whatever is cut: the atoms that are not closed
+// newestTokens is what must be shown whatever is cut: the atoms that are not closed
 // and the opener of the loop. Calibrated.
 func (m *measured) newestTokens() (n int) {
 	for i := range m.Hosts {
@@ -222,7 +222,7 @@ func (m *measured) newestTokens() (n int) {
 	return n
 }
 
-// newestItems are what must stand, as items.
+// newestItems are what must be shown, as items.
 func (m *measured) newestItems() (items []pagevm.Item) {
 	for i := range m.Hosts {
 		for j := range m.Hosts[i].Segments {
@@ -253,7 +253,7 @@ func (m *measured) scaledFresh() (n int) {
 // maxLargest bounds the items that are named where something does not fit.
 const maxLargest = 5
 
-// LargestItems are the largest of what always stands and of some items, by names that
+// LargestItems are the largest of what is always shown and of some items, by names that
 // say what they are.
 func (m *measured) LargestItems(lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: outline.RegionTools, Tokens: m.ToolTokens}, {Name: outline.RegionSystem, Tokens: m.SystemTokens}}

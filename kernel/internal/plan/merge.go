@@ -89,7 +89,7 @@ func (m *merger) foreign(h retrieval.Hit, waiting []retrieval.Hit) []retrieval.H
 	return waiting
 }
 
-// promptTexts are all texts that stand in the prompt, as they are compared: the
+// promptTexts are all texts that are in the prompt, as they are compared: the
 // host's system prompt and messages, and the kernel's own blocks.
 func promptTexts(a *appended) []string {
 	var out []string
@@ -113,7 +113,7 @@ func promptTexts(a *appended) []string {
 	return out
 }
 
-// says tells whether most of a text, by lines, stands in one of some others. A line
+// says reports whether most of a text, by lines, stands in one of some others. A line
 // of one short word says too little to be found anywhere.
 func says(texts []string, text string) bool {
 	all, there := 0, 0

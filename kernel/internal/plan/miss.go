@@ -116,7 +116,7 @@ func (j *repeats) result(i int, s *pagevm.Segment) {
 // timePasses is what a call changes that waits.
 const timePasses = "time"
 
-// asksAnew tells whether an equal call had a reason to run again, though it came to the
+// asksAnew reports whether an equal call had a reason to run again, though it came to the
 // same: something was done that it may depend on, or it asks how things stand, which
 // has changed before, or nothing was done meanwhile but wait.
 func (j *repeats) asksAnew(look toolcall.Look, of []string, before branch.Run) bool {
@@ -174,7 +174,7 @@ func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 }
 
 // counted are the paging events that a plan tells of. A hit is a page of the last prompt
-// that the model's newest calls used: an equal call came to what stands in full, a page
+// that the model's newest calls used: an equal call came to what is shown in full, a page
 // that stands in full was fetched by its id, or a call named the path that the page is the
 // newest look at, and it stands structured or better. Each page counts once per plan. The
 // definition is ours; what the model says in words is not looked at.

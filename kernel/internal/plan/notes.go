@@ -14,7 +14,7 @@ import (
 const noteBytes = 6000
 
 // tellings are notes, at the beginning of a user turn, on files that are not what
-// the prompt shows: each change once, behind the newest message, since what stands in
+// the prompt shows: each change once, behind the newest message, since what is in
 // front must keep its bytes until the next cut.
 func tellings(a *appended) []pagevm.Block {
 	turn, _, fresh := a.userTurn()
@@ -64,7 +64,7 @@ func changes(a *appended, turn string) []pagevm.Block {
 	return blocks
 }
 
-// goneHash stands for the content of a file that is no more.
+// goneHash is in place of the hash of a file that is no more.
 var goneHash = ids.Hash("")
 
 // told finds the page by which the prompt shows a file most recently, nil if it

@@ -16,7 +16,7 @@ import (
 // has none of them it is every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
-// Standing are the pages that stand in every prompt, those that bind first.
+// Standing are the pages that every prompt shows, those that bind first.
 func Standing(pages []journal.StoredPage) []journal.StoredPage {
 	var hard, soft []journal.StoredPage
 	for _, p := range pages {
@@ -41,7 +41,7 @@ func pinClass(p journal.StoredPage) paging.Pin {
 	return paging.PinNone
 }
 
-// active tells whether a plan is still followed.
+// active reports whether a plan is still followed.
 func active(p journal.StoredPage) bool {
 	switch TextField(p, "status") {
 	case "done", "completed", "abandoned", "closed":
@@ -162,7 +162,7 @@ func (d *decision) untold() []*journal.StoredPage {
 	return out
 }
 
-// noteHead stands over a page that was pinned, or changed, since the carry block
+// noteHead goes over a page that was pinned, or changed, since the carry block
 // was made.
 const noteHead = "[Set now, and binding from here on]\n"
 

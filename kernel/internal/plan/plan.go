@@ -45,7 +45,7 @@ type Prior struct {
 	// model's counts.
 	Observed    summary.State
 	Calibration budget.Calibration
-	// Pinned are the pages that stand in every prompt of the branch.
+	// Pinned are the pages that every prompt shows of the branch.
 	Pinned []journal.StoredPage
 	// Pending counts the boundaries that asked for a cut, Compacted are the times of the
 	// host's own compactions.
@@ -276,7 +276,7 @@ func resolve(in input) (resolved, error) {
 func (in *input) Request() *Request { return in.req }
 func (in *input) Session() string   { return in.prior.Key }
 
-// LeftAlone tells whether the workspace was.
+// LeftAlone reports whether the workspace was.
 func (in *input) LeftAlone() bool { return in.workspace == nil }
 
 // Format is the shape of the request that the host will send.

@@ -24,7 +24,7 @@ func (m *measured) MinReclaim() int {
 	return min(m.prior.Life.Progress.MinTokens, max(1, m.Window/20))
 }
 
-// stalled tells whether a cut of p would be one more for nothing. It never keeps
+// stalled reports whether a cut of p would be one more for nothing. It never keeps
 // one from being made that a prompt needs to fit.
 func (m *measured) stalled(p *pagevm.Projection) bool {
 	o, b := m.prior.Life.Progress, m.Prev.Breaker

@@ -48,7 +48,7 @@ var ErrNoOverflow = errors.New("this is no refusal of a request as too long: han
 // about something that we were not shown rather than about our count.
 const maxRefusedRatio = 2
 
-// overflowed tells whether this plan answers a refusal.
+// overflowed reports whether this plan answers a refusal.
 func (d *decision) overflowed() bool { return d.Refused }
 
 // learnRefusal takes what a refusal teaches, before the plan is measured by it.
@@ -75,7 +75,7 @@ func learnRefusal(m *measured) error {
 	return nil
 }
 
-// answered tells whether what stands was planned for the refusal already.
+// answered reports whether what stands was planned for the refusal already.
 func answered(m *measured, o *Overflow, f *budget.Overflow) bool {
 	switch st := &m.Prev.Overflow; {
 	case m.Prev.Plan == "":

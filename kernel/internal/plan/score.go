@@ -167,7 +167,7 @@ func (a *scores) result(i, j int) {
 	}
 }
 
-// askedFor tells whether a path is named, whole or by its last element. The last of
+// askedFor reports whether a path is named, whole or by its last element. The last of
 // a text's names is the longest.
 func (a *scores) askedFor(p string) bool {
 	for _, s := range []string{p, path.Base(p)} {

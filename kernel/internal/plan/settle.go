@@ -75,7 +75,7 @@ func relevel(d *deciding, i, j int) {
 	}
 }
 
-// Shortened tells whether an item shows less of a host's message than came.
+// Shortened reports whether an item shows less of a host's message than came.
 func Shortened(it *pagevm.Item) bool {
 	return it.Level != pagevm.Full && (it.Kind == pagevm.ItemResult || it.Kind == pagevm.ItemHost)
 }

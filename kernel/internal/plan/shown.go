@@ -34,7 +34,7 @@ func showing(a *appended, hits []retrieval.Hit) func(retrieval.Hit) bool {
 	}
 }
 
-// overlaps tells whether a citation covers most of some lines.
+// overlaps reports whether a citation covers most of some lines.
 func overlaps(r memkernel.Ref, from, to int) bool {
 	common := min(r.EndLine, to) - max(r.StartLine, from) + 1
 	return 2*common > to-from+1
@@ -116,7 +116,7 @@ func standingLines(a *appended, hits []retrieval.Hit) map[string]bool {
 	return wanted
 }
 
-// eachShown walks the texts of the host's messages as they stand in the prompt.
+// eachShown walks the texts of the host's messages as they are in the prompt.
 func eachShown(a *appended, look func(string)) {
 	next := 0
 	for i := range a.Proj.Items {

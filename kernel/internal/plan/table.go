@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Table lists the pages of a plan: those that stand in the prompt, in its order, pins
+// Table lists the pages of a plan: those that are in the prompt, in its order, pins
 // that have no room there, what left the prompt, and the spans that hold it. Of what a
 // recalled block shows there is the block's row alone. A plan that was not recorded has
 // made nothing durable.
@@ -42,7 +42,7 @@ type tabling struct {
 	recorded bool
 }
 
-// standing are the rows of the messages and of what stands behind them.
+// standing are the rows of the messages and of what is behind them.
 func (t *tabling) standing() []paging.PageRow {
 	var out []paging.PageRow
 	at := 0
@@ -99,7 +99,7 @@ func acts(call *memkernel.ToolCall) bool {
 
 func cost(calls float64) *float64 { return &calls }
 
-// unwritten tells whether a page is new with a plan that was not recorded.
+// unwritten reports whether a page is new with a plan that was not recorded.
 func (t *tabling) unwritten(id string) bool { return !t.recorded && t.Known[id] == nil }
 
 // origin fills in what a page says of itself.

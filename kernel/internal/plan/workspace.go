@@ -32,7 +32,7 @@ type StateFile struct {
 	File
 	// Owner is the session whose section of the kernel's stands in it, by its folder, ""
 	// if none does. Section is what that says, SectionHash a hash for a file in which
-	// nothing else stands, Others what stands beside it.
+	// nothing else stands, Others what is beside it.
 	Owner, Section, SectionHash, Others string
 }
 
@@ -246,7 +246,7 @@ func quoted(names []string) []string {
 	return out
 }
 
-// hostShows tells whether a text stands in what the host sends of its own: its
+// hostShows reports whether a text stands in what the host sends of its own: its
 // system prompt, and what it put in front of the first answer as long as that
 // stands.
 func (d *decision) hostShows(text string) bool {

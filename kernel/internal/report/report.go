@@ -1,4 +1,4 @@
-// Package report tells what a plan came to, for the host that asked for it: the messages to
+// Package report says what a plan came to, for the host that asked for it: the messages to
 // send, where the tokens went and what became of every page. It decides nothing.
 package report
 
@@ -128,7 +128,7 @@ func ParamsOf(pl *plan.Result) outline.Params {
 	return p
 }
 
-// bareLoop tells whether a message of the open tool loop stands without the
+// bareLoop reports whether a message of the open tool loop stands without the
 // thinking that it had.
 func bareLoop(pl *plan.Result) bool {
 	inLoop := map[string]bool{}
@@ -165,7 +165,7 @@ func calibrated(pl *plan.Result, c pagevm.CutPoint) pagevm.CutPoint {
 	return c
 }
 
-// Rows take what became of each page: that it stands, that it does not, that it is not
+// Rows take what became of each page: that it is shown, that it is not, that it is not
 // shown in full.
 type Rows struct {
 	Included func(outline.Included)
@@ -173,14 +173,14 @@ type Rows struct {
 	Reduced  func(outline.Reduced)
 }
 
-// Pages tells of all pages.
+// Pages reports all pages.
 func Pages(pl *plan.Result, to Rows) {
 	span := spanOf(pl)
 	debug(pl, span, to)
 	reduced(pl, span, to.Reduced)
 }
 
-// debug tells of every page where it stands, or why it does not.
+// debug reports of every page where it is shown, or why it is not.
 func debug(pl *plan.Result, span map[string]string, to Rows) {
 	if pl.ToolTokens > 0 {
 		to.Included(outline.Included{Kind: outline.RegionTools, ID: outline.RegionTools, Tokens: pl.ToolTokens, FullTokens: pl.ToolTokens, Level: pagevm.Full})
@@ -271,7 +271,7 @@ func fromWorkspace(pl *plan.Result, row *outline.Included, it *pagevm.Item) {
 	}
 }
 
-// goneRows tells of the pages that left, with the cut that let them go.
+// goneRows reports the pages that left, with the cut that let them go.
 func goneRows(pl *plan.Result, span map[string]string, add func(branch.Excluded)) {
 	reason, before := "", "?"
 	for i := range pl.Hosts {

@@ -51,7 +51,7 @@ func (k *Keeper) endSessions(ctx context.Context, req *retention.RetainRequest, 
 	return nil
 }
 
-// over tells whether a session was not used since a time, and nothing that is kept
+// over reports whether a session was not used since a time, and nothing that is kept
 // names pages of it.
 func (k *Keeper) over(ctx context.Context, name string, before, now time.Time, named map[string]bool, out *retention.Retained) (*retention.EndedSession, bool, error) {
 	s, unlock, err := k.Sessions.Visit(ctx, name, false)

@@ -91,5 +91,5 @@ func (b *Branches) Lost(key branch.Key) string {
 	return ""
 }
 
-// known tells whether anything of a conversation is in memory.
+// known reports whether anything of a conversation is in memory.
 func (b *Branches) known() bool { return len(b.All)+len(b.heard) > 0 }

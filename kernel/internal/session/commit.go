@@ -26,8 +26,8 @@ type Wrote struct {
 	Journal journal.Stats
 }
 
-// CommitPages writes pages that were made, what they hold, and what stands in the place
-// of what a cut let go.
+// CommitPages writes pages that were made, what they have, and what replaces
+// what a cut let go.
 func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *branch.Cut, now time.Time) (w Wrote, err error) {
 	recs, err := captureRecords(pages, cut, now)
 	if err != nil || len(recs) == 0 {
@@ -121,7 +121,7 @@ func (s *Session) CommitCut(key string, point journal.CommitPoint, branch string
 	return s.settle(journal.Transaction{Key: "cut:" + key, Time: now, Point: point, By: journal.Principal{Name: "plan"}}, journal.Update{}, branch, st, nil)
 }
 
-// Passed tells whether a boundary is in the journal.
+// Passed reports whether a boundary is in the journal.
 func (s *Session) Passed(key string) bool {
 	if s.Journal == nil {
 		return false

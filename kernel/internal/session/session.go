@@ -1,7 +1,7 @@
 // Package session holds a session: what its journals say, in memory, and the files that
 // they are. [Table.Open] reads a session and [Session.Recover] makes good what a kill left
 // undone; what is written goes through the journal first. The package plans nothing and
-// decides nothing that stands in a prompt.
+// decides nothing that is in a prompt.
 package session
 
 import (
@@ -291,7 +291,7 @@ func (s *Session) keepCut(b *branch.Cut) {
 	}
 }
 
-// Keeps tells whether anything that was said in the session is in memory.
+// Keeps reports whether anything that was said in the session is in memory.
 func (s *Session) Keeps() bool { return s.Branches.known() || len(s.Pages) > 0 }
 
 // ReadSalvaged reads what is sound of a damaged journal as the session would be read, past

@@ -108,7 +108,7 @@ func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session
 	return s, unlock, nil
 }
 
-// read reads what is new on disk, and tells whether it may be written.
+// read reads what is new on disk, and reports whether it may be written.
 func (s *Session) read(key string, write bool) (writable bool, err error) {
 	look := func() (err error) {
 		s.Key, err = s.owner.Identify(s.o.State, s.Name, s.Key, key)
@@ -212,13 +212,13 @@ func (t *Table) find(name string) *Session {
 	return t.all[name]
 }
 
-// Holds tells whether something of a session is in memory.
+// Holds reports whether something of a session is in memory.
 func (t *Table) Holds(name string) bool {
 	s := t.find(name)
 	return s != nil && s.held.Load()
 }
 
-// Keeps tells whether a session has anything in memory that was said in it. It waits for
+// Keeps reports whether a session has anything in memory that was said in it. It waits for
 // who holds the session.
 func (t *Table) Keeps(name string) bool {
 	s := t.find(name)

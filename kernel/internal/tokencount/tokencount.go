@@ -59,7 +59,7 @@ func (c *Counter) Part(p *memkernel.Part) int {
 	return c.Text(p.Text)
 }
 
-// claude tells whether thinking is signed as Claude's is; what others sign says
+// claude reports whether thinking is signed as Claude's is; what others sign says
 // nothing of its size.
 func (c *Counter) claude() bool {
 	return c.family == budget.ClaudeOld || c.family == budget.ClaudeNew

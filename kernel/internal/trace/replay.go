@@ -342,7 +342,7 @@ func tree(v any) (out any, err error) {
 	return out, dec.Decode(&out)
 }
 
-// absent stands for a field or element that is not there.
+// absent is the value of a field or element that is not there.
 type absent struct{}
 
 func firstDifference(field string, a, b any) *Difference {

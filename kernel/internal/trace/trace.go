@@ -5,7 +5,7 @@
 // decided from. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes a
 // line of them, and [Replay] decides again and compares.
 //
-// What a function was given is written as what differs from what stands before it
+// What a function was given is written as what differs from what is before it
 // in the trace, field by field, so that a field that is added to an input is
 // recorded without a word here.
 //
@@ -106,7 +106,7 @@ func NewWriter(dir store.Store, program string, maxBytes int64) *Writer {
 }
 
 // Write writes down how a plan was decided, and gives the size of what it wrote in
-// bytes. After an error the next line stands by itself.
+// bytes. After an error the next line needs none before it.
 func (t *Writer) Write(p *Plan) (n int, err error) {
 	if t == nil {
 		return 0, nil
@@ -145,7 +145,7 @@ func (t *Writer) write(p *Plan) (int, error) {
 	return len(body), nil
 }
 
-// Forget makes the next line stand by itself.
+// Forget makes the next line need none before it.
 func (t *Writer) Forget() {
 	if t != nil {
 		t.file.Close()

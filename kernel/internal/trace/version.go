@@ -12,7 +12,7 @@ var Version = sync.OnceValue(func() string {
 })
 
 // versionIn is the version of this module in a program, "devel" for one that was built
-// from a folder: as the program's own module, or as what stands in for a required one.
+// from a folder: as the program's own module, or as what replaces a required one.
 func versionIn(info *debug.BuildInfo) string {
 	const path = "github.com/memkernel/memkernel"
 	if info == nil {

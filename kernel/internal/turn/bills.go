@@ -56,7 +56,7 @@ func (t *Turn) bills() (out []bill, newest bill) {
 	return out, newest
 }
 
-// answers tells whether nobody has spoken since an answer.
+// answers reports whether nobody has spoken since an answer.
 func (t *Turn) answers(i int) bool {
 	return !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) })
 }
@@ -77,7 +77,7 @@ func callID(m *memkernel.Message, i int) string {
 }
 
 // takeBill learns what was billed: the plan's call, and once for each all calls that the
-// delivery tells of. The turn stands whatever comes of it.
+// delivery tells of. The turn is committed whatever comes of it.
 func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery tells of all
@@ -145,7 +145,7 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
 	return r
 }
 
-// plausible tells whether a prompt that we counted may have been so large. It may
+// plausible reports whether a prompt that we counted may have been so large. It may
 // well be larger: some hosts do not show us their system prompt and tools.
 func plausible(actual, counted int) bool {
 	const maxHidden = 200_000

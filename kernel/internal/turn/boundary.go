@@ -56,7 +56,7 @@ func (d *Desk) openBoundary(ctx context.Context, t *Turn) (*session.Session, *in
 func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary, point journal.CommitPoint) (*Passed, error) {
 	out := &Passed{Outcome: Committed}
 	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
-		// What stands by now is the next epoch's.
+		// What is there by now is the next epoch's.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, nil
 	}

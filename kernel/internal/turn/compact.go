@@ -180,7 +180,7 @@ func newCompaction(r string, detail string) *Compaction {
 	return &Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
 }
 
-// fillTexts fills in what a host takes along: the summary as it stands in the journal
+// fillTexts fills in what a host takes along: the summary as it is in the journal
 // and the text to go on from.
 func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress) {
 	c := p.Compaction

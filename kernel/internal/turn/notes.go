@@ -52,7 +52,7 @@ func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
 	return upToDate(s, job)
 }
 
-// upToDate tells whether a job is made from what the journal says now.
+// upToDate reports whether a job is made from what the journal says now.
 func upToDate(s *session.Session, job *notes.Job) bool {
 	n, err := notesOn(s, job.Answered.Page)
 	return err == nil && (s.Account.Epoch == job.Epoch || job.EndsEpoch && s.Account.Epoch == job.Epoch+1) && n.Version == job.Version

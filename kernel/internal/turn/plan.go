@@ -103,7 +103,7 @@ type Planned struct {
 	demand bool // it comes with no call
 }
 
-// plan reads what stands, plans, and writes nothing. durable tells whether what is
+// plan reads what stands, plans, and writes nothing. durable reports whether what is
 // ingested now will be on disk before the plan is used; a wish is a compaction on demand,
 // nil for a plan.
 func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable bool, wish *plan.Wish) (*Planned, error) {
@@ -237,7 +237,7 @@ func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieva
 
 // ask has the provider count a recorded plan. The answer anchors the line, so
 // that the next plan counts only what is new, and trains the model's calibration.
-// It tells whether the prompt turned out too large for the window.
+// It reports whether the prompt turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,
 		System: pl.Request().System, Messages: report.Messages(pl.Result)})
@@ -276,7 +276,7 @@ func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 	return p.Stored(), nil
 }
 
-// pinnedKeys names what stands in every prompt of the session.
+// pinnedKeys names what every prompt shows of the session.
 func pinnedKeys(s *session.Session) []string {
 	out := []string{}
 	for _, p := range plan.Standing(s.Stored()) {

@@ -123,7 +123,7 @@ func learnForGood(s *session.Session, pl *Planned) {
 }
 
 // writeTrace writes down how a plan that was recorded was decided. If it can't, the plan
-// says so and the next line stands by itself.
+// says so and the next line needs none before it.
 func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 	if s.Tracer == nil {
 		return

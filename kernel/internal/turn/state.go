@@ -58,7 +58,7 @@ func (d *Desk) yieldState(ctx context.Context, t *Turn) string {
 	return owner
 }
 
-// private tells whether a turn is of a private session.
+// private reports whether a turn is of a private session.
 func (d *Desk) private(ctx context.Context, t *Turn) bool {
 	if t.Private {
 		return true

@@ -1,7 +1,7 @@
 // Package turn walks a session through its moments: a call is planned and the plan
 // recorded, a turn is observed, a boundary passed, the prompt cut on demand. It has the
 // session read and locked, takes in what is new, and has it written in the order that a
-// kill survives. What stands in a prompt is decided by package plan, and what of it is
+// kill survives. What is in a prompt is decided by package plan, and what of it is
 // told a host by whoever asks.
 package turn
 

@@ -25,7 +25,7 @@ const BackupsFolder = "backups"
 // heldBack is why a file is left alone.
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
 
-// secret tells whether a text holds what is taken for a secret.
+// secret reports whether a text holds what is taken for a secret.
 func (k *Keeper) secret(text string) bool { return k.Masker.Text(text) != text }
 
 // keep puts a text among the backups, unless it holds a secret, and gives its hash.
@@ -128,7 +128,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 	return n, bytes, ctx.Err()
 }
 
-// oldBackup tells whether a backup that no run names, as a kill leaves it, is older than a
+// oldBackup reports whether a backup that no run names, as a kill leaves it, is older than a
 // time.
 func (k *Keeper) oldBackup(hash string, before time.Time) bool {
 	info, err := k.Backups.Stat(hash)

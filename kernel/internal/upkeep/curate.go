@@ -111,7 +111,7 @@ func (r *run) taken() int {
 	return n
 }
 
-// hasRead tells whether a curation has read all of the buffer.
+// hasRead reports whether a curation has read all of the buffer.
 func (r *run) hasRead(buffer string) bool {
 	m := r.lastRead()
 	return m != nil && m.Hash == store.Sum([]byte(buffer)) && m.Bytes == len(buffer)

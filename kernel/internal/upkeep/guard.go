@@ -27,7 +27,7 @@ func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error)
 	return nil, nil
 }
 
-// Guard says what MEMORY.md lost that stands neither in an owning file, a topic or the
+// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
 // archive, nor was taken out by a pruning, which has it in a backup. It changes
 // nothing.
 func (k *Keeper) Guard(ctx context.Context, o maintenance.GuardRequest) (*consolidation.Loss, error) {

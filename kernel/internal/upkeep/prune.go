@@ -134,7 +134,7 @@ func (r *run) readOfBuffer(ctx context.Context, out *maintenance.Pruned) (string
 	return read, m, nil
 }
 
-// youth tells what was not there a day ago: it stands neither in a file that has not
+// youth tells what was not there a day ago: it is neither in a file that has not
 // been touched for so long nor in the last backup that is as old.
 func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
 	limit := now.Add(-24 * time.Hour)

@@ -222,7 +222,7 @@ func asIs(before, text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// marked tells whether a text holds the marker of an entry.
+// marked reports whether a text holds the marker of an entry.
 func marked(text, id string) bool {
 	return strings.Contains(text, "\n"+markerOf(id)) || strings.HasPrefix(text, markerOf(id))
 }

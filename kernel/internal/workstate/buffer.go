@@ -99,7 +99,7 @@ func matter(lines []checkpoint.Line) []string {
 // cutItem stands for the kernel's own newest cut, that the buffer has a dump behind.
 func (b *buffer) cutItem() string { return ids.Page("bi", b.name, "cut", b.Cut) }
 
-// cutSince tells whether the kernel has cut and nothing was dumped since: a plan writes
+// cutSince reports whether the kernel has cut and nothing was dumped since: a plan writes
 // no Markdown, so what the thresholds ask for is made good after it.
 func (b *buffer) cutSince() bool {
 	return b.Cut != "" && !b.Options.BufferOff && !b.Session.Has(b.cutItem())
@@ -147,7 +147,7 @@ func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items [
 	return fresh, items
 }
 
-// empty tells whether the buffer holds no entry: it was cleared, and what is in it is
+// empty reports whether the buffer holds no entry: it was cleared, and what is in it is
 // somebody else's.
 func (b *buffer) empty() bool {
 	f, err := b.Private.Stat(BufferPath)

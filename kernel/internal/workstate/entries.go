@@ -187,7 +187,7 @@ func forgetEntries(ctx context.Context, private *markdownstore.Store, session st
 }
 
 // ClearBuffer takes away the kernel's entries of the first bytes of the buffer, whose hash
-// is given. What somebody else wrote there, and what stands behind them, stays. Other bytes
+// is given. What somebody else wrote there, and what is behind them, stays. Other bytes
 // are a [markdownstore.ConflictError], and nothing is taken.
 func ClearBuffer(ctx context.Context, private *markdownstore.Store, bytes int, hash string) error {
 	l, err := private.ReadFile(BufferPath)

@@ -158,7 +158,7 @@ type Restored struct {
 	Damaged    []string
 }
 
-// Restore gives it, from what stands on disk now; observed is the summary of the main
+// Restore gives it, from what is on disk now; observed is the summary of the main
 // line's turns.
 func (k *Keeper) Restore(observed summary.State) (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
@@ -210,7 +210,7 @@ func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
 	return c
 }
 
-// HasMarkdown tells whether the Markdown records of private sessions may be written.
+// HasMarkdown reports whether the Markdown records of private sessions may be written.
 func (k *Keeper) HasMarkdown() bool { return k.Private != nil && !k.Options.Off }
 
 // Turn is a turn that was observed of the main line of a private session.

@@ -160,7 +160,7 @@ var asksToRemember = regexp.MustCompile(`(?im)(?:^|[.!?。！？]\s*)(?:please |
 	`记住|記住|记得|記得|请记|別忘|别忘|覚えて|忘れないで|기억해)`)
 
 // Asked writes down, in the same turn, what the user asked to be remembered in plain
-// words; the same words stand once.
+// words; the same words are written once.
 func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
@@ -199,7 +199,7 @@ func wished(m *memkernel.Message) string {
 
 // Rules writes the rules that were told in conversation to the day's log, each
 // once. Only the summary knows them, and that begins anew where a session ends:
-// pinned rules stand in every prompt, and these would be gone.
+// every prompt shows pinned rules, and these would be gone.
 func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time) []fault.Fault {
 	if l.off {
 		return nil

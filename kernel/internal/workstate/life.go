@@ -60,7 +60,7 @@ type fileStamp struct {
 	mod  time.Time
 }
 
-// Written is the newest checkpoint that stands on disk, nil if there is none.
+// Written is the newest checkpoint on disk, nil if there is none.
 func (l *Life) Written() *checkpoint.Checkpoint {
 	if l == nil || l.From != FromCheckpoint {
 		return nil
@@ -105,7 +105,7 @@ type Heard struct {
 	Bill *checkpoint.Usage
 }
 
-// CaptureTurn is Capture for a turn that begins at from. One that stands in the journal
+// CaptureTurn is Capture for a turn that begins at from. One that is in the journal
 // was captured: the state, which knows the newest keys only, is not asked about an old
 // one.
 func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h Heard) error {
@@ -235,7 +235,7 @@ func (k *Keeper) Spent() store.Stats {
 // checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
 var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
-// IsCheckpoint tells whether an id is that of a checkpoint or of a section of one.
+// IsCheckpoint reports whether an id is that of a checkpoint or of a section of one.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
 
 // CheckpointText is the checkpoint of an id as its file says it, or one section in full;

@@ -29,7 +29,7 @@ func Judge(tag, text string, before map[string]bool) consolidation.Tags {
 }
 
 // otherWay tells a learning whose way out was another call than the one that failed,
-// as package checkpoint writes it: the call's name stands before "worked".
+// as package checkpoint writes it: the call's name comes before "worked".
 func otherWay(text string) bool {
 	i := strings.LastIndex(text, " → ")
 	return i >= 0 && !strings.HasPrefix(text[i:], " → worked")

@@ -19,7 +19,7 @@ import (
 
 // SESSION-STATE.md is written to by people and agents, too. The kernel's part is one
 // section between two marks, the first of which says whose it is and holds the hash of
-// what stands between them (section.go). All else in the file is somebody else's:
+// what is between them (section.go). All else in the file is somebody else's:
 //
 //	same session            the section is replaced, all else stays
 //	the section was edited  it is somebody else's now; a new one is put behind it
@@ -127,7 +127,7 @@ func (w *stateWrite) newState(ctx context.Context, f StateFile, c *checkpoint.Ch
 	return f.with(sec), faults, nil
 }
 
-// ownState tells whether a section is of this session and of the conversation that
+// ownState reports whether a section is of this session and of the conversation that
 // goes on.
 func (w *stateWrite) ownState(old *Section) bool {
 	if old.Owner != w.Session.Name() || old.Epoch != w.Session.Progress().Epoch {

@@ -60,7 +60,7 @@ type Session interface {
 	// Window is that of a model in tokens, 0 if it is not known.
 	Window(model string) int
 
-	// Has tells whether something was written to the workspace, by its hash; Keep says
+	// Has reports whether something was written to the workspace, by its hash; Keep says
 	// that it was.
 	Has(item string) bool
 	Keep(items []string)
@@ -88,7 +88,7 @@ type Entry struct {
 	Items []string `json:"items,omitempty"`
 }
 
-// Same tells whether two entries say the same in the same place.
+// Same reports whether two entries say the same in the same place.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.Text == o.Text && e.Private == o.Private
 }

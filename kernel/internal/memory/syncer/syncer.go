@@ -41,7 +41,7 @@ type Options struct {
 	// Interval is how often it is done by the clock; 0 is never.
 	Interval time.Duration
 	// Watch, if not nil, says what is watched, to do it when something has changed.
-	// Where the system can't watch, Interval stands in, or DefaultInterval.
+	// Where the system can't watch, Interval is used, or DefaultInterval.
 	Watch *watch.Options
 	// Report, if not nil, is called after every run, by the goroutine that did it.
 	Report func(Run)
