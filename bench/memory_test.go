@@ -103,6 +103,9 @@ func BenchmarkRecall(b *testing.B) {
 		a, o = append(a, on), append(o, off)
 		items += plan.Retrieval.Items
 	}
+	if items == 0 {
+		b.Fatal("nothing was recalled")
+	}
 	b.ReportMetric(micros(quantile(o, 0.5)), "plan-µs")
 	b.ReportMetric(micros(quantile(a, 0.5)-quantile(o, 0.5)), "adds-µs")
 	b.ReportMetric(micros(quantile(a, 0.95)-quantile(o, 0.95)), "p95-µs")
@@ -111,7 +114,7 @@ func BenchmarkRecall(b *testing.B) {
 
 func asked(n int, text string) memkernel.Message {
 	return memkernel.Message{Key: fmt.Sprintf("asked-%d", n), Role: memkernel.RoleUser, Time: time.Date(2026, 3, 9, 18, 0, 0, 0, time.UTC),
-		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
+		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: true}}}
 }
 
 func turnOf(msgs []memkernel.Message, i int) kernel.PlanRequest {

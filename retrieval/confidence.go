@@ -28,8 +28,9 @@ type Grounds struct {
 	// as it was typed.
 	Verbatim, Typed float64
 	// Lead is how far the best score is above the tenth's, Words how many words are asked
-	// for, Size how many chunks the index has, all as logarithms.
-	Lead, Words, Size float64
+	// for, Few how far the index is from having the usual number of chunks, all as
+	// logarithms.
+	Lead, Words, Few float64
 	// Names is the share of the names and numbers in the question that no hit holds: words
 	// with a capital that don't begin it, and those with a digit.
 	Names float64
@@ -39,7 +40,7 @@ type Grounds struct {
 
 // Values are those that have a weight, in the order of Weights.
 func (g Grounds) Values() []float64 {
-	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Size, g.Names}
+	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names}
 }
 
 // Weights are the constant and the weights of Values.
@@ -151,7 +152,7 @@ func byScore(a, b *candidate) int { return cmp.Compare(a.hit.Score, b.hit.Score)
 
 func (s *search) grounds(top []*candidate) Grounds {
 	terms, words := hashTerms(s.asked), s.askedWords()
-	g := Grounds{Words: math.Log1p(float64(len(words))), Size: math.Log(float64(s.chunks) + confidencePrior)}
+	g := Grounds{Words: math.Log1p(float64(len(words))), Few: math.Log(max(usualChunks/max(float64(s.chunks), 1), 1))}
 	read := top[:min(confidenceFrom, len(top))]
 	var together uint64
 	best, verbatim := 0.0, 0.0
@@ -177,9 +178,12 @@ func (s *search) grounds(top []*candidate) Grounds {
 	if top[0].exact > 0 {
 		g.Typed = 1
 	}
-	tenth := 0.0
-	if len(top) >= leadOver {
-		tenth = top[leadOver-1].raw()
+	tenth, seen := 0.0, map[string]bool{} // copies of one text lead over nothing
+	for _, c := range top {
+		if seen[c.hit.Text] = true; len(seen) == leadOver {
+			tenth = c.raw()
+			break
+		}
 	}
 	g.Lead = math.Log((best + s.rareWord()) / (tenth + s.rareWord()))
 	return g

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/memkernel/memkernel/index"
@@ -22,6 +23,13 @@ func notes(answer string) *fakeIndex {
 
 func TestWeakHits(t *testing.T) {
 	const answer = "Marta keeps the key of the lighthouse under the third flowerpot"
+	t.Run("some notes", func(t *testing.T) { weakHits(t, answer, 1, 1) })
+	t.Run("many notes", func(t *testing.T) { weakHits(t, answer, 2500, 1) })
+	t.Run("copies", func(t *testing.T) { weakHits(t, answer, 250, 20) })
+}
+
+// weakHits asks an index of so many times 41 chunks, in which the answer stands so often.
+func weakHits(t *testing.T, answer string, times int64, copies int) {
 	for _, c := range []struct {
 		question string
 		weak     bool
@@ -34,6 +42,15 @@ func TestWeakHits(t *testing.T) {
 		{"What is the capital of Peru, and who says so?", true},
 	} {
 		ix := notes(answer)
+		ix.hits.Chunks *= times
+		for i := 1; i < copies; i++ {
+			h := ix.hits.Keyword[0]
+			h.ID, h.Path = fmt.Sprint("a", i), fmt.Sprintf("memory/a%d.md", i)
+			ix.hits.Keyword = slices.Insert(ix.hits.Keyword, i, h)
+		}
+		for i := range ix.hits.Keyword {
+			ix.hits.Keyword[i].Rank = i + 1
+		}
 		r := New(ix, nil)
 		for _, q := range []Query{{Text: c.question, Passages: true}, {Text: c.question, Passages: true, MinBest: DefaultMinBest}} {
 			a, err := analyzer()
@@ -47,6 +64,9 @@ func TestWeakHits(t *testing.T) {
 					if digestOf(a, h.Text, "en").count(term) > 0 {
 						ix.hits.Holders[j]++
 					}
+				}
+				if ix.hits.Holders[j] > int64(copies) {
+					ix.hits.Holders[j] *= times
 				}
 			}
 			analyzers.Put(a)

@@ -3,4 +3,4 @@
 package retrieval
 
 // confidenceWeights are the constant and the weights of [Grounds.Values].
-var confidenceWeights = [...]float64{-1.52, 5.37, -3.27, 2.3, 4.86, -0.766, 2.21, 0.868, -1.06, -1.52}
+var confidenceWeights = [...]float64{-6.77, 4.92, -3.13, 1.71, 4.56, -1.13, 2.35, 0.816, 1.31, -1.57}

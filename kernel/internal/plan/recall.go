@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -70,7 +69,8 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	return out, []pagevm.Block{block}
 }
 
-// askMemory searches for what the user wrote and for the step that the work is at.
+// askMemory searches for what the user wrote: nothing else, since how likely the hits
+// answer is judged by its words.
 func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 	if a.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
@@ -83,9 +83,6 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 		text = strings.TrimSpace(a.asked(text) + "\n" + text)
 	}
 	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, MostSpans: recallSpans, NoSnippets: true, Now: a.req.Now}
-	if step := represent.PlanStep(a.workState().Text); step != "" {
-		q.Text += "\n" + step
-	}
 	if !o.NoSpans {
 		q.Spans, q.WantSpan = searchable(a)
 	}
