@@ -122,7 +122,7 @@ func (s *search) askedWords() []sought {
 // one word are one term.
 func stemmed(t string) bool {
 	r, _ := utf8.DecodeRuneInString(t)
-	return r < utf8.RuneSelf || unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari)
+	return r < utf8.RuneSelf || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari)
 }
 
 // dense reports whether a term is of a script that is written without spaces.

@@ -41,9 +41,10 @@ func (a *Analyzer) lookup(w []byte) *word {
 		clear(a.memo)
 	}
 	text := string(w)
-	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)] | a.lx.stops[strings.Map(bareGreek, text)], hint: hintOf(text), script: scriptOf(w)}
+	// mấy asks how many, máy is a machine
+	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)]&^(1<<vietnam), hint: hintOf(text), script: scriptOf(w)}
 	if vietnamese(text) {
-		got.stop &= vietnameseStop
+		got.stop &= 1 << vietnam
 	}
 	a.memo[text] = got
 	return got

@@ -43,4 +43,5 @@ package analysis
 //	2: Arabic is stemmed; letters help to recognise a language
 //	3: words of languages that build words leave their root beside the stem
 //	4: an index has the days that a text names by their distance beside them
-const Version = 4
+//	5: Vietnamese keeps its accents; Greek loses them, and long words leave their root
+const Version = 5

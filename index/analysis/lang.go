@@ -66,6 +66,7 @@ var recipes = [...]recipe{
 	{"hu", []string{"stemmer_hu_snowball"}},
 	{"ro", []string{"stemmer_ro_snowball"}},
 	{"tr", []string{"apostrophe", "stemmer_tr_snowball"}},
+	{"vi", nil}, // a syllable has its accents beside its letters, see terms
 	{"ru", []string{"stemmer_ru_snowball"}},
 	{"hi", []string{"normalize_in", "normalize_hi", "stemmer_hi"}},
 	{"ar", nil}, // lightArabic
@@ -73,20 +74,20 @@ var recipes = [...]recipe{
 
 // unstemmed are the languages of which only function words are known. Their bits
 // are behind those of recipes.
-var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "vi", "bg", "ckb", "el", "fa", "hy"}
+var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "bg", "ckb", "el", "fa", "hy"}
 
 const (
 	// firstBare is the bit of the first of unstemmed; those in Latin letters end
 	// before firstOther.
-	firstBare  = 17
-	firstOther = firstBare + 9
-	languages  = firstBare + 14
+	firstBare  = 18
+	firstOther = firstBare + 8
+	languages  = firstBare + 13
 )
 
 // Indexes into recipes.
 const (
 	english = 0
-	latin   = 14 // languages in Latin letters
+	latin   = 15 // languages in Latin letters
 	german  = 2
 	dutch   = 6
 	swedish = 7
@@ -95,9 +96,10 @@ const (
 	finnish = 10
 	magyar  = 11
 	turkish = 13
-	russian = 14
-	hindi   = 15
-	arabic  = 16
+	vietnam = 14
+	russian = 15
+	hindi   = 16
+	arabic  = 17
 	plain   = -1 // no stems: other scripts, numbers
 	roman   = -2 // Latin letters: the language depends on the text
 )
@@ -187,7 +189,7 @@ func (lx *lexicon) folded(w string) string {
 			n++
 		}
 	}
-	return strings.ToLower(string(out[:n]))
+	return strings.Map(bareGreek, strings.ToLower(string(out[:n])))
 }
 
 func isASCII(s string) bool {
@@ -204,6 +206,8 @@ type tally struct {
 	weight [latin]float64
 	hits   [latin]int
 	words  int
+	// hinted counts the words with letters that only Vietnamese has.
+	hinted int
 	// bare counts the function words of each of unstemmed in Latin letters.
 	bare [firstOther - firstBare]int
 }
@@ -216,6 +220,11 @@ func (t *tally) count(w *word) {
 		t.bare[i] += int(w.stop >> (firstBare + i) & 1)
 	}
 	mask := w.stop & (1<<latin - 1)
+	if w.hint == 1<<vietnam {
+		t.hinted++
+	} else { // without its accents it is like many others'
+		mask &^= 1 << vietnam
+	}
 	t.share(mask, 1)
 	for ; mask != 0; mask &= mask - 1 {
 		t.hits[bits.TrailingZeros32(mask)]++
@@ -257,11 +266,11 @@ func hintOf(w string) (mask uint32) {
 	for _, r := range w {
 		mask |= hints[r]
 	}
+	if vietnamese(w) {
+		mask |= 1 << vietnam
+	}
 	return mask
 }
-
-// vietnameseStop is the bit of Vietnamese.
-const vietnameseStop = 1 << (firstBare + 8)
 
 // vietnamese reports whether a word has letters that no other language writes.
 // Without its accents it may look like a function word of another: dữ is not French

@@ -38,7 +38,7 @@ func TestMoreLanguages(t *testing.T) {
 		{"والكتاب", "كتاب كتب"},
 		{"Gdzie jest stary prom?", "stari prom"},
 		{"Kde je ten starý trajekt, který byl v přístavu?", "stary stari trajekt pristavu"},
-		{"Πού είναι το πλοίο;", "πλοίο"},
+		{"Πού είναι το πλοίο;", "πλοιο"},
 		{"犬と一緒", "犬と 犬 と一 一緒"},
 		{"数据库", "数据 据库"},
 	} {

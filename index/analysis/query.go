@@ -64,6 +64,9 @@ func (a *Analyzer) languages(langs []string) []int {
 // doesn't hold is a coincidence ("die" in an English question).
 func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	t := a.tally()
+	if mostlyHinted*t.hinted >= t.words && t.hinted > 0 {
+		return vietnam // máy without its accent would be English
+	}
 	best, top := -1, 0.0
 	for i, w := range t.weight {
 		here := slices.Contains(set, i)
@@ -79,6 +82,10 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	}
 	return t.bareBeats(best)
 }
+
+// mostlyHinted is of how many words one with letters that only Vietnamese has makes a
+// question Vietnamese.
+const mostlyHinted = 3
 
 // bareBeats returns the language of unstemmed, as a bit, that has more function
 // words in the question than the best of the others, if there is one: at least
@@ -117,7 +124,11 @@ func (q *query) collect(dropStops bool) {
 			continue
 		}
 		for _, l := range q.langs {
-			for _, t := range strings.Fields(q.a.lx.in(it.word, l)) {
+			ts := strings.Fields(q.a.lx.in(it.word, l))
+			if l == vietnam || it.word.hint == 1<<vietnam {
+				ts = ts[len(ts)-1:] // whoever types accents means them
+			}
+			for _, t := range ts {
 				q.add(t)
 			}
 			if it.word.script != roman {

@@ -1,9 +1,13 @@
 package analysis
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // A stem is not enough where words are built out of words by endings, as in Turkish,
-// Finnish, Hungarian and Russian, by joining, as in German and its neighbours, or by
+// Finnish, Hungarian, Greek and Russian, by joining, as in German and its neighbours, or by
 // the vowels in between, as in Arabic: школьник and школьный, Rundfunk and
 // Rundfunkgesetz, اكتشف and مكتشف have stems of their own. A word of these languages
 // leaves a second term, its root as far as its letters show it, so that related words
@@ -24,6 +28,10 @@ func rootOf(bare, terms string, l int) (root string) {
 	switch l {
 	case arabic:
 		root = skeleton(stem)
+	case plain:
+		if r, _ := utf8.DecodeRuneInString(bare); unicode.Is(unicode.Greek, r) {
+			root = cutAt(bare, rootLetters)
+		}
 	case german, dutch, swedish, danish, norse, finnish, magyar, turkish, russian:
 		root = cutAt(strings.ReplaceAll(bare, "'", ""), rootLetters)
 	}

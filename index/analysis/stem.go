@@ -47,7 +47,9 @@ func (lx *lexicon) in(w *word, l int) string {
 }
 
 // terms stems a word for language l. An accent can change what a stemmer takes
-// off, so a word with accents leaves its stem and the stem of its bare form.
+// off, so a word with accents leaves its stem and the stem of its bare form. In
+// Vietnamese accents tell words apart, so a syllable stays as it is beside its bare
+// form, for those who type without.
 func (lx *lexicon) terms(w string, l int) string {
 	out := lx.term(w, l)
 	if bare := lx.folded(w); bare != w {
@@ -61,13 +63,16 @@ func (lx *lexicon) terms(w string, l int) string {
 	if root := rootOf(lx.folded(w), out, l); root != "" {
 		out += " " + root
 	}
+	if vietnamese(w) || l == vietnam && !isASCII(w) {
+		out += " " + w
+	}
 	return out
 }
 
 // term is one word stemmed and folded. A filter that leaves nothing is undone.
 func (lx *lexicon) term(w string, l int) string {
 	switch l {
-	case plain:
+	case plain, vietnam:
 		return lx.folded(w)
 	case arabic:
 		return lightArabic(lx.folded(w))
