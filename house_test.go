@@ -100,6 +100,7 @@ var arrows = map[string][]string{
 	"internal/visible":                 {},
 
 	"judge/golden":    {"judge/relevance", "retrieval"},
+	"judge/memory":    {"consolidation", "kernel/health"},
 	"judge/paging":    {".", "budget", "kernel", "kernel/outline", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
