@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-economics plan-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics plan-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -136,6 +136,11 @@ bench-paging: build ## the paging paper's tables, ours beside the paper's
 
 bench-predict: build ## recorded bills beside what was predicted of them
 	$(BIN) bench predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
+
+# SEALED=-sealed judges the pairs and questions that are kept from making rules; FLAGS are
+# others, such as "-draw 50" or -findings.
+bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted statements
+	$(GO) run ./judge/memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
 bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices

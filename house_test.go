@@ -100,7 +100,7 @@ var arrows = map[string][]string{
 	"internal/visible":                 {},
 
 	"judge/golden":    {"judge/relevance", "retrieval"},
-	"judge/memory":    {"consolidation", "kernel/health"},
+	"judge/memory":    {".", "consolidation", "kernel", "kernel/health", "kernel/maintenance", "markdownstore", "transcript"},
 	"judge/paging":    {".", "budget", "kernel", "kernel/outline", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
@@ -197,6 +197,7 @@ var thirdParty = map[string][]string{
 	"markdownstore":                    {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":                      {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
 	"internal/dates":                   {},
+	"judge/memory":                     {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":                 {"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3"},
 
 	"cmd/memkernel":                    {"github.com/spf13/cobra", "github.com/spf13/pflag"},

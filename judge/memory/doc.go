@@ -4,7 +4,8 @@
 // and false alarms, questions that one entry of MEMORY.md answers after thirty nights,
 // drawn entries that a reader called useful, and findings of the audit.
 //
-//	memory [-sealed] [-whole] [-sessions DIR] [-only WORKSPACE] [-draw N] [-pairs] [-show FILE]
+//	memory [-sealed] [-whole] [-sessions DIR] [-only WORKSPACE] [-workspaces DIR]
+//	       [-draw N] [-pairs] [-findings] [-show DIR]
 //
 // The sets are the project's own (CC0): statements in pairs in four languages, made
 // from forms by rules; five workspaces in the manners of different people, each with

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -73,23 +74,23 @@ func put(file, text string, at time.Time) error {
 }
 
 // dayOf is what is written of the nth day of a workspace, counted from 0, in its manner,
-// and how many notes of it are worth keeping. Every third day there is nothing but
+// and the notes of it that are worth keeping. Every third day there is nothing but
 // routine, every seventh no log at all.
-func dayOf(name string, n int) (log string, worth int, err error) {
+func dayOf(name string, n int) (log string, worth []note, err error) {
 	lang := "en"
 	if name == "chinese" {
 		lang = "zh"
 	}
 	good, routine, err := notes(lang)
 	if err != nil || n%7 == 6 {
-		return "", 0, err
+		return "", nil, err
 	}
-	var of []note
 	for i := range 2 {
 		if k := n - n/3 - n/7; n%3 != 2 && 2*k+i < len(good) {
-			of, worth = append(of, good[2*k+i]), worth+1
+			worth = append(worth, good[2*k+i])
 		}
 	}
+	of := slices.Clone(worth)
 	for i := range 3 {
 		of = append(of, routine[(n*3+i)%len(routine)])
 	}
