@@ -23,13 +23,20 @@ type claim struct {
 	// label reports whether the subject is a label, which means something else
 	// under another heading.
 	label bool
+	// short reports whether the subject is a word or two, which mean something else
+	// under another heading of any file.
+	short bool
+	// frame reports whether the subject is what a sentence says without its value, its
+	// words in order; column is the head of a cell's.
+	frame  bool
+	column string
 }
 
 var (
 	// labelled is "**Label**: value" or "Label = value".
 	labelled = lazyregexp.New(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
 	// stated is "The port of X is 5432", whole, in a few languages.
-	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
+	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|están?|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
 	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = lazyregexp.New(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
@@ -59,10 +66,15 @@ func claims(f *File) []claim {
 	var out []claim
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitTable || e.Kind == markdownstore.UnitQuote {
+		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote {
 			continue
 		}
-		found := entryClaims(f, e)
+		var found []claim
+		if e.Kind == markdownstore.UnitTable {
+			found = tableClaims(f, e)
+		} else {
+			found = entryClaims(f, e)
+		}
 		if e.State != StateNone {
 			found = taskClaim(f, e)
 		}
@@ -91,13 +103,17 @@ func entryClaims(f *File, e *Entry) []claim {
 	n := e.StartLine - 1
 	for l := range lines(body) {
 		n++
-		if !claimable(l) {
-			continue
-		}
+		forms := claimable(l)
 		text, _ := CutTags(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
 		text = untimed(text)
 		for sentence := range sentences(text) {
-			if c, ok := sentenceClaim(sentence, e); ok {
+			var found []claim
+			if forms {
+				if c, ok := sentenceClaim(sentence, e); ok {
+					found = append(found, c)
+				}
+			}
+			for _, c := range append(found, frameClaims(sentence)...) {
 				c.file, c.entry, c.line = f, e, n
 				out = append(out, c)
 			}
@@ -138,7 +154,7 @@ var (
 	attributes = []string{"port ", "version ", "branch ", "host ", "region "}
 	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
 		" scheduled ", " set ", " planned ", " place ", " happen"}
-	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " è ", " é "}
+	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " está ", " están ", " è ", " é "}
 )
 
 func holdsAny(s string, words []string) bool {
@@ -232,6 +248,12 @@ func statedClaim(s, low string) (claim, bool) {
 	return c, ok && c.value.kind != kindName
 }
 
+// momentary are what changes by itself.
+var momentary = wordSet("pid uptime load elapsed")
+
+// ofVersion finds subjects whose number is that of a version.
+var ofVersion = lazyregexp.New(`(?i)versi[oó]n|versão|versie|верси|版本|バージョン`)
+
 // general are labels of versions that don't name of what.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
@@ -246,13 +268,16 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 		return claim{}, false
 	}
 	names := subjectWords(subject)
-	if v.kind == kindNumber && v.unit == "" && strings.Contains(strings.ToLower(subject), "version") {
+	if slices.ContainsFunc(names, func(w string) bool { return momentary[w] }) {
+		return claim{}, false
+	}
+	if v.kind == kindNumber && v.unit == "" && ofVersion.MatchString(subject) {
 		v.kind = kindVersion // 16, beside 16.2
 	}
 	if v.kind == kindVersion && v.unit == "" && !slices.Contains(names, "version") && len(names) == 1 && !general[names[0]] {
 		names, trail = append(names, "version"), nil // "Go: 1.26" names what it is the version of
 	}
-	if len(names) == 1 && trail != nil {
+	if len(names) == 1 && trail != nil && !named(names[0]) {
 		above := subjectWords(trail[len(trail)-1])
 		if len(above) == 0 || len(above) > mostSubject {
 			return claim{}, false
@@ -267,10 +292,17 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
+// named reports whether a word without spaces in it is long enough to be a name.
+func named(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return ideograph(r) && utf8.RuneCountInString(w) > 4
+}
+
 // subjectWords returns the words that name something, without those that don't. A
 // run of a script without spaces is one word here: its characters are not names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
+	s = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(s, "状态"), "狀態"), "的")
 	var out []string
 	glue := false
 	for _, w := range words(s) {
@@ -285,6 +317,9 @@ func subjectWords(s string) []string {
 			out = append(out, w)
 		}
 		glue = ideograph(r)
+	}
+	if named := slices.DeleteFunc(slices.Clone(out), func(w string) bool { return classes[w] }); len(named) > 0 {
+		return named
 	}
 	return out
 }

@@ -12,7 +12,9 @@ import (
 // contradictions reports every pair that [CheckContradictions] looks for.
 //
 // A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X
-// runs on port 5432", "X lives in Y", the box of a task. Two claims disagree if they
+// runs on port 5432", "X lives in Y", the box of a task, the cell of a table; or a
+// sentence of any form and language and the one value in it, or whether it is negated
+// (see frameClaims). Two claims disagree if they
 // name one subject in the same words, their values are of one kind (number and unit,
 // version, date, weekday, time of day, address, state, name), and neither only adds
 // detail to the other. What holds today is
@@ -32,16 +34,19 @@ func (a *auditor) contradictions() {
 	who := peopleIn(a.snap)
 	for i := range a.snap.Files {
 		for _, c := range claims(&a.snap.Files[i]) {
-			c.subject = who.rename(c.subject)
-			k := c.subject + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
+			if !c.frame {
+				c.subject = who.rename(c.subject)
+			}
+			k := c.subject + "\x00" + c.column + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
 			if by[k] == nil {
 				subjects = append(subjects, k)
 			}
 			by[k] = append(by[k], c)
 		}
 	}
+	told := map[[2]*Entry]bool{}
 	for _, k := range subjects {
-		a.compare(current(by[k]))
+		a.compare(current(by[k]), told)
 	}
 }
 
@@ -101,11 +106,13 @@ func current(cs []claim) []claim {
 	return cs
 }
 
-// compare reports each claim that disagrees with an earlier one, once.
-func (a *auditor) compare(cs []claim) {
+// compare reports each claim that disagrees with an earlier one, once; told are the
+// entries that were said to disagree.
+func (a *auditor) compare(cs []claim, told map[[2]*Entry]bool) {
 	for i := 1; i < len(cs); i++ {
 		for j := range i {
-			if conflict(&cs[j], &cs[i]) {
+			if pair := [2]*Entry{cs[j].entry, cs[i].entry}; conflict(&cs[j], &cs[i]) && !told[pair] {
+				told[pair], told[[2]*Entry{pair[1], pair[0]}] = true, true
 				a.disagreement(&cs[j], &cs[i])
 				break
 			}
@@ -118,7 +125,10 @@ func conflict(c, d *claim) bool {
 	if !c.file.Evergreen() || !c.value.disagree(d.value) {
 		return false
 	}
-	if c.label && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
+	if c.short && !slices.Equal(innermost(c.entry), innermost(d.entry)) {
+		return false
+	}
+	if (c.label || c.frame) && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
 		return false // a form that was filled in again
 	}
 	if d.file.Evergreen() {
@@ -129,6 +139,14 @@ func conflict(c, d *claim) bool {
 		return false // done since
 	}
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
+}
+
+// innermost returns the heading above an entry, where there is one below the title.
+func innermost(e *Entry) []string {
+	if len(e.Trail) < 2 {
+		return nil
+	}
+	return []string{Key(e.Trail[len(e.Trail)-1])}
 }
 
 func (a *auditor) disagreement(c, d *claim) {

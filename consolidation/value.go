@@ -1,7 +1,9 @@
 package consolidation
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +23,13 @@ const (
 	kindState   valueKind = "state"
 	kindWeekday valueKind = "weekday"
 	kindName    valueKind = "name"
+	// A duration in milliseconds, a size in bytes, the digits of a phone number, whether a
+	// sentence is negated, and what is no value of these.
+	kindDuration valueKind = "duration"
+	kindSize     valueKind = "size"
+	kindPhone    valueKind = "phone"
+	kindPolarity valueKind = "polarity"
+	kindOther    valueKind = ""
 )
 
 // value is the value of a claim, in one spelling; unit is what a number counts, or
@@ -42,19 +51,6 @@ var (
 	repeated  = lazyregexp.New(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
 	tokenForm = lazyregexp.New("^`([^`\\s]{1,60})`$")
 )
-
-// states are words for the state of something, by the side that they are on:
-// done against open, on against off. Words of different pairs don't disagree.
-var states = map[string]string{
-	"done": "progress:done", "completed": "progress:done", "complete": "progress:done", "finished": "progress:done", "closed": "progress:done",
-	"resolved": "progress:done", "fixed": "progress:done", "shipped": "progress:done", "erledigt": "progress:done", "fertig": "progress:done",
-	"terminé": "progress:done", "hecho": "progress:done", "完成": "progress:done", "已完成": "progress:done",
-	"open": "progress:open", "pending": "progress:open", "todo": "progress:open", "unresolved": "progress:open", "not started": "progress:open",
-	"in progress": "progress:open", "blocked": "progress:open", "offen": "progress:open", "en cours": "progress:open", "pendiente": "progress:open",
-	"未完成": "progress:open", "进行中": "progress:open", "待办": "progress:open",
-	"enabled": "switch:on", "on": "switch:on", "yes": "switch:on", "true": "switch:on", "active": "switch:on", "aktiv": "switch:on", "启用": "switch:on",
-	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "inaktiv": "switch:off", "禁用": "switch:off",
-}
 
 // valueOf reads a short text as a value; ok is false for what could mean several
 // things: lists, ranges, estimates, sentences.
@@ -81,23 +77,27 @@ func plainValue(s string) (value, bool) {
 	if d, ok := dateValue(low); ok {
 		return value{kind: kindDate, text: d}, true
 	}
-	if st, ok := states[strings.TrimLeft(low, "✅❌🔴🟢🟡 ")]; ok {
-		pair, _, _ := strings.Cut(st, ":")
-		return value{kindState, st, pair}, true
+	if v, ok := stateValue(strings.TrimLeft(low, "✅❌🔴🟢🟡 ")); ok {
+		return v, true
 	}
 	switch {
+	case phoneForm.FindString(low) == low:
+		return phone(low)
 	case clockForm.MatchString(low):
 		return value{kind: kindClock, text: strings.ReplaceAll(low, " ", "")}, true
 	case addressForm.MatchString(low):
 		return value{kind: kindAddress, text: strings.TrimSuffix(low, "/")}, true
 	case numberForm.MatchString(low):
 		m := numberForm.FindStringSubmatch(low)
+		if q, ok := quantity(strings.ReplaceAll(m[2], ",", ""), m[3]); ok && m[1] == "" {
+			return q, true
+		}
 		n, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
-		return value{kindNumber, strconv.FormatFloat(n, 'f', -1, 64), unitOf(m[1] + m[3])}, err == nil
+		return value{kindNumber, strconv.FormatFloat(n, 'f', -1, 64), m[1] + m[3]}, err == nil
 	case versionForm.MatchString(low):
 		return value{kind: kindVersion, text: versionForm.FindStringSubmatch(low)[1]}, true
-	case weekdays[strings.TrimSuffix(low, "s")]:
-		return value{kind: kindWeekday, text: strings.TrimSuffix(low, "s")}, true
+	case weekdays[low] != "":
+		return value{kind: kindWeekday, text: weekdays[low]}, true
 	case productForm.MatchString(s):
 		m := productForm.FindStringSubmatch(s)
 		return value{kindVersion, m[2], strings.ToLower(m[1])}, true
@@ -107,26 +107,9 @@ func plainValue(s string) (value, bool) {
 	return value{}, false
 }
 
-var weekdays = map[string]bool{"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true}
-
 // mostName is how many words, or characters of a script without spaces, a name has
 // at most: longer ones are phrases.
 const mostName = 5
-
-// unitOf brings the common spellings of a unit together.
-func unitOf(u string) string {
-	switch u {
-	case "sec", "secs", "second", "seconds":
-		return "s"
-	case "minute", "minutes", "mins":
-		return "min"
-	case "hour", "hours", "hrs", "hr":
-		return "h"
-	case "day", "days":
-		return "d"
-	}
-	return u
-}
 
 // dateLayouts are the ways in which days are written; the names of months may be in
 // any case.
@@ -145,8 +128,15 @@ func dateValue(s string) (string, bool) {
 		}
 		return t.Format(time.DateOnly), true
 	}
+	if m := monthDate.FindStringSubmatch(s); m != nil && months[m[2]] > 0 {
+		day, _ := strconv.Atoi(m[1])
+		return fmt.Sprintf("%s-%02d-%02d", m[3], months[m[2]], day), day <= 31
+	}
 	return "", false
 }
+
+// monthDate is "4 de mayo de 2026", "4. Mai 2026", "4th may 2026".
+var monthDate = lazyregexp.New(`^(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:de\s)?(\p{L}{3,10})\.?(?:\sde)?\s(\d{4})$`)
 
 // disagree reports whether two values can't both hold. One that has more
 // detail than the other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day
@@ -163,8 +153,16 @@ func (v value) disagree(w value) bool {
 	case kindName:
 		a, b := Key(v.text), Key(w.text)
 		return a != b && !strings.Contains(a, b) && !strings.Contains(b, a)
+	case kindWeekday: // one of several days
+		return !holdsAll(v.text, w.text) && !holdsAll(w.text, v.text)
 	case kindAddress:
 		return !strings.Contains(v.text, w.text) && !strings.Contains(w.text, v.text)
 	}
 	return true
+}
+
+// holdsAll reports whether all words of b are among those of a.
+func holdsAll(a, b string) bool {
+	of := strings.Fields(a)
+	return !slices.ContainsFunc(strings.Fields(b), func(w string) bool { return !slices.Contains(of, w) })
 }
