@@ -96,6 +96,7 @@ var arrows = map[string][]string{
 	"internal/tools/maskgen":           {},
 	"internal/tools/planhash":          {".", "kernel", "transcript"},
 	"internal/tools/release":           {},
+	"internal/tools/searchhash":        {"index", "judge/relevance", "retrieval"},
 	"internal/tools/size":              {},
 	"internal/visible":                 {},
 
