@@ -40,13 +40,9 @@ type handles struct {
 	users   int
 	retired bool
 
-	// seen caches what searches need of meta. seenMu guards pathByID too.
+	// seen caches what searches need of meta.
 	seenMu sync.Mutex
 	seen   *view
-
-	// pathByID caches the files' paths, for one generation.
-	pathByID map[int64]string
-	pathsOf  string
 
 	// words caches what they need of the word lists, codes those of vectors.
 	words fts5.Cache

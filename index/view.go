@@ -4,14 +4,16 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/index/internal/drv"
 	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// view is what searches need of the index's own state, good for one
-// generation.
+// view is what searches need of the index, good for one state of its files, chunks and
+// vectors: what is kept in it is never newer or older than that.
 type view struct {
 	*meta
 	langs []string
@@ -20,6 +22,14 @@ type view struct {
 	// frequency holds the number of chunks that hold a word, for words that
 	// were looked up.
 	frequency map[string]int64
+	// paths are those of all files, by their numbers; nil until they are needed.
+	paths atomic.Pointer[map[int64]string]
+	// hits are the chunks found last.
+	hits hitCache
+	// block is all vectors, nil if they are not kept in memory; compared counts the
+	// searches that compared all of them without.
+	block    atomic.Pointer[vec.Block]
+	compared atomic.Int32
 }
 
 // look returns the view of the present generation, at the price of one small
