@@ -2,8 +2,8 @@ package retrieval
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
@@ -90,10 +90,12 @@ func fileHit(h index.Hit) Hit {
 
 // cite names lines of a file or of a span.
 func cite(name string, from, to int) string {
-	if from == to {
-		return fmt.Sprintf("%s#L%d", name, from)
+	out := make([]byte, 0, len(name)+16)
+	out = strconv.AppendInt(append(append(out, name...), "#L"...), int64(from), 10)
+	if from != to {
+		out = strconv.AppendInt(append(out, "-L"...), int64(to), 10)
 	}
-	return fmt.Sprintf("%s#L%d-L%d", name, from, to)
+	return string(out)
 }
 
 // score ages a candidate.

@@ -43,6 +43,10 @@ type passage struct {
 	gone bool
 	// replaces describes the statement that it replaces, nil if it mentions none.
 	replaces *markdownstore.Replacement
+	// lines are the words of each of its lines, told the times that it names: made when
+	// they are first asked for.
+	lines atomic.Pointer[[]*digest]
+	told  atomic.Pointer[told]
 }
 
 // outline is the passages of a chunk, in order.
@@ -50,6 +54,8 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
+	// mask marks the words of all passages.
+	mask wordMask
 	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
@@ -63,8 +69,27 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 		c.unit(u)
 	}
 	c.flush(len(c.lines))
-	return &outline{passages: c.out, over: c.words(trail)}
+	o := &outline{passages: c.out, over: c.words(trail)}
+	for _, p := range c.out {
+		for _, d := range []*digest{p.body, p.label, p.title} {
+			o.mask.add(d)
+		}
+	}
+	return o
 }
+
+// wordMask marks words by their hashes: one that isn't marked isn't among them.
+type wordMask [16]uint64
+
+func (m *wordMask) add(d *digest) {
+	if d != nil {
+		for _, t := range d.set {
+			m[t>>6%16] |= 1 << (t % 64)
+		}
+	}
+}
+
+func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
 
 // cutter makes passages of units.
 type cutter struct {

@@ -121,8 +121,11 @@ func (s *spot) holds(h *Hit) bool {
 
 // text names what the hit's lines are of: a file, or the page that a span is a piece of.
 func (h *Hit) text() string {
+	if h.Path != "" {
+		return h.Path
+	}
 	page, _, _ := strings.Cut(h.ID, LinesMark)
-	return cmp.Or(h.Path, page)
+	return page
 }
 
 // spanLine is the line of its page that a span begins with, 0 if it is no piece of one.
@@ -191,7 +194,7 @@ func (h *Hit) announces() bool {
 		return false
 	}
 	lines := linesOf(h)
-	mark(lines, h.terms)
+	h.mark(lines)
 	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
 }
 
@@ -202,6 +205,7 @@ func (s *spot) follow(h *Hit) {
 		return
 	}
 	next := *h
+	next.piece = nil
 	next.SnippetStart, next.Snippet, next.SupersededBy = 0, "", ""
 	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
 		no := h.EndLine + 1 + i
