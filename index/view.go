@@ -24,6 +24,8 @@ type view struct {
 	frequency map[string]int64
 	// paths are those of all files, by their numbers; nil until they are needed.
 	paths atomic.Pointer[map[int64]string]
+	// spelt are the unknown words looked into last.
+	spelt spellCache
 	// hits are the chunks found last.
 	hits hitCache
 	// block is all vectors, nil if they are not kept in memory; compared counts the

@@ -173,8 +173,10 @@ func (s *search) protect(cs []*candidate) {
 	}
 	terms, words := hashTerms(s.asked), s.askedWords()
 	least := -1.0
-	for _, c := range cs {
+	heldBy := make([]uint64, len(cs))
+	for i, c := range cs {
 		held, all := s.heldBy(c, terms), true
+		heldBy[i] = held
 		for _, w := range words {
 			all = all && held&w.forms != 0
 		}
@@ -185,8 +187,8 @@ func (s *search) protect(cs []*candidate) {
 	if least < 0 {
 		return
 	}
-	for _, c := range cs {
-		if c.hit.Score >= least && s.heldBy(c, terms) == 0 {
+	for i, c := range cs {
+		if c.hit.Score >= least && heldBy[i] == 0 {
 			c.hit.Score = least * (1 - 1e-9)
 		}
 	}

@@ -253,7 +253,7 @@ func (r *refiner) raiseTimes() {
 }
 
 // text returns the passage's lines.
-func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.from, p.passage.to) }
+func (p *place) text() string { return p.chunk.hit.Text[p.begin:p.end] }
 
 // best returns the n best passages, the best first.
 func (r *refiner) best(n int) []*place {
@@ -292,18 +292,26 @@ func (r *refiner) spread(top []*place) {
 
 // lineRange is lines of a text, from 0, to exclusive.
 func lineRange(text string, from, to int) string {
-	start := 0
+	start, end := lineSpan(text, from, to)
+	return text[start:end]
+}
+
+// lineSpan is where lines of a text begin and end, from 0, to exclusive.
+func lineSpan(text string, from, to int) (start, end int) {
 	for ; from > 0; from-- {
 		start += strings.IndexByte(text[start:], '\n') + 1
 		to--
 	}
-	end := start
+	end = start
 	for ; to > 0; to-- {
 		i := strings.IndexByte(text[end:], '\n')
 		if i < 0 {
-			return text[start:]
+			return start, len(text)
 		}
 		end += i + 1
 	}
-	return strings.TrimSuffix(text[start:end], "\n")
+	if end > start {
+		end-- // the line feed
+	}
+	return start, end
 }

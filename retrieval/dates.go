@@ -22,22 +22,22 @@ type Dated struct {
 	Date string `json:"date"`
 }
 
-// told is what a passage names of times where its chunk is of a day.
+// told is what a text names of times where it is of a day.
 type told struct {
 	day   string
 	times []dates.Mention
 }
 
-// times returns the times that a passage names whose lines are text, in a chunk of a day.
-func (p *passage) times(text, day string) []dates.Mention {
-	if t := p.told.Load(); t != nil && t.day == day {
+// times returns the times that a text names, under headings and of a day.
+func (r *read) times(text string, trail []string, day string) []dates.Mention {
+	if t := r.told.Load(); t != nil && t.day == day {
 		return t.times
 	}
-	t := &told{day, dates.In(text, p.trail, day)}
+	t := &told{day, dates.In(text, trail, day)}
 	for i := range t.times {
 		t.times[i].Text = strings.Clone(t.times[i].Text) // and not the whole text
 	}
-	p.told.Store(t)
+	r.told.Store(t)
 	return t.times
 }
 
@@ -45,7 +45,7 @@ func (p *passage) times(text, day string) []dates.Mention {
 func datesOf(h *Hit) (out []Dated) {
 	var times []dates.Mention
 	if h.piece != nil {
-		times = h.piece.times(h.Text, h.Date)
+		times = h.piece.times(h.Text, h.Trail, h.Date)
 	} else {
 		times = dates.In(h.Text, h.Trail, h.Date)
 	}
@@ -92,7 +92,7 @@ func (r *refiner) date() {
 	}
 	n := 0
 	for _, p := range r.places {
-		for _, m := range p.times(p.text(), p.chunk.hit.Date) {
+		for _, m := range p.times(p.text(), p.trail, p.chunk.hit.Date) {
 			p.dated = p.dated || r.when.covers(m.Span)
 		}
 		if p.dated {

@@ -217,7 +217,7 @@ func (d *digest) mark(terms []uint32) (held uint64) {
 	return held
 }
 
-// mark is that of the hit's own lines, whose words are kept with its passage.
+// mark is that of the hit's own lines, whose words may be kept.
 func (h *Hit) mark(lines []line) {
 	if h.piece == nil {
 		mark(lines, h.terms)

@@ -43,8 +43,15 @@ type passage struct {
 	gone bool
 	// replaces describes the statement that it replaces, nil if it mentions none.
 	replaces *markdownstore.Replacement
-	// lines are the words of each of its lines, told the times that it names: made when
-	// they are first asked for.
+	// begin is where its text begins in the chunk's, begin of its own lines ownBegin, and
+	// end where both end.
+	begin, ownBegin, end int
+	read
+}
+
+// read is what is kept of a text that was shown: the words of each of its lines, and the
+// times that it names. Both are made when they are first asked for.
+type read struct {
 	lines atomic.Pointer[[]*digest]
 	told  atomic.Pointer[told]
 }
@@ -56,6 +63,8 @@ type outline struct {
 	over *digest
 	// mask marks the words of all passages.
 	mask wordMask
+	// read is of the whole chunk.
+	read
 	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
@@ -63,7 +72,7 @@ type outline struct {
 // outlineOf takes a chunk apart.
 func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	terms, lang := a.AppendLines(nil, unreferenced(text))
-	c := cutter{a: a, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
+	c := cutter{a: a, whole: text, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
 	c.about = c.words(nil)
 	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
 		c.unit(u)
@@ -94,6 +103,7 @@ func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
 // cutter makes passages of units.
 type cutter struct {
 	a     *analysis.Analyzer
+	whole string
 	lang  string
 	lines []string
 	// terms are the analysed words of each line.
@@ -223,6 +233,8 @@ func (c *cutter) add(p *passage, own int) {
 		p.replaces = &r
 	}
 	p.own = own
+	p.begin, p.end = lineSpan(c.whole, p.from, p.to)
+	p.ownBegin, _ = lineSpan(c.whole, own, p.to)
 	if own > p.from {
 		p.title = tallied(c.hashes(p.from, own))
 	}

@@ -155,7 +155,7 @@ func (p *place) outdates(q *place) bool {
 	case ph.Date == "" || qh.Date == "" || ph.Date < qh.Date:
 		return false
 	}
-	return p.replaces.Replaces(lineRange(qh.Text, q.passage.own, q.passage.to))
+	return p.replaces.Replaces(qh.Text[q.ownBegin:q.end])
 }
 
 // comesAs reports whether a passage begins with a line of that name.

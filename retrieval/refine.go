@@ -122,6 +122,7 @@ func (r *refiner) layOut(cs []*candidate) {
 				there = append(there, j)
 			}
 		}
+		c.hit.piece = &o.read
 		found := make([]place, len(o.passages))
 		about := headings{over: o.over}
 		for i := range o.passages {
@@ -267,7 +268,7 @@ const halfPassage = 60
 func (p *place) candidate(c *candidate, w weights) {
 	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, p.body
 	h := &c.hit
-	h.passage, h.piece, h.whole, h.first, h.words = true, p.passage, h.Text, h.StartLine, p.body.set
+	h.passage, h.piece, h.whole, h.first, h.words = true, &p.passage.read, h.Text, h.StartLine, p.body.set
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
