@@ -41,8 +41,10 @@ type passage struct {
 	begins                string
 	// gone: all of its own lines are marked as no longer valid.
 	gone bool
-	// replaces describes the statement that it replaces, nil if it mentions none.
+	// replaces describes the statement that it replaces, nil if it mentions none or is gone
+	// itself; changes: it mentions one.
 	replaces *markdownstore.Replacement
+	changes  bool
 	// begin is where its text begins in the chunk's, begin of its own lines ownBegin, and
 	// end where both end.
 	begin, ownBegin, end int
@@ -229,7 +231,8 @@ func (c *cutter) add(p *passage, own int) {
 	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
-	if r, ok := markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); ok && !p.gone {
+	var r markdownstore.Replacement
+	if r, p.changes = markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); p.changes && !p.gone {
 		p.replaces = &r
 	}
 	p.own = own

@@ -97,6 +97,7 @@ func places(hits []Hit, limit int) []Hit {
 			spots[at].add(h, i < limit)
 		} else if len(spots) < limit {
 			h.show()
+			h.Dates = datesOf(h)
 			s := &spot{h, h.StartLine, h.EndLine, MaxSnippet - utf8.RuneCountInString(h.Snippet)}
 			s.follow(h)
 			spots = append(spots, s)
@@ -150,6 +151,7 @@ func (s *spot) add(h *Hit, must bool) {
 	if !must && utf8.RuneCountInString(h.Snippet) > s.room {
 		return
 	}
+	h.Dates = datesOf(h)
 	s.take(h)
 	s.follow(h)
 }

@@ -29,6 +29,8 @@ type place struct {
 	tf, part []float64
 	// own is the score of its own words, score that with all that surrounds it.
 	own, score float64
+	// low is the text of its own lines in small letters, "" if that was not needed.
+	low string
 	// by names the passage that took the place of this one, "" if none did.
 	by string
 	// held are the terms that its own lines hold, words how many words of the question
