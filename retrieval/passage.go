@@ -175,6 +175,10 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 		start, c.heads = c.head, false
 	}
 	alone := u.Kind == markdownstore.UnitTable || stamped(c.lines[from:to])
+	if alone && from+1-start > maxPassage {
+		c.add(&passage{from: start, to: min(from, start+maxPassage)}, start)
+		start = from
+	}
 	size := to - start
 	parts := (size + maxPassage - 1) / maxPassage
 	if alone {
