@@ -89,7 +89,7 @@ func (h *handles) reader(ctx context.Context) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, structure, err := h.lookBy(ctx, tx)
+	v, structure, err := h.lookBy(ctx, tx, tx.StmtContext(ctx, h.looks))
 	if err != nil {
 		tx.Rollback()
 		return nil, err

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -37,16 +38,20 @@ type view struct {
 // look returns the view of the present generation, at the price of one small
 // read if nothing has changed.
 func (h *handles) look(ctx context.Context) (*view, error) {
-	v, _, err := h.lookBy(ctx, h.read)
+	v, _, err := h.lookBy(ctx, h.read, h.looks)
 	return v, err
 }
 
-// lookBy is look as db sees the file, with the structure record of the word lists.
-func (h *handles) lookBy(ctx context.Context, db drv.Conn) (*view, []byte, error) {
+// lookQuery reads what tells the states of an index apart.
+const lookQuery = `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''), ` + fts5.Structure + `
+	FROM meta WHERE key='generation'`
+
+// lookBy is look as db sees the file, with the structure record of the word lists; looks
+// is lookQuery on the same.
+func (h *handles) lookBy(ctx context.Context, db drv.Conn, looks *sql.Stmt) (*view, []byte, error) {
 	var gen, codes string
 	var structure []byte
-	err := db.QueryRowContext(ctx, `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''),
-		`+fts5.Structure+` FROM meta WHERE key='generation'`).Scan(&gen, &codes, &structure)
+	err := looks.QueryRowContext(ctx).Scan(&gen, &codes, &structure)
 	if err != nil {
 		return nil, nil, err
 	}

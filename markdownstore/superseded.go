@@ -81,6 +81,9 @@ func hints(text string) bool {
 	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
 }
 
+// Former returns the words of what no longer holds, in lower case.
+func (r Replacement) Former() []string { return r.former }
+
 // Mentioned reports whether a text, in lower case, has the words of what no longer
 // holds: without them it is nothing that [Replacement.Replaces].
 func (r Replacement) Mentioned(low string) bool {

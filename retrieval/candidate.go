@@ -16,6 +16,8 @@ type candidate struct {
 	from time.Time
 	// hash is that of the chunk; zero for spans.
 	hash index.Hash
+	// words marks those of a chunk that was taken apart.
+	words *wordMask
 	// digest is made when it is first needed.
 	digest *digest
 	// exact is how much of the question stands in it as it was typed.
@@ -115,7 +117,10 @@ func (c *candidate) score(d decay, now time.Time) {
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
-		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
 			cmp.Compare(x.StartLine, y.StartLine), cmp.Compare(x.ID, y.ID))
 	})
 	for i := len(cs) - 2; i >= 0; i-- {

@@ -259,7 +259,10 @@ func (p *place) text() string { return p.chunk.hit.Text[p.begin:p.end] }
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byPlace := func(a, b *place) int {
-		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
 	}
 	slices.SortFunc(top, byPlace)
 	return top[:min(n, len(top))]

@@ -45,6 +45,8 @@ type passage struct {
 	// itself; changes: it mentions one.
 	replaces *markdownstore.Replacement
 	changes  bool
+	// pairs are those of its own lines, former those of the words of what it replaces.
+	pairs, former pairMask
 	// begin is where its text begins in the chunk's, begin of its own lines ownBegin, and
 	// end where both end.
 	begin, ownBegin, end int
@@ -101,6 +103,21 @@ func (m *wordMask) add(d *digest) {
 }
 
 func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
+
+// pairMask marks which bytes stand side by side in texts: what has a pair that isn't
+// marked doesn't stand in them.
+type pairMask [4]uint64
+
+func (m *pairMask) add(text string) {
+	for i := 1; i < len(text); i++ {
+		h := (uint32(text[i-1])<<8 | uint32(text[i])) * 0x9E3779B1 >> 24
+		m[h>>6] |= 1 << (h % 64)
+	}
+}
+
+func (m *pairMask) hasAll(of *pairMask) bool {
+	return of[0]&^m[0]|of[1]&^m[1]|of[2]&^m[2]|of[3]&^m[3] == 0
+}
 
 // cutter makes passages of units.
 type cutter struct {
@@ -238,6 +255,12 @@ func (c *cutter) add(p *passage, own int) {
 	var r markdownstore.Replacement
 	if r, p.changes = markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); p.changes && !p.gone {
 		p.replaces = &r
+		for _, w := range r.Former() {
+			p.former.add(w)
+		}
+	}
+	for _, l := range c.lines[own:p.to] {
+		p.pairs.add(strings.ToLower(l))
 	}
 	p.own = own
 	p.begin, p.end = lineSpan(c.whole, p.from, p.to)

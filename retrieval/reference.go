@@ -143,7 +143,7 @@ func (p *place) names(q *place) bool {
 // one, which is not newer: both have dates, or they are in one file and this one
 // behind.
 func (p *place) outdates(q *place) bool {
-	if p.replaces == nil || q.changes {
+	if p.replaces == nil || q.changes || !q.pairs.hasAll(&p.former) {
 		return false
 	}
 	ph, qh := &p.chunk.hit, &q.chunk.hit
@@ -155,11 +155,7 @@ func (p *place) outdates(q *place) bool {
 	case ph.Date == "" || qh.Date == "" || ph.Date < qh.Date:
 		return false
 	}
-	text := qh.Text[q.ownBegin:q.end]
-	if q.low == "" {
-		q.low = strings.ToLower(text)
-	}
-	return p.replaces.Mentioned(q.low) && p.replaces.Replaces(text)
+	return p.replaces.Replaces(qh.Text[q.ownBegin:q.end])
 }
 
 // comesAs reports whether a passage begins with a line of that name.

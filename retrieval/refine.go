@@ -29,8 +29,6 @@ type place struct {
 	tf, part []float64
 	// own is the score of its own words, score that with all that surrounds it.
 	own, score float64
-	// low is the text of its own lines in small letters, "" if that was not needed.
-	low string
 	// by names the passage that took the place of this one, "" if none did.
 	by string
 	// held are the terms that its own lines hold, words how many words of the question
@@ -124,7 +122,7 @@ func (r *refiner) layOut(cs []*candidate) {
 				there = append(there, j)
 			}
 		}
-		c.hit.piece = &o.read
+		c.hit.piece, c.words = &o.read, &o.mask
 		found := make([]place, len(o.passages))
 		about := headings{over: o.over}
 		for i := range o.passages {
@@ -204,7 +202,12 @@ func (r *refiner) count(p *place, there []int, about uint64) {
 
 // file adds the passages of one file. Chunks overlap, so some come twice.
 func (r *refiner) file(ps []*place) {
-	slices.SortStableFunc(ps, func(a, b *place) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	slices.SortStableFunc(ps, func(a, b *place) int {
+		if a.from != b.from {
+			return cmp.Compare(a.from, b.from)
+		}
+		return cmp.Compare(b.to, a.to)
+	})
 	var s *session
 	end := 0
 	for _, p := range ps {
