@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -222,6 +223,7 @@ func TestMemoryOfKernel(t *testing.T) {
 	if file == "" {
 		t.Skip("BenchmarkRetrieval runs this in a process of its own")
 	}
+	debug.SetGCPercent(100) // as the program has it
 	s := &stand{bag: newBag()}
 	told, err := os.ReadFile(file)
 	if err == nil {

@@ -36,22 +36,31 @@ type passage struct {
 	asks float64
 	// tagged: it carries a tag of its significance.
 	tagged bool
-	// comesFrom and supersedes are its references, begins its first line of its own.
-	comesFrom, supersedes []string
-	begins                string
 	// gone: all of its own lines are marked as no longer valid.
 	gone bool
-	// replaces describes the statement that it replaces, nil if it mentions none or is gone
-	// itself; changes: it mentions one.
-	replaces *markdownstore.Replacement
-	changes  bool
-	// pairs are those of its own lines, former those of the words of what it replaces.
-	pairs, former pairMask
-	// begin is where its text begins in the chunk's, begin of its own lines ownBegin, and
-	// end where both end.
-	begin, ownBegin, end int
+	// changes: it mentions a statement that it replaces.
+	changes bool
+	// pairs are those of its own lines.
+	pairs pairMask
+	// others is shared by the passages that speak of none.
+	*others
+	// begin is where its text begins in the chunk's, ownBegin its own lines do, and end
+	// where both end.
+	begin, ownBegin, end int32
 	read
 }
+
+// others is which other statements a passage speaks of.
+type others struct {
+	// comesFrom and supersedes are its references.
+	comesFrom, supersedes []string
+	// replaces describes the statement that it replaces, nil if it mentions none or is gone
+	// itself; former are the pairs of that one's words.
+	replaces *markdownstore.Replacement
+	former   pairMask
+}
+
+var noOthers others
 
 // read is what is kept of a text that was shown: the words of each of its lines, and the
 // times that it names. Both are made when they are first asked for.
@@ -244,27 +253,32 @@ func (c *cutter) add(p *passage, own int) {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
 	p.asks, p.tagged = questionShare(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
-	p.comesFrom, p.supersedes = refersTo(c.lines[own:p.to])
+	speaksOf := others{}
+	speaksOf.comesFrom, speaksOf.supersedes = refersTo(c.lines[own:p.to])
 	if own < len(c.lines) {
-		p.begins = c.lines[own]
-		p.task = box.MatchString(p.begins)
+		p.task = box.MatchString(c.lines[own])
 	}
 	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
 	var r markdownstore.Replacement
 	if r, p.changes = markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); p.changes && !p.gone {
-		p.replaces = &r
+		speaksOf.replaces = &r
 		for _, w := range r.Former() {
-			p.former.add(w)
+			speaksOf.former.add(w)
 		}
+	}
+	p.others = &noOthers
+	if len(speaksOf.comesFrom)+len(speaksOf.supersedes) > 0 || speaksOf.replaces != nil {
+		p.others = &speaksOf
 	}
 	for _, l := range c.lines[own:p.to] {
 		p.pairs.add(strings.ToLower(l))
 	}
 	p.own = own
-	p.begin, p.end = lineSpan(c.whole, p.from, p.to)
-	p.ownBegin, _ = lineSpan(c.whole, own, p.to)
+	begin, end := lineSpan(c.whole, p.from, p.to)
+	ownBegin, _ := lineSpan(c.whole, own, p.to)
+	p.begin, p.ownBegin, p.end = int32(begin), int32(ownBegin), int32(end)
 	if own > p.from {
 		p.title = tallied(c.hashes(p.from, own))
 	}
@@ -310,8 +324,7 @@ func (c *cutter) words(texts []string) *digest {
 
 func tallied(tokens []uint32) *digest {
 	n := len(tokens)
-	set, freq := tally(tokens)
-	return &digest{set: set, freq: freq, size: n}
+	return &digest{set: tally(tokens), size: n}
 }
 
 // questionShare returns the share of the sentences in some lines that end with a

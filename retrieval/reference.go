@@ -159,4 +159,7 @@ func (p *place) outdates(q *place) bool {
 }
 
 // comesAs reports whether a passage begins with a line of that name.
-func (p *place) comesAs(ref string) bool { return lineName(p.begins) == ref }
+func (p *place) comesAs(ref string) bool {
+	first, _, _ := strings.Cut(p.chunk.hit.Text[p.ownBegin:p.end], "\n")
+	return lineName(first) == ref
+}
