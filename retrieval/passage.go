@@ -256,7 +256,7 @@ func (c *cutter) add(p *passage, own int) {
 	speaksOf := others{}
 	speaksOf.comesFrom, speaksOf.supersedes = refersTo(c.lines[own:p.to])
 	if own < len(c.lines) {
-		p.task = box.MatchString(c.lines[own])
+		p.task = strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
 	}
 	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
@@ -362,7 +362,7 @@ var tagged = lazyregexp.New(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`
 
 // Tagged reports whether a line of memory carries a tag of significance.
-func Tagged(line string) bool { return tagged.MatchString(line) }
+func Tagged(line string) bool { return strings.Contains(line, "[") && tagged.MatchString(line) }
 
 // anyTagged reports whether the first or the last line of a passage is tagged.
 func anyTagged(lines []string) bool {
