@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics plan-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics plan-hashes search-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -118,6 +118,11 @@ plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashe
 	mkdir -p bin
 	$(GO) build -C internal/tools -o $(CURDIR)/bin/planhash ./planhash
 	bin/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
+
+search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashes.txt; BEFORE=file compares
+	mkdir -p bin
+	$(GO) build -C internal/tools -o $(CURDIR)/bin/searchhash ./searchhash
+	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 judge/relevance/testdata/tiny $(wildcard judge/relevance/testdata/languages/*) $(SETS)
 
 # What can't be had is passed over; OpenClaw needs a newer node than many machines
 # have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else

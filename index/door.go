@@ -40,13 +40,12 @@ type handles struct {
 	users   int
 	retired bool
 
-	// seen caches what searches need of meta. seenMu guards pathByID too.
+	// looks is lookQuery, prepared for each of read's connections.
+	looks *sql.Stmt
+
+	// seen caches what searches need of meta.
 	seenMu sync.Mutex
 	seen   *view
-
-	// pathByID caches the files' paths, for one generation.
-	pathByID map[int64]string
-	pathsOf  string
 
 	// words caches what they need of the word lists, codes those of vectors.
 	words fts5.Cache
@@ -138,6 +137,9 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 		db.SetMaxIdleConns(idleReaders)
 		_, err = loadMeta(ctx, db)
 		if err == nil {
+			h.looks, err = db.PrepareContext(ctx, lookQuery)
+		}
+		if err == nil {
 			h.read = db
 			return nil
 		}
@@ -157,6 +159,9 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 
 func (h *handles) close() error {
 	var errs []error
+	if h.looks != nil {
+		errs = append(errs, h.looks.Close())
+	}
 	if h.read != nil {
 		errs = append(errs, h.read.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
@@ -67,4 +68,49 @@ func keep(hits []Hit, want func(path string) bool) []Hit {
 		return hits
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool { return !want(h.Path) })
+}
+
+// keptHits bounds the chunks that are kept, in bytes: those found last. Questions of a
+// session are about the same again and again.
+const keptHits = 4 << 20 // 4 MiB
+
+// hitCache keeps chunks of one state of the index, the younger half at least. Its zero
+// value is empty.
+type hitCache struct {
+	mu         sync.Mutex
+	young, old map[int64]*Hit
+	bytes      int // of young
+}
+
+func (c *hitCache) get(row int64) *Hit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.young[row]
+	if h == nil {
+		if h = c.old[row]; h != nil {
+			c.put(h)
+		}
+	}
+	return h
+}
+
+func (c *hitCache) keep(h Hit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.Raw = 0
+	c.put(&h)
+}
+
+// put keeps a chunk. The caller holds mu.
+func (c *hitCache) put(h *Hit) {
+	const entry = 400 // of the struct and the map, roughly
+	size := len(h.Text) + len(h.Path) + len(h.ID) + entry
+	if c.bytes += size; c.bytes > keptHits/2 {
+		c.young, c.old = nil, c.young
+		c.bytes = size
+	}
+	if c.young == nil {
+		c.young = map[int64]*Hit{}
+	}
+	c.young[h.row] = h
 }

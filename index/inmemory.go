@@ -31,6 +31,9 @@ func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 	if err == nil {
 		h.read, err = drv.Open(name, drv.Memory, o.BusyTimeout)
 	}
+	if err == nil {
+		h.looks, err = h.read.PrepareContext(ctx, lookQuery)
+	}
 	if err != nil {
 		h.close()
 		return nil, explain("make index in memory", memoryPath, err)

@@ -89,7 +89,7 @@ func (h *handles) reader(ctx context.Context) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, structure, err := h.lookBy(ctx, tx)
+	v, structure, err := h.lookBy(ctx, tx, tx.StmtContext(ctx, h.looks))
 	if err != nil {
 		tx.Rollback()
 		return nil, err
@@ -175,7 +175,7 @@ func (r *reader) match(ctx context.Context, terms []string, k int, want func(str
 		if err != nil {
 			return nil, err
 		}
-		hits, err := readBest(ctx, r.tx, top, k, want)
+		hits, err := r.readBest(ctx, top, k, want)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func rounded(score float64) float64 { return math.Round(score/grain) * grain }
 
 // readBest reads of rows, which come best first, as many as it takes for k wanted
 // hits, and those that are as good as the last.
-func readBest(ctx context.Context, db drv.Conn, top []fts5.Row, k int, want func(string) bool) ([]Hit, error) {
+func (r *reader) readBest(ctx context.Context, top []fts5.Row, k int, want func(string) bool) ([]Hit, error) {
 	for i := range top {
 		top[i].Score = rounded(top[i].Score)
 	}
@@ -207,7 +207,7 @@ func readBest(ctx context.Context, db drv.Conn, top []fts5.Row, k int, want func
 		for n < len(top) && top[n].Score >= top[n-1].Score {
 			n++
 		}
-		hits, err := rowHits(ctx, db, top[:n])
+		hits, err := r.rowHits(ctx, top[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -216,18 +216,33 @@ func readBest(ctx context.Context, db drv.Conn, top []fts5.Row, k int, want func
 	return out, nil
 }
 
-// rowHits reads the hits of rows.
-func rowHits(ctx context.Context, db drv.Conn, top []fts5.Row) ([]Hit, error) {
+// rowHits returns the hits of rows: those that are kept, and the others from the file.
+func (r *reader) rowHits(ctx context.Context, top []fts5.Row) ([]Hit, error) {
+	out := make([]Hit, 0, len(top))
 	score := make(map[int64]float64, len(top))
-	rows := make([]int64, len(top))
-	for i, r := range top {
-		rows[i], score[r.Row] = r.Row, r.Score
+	var missing []int64
+	for _, t := range top {
+		score[t.Row] = t.Score
+		if h := r.v.hits.get(t.Row); h != nil {
+			out = append(out, *h)
+		} else {
+			missing = append(missing, t.Row)
+		}
 	}
-	hits, err := readHits(ctx, db, rowsQuery, drv.JSONList(rows))
-	for i := range hits {
-		hits[i].Raw = score[hits[i].row]
+	if len(missing) > 0 {
+		more, err := readHits(ctx, r.tx, rowsQuery, drv.JSONList(missing))
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			r.v.hits.keep(more[i])
+		}
+		out = append(out, more...)
 	}
-	return hits, err
+	for i := range out {
+		out[i].Raw = score[out[i].row]
+	}
+	return out, nil
 }
 
 const rowsQuery = `SELECT ` + hitColumns + `, 0.0 FROM chunks AS c JOIN files AS f ON f.id=c.file

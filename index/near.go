@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -176,6 +177,37 @@ type respelled struct {
 	chunks int64
 }
 
+// maxSpelt bounds the words of which it is kept what they may be.
+const maxSpelt = 512
+
+// spellCache keeps what unknown words may be, for one state of the index. Its zero value is
+// empty.
+type spellCache struct {
+	mu    sync.Mutex
+	words map[string]speltWord
+}
+
+type speltWord struct {
+	as    []respelled
+	edits int
+}
+
+func (c *spellCache) get(word string) (as []respelled, edits int, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w, known := c.words[word]
+	return w.as, w.edits, known
+}
+
+func (c *spellCache) keep(word string, as []respelled, edits int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.words == nil || len(c.words) >= maxSpelt {
+		c.words = map[string]speltWord{}
+	}
+	c.words[word] = speltWord{as, edits}
+}
+
 // spelled returns what a word is with a letter put right, else its two parts, else what
 // it is with two put right.
 func (s *speller) spelled(w typed) (fs []respelled, edits int, err error) {
@@ -322,9 +354,13 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 	}
 	s := &speller{reader: r, ctx: ctx, a: a, langs: r.v.langs, v: v}
 	for _, w := range strange {
-		fs, edits, err := s.spelled(w)
-		if err != nil {
-			return err
+		fs, edits, known := r.v.spelt.get(w.text)
+		if !known {
+			var err error
+			if fs, edits, err = s.spelled(w); err != nil {
+				return err
+			}
+			r.v.spelt.keep(w.text, fs, edits)
 		}
 		also := Also{Typed: w.text, Of: placesOf(out.Terms, w.terms), edits: edits, whole: edits == 0}
 		for _, f := range fs {

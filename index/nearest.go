@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/memkernel/memkernel/index/internal/drv"
@@ -12,11 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// vectorSearch is one search by vectors, in one transaction.
+// vectorSearch is one search by vectors.
 type vectorSearch struct {
-	h  *handles
-	tx *sql.Tx
-	v  *view
+	*reader
 	// q is the question as it is stored, unit the same in numbers.
 	q    []byte
 	unit []float32
@@ -25,45 +22,67 @@ type vectorSearch struct {
 }
 
 // nearest finds the hits among which the k nearest are, with their cosines.
-func (h *handles) nearest(ctx context.Context, v *view, q []byte, k int, want func(string) bool) ([]Hit, error) {
-	tx, err := h.read.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
+func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string) bool) ([]Hit, error) {
+	a := &vectorSearch{r, q, vec.Floats(q), k, want}
+	if b := r.v.block.Load(); b != nil {
+		return a.byBlock(ctx, b)
 	}
-	defer tx.Rollback()
-	a := &vectorSearch{h, tx, v, q, vec.Floats(q), k, want}
-	codes, err := a.codes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if codes != nil {
-		return a.byCodes(ctx, codes)
+	if r.v.codes.Coded() {
+		// Where they are damaged, which Check reports, every vector is compared.
+		if t, err := r.codes.Get(ctx, r.tx, r.v.codes, r.v.dim); err != nil || t != nil {
+			return a.byCodes(ctx, t, err)
+		}
 	}
 	return a.exact(ctx)
 }
 
-// codes returns the table of codes, nil if every vector is to be compared: also
-// if the table is damaged, which Check reports.
-func (a *vectorSearch) codes(ctx context.Context) (*vec.Table, error) {
-	if !a.v.codes.Coded() {
-		return nil, nil
+// maxBlock bounds the vectors that are kept in memory to compare every one, in bytes.
+const maxBlock = 16 << 20 // 16 MiB
+
+// keepVectors keeps the vectors in memory if every one is to be compared and they are
+// few. The first search of a state of the index goes without: reading them takes longer
+// than that.
+func (r *reader) keepVectors(ctx context.Context) error {
+	v := r.v
+	size := 4 * int64(v.dim) * v.total
+	if v.codes.Coded() || v.dim == 0 || v.dim > vec.MaxBlockDim || size > maxBlock || v.block.Load() != nil ||
+		v.compared.Add(1) != 2 {
+		return nil
 	}
-	var now string
-	if err := a.tx.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='codes'").Scan(&now); err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, nil
-		}
-		return nil, err
+	b := vec.NewBlock(v.dim, v.total)
+	err := eachVector(ctx, r.tx, v.meta, nil, func(row, file, _ int64, stored []byte) error {
+		b.Add(row, file, stored)
+		return nil
+	})
+	if err != nil {
+		v.compared.Store(0)
+		return err
 	}
-	m, err := vec.ParseMeta(now)
+	v.block.Store(b)
+	return nil
+}
+
+// byBlock compares the vectors that are in memory.
+func (a *vectorSearch) byBlock(ctx context.Context, b *vec.Block) ([]Hit, error) {
+	allowed, err := a.filter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.h.codes.Get(ctx, a.tx, m, a.v.dim)
+	var near []fts5.Row
+	for _, n := range b.Nearest(a.unit, a.k, allowed) {
+		near = append(near, fts5.Row{Row: n.Row, Score: unitCosine(float64(n.Far))})
+	}
+	return a.hits(ctx, near)
 }
 
+// unitCosine is that of two vectors of length 1 by their distance.
+func unitCosine(far float64) float64 { return 1 - far*far/2 }
+
 // byCodes compares the vectors that codes leave.
-func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table) ([]Hit, error) {
+func (a *vectorSearch) byCodes(ctx context.Context, t *vec.Table, err error) ([]Hit, error) {
+	if err != nil {
+		return nil, err
+	}
 	allowed, err := a.filter(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +108,7 @@ func (a *vectorSearch) filter(ctx context.Context) (func(file int64) bool, error
 	if a.want == nil {
 		return nil, nil
 	}
-	paths, err := a.h.paths(ctx, a.tx)
+	paths, err := a.paths(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +159,7 @@ func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error)
 	for n < len(near) && n < a.k+maxNeighbours && near[n].Score == near[n-1].Score {
 		n++
 	}
-	return rowHits(ctx, a.tx, near[:n])
+	return a.rowHits(ctx, near[:n])
 }
 
 // exact compares every vector.
@@ -171,7 +190,7 @@ FROM n JOIN chunks AS c ON c.row=n.row JOIN files AS f ON f.id=c.file`
 
 // among compares the vectors of the wanted files, one by one.
 func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
-	paths, err := a.h.paths(ctx, a.tx)
+	paths, err := a.paths(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -205,18 +224,12 @@ func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	return a.hits(ctx, near)
 }
 
-// paths returns those of all files, by their numbers, as db sees them.
-func (h *handles) paths(ctx context.Context, db drv.Conn) (map[int64]string, error) {
-	var gen string
-	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key='generation'").Scan(&gen); err != nil {
-		return nil, err
+// paths returns those of all files, by their numbers.
+func (r *reader) paths(ctx context.Context) (map[int64]string, error) {
+	if paths := r.v.paths.Load(); paths != nil {
+		return *paths, nil
 	}
-	h.seenMu.Lock()
-	defer h.seenMu.Unlock()
-	if h.pathsOf == gen && h.pathByID != nil {
-		return h.pathByID, nil
-	}
-	rows, err := db.QueryContext(ctx, "SELECT id, path FROM files")
+	rows, err := r.tx.QueryContext(ctx, "SELECT id, path FROM files")
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +246,6 @@ func (h *handles) paths(ctx context.Context, db drv.Conn) (map[int64]string, err
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	h.pathsOf, h.pathByID = gen, out
+	r.v.paths.Store(&out)
 	return out, nil
 }

@@ -72,7 +72,7 @@ func (ix *Index) Measure(ctx context.Context, embed func(ctx context.Context, te
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", op, ix.door.path, err)
 		}
-		hits, err := nearestHits(ctx, h, ix.door.path, v, v.model, q, k, nil)
+		hits, err := ix.Vector(ctx, v.model, q, k, nil)
 		if err != nil {
 			return explain(op, ix.door.path, err)
 		}

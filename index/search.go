@@ -88,13 +88,7 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	if q.KMany > 0 && r.v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
-	vectors := make(chan struct{})
-	go func() {
-		defer close(vectors)
-		if q.Vector != nil {
-			out.Vector, out.VectorErr = nearestHits(ctx, h, ix.door.path, r.v, q.Model, q.Vector, q.K, q.Want)
-		}
-	}()
+	side := r.side(ctx, ix.door.path, &q, &out)
 	out.Chunks = r.v.total
 	switch out.Terms, err = terms(ix, r.v, q.Text); {
 	case err != nil:
@@ -106,13 +100,37 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 		}
 	}
 	r.tx.Rollback() // the other side may be waiting for a connection
-	<-vectors
+	side()
 	out.KeywordErr = explain("search", ix.door.path, err)
 	out.VectorErr = explain("search vectors", ix.door.path, out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
 		return out, out.KeywordErr
 	}
 	return out, nil
+}
+
+// side searches by vectors, beside what else is done until the function that it returns is
+// called; where they are in memory at once, which takes less than a second transaction.
+func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (end func()) {
+	switch {
+	case q.Vector == nil:
+		return func() {}
+	case r.v.block.Load() != nil:
+		out.Vector, out.VectorErr = r.nearestHits(ctx, path, q.Model, q.Vector, q.K, q.Want)
+		return func() {}
+	}
+	done := make(chan struct{})
+	h, k := r.handles, q.K
+	go func() {
+		defer close(done)
+		other, err := h.reader(ctx)
+		if err == nil {
+			defer other.tx.Rollback()
+			out.Vector, err = other.nearestHits(ctx, path, q.Model, q.Vector, k, q.Want)
+		}
+		out.VectorErr = err
+	}()
+	return func() { <-done }
 }
 
 // holders counts the chunks with each of some words.

@@ -23,10 +23,11 @@ func (ix *Index) Vector(ctx context.Context, model string, question []float32, k
 		return nil, err
 	}
 	defer done()
-	v, err := h.look(ctx)
+	r, err := h.reader(ctx)
 	if err == nil {
+		defer r.tx.Rollback()
 		var out []Hit
-		if out, err = nearestHits(ctx, h, ix.door.path, v, model, question, k, want); err == nil {
+		if out, err = r.nearestHits(ctx, ix.door.path, model, question, k, want); err == nil {
 			return out, nil
 		}
 	}
@@ -34,8 +35,8 @@ func (ix *Index) Vector(ctx context.Context, model string, question []float32, k
 }
 
 // nearestHits ranks what is nearest.
-func nearestHits(ctx context.Context, h *handles, path string, v *view, model string, question []float32, k int, want func(string) bool) ([]Hit, error) {
-	if v.model != model || model == "" || v.dim != len(question) {
+func (r *reader) nearestHits(ctx context.Context, path, model string, question []float32, k int, want func(string) bool) ([]Hit, error) {
+	if v := r.v; v.model != model || model == "" || v.dim != len(question) {
 		return nil, problem("search vectors", path, ErrModel,
 			fmt.Errorf("the index has %q of %d, the question %q of %d", v.model, v.dim, model, len(question)))
 	}
@@ -43,7 +44,10 @@ func nearestHits(ctx context.Context, h *handles, path string, v *view, model st
 	if err != nil || k <= 0 {
 		return nil, err
 	}
-	hits, err := h.nearest(ctx, v, q, k, want)
+	if err := r.keepVectors(ctx); err != nil {
+		return nil, err
+	}
+	hits, err := r.nearest(ctx, q, k, want)
 	if err != nil {
 		return nil, err
 	}

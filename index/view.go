@@ -2,16 +2,19 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/index/internal/drv"
 	"github.com/memkernel/memkernel/index/internal/fts5"
+	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// view is what searches need of the index's own state, good for one
-// generation.
+// view is what searches need of the index, good for one state of its files, chunks and
+// vectors: what is kept in it is never newer or older than that.
 type view struct {
 	*meta
 	langs []string
@@ -20,21 +23,35 @@ type view struct {
 	// frequency holds the number of chunks that hold a word, for words that
 	// were looked up.
 	frequency map[string]int64
+	// paths are those of all files, by their numbers; nil until they are needed.
+	paths atomic.Pointer[map[int64]string]
+	// spelt are the unknown words looked into last.
+	spelt spellCache
+	// hits are the chunks found last.
+	hits hitCache
+	// block is all vectors, nil if they are not kept in memory; compared counts the
+	// searches that compared all of them without.
+	block    atomic.Pointer[vec.Block]
+	compared atomic.Int32
 }
 
 // look returns the view of the present generation, at the price of one small
 // read if nothing has changed.
 func (h *handles) look(ctx context.Context) (*view, error) {
-	v, _, err := h.lookBy(ctx, h.read)
+	v, _, err := h.lookBy(ctx, h.read, h.looks)
 	return v, err
 }
 
-// lookBy is look as db sees the file, with the structure record of the word lists.
-func (h *handles) lookBy(ctx context.Context, db drv.Conn) (*view, []byte, error) {
+// lookQuery reads what tells the states of an index apart.
+const lookQuery = `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''), ` + fts5.Structure + `
+	FROM meta WHERE key='generation'`
+
+// lookBy is look as db sees the file, with the structure record of the word lists; looks
+// is lookQuery on the same.
+func (h *handles) lookBy(ctx context.Context, db drv.Conn, looks *sql.Stmt) (*view, []byte, error) {
 	var gen, codes string
 	var structure []byte
-	err := db.QueryRowContext(ctx, `SELECT value, ifnull((SELECT value FROM meta WHERE key='codes'), ''),
-		`+fts5.Structure+` FROM meta WHERE key='generation'`).Scan(&gen, &codes, &structure)
+	err := looks.QueryRowContext(ctx).Scan(&gen, &codes, &structure)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,12 +20,18 @@ var (
 // SaysSuperseded reports whether a line is marked as no longer valid: it is struck
 // through as a whole, or marked as superseded.
 func SaysSuperseded(line string) bool {
-	if !strings.Contains(line, "~~") && !strings.ContainsAny(line, ":：()[]（）【】") {
+	if !strings.Contains(line, "~~") && (!strings.ContainsAny(line, ":：()[]（）【】") || !marked(line)) {
 		return false
 	}
 	line = strings.TrimSpace(htmlNote.ReplaceAllString(line, ""))
 	line = line[len(itemLead.FindString(line)):]
 	return strickenThrough.MatchString(line) || saysSuperseded.MatchString(line)
+}
+
+// marked reports whether a line has a word that marks it as superseded.
+func marked(line string) bool {
+	low := strings.ToLower(line)
+	return strings.Contains(low, "superseded") || strings.Contains(low, "überholt") || strings.Contains(low, "已被") || strings.Contains(low, "已作废")
 }
 
 // formerly are the phrases behind which a sentence names what no longer holds, up to
@@ -53,6 +59,9 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	text = htmlNote.ReplaceAllString(text, "")
 	at := [2]int{-1, -1}
 	for _, re := range [...]*regexp.Regexp{inStrike, arrow, formerly} {
+		if re == inStrike && !strings.Contains(text, "~~") || re == arrow && !strings.ContainsAny(text, "→⇒>") {
+			continue // the expressions are slow
+		}
 		if m := re.FindStringSubmatchIndex(text); m != nil {
 			at = [2]int{m[2], m[3]}
 			break
@@ -72,7 +81,7 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 
 // cues are what a statement must hold to be a replacement: the expressions are slow,
 // and few statements hold any.
-var cues = []string{"~~", "→", "⇒", "->", "=>", "instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was ", "（was ", "from ",
+var cues = []string{"~~", "→", "⇒", "->", "=>", "instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was ", "（was ", "moved from", "changed from", "switched from", "migrated from",
 	"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
 	"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}
 
@@ -80,6 +89,9 @@ func hints(text string) bool {
 	low := strings.ToLower(text)
 	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
 }
+
+// Former returns the words of what no longer holds, in lower case.
+func (r Replacement) Former() []string { return r.former }
 
 // Mentioned reports whether a text, in lower case, has the words of what no longer
 // holds: without them it is nothing that [Replacement.Replaces].

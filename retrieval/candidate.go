@@ -2,8 +2,8 @@ package retrieval
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/memkernel/memkernel/index"
@@ -16,6 +16,8 @@ type candidate struct {
 	from time.Time
 	// hash is that of the chunk; zero for spans.
 	hash index.Hash
+	// words marks those of a chunk that was taken apart.
+	words *wordMask
 	// digest is made when it is first needed.
 	digest *digest
 	// exact is how much of the question stands in it as it was typed.
@@ -90,10 +92,12 @@ func fileHit(h index.Hit) Hit {
 
 // cite names lines of a file or of a span.
 func cite(name string, from, to int) string {
-	if from == to {
-		return fmt.Sprintf("%s#L%d", name, from)
+	out := make([]byte, 0, len(name)+16)
+	out = strconv.AppendInt(append(append(out, name...), "#L"...), int64(from), 10)
+	if from != to {
+		out = strconv.AppendInt(append(out, "-L"...), int64(to), 10)
 	}
-	return fmt.Sprintf("%s#L%d-L%d", name, from, to)
+	return string(out)
 }
 
 // score ages a candidate.
@@ -113,7 +117,10 @@ func (c *candidate) score(d decay, now time.Time) {
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
-		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(y.Score, x.Score)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Seq, y.Seq),
 			cmp.Compare(x.StartLine, y.StartLine), cmp.Compare(x.ID, y.ID))
 	})
 	for i := len(cs) - 2; i >= 0; i-- {
@@ -171,8 +178,10 @@ func (s *search) protect(cs []*candidate) {
 	}
 	terms, words := hashTerms(s.asked), s.askedWords()
 	least := -1.0
-	for _, c := range cs {
+	heldBy := make([]uint64, len(cs))
+	for i, c := range cs {
 		held, all := s.heldBy(c, terms), true
+		heldBy[i] = held
 		for _, w := range words {
 			all = all && held&w.forms != 0
 		}
@@ -183,8 +192,8 @@ func (s *search) protect(cs []*candidate) {
 	if least < 0 {
 		return
 	}
-	for _, c := range cs {
-		if c.hit.Score >= least && s.heldBy(c, terms) == 0 {
+	for i, c := range cs {
+		if c.hit.Score >= least && heldBy[i] == 0 {
 			c.hit.Score = least * (1 - 1e-9)
 		}
 	}

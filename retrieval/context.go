@@ -253,13 +253,16 @@ func (r *refiner) raiseTimes() {
 }
 
 // text returns the passage's lines.
-func (p *place) text() string { return lineRange(p.chunk.hit.Text, p.passage.from, p.passage.to) }
+func (p *place) text() string { return p.chunk.hit.Text[p.begin:p.end] }
 
 // best returns the n best passages, the best first.
 func (r *refiner) best(n int) []*place {
 	top := slices.DeleteFunc(slices.Clone(r.places), func(p *place) bool { return p.score <= 0 })
 	byPlace := func(a, b *place) int {
-		return cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score), cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
+		if c := cmp.Or(cmp.Compare(b.exact, a.exact), cmp.Compare(b.score, a.score)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.chunk.hit.Path, b.chunk.hit.Path), cmp.Compare(a.from, b.from))
 	}
 	slices.SortFunc(top, byPlace)
 	return top[:min(n, len(top))]
@@ -292,18 +295,26 @@ func (r *refiner) spread(top []*place) {
 
 // lineRange is lines of a text, from 0, to exclusive.
 func lineRange(text string, from, to int) string {
-	start := 0
+	start, end := lineSpan(text, from, to)
+	return text[start:end]
+}
+
+// lineSpan is where lines of a text begin and end, from 0, to exclusive.
+func lineSpan(text string, from, to int) (start, end int) {
 	for ; from > 0; from-- {
 		start += strings.IndexByte(text[start:], '\n') + 1
 		to--
 	}
-	end := start
+	end = start
 	for ; to > 0; to-- {
 		i := strings.IndexByte(text[end:], '\n')
 		if i < 0 {
-			return text[start:]
+			return start, len(text)
 		}
 		end += i + 1
 	}
-	return strings.TrimSuffix(text[start:end], "\n")
+	if end > start {
+		end-- // the line feed
+	}
+	return start, end
 }

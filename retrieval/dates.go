@@ -22,9 +22,34 @@ type Dated struct {
 	Date string `json:"date"`
 }
 
+// told is what a text names of times where it is of a day.
+type told struct {
+	day   string
+	times []dates.Mention
+}
+
+// times returns the times that a text names, under headings and of a day.
+func (r *read) times(text string, trail []string, day string) []dates.Mention {
+	if t := r.told.Load(); t != nil && t.day == day {
+		return t.times
+	}
+	t := &told{day, dates.In(text, trail, day)}
+	for i := range t.times {
+		t.times[i].Text = strings.Clone(t.times[i].Text) // and not the whole text
+	}
+	r.told.Store(t)
+	return t.times
+}
+
 // datesOf returns the times that a hit names other than by dates in full.
 func datesOf(h *Hit) (out []Dated) {
-	for _, m := range dates.In(h.Text, h.Trail, h.Date) {
+	var times []dates.Mention
+	if h.piece != nil {
+		times = h.piece.times(h.Text, h.Trail, h.Date)
+	} else {
+		times = dates.In(h.Text, h.Trail, h.Date)
+	}
+	for _, m := range times {
 		if !m.Literal {
 			out = append(out, Dated{h.StartLine + m.Line, m.Text, m.String()})
 		}
@@ -67,7 +92,7 @@ func (r *refiner) date() {
 	}
 	n := 0
 	for _, p := range r.places {
-		for _, m := range dates.In(p.text(), p.trail, p.chunk.hit.Date) {
+		for _, m := range p.times(p.text(), p.trail, p.chunk.hit.Date) {
 			p.dated = p.dated || r.when.covers(m.Span)
 		}
 		if p.dated {

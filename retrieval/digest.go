@@ -21,8 +21,9 @@ func analyzer() (*analysis.Analyzer, error) {
 // digest is the terms of a text, as hashes. Two terms in four billion share
 // one, too few to show in a score.
 type digest struct {
-	// set is sorted and without repeats; freq is how often each occurs.
-	set, freq []uint32
+	// set is sorted and without repeats. Behind it, in its capacity, is how often each
+	// occurs.
+	set []uint32
 	// lang is the language that the text was stemmed for, "" if it has no word
 	// in Latin letters.
 	lang string
@@ -39,12 +40,11 @@ func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 		terms, lang = a.AppendIndex(nil, text)
 	}
 	tokens := appendHashes(make([]uint32, 0, len(terms)/6), terms)
-	set, freq := tally(tokens)
-	return &digest{set, freq, lang, len(tokens)}
+	return &digest{tally(tokens), lang, len(tokens)}
 }
 
-// tally sorts hashes, in place, and counts the equal ones.
-func tally(tokens []uint32) (set, freq []uint32) {
+// tally sorts hashes, in place, and counts the equal ones: behind the set in its capacity.
+func tally(tokens []uint32) (set []uint32) {
 	slices.Sort(tokens)
 	n := 0
 	for i, h := range tokens {
@@ -53,14 +53,14 @@ func tally(tokens []uint32) (set, freq []uint32) {
 		}
 	}
 	both := make([]uint32, 2*n) // kept for long, so no larger than it must be
-	set, freq = both[:0:n], both[n:]
+	set, freq := both[:0], both[n:]
 	for i, h := range tokens {
 		if i == 0 || h != tokens[i-1] {
 			set = append(set, h)
 		}
 		freq[len(set)-1]++
 	}
-	return set, freq
+	return set
 }
 
 // appendHashes appends the hashes of terms that are between spaces.
@@ -115,7 +115,7 @@ func (d *digest) count(term uint32) uint32 {
 	if d.set[i] != term {
 		return 0
 	}
-	return d.freq[i]
+	return d.set[:2*n][n+i]
 }
 
 // jaccard returns the share of the terms of both sets that they have in

@@ -117,6 +117,15 @@ func spelled(text string) string {
 	out := make([]byte, 0, len(text))
 	space := false
 	for i := 0; i < len(text); {
+		if c := asIs[text[i]]; c != 0 {
+			if space {
+				out = append(out, ' ')
+				space = false
+			}
+			out = append(out, c)
+			i++
+			continue
+		}
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
@@ -132,17 +141,25 @@ func spelled(text string) string {
 			out = append(out, ' ')
 			space = false
 		}
-		switch {
-		case r >= 'A' && r <= 'Z':
-			out = append(out, byte(r)+'a'-'A')
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		default:
-			out = utf8.AppendRune(out, unicode.ToLower(r))
-		}
+		out = utf8.AppendRune(out, unicode.ToLower(r))
 	}
 	return string(out)
 }
+
+// asIs has the characters of one byte as they are compared, 0 for those that are not:
+// spaces and marks of Markdown.
+var asIs = func() (to [256]byte) {
+	for c := byte(' ' + 1); c < utf8.RuneSelf; c++ {
+		switch {
+		case c == '*' || c == '`':
+		case c >= 'A' && c <= 'Z':
+			to[c] = c + 'a' - 'A'
+		default:
+			to[c] = c
+		}
+	}
+	return to
+}()
 
 // stands reports whether what is spelled in a certain way stands in a text, not as part
 // of a longer word.
@@ -181,6 +198,9 @@ func unspaced(r rune) bool {
 // in returns how much of the question stands in a text of a day: 0 if nothing does, most
 // if the whole does, to the sign.
 func (e *asTyped) in(raw, date string) int {
+	if e.whole == "" && len(e.marks) == 0 {
+		return 0
+	}
 	text := spelled(raw)
 	if stands(text, e.whole) {
 		if strings.Contains(raw, e.typed) {

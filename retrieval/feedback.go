@@ -40,9 +40,19 @@ func (r *refiner) feedback() {
 	}
 	r.countHolders(words)
 	words = pick(words, float64(len(r.places)))
+	var chunk *candidate
+	there := make([]lent, 0, len(words))
 	for _, p := range r.places {
+		if p.chunk != chunk {
+			chunk, there = p.chunk, there[:0]
+			for _, w := range words {
+				if chunk.words.has(w.term) {
+					there = append(there, w)
+				}
+			}
+		}
 		add := 0.0
-		for _, w := range words {
+		for _, w := range there {
 			if f := float64(p.body.count(w.term)); f > 0 {
 				add += w.idf * f * (r.sig.K1 + 1) / (f + r.sig.K1)
 			}

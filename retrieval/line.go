@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // line is a line of a text, or a part of one.
@@ -187,19 +189,56 @@ func mark(lines []line, terms []uint32) {
 		return
 	}
 	defer analyzers.Put(a)
-	bit := make(map[uint32]uint64, len(terms))
-	for i, t := range terms {
-		bit[t] |= 1 << i
+	for i, d := range lineWords(a, lines) {
+		lines[i].mark = d.mark(terms)
 	}
+}
+
+// lineWords returns the words of each of some lines of one text.
+func lineWords(a *analysis.Analyzer, lines []line) []*digest {
+	out := make([]*digest, len(lines))
 	buf, lang := a.AppendIndex(nil, sample(lines))
 	var tokens []uint32
 	for i := range lines {
 		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)
 		tokens = appendHashes(tokens[:0], buf)
-		lines[i].mark = 0
-		for _, t := range tokens {
-			lines[i].mark |= bit[t]
+		out[i] = tallied(tokens)
+	}
+	return out
+}
+
+// mark returns the terms that a text holds, as bits.
+func (d *digest) mark(terms []uint32) (held uint64) {
+	for i, t := range terms {
+		if d.count(t) > 0 {
+			held |= 1 << i
 		}
+	}
+	return held
+}
+
+// mark is that of the hit's own lines, whose words may be kept.
+func (h *Hit) mark(lines []line) {
+	if h.piece == nil {
+		mark(lines, h.terms)
+		return
+	}
+	if len(h.terms) == 0 {
+		return
+	}
+	kept := h.piece.lines.Load()
+	if kept == nil || len(*kept) != len(lines) {
+		a, err := analyzer()
+		if err != nil {
+			return
+		}
+		defer analyzers.Put(a)
+		words := lineWords(a, lines)
+		kept = &words
+		h.piece.lines.Store(kept)
+	}
+	for i, d := range *kept {
+		lines[i].mark = d.mark(h.terms)
 	}
 }
 
@@ -232,7 +271,7 @@ const MaxSnippet = 700
 func (h *Hit) show() {
 	lines := linesOf(h)
 	if sum(lines) > MaxSnippet {
-		mark(lines, h.terms)
+		h.mark(lines)
 	}
 	part := excerpt(trim(lines), MaxSnippet, h.terms)
 	h.Snippet, h.SnippetStart, h.SnippetEnd = join(part), h.StartLine, h.EndLine

@@ -24,27 +24,29 @@ func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail 
 	if key == (index.Hash{}) {
 		key = index.HashChunk(trail, text)
 	}
-	got := o.seen(key)
+	got, young := o.seen(key)
 	if got == nil {
 		got = outlineOf(a, text, trail)
 	}
-	o.put(key, got)
+	if !young {
+		o.put(key, got)
+	}
 	return got
 }
 
-// seen returns an outline that is kept, else nil.
-func (o *outlines) seen(key index.Hash) *outline {
+// seen returns an outline that is kept, else nil, and whether it was asked for lately.
+func (o *outlines) seen(key index.Hash) (got *outline, young bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if got := o.young[key]; got != nil {
-		return got
+		return got, true
 	}
-	return o.old[key]
+	return o.old[key], false
 }
 
 // digest is that of a chunk's text, kept with its outline.
 func (o *outlines) digest(a *analysis.Analyzer, key index.Hash, text string) *digest {
-	kept := o.seen(key)
+	kept, _ := o.seen(key)
 	if kept == nil {
 		return digestOf(a, text, "")
 	}

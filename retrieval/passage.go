@@ -36,13 +36,37 @@ type passage struct {
 	asks float64
 	// tagged: it carries a tag of its significance.
 	tagged bool
-	// comesFrom and supersedes are its references, begins its first line of its own.
-	comesFrom, supersedes []string
-	begins                string
 	// gone: all of its own lines are marked as no longer valid.
 	gone bool
-	// replaces describes the statement that it replaces, nil if it mentions none.
+	// changes: it mentions a statement that it replaces.
+	changes bool
+	// pairs are those of its own lines.
+	pairs pairMask
+	// others is shared by the passages that speak of none.
+	*others
+	// begin is where its text begins in the chunk's, ownBegin its own lines do, and end
+	// where both end.
+	begin, ownBegin, end int32
+	read
+}
+
+// others is which other statements a passage speaks of.
+type others struct {
+	// comesFrom and supersedes are its references.
+	comesFrom, supersedes []string
+	// replaces describes the statement that it replaces, nil if it mentions none or is gone
+	// itself; former are the pairs of that one's words.
 	replaces *markdownstore.Replacement
+	former   pairMask
+}
+
+var noOthers others
+
+// read is what is kept of a text that was shown: the words of each of its lines, and the
+// times that it names. Both are made when they are first asked for.
+type read struct {
+	lines atomic.Pointer[[]*digest]
+	told  atomic.Pointer[told]
 }
 
 // outline is the passages of a chunk, in order.
@@ -50,6 +74,10 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
+	// mask marks the words of all passages.
+	mask wordMask
+	// read is of the whole chunk.
+	read
 	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
@@ -57,18 +85,53 @@ type outline struct {
 // outlineOf takes a chunk apart.
 func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	terms, lang := a.AppendLines(nil, unreferenced(text))
-	c := cutter{a: a, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
+	c := cutter{a: a, whole: text, lang: lang, lines: splitLines(text), terms: bytes.Split(terms, []byte{'\n'}), above: trail}
 	c.about = c.words(nil)
 	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
 		c.unit(u)
 	}
 	c.flush(len(c.lines))
-	return &outline{passages: c.out, over: c.words(trail)}
+	o := &outline{passages: c.out, over: c.words(trail)}
+	for _, p := range c.out {
+		for _, d := range []*digest{p.body, p.label, p.title} {
+			o.mask.add(d)
+		}
+	}
+	return o
+}
+
+// wordMask marks words by their hashes: one that isn't marked isn't among them.
+type wordMask [16]uint64
+
+func (m *wordMask) add(d *digest) {
+	if d != nil {
+		for _, t := range d.set {
+			m[t>>6%16] |= 1 << (t % 64)
+		}
+	}
+}
+
+func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
+
+// pairMask marks which bytes stand side by side in texts: what has a pair that isn't
+// marked doesn't stand in them.
+type pairMask [4]uint64
+
+func (m *pairMask) add(text string) {
+	for i := 1; i < len(text); i++ {
+		h := (uint32(text[i-1])<<8 | uint32(text[i])) * 0x9E3779B1 >> 24
+		m[h>>6] |= 1 << (h % 64)
+	}
+}
+
+func (m *pairMask) hasAll(of *pairMask) bool {
+	return of[0]&^m[0]|of[1]&^m[1]|of[2]&^m[2]|of[3]&^m[3] == 0
 }
 
 // cutter makes passages of units.
 type cutter struct {
 	a     *analysis.Analyzer
+	whole string
 	lang  string
 	lines []string
 	// terms are the analysed words of each line.
@@ -138,6 +201,10 @@ func (c *cutter) text(u markdownstore.Unit, from, to int) {
 		start, c.heads = c.head, false
 	}
 	alone := u.Kind == markdownstore.UnitTable || stamped(c.lines[from:to])
+	if alone && from+1-start > maxPassage {
+		c.add(&passage{from: start, to: min(from, start+maxPassage)}, start)
+		start = from
+	}
 	size := to - start
 	parts := (size + maxPassage - 1) / maxPassage
 	if alone {
@@ -186,18 +253,32 @@ func (c *cutter) add(p *passage, own int) {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
 	p.asks, p.tagged = questionShare(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
-	p.comesFrom, p.supersedes = refersTo(c.lines[own:p.to])
+	speaksOf := others{}
+	speaksOf.comesFrom, speaksOf.supersedes = refersTo(c.lines[own:p.to])
 	if own < len(c.lines) {
-		p.begins = c.lines[own]
-		p.task = box.MatchString(p.begins)
+		p.task = strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
 	}
 	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
-	if r, ok := markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); ok && !p.gone {
-		p.replaces = &r
+	var r markdownstore.Replacement
+	if r, p.changes = markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); p.changes && !p.gone {
+		speaksOf.replaces = &r
+		for _, w := range r.Former() {
+			speaksOf.former.add(w)
+		}
+	}
+	p.others = &noOthers
+	if len(speaksOf.comesFrom)+len(speaksOf.supersedes) > 0 || speaksOf.replaces != nil {
+		p.others = &speaksOf
+	}
+	for _, l := range c.lines[own:p.to] {
+		p.pairs.add(strings.ToLower(l))
 	}
 	p.own = own
+	begin, end := lineSpan(c.whole, p.from, p.to)
+	ownBegin, _ := lineSpan(c.whole, own, p.to)
+	p.begin, p.ownBegin, p.end = int32(begin), int32(ownBegin), int32(end)
 	if own > p.from {
 		p.title = tallied(c.hashes(p.from, own))
 	}
@@ -243,8 +324,7 @@ func (c *cutter) words(texts []string) *digest {
 
 func tallied(tokens []uint32) *digest {
 	n := len(tokens)
-	set, freq := tally(tokens)
-	return &digest{set: set, freq: freq, size: n}
+	return &digest{set: tally(tokens), size: n}
 }
 
 // questionShare returns the share of the sentences in some lines that end with a
@@ -282,7 +362,7 @@ var tagged = lazyregexp.New(`(?i)^\W{0,4}(?:\d{1,9}[.)]\s+)?(?:\[[ x]\]\s+)?(?:\
 const tagBracket = `\[(?:decision|surprise|human|lesson|identity)\b[^\]()]{0,60}\]`
 
 // Tagged reports whether a line of memory carries a tag of significance.
-func Tagged(line string) bool { return tagged.MatchString(line) }
+func Tagged(line string) bool { return strings.Contains(line, "[") && tagged.MatchString(line) }
 
 // anyTagged reports whether the first or the last line of a passage is tagged.
 func anyTagged(lines []string) bool {

@@ -43,6 +43,7 @@ func TestPassages(t *testing.T) {
 		{"sibling headings", "## A\n## B\ntext\n", []string{"1-1", "2-3"}},
 		{"only a heading", "# A\n", []string{"1-1"}},
 		{"too far from its heading", "# A\n\n\n\n\n\ntext\n", []string{"1-3", "4-7"}},
+		{"a table too far from its heading", "# A\n\n\n\n\n| a |\n", []string{"1-5", "6-6"}},
 		{"long paragraph", strings.Repeat("line\n", 12), []string{"1-4", "5-8", "9-12"}},
 		{"code", "```go\na\nb\nc\nd\ne\nf\n```\n", []string{"1-4", "5-8"}},
 		{"rule and blank lines", "\n\n---\n\ntext\n\n\n", []string{"5-5"}},

@@ -97,6 +97,7 @@ func places(hits []Hit, limit int) []Hit {
 			spots[at].add(h, i < limit)
 		} else if len(spots) < limit {
 			h.show()
+			h.Dates = datesOf(h)
 			s := &spot{h, h.StartLine, h.EndLine, MaxSnippet - utf8.RuneCountInString(h.Snippet)}
 			s.follow(h)
 			spots = append(spots, s)
@@ -121,8 +122,11 @@ func (s *spot) holds(h *Hit) bool {
 
 // text names what the hit's lines are of: a file, or the page that a span is a piece of.
 func (h *Hit) text() string {
+	if h.Path != "" {
+		return h.Path
+	}
 	page, _, _ := strings.Cut(h.ID, LinesMark)
-	return cmp.Or(h.Path, page)
+	return page
 }
 
 // spanLine is the line of its page that a span begins with, 0 if it is no piece of one.
@@ -147,6 +151,7 @@ func (s *spot) add(h *Hit, must bool) {
 	if !must && utf8.RuneCountInString(h.Snippet) > s.room {
 		return
 	}
+	h.Dates = datesOf(h)
 	s.take(h)
 	s.follow(h)
 }
@@ -191,7 +196,7 @@ func (h *Hit) announces() bool {
 		return false
 	}
 	lines := linesOf(h)
-	mark(lines, h.terms)
+	h.mark(lines)
 	return !slices.ContainsFunc(lines, func(l line) bool { return l.mark != 0 && !strings.HasPrefix(l.text, "#") })
 }
 
@@ -202,6 +207,7 @@ func (s *spot) follow(h *Hit) {
 		return
 	}
 	next := *h
+	next.piece = nil
 	next.SnippetStart, next.Snippet, next.SupersededBy = 0, "", ""
 	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
 		no := h.EndLine + 1 + i

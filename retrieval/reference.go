@@ -143,7 +143,7 @@ func (p *place) names(q *place) bool {
 // one, which is not newer: both have dates, or they are in one file and this one
 // behind.
 func (p *place) outdates(q *place) bool {
-	if p.replaces == nil {
+	if p.replaces == nil || q.changes || !q.pairs.hasAll(&p.former) {
 		return false
 	}
 	ph, qh := &p.chunk.hit, &q.chunk.hit
@@ -155,8 +155,11 @@ func (p *place) outdates(q *place) bool {
 	case ph.Date == "" || qh.Date == "" || ph.Date < qh.Date:
 		return false
 	}
-	return p.replaces.Replaces(lineRange(qh.Text, q.passage.own, q.passage.to))
+	return p.replaces.Replaces(qh.Text[q.ownBegin:q.end])
 }
 
 // comesAs reports whether a passage begins with a line of that name.
-func (p *place) comesAs(ref string) bool { return lineName(p.begins) == ref }
+func (p *place) comesAs(ref string) bool {
+	first, _, _ := strings.Cut(p.chunk.hit.Text[p.ownBegin:p.end], "\n")
+	return lineName(first) == ref
+}

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -105,25 +106,35 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 // layOut puts the passages of all chunks in the order of their files, each once.
 func (r *refiner) layOut(cs []*candidate) {
 	r.names = make([]bool, len(r.terms))
-	byFile := map[string][]*place{}
-	var files []string
+	fileOf := map[string]int{}
+	var files [][]*place
+	var there []int
 	for _, c := range cs {
 		o := r.outlines.get(r.a, c.hash, c.hit.Text, c.hit.Trail)
-		if _, ok := byFile[c.hit.Path]; !ok {
-			files = append(files, c.hit.Path)
+		f, ok := fileOf[c.hit.Path]
+		if !ok {
+			f = len(files)
+			fileOf[c.hit.Path], files = f, append(files, nil)
 		}
+		there = there[:0]
+		for j, t := range r.terms {
+			if o.mask.has(t) {
+				there = append(there, j)
+			}
+		}
+		c.hit.piece, c.words = &o.read, &o.mask
 		found := make([]place, len(o.passages))
 		about := headings{over: o.over}
 		for i := range o.passages {
 			p := &found[i]
 			p.passage, p.chunk = o.passages[i], c
 			p.from, p.to = c.hit.StartLine+p.passage.from, c.hit.StartLine+p.passage.to-1
-			r.count(p, about.of(p.about, r.terms))
-			byFile[c.hit.Path] = append(byFile[c.hit.Path], p)
+			r.count(p, there, about.of(p.about, r.terms))
+			files[f] = append(files[f], p)
 		}
 	}
-	for _, f := range files {
-		r.file(byFile[f])
+	for _, ps := range files {
+		r.file(ps)
 	}
 	for _, s := range r.sessions {
 		s.talk = s.talks()
@@ -164,31 +175,39 @@ func (h *headings) of(about *digest, terms []uint32) uint64 {
 	return h.held
 }
 
-// count finds how often a passage holds the terms.
-func (r *refiner) count(p *place, about uint64) {
+// count finds how often a passage holds the terms, of which there are in its chunk, and
+// about in the headings above it.
+func (r *refiner) count(p *place, there []int, about uint64) {
 	n := len(r.terms)
 	if len(r.numbers) < 2*n {
 		r.numbers = make([]float64, 512*n)
 	}
 	p.tf, p.part, r.numbers = r.numbers[:n:n], r.numbers[n:2*n:2*n], r.numbers[2*n:]
-	for j, t := range r.terms {
-		p.tf[j] = float64(p.body.count(t))
-		if about&(1<<j) != 0 {
-			p.tf[j] += r.sig.Heading
-		}
+	for _, j := range there {
+		t := r.terms[j]
+		own := p.body.count(t)
+		p.tf[j] = float64(own)
 		if p.label != nil && p.label.count(t) > 0 {
 			p.named, r.names[j] = true, true
 			p.held |= 1 << j
 		}
-		if p.body.count(t) > 0 || p.title != nil && p.title.count(t) > 0 {
+		if own > 0 || p.title != nil && p.title.count(t) > 0 {
 			p.held |= 1 << j
 		}
+	}
+	for ; about != 0; about &= about - 1 {
+		p.tf[bits.TrailingZeros64(about)] += r.sig.Heading
 	}
 }
 
 // file adds the passages of one file. Chunks overlap, so some come twice.
 func (r *refiner) file(ps []*place) {
-	slices.SortStableFunc(ps, func(a, b *place) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	slices.SortStableFunc(ps, func(a, b *place) int {
+		if a.from != b.from {
+			return cmp.Compare(a.from, b.from)
+		}
+		return cmp.Compare(b.to, a.to)
+	})
 	var s *session
 	end := 0
 	for _, p := range ps {
@@ -226,9 +245,11 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	w := r.weights().among(*r.hits)
 	held := map[*candidate]bool{}
 	out := make([]*candidate, 0, len(top))
-	for _, p := range top {
+	made := make([]candidate, len(top))
+	for i, p := range top {
 		held[p.chunk] = true
-		c := p.candidate(w)
+		c := &made[i]
+		p.candidate(c, w)
 		switch {
 		case p.words == r.groups:
 			c.holds = all
@@ -248,10 +269,11 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 // halfPassage is the score of a passage that becomes one half.
 const halfPassage = 60
 
-func (p *place) candidate(w weights) *candidate {
-	c := &candidate{hit: p.chunk.hit, from: p.chunk.from, digest: p.body}
+// candidate makes c one of the passage.
+func (p *place) candidate(c *candidate, w weights) {
+	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, p.body
 	h := &c.hit
-	h.passage, h.whole, h.first, h.words = true, h.Text, h.StartLine, p.body.set
+	h.passage, h.piece, h.whole, h.first, h.words = true, &p.passage.read, h.Text, h.StartLine, p.body.set
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
@@ -265,5 +287,4 @@ func (p *place) candidate(w weights) *candidate {
 	}
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
 	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
-	return c
 }

@@ -185,8 +185,10 @@ type Hit struct {
 	// terms are the question's, by which Pack cuts what does not fit.
 	terms []uint32
 	// passage reports whether it is part of a chunk, whose text is whole, from
-	// line first on; words are the hashes of its own.
+	// line first on; words are the hashes of its own. piece is what is kept of Text, nil
+	// if nothing is.
 	passage bool
+	piece   *read
 	// talk: it is a turn of a conversation, which answers without words of the question.
 	talk  bool
 	whole string

@@ -73,8 +73,11 @@ func (s *search) run(ctx context.Context) {
 	picked := behindHolders(s.pick(cs, lambda))
 	s.calibrate(picked)
 	picked = s.sufficient(picked)
+	s.result.Hits = slices.Grow(s.result.Hits, len(picked))
 	for _, c := range picked {
-		c.hit.Dates = datesOf(&c.hit)
+		if s.q.Lines {
+			c.hit.Dates = datesOf(&c.hit)
+		}
 		if s.q.Lines && !s.q.NoSnippets {
 			c.hit.show()
 		}

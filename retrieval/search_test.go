@@ -247,7 +247,7 @@ func TestDiversityEqualsItsDefinition(t *testing.T) {
 		lambda := rapid.Float64Range(.01, .99).Draw(t, "lambda")
 		var lazy, full []*candidate
 		for i := range n {
-			set, _ := tally(rapid.SliceOfN(rapid.Uint32Range(0, 9), 0, 6).Draw(t, "terms"))
+			set := tally(rapid.SliceOfN(rapid.Uint32Range(0, 9), 0, 6).Draw(t, "terms"))
 			h := Hit{ID: fmt.Sprint(i), Score: float64(rapid.IntRange(1, 9).Draw(t, "score"))}
 			lazy = append(lazy, &candidate{hit: h, digest: &digest{set: set}})
 		}

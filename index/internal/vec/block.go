@@ -1,0 +1,131 @@
+package vec
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+)
+
+// Block is vectors of length 1 in memory, to be compared one by one.
+type Block struct {
+	dim         int
+	rows, files []int64
+	numbers     []float32
+	// room lends room for candidates.
+	room sync.Pool
+}
+
+// NewBlock makes a block for about n vectors of length dim.
+func NewBlock(dim int, n int64) *Block {
+	return &Block{dim: dim, rows: make([]int64, 0, n), files: make([]int64, 0, n), numbers: make([]float32, 0, n*int64(dim))}
+}
+
+// Add appends the vector of a row, as it is stored.
+func (b *Block) Add(row, file int64, stored []byte) {
+	b.rows, b.files = append(b.rows, row), append(b.files, file)
+	b.numbers = append(b.numbers, Floats(stored)...)
+}
+
+// Near is a row and how far its vector is, as the root of the sum of squares.
+type Near struct {
+	Row int64
+	Far float32
+}
+
+// candidate is an entry of a block and about what its product with the question is.
+type candidate struct {
+	at      int32
+	product float32
+}
+
+// slack is more than what the product of two vectors of length 1, of MaxBlockDim numbers
+// at most, is off by the order of its additions.
+const slack = 1e-3
+
+// MaxBlockDim is the greatest length of the vectors of a block.
+const MaxBlockDim = 4096
+
+// Nearest finds the k vectors that are nearest to v, of length 1, and those that are as
+// near as the last. allowed, if not nil, reports whether the vectors of a file count; it
+// is asked of those that come near. A product with several sums says which may be among
+// them, and the sum of squares in the order of the numbers, which is what sqlite-vec
+// computes, decides.
+func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []Near {
+	if k <= 0 || len(v) != b.dim {
+		return nil
+	}
+	room, _ := b.room.Get().(*[]candidate)
+	if room == nil {
+		room = new([]candidate)
+	}
+	near, floor, most := (*room)[:0], float32(math.Inf(-1)), 4*k
+	for i := range b.rows {
+		p := product(v, b.numbers[i*b.dim:][:b.dim])
+		if p < floor || allowed != nil && !allowed(b.files[i]) {
+			continue
+		}
+		if near = append(near, candidate{int32(i), p}); len(near) >= most {
+			near, floor = closest(near, k)
+			most = max(4*k, 2*len(near))
+		}
+	}
+	near, _ = closest(near, k)
+	out := make([]Near, len(near))
+	for i, c := range near {
+		out[i] = Near{b.rows[c.at], distance(v, b.numbers[int(c.at)*b.dim:][:b.dim])}
+	}
+	*room = near
+	b.room.Put(room)
+	slices.SortFunc(out, func(x, y Near) int { return cmp.Or(cmp.Compare(x.Far, y.Far), cmp.Compare(x.Row, y.Row)) })
+	n := min(k, len(out))
+	for n < len(out) && out[n].Far == out[n-1].Far {
+		n++
+	}
+	return out[:n]
+}
+
+// closest leaves the k candidates with the largest products, and all that may be as near;
+// floor is what others need.
+func closest(near []candidate, k int) (left []candidate, floor float32) {
+	slices.SortFunc(near, func(x, y candidate) int { return cmp.Compare(y.product, x.product) })
+	if len(near) <= k {
+		return near, float32(math.Inf(-1))
+	}
+	floor = near[k-1].product - slack
+	n := k
+	for n < len(near) && near[n].product >= floor {
+		n++
+	}
+	return near[:n], floor
+}
+
+// product is that of two vectors of one length.
+func product(v, w []float32) float32 {
+	var a, b, c, d, e, f, g, h float32
+	for len(v) >= 8 && len(w) >= 8 {
+		a += v[0] * w[0]
+		b += v[1] * w[1]
+		c += v[2] * w[2]
+		d += v[3] * w[3]
+		e += v[4] * w[4]
+		f += v[5] * w[5]
+		g += v[6] * w[6]
+		h += v[7] * w[7]
+		v, w = v[8:], w[8:]
+	}
+	for i, x := range v {
+		a += x * w[i]
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+// distance is the root of the sum of squares, rounded as sqlite-vec does.
+func distance(v, w []float32) float32 {
+	var sum float32
+	for i, x := range v {
+		t := x - w[i]
+		sum += float32(t * t)
+	}
+	return float32(math.Sqrt(float64(sum)))
+}
