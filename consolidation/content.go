@@ -118,7 +118,11 @@ func (a *auditor) files() {
 		f := &a.snap.Files[i]
 		switch {
 		case f.Err != nil:
-			a.add(health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
+			severity := health.Error
+			if refused(f.Err) {
+				severity = health.Warning
+			}
+			a.add(health.Finding{Severity: severity, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
 				Hint: "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size"})
 		case f.Shadowed:
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})

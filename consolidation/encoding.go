@@ -20,8 +20,8 @@ type damage struct {
 func damages() []damage {
 	const again = "put the text in again from its source, saved as UTF-8"
 	return []damage{
-		{"zero bytes", again, health.Error, countOf("\x00")},
-		{"bytes that are no UTF-8", "save the file as UTF-8", health.Error, invalid},
+		{"zero bytes", again, health.Warning, countOf("\x00")},
+		{"bytes that are no UTF-8", "save the file as UTF-8", health.Warning, invalid},
 		{"replacement characters (U+FFFD), each of which was another", again, health.Warning, countOf("\uFFFD")},
 		{"text that was decoded twice, such as Ã© for é", again, health.Warning, mojibake},
 		{"a byte-order mark", "save the file as UTF-8 without one", health.Note, byteOrderMark},
@@ -38,7 +38,7 @@ func (a *auditor) encoding() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
-			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
+			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
 			continue
 		}
 		for k, d := range kinds {

@@ -40,9 +40,9 @@ var (
 	// amounts are several numbers with what they are of: p200/c30, 8k/32k, min8/max32.
 	amounts = lazyregexp.New(`^(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2}(?:/(?:[A-Za-z]{1,5}-?)?\d{0,5}(?:\.\d+)?[A-Za-z%]{0,2})+$`)
 	// exampleWord is a word that nobody's secret has in it.
-	exampleWord = lazyregexp.New(`(?i)example|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
-	// usualPassword is one that stands in every tutorial.
-	usualPassword = lazyregexp.New(`(?i)^(?:pass|passwd|password|passw0rd|pwd|pw|secret|token|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abc|abcd|example|default|dev|local)[0-9!._-]{0,4}$`)
+	exampleWord = lazyregexp.New(`(?i)example|eyJzdWIiOiIxMjM0NTY3ODkw|your[-_]|yourkey|yourtoken|yourpass|placeholder|changeme|change[-_]me|dummy|sample|redacted|x{8}|0{8}|not[-_]?real|fake|insert[-_]`)
+	// usualPassword is one that stands in every tutorial, or says what belongs in its place.
+	usualPassword = lazyregexp.New(`(?i)^(?:(?:my|our|the|some|pass|passwd|password|passw0rd|pwd|pw|super|secret|token|key|api|auth|bearer|client|app|db|test|testing|demo|root|admin|guest|user|postgres|mysql|mongo|redis|hunter|changeme|letmein|qwerty|foo|bar|abcd?|default|dev|local)[-_.]?)+(?:v?[0-9]{0,4}[!.]{0,2})$`)
 	// words in lower case with numbers among them: an identifier, or a phrase.
 	wordy = lazyregexp.New(`^(?:[a-z]{2,}|\d{1,4})(?:[-_](?:[a-z]+|\d{1,4}))+$`)
 	// phraseKey is a name of what may be a phrase.
