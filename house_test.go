@@ -25,7 +25,7 @@ var arrows = map[string][]string{
 	".":                       {},
 	"cachelayout":             {},
 	"checkpoint":              {".", "internal/store", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
-	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/progress", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
+	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/nearest", "internal/progress", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/visible"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
@@ -398,21 +398,6 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{}
-
-// receiver is the name of a method's type.
-func receiver(t ast.Expr) string {
-	switch t := t.(type) {
-	case *ast.StarExpr:
-		return receiver(t.X)
-	case *ast.IndexExpr:
-		return receiver(t.X)
-	case *ast.IndexListExpr:
-		return receiver(t.X)
-	case *ast.Ident:
-		return t.Name
-	}
-	return ""
-}
 
 // TestModules holds that the root can be released as it is, since `go install` of a
 // version refuses a module with replacements, and that the modules below it choose the

@@ -188,6 +188,23 @@ type auditor struct {
 	report *health.Report
 }
 
+// together notes findings of one cause as one: what there is of it in all, at the first
+// place, the others beside it. A few are noted one by one.
+func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {
+	if len(found) <= few {
+		for i := range found {
+			a.add(found[i])
+		}
+		return
+	}
+	f := found[0]
+	f.What = what(len(found))
+	for i := range found[1:] {
+		f.Others = append(f.Others, found[i+1].Place)
+	}
+	a.add(f)
+}
+
 // add notes a finding of the check at hand. What it quotes may hold a secret.
 func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)

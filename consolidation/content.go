@@ -3,6 +3,7 @@ package consolidation
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -12,8 +13,11 @@ import (
 // mark is what a masker puts in a secret's place.
 var mark = lazyregexp.New(`\[masked:([^\]\s]+)\]`)
 
-// secrets finds the lines that hold what would be masked. The secret itself is never
-// repeated.
+// severalSecrets is how many secrets of one rule in one file are told one by one.
+const severalSecrets = 3
+
+// secrets finds the lines that hold what would be masked, but for what examples have. The
+// secret itself is never repeated.
 func (a *auditor) secrets() {
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -25,14 +29,29 @@ func (a *auditor) secrets() {
 			continue
 		}
 		was, is := strings.Split(f.Doc.Raw, "\n"), strings.Split(masked, "\n")
+		var rules []string
+		found := map[string][]health.Finding{}
 		for n := 0; n < len(was) && n < len(is); n++ {
-			before := len(mark.FindAllString(was[n], -1))
-			marks := mark.FindAllStringSubmatch(is[n], -1)
-			if len(marks) <= before {
+			if was[n] == is[n] {
 				continue
 			}
-			a.add(health.Finding{Severity: health.Error, Place: health.Lines(f.Path, n+1, n+1), What: fmt.Sprintf("holds a secret (rule %s)", marks[len(marks)-1][1]),
+			rule := ""
+			for _, v := range maskedValues(was[n], is[n]) {
+				if !v.example() {
+					rule = v.rule
+				}
+			}
+			if rule == "" {
+				continue
+			}
+			if found[rule] == nil {
+				rules = append(rules, rule)
+			}
+			found[rule] = append(found[rule], health.Finding{Severity: health.Error, Place: health.Lines(f.Path, n+1, n+1), What: fmt.Sprintf("holds a secret (rule %s)", rule),
 				Hint: "change it where it is valid, then take it out of the file and of its history; what is none can be named in redact.allow"})
+		}
+		for _, rule := range rules {
+			a.together(found[rule], severalSecrets, func(n int) string { return fmt.Sprintf("holds a secret (rule %s), as do %d other lines", rule, n-1) })
 		}
 	}
 }
@@ -99,7 +118,11 @@ func (a *auditor) files() {
 		f := &a.snap.Files[i]
 		switch {
 		case f.Err != nil:
-			a.add(health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
+			severity := health.Error
+			if refused(f.Err) {
+				severity = health.Warning
+			}
+			a.add(health.Finding{Severity: severity, Place: health.Place{Path: f.Path}, What: "can't be read: " + oneLine(f.Err.Error()),
 				Hint: "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size"})
 		case f.Shadowed:
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is not used: MEMORY.md stands in its place", Hint: "move what it says into MEMORY.md"})
@@ -126,22 +149,33 @@ func (s *Snapshot) Mentioned() map[string]bool {
 	return out
 }
 
-// pointers looks whether the pages that memory names can still be read.
+// pointers looks whether the pages that memory names can still be read: each once, and
+// not in logs of days that are over.
 func (a *auditor) pointers() {
 	if a.Resolves == nil {
 		a.report.Skip("there is no state folder to look in")
 		return
 	}
+	today := a.Now.In(a.Timezone).Format(time.DateOnly)
+	found := map[string][]health.Finding{}
+	var ids []string
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		n := 0
 		for l := range lines(f.Doc.Raw) {
 			n++
 			for _, id := range pageMention.FindAllString(l, -1) {
-				if !a.Resolves(id) {
-					a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n, n), What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
+				if f.closed(today) || a.Resolves(id) {
+					continue
 				}
+				if found[id] == nil {
+					ids = append(ids, id)
+				}
+				found[id] = append(found[id], health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, n, n), What: "names page " + id + ", which can't be read", Hint: "say what it held instead, or take the reference out"})
 			}
 		}
+	}
+	for _, id := range ids {
+		a.together(found[id], 1, func(n int) string { return "names page " + id + ", which can't be read" + alsoLines(n-1) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/kernel/health"
@@ -33,8 +34,9 @@ type saying struct {
 }
 
 // duplicates finds entries with the same content, word for word or nearly, in one
-// file and across files. A log is what was done that day, so what two days share
-// is repetition and no fault, and neither is what a curated file has of a log.
+// file and across files that are about how things are. A log is what was done that day:
+// it may repeat itself and be repeated. What several files have in one place comes of a
+// template, and so do tasks.
 func (a *auditor) duplicates() {
 	all := sayingsIn(a.snap)
 	group(all, a.NearDuplicate)
@@ -42,11 +44,120 @@ func (a *auditor) duplicates() {
 	for i := range all {
 		members[all[i].head] = append(members[all[i].head], i)
 	}
+	var pairs []pairOf
+	at := map[[2]string]int{}
 	for i := range all {
-		if m := members[i]; len(m) > 1 {
-			a.repeated(all, m)
+		m := members[i]
+		if len(m) < 2 || fromTemplate(all, m) {
+			continue
+		}
+		f := a.repeated(all, m)
+		key := [2]string{f.Path, f.Others[0].Path}
+		n, ok := at[key]
+		if !ok {
+			n, at[key] = len(pairs), len(pairs)
+			pairs = append(pairs, pairOf{})
+		}
+		pairs[n].add(f)
+	}
+	for _, p := range pairs {
+		p.tell(a)
+	}
+}
+
+// severalEntries is how many entries that two files, or two places of one, share are told
+// one by one.
+const severalEntries = 2
+
+// pairOf are the duplicates of two files.
+type pairOf struct {
+	found []duplicate
+}
+
+// duplicate is a run of entries that two places share.
+type duplicate struct {
+	health.Finding
+	entries int
+	// verb is how the first of them is repeated, excerpt how it begins.
+	verb, excerpt string
+	// apart: they are of one topic and stand under two of its headings.
+	apart bool
+}
+
+// add notes a duplicate. One that follows on the last one, in both places, belongs to it.
+func (p *pairOf) add(f duplicate) {
+	if n := len(p.found) - 1; n >= 0 && len(f.Others) == 1 && len(p.found[n].Others) == 1 {
+		if last := &p.found[n]; last.EndLine+1 == f.StartLine && last.Others[0].EndLine+1 == f.Others[0].StartLine {
+			last.EndLine, last.Others[0].EndLine = f.EndLine, f.Others[0].EndLine
+			last.entries++
+			return
 		}
 	}
+	p.found = append(p.found, f)
+}
+
+// leastRun is how many entries in a row two parts of a topic must share: one or two are
+// said of what each part's heading names.
+const leastRun = 3
+
+// tell reports the duplicates of two files.
+func (p *pairOf) tell(a *auditor) {
+	var found []health.Finding
+	entries := 0
+	for i := range p.found {
+		d := &p.found[i]
+		if d.apart && d.entries < leastRun {
+			continue
+		}
+		entries += d.entries
+		d.What = d.what()
+		found = append(found, d.Finding)
+	}
+	a.together(found, severalEntries, func(int) string {
+		first := &found[0]
+		of := "entries of " + first.Others[0].Path
+		if first.Path == first.Others[0].Path {
+			of = "of its own entries"
+		}
+		return fmt.Sprintf("has %d %s once more: the first %s", entries, of, first.What)
+	})
+}
+
+// apart reports whether a group stands in one topic, each member under a heading of its
+// own.
+func apart(all []saying, members []int) bool {
+	trails := map[string]bool{}
+	for _, i := range members {
+		e := all[i].entry
+		if all[i].file.Kind != markdownstore.KindTopic || e.Path != all[members[0]].entry.Path {
+			return false
+		}
+		trails[strings.Join(e.Trail, "\n")] = true
+	}
+	return len(trails) == len(members)
+}
+
+// templateFiles is in how many files an entry must stand to come of a template.
+const templateFiles = 3
+
+// fromTemplate reports whether a group is what a template, or a list of tasks that is done
+// again, leaves behind: the same in several files, at the same place in each, or a task
+// in two.
+func fromTemplate(all []saying, members []int) bool {
+	files, headings, tasks := map[string]bool{}, map[string]bool{}, 0
+	for _, i := range members {
+		e := all[i].entry
+		files[e.Path] = true
+		last := ""
+		if len(e.Trail) > 0 {
+			last = e.Trail[len(e.Trail)-1]
+		}
+		headings[last] = true
+		if e.State == StateOpen || e.State == StateDone {
+			tasks++
+		}
+	}
+	return len(files) > 1 && tasks == len(members) || len(files) >= templateFiles && len(files) == len(members) && len(headings) == 1
 }
 
 // sayingsIn returns the entries that are compared, curated files first.
@@ -54,13 +165,13 @@ func sayingsIn(s *Snapshot) []saying {
 	var out []saying
 	for i := range s.Files {
 		f := &s.Files[i]
-		if f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindState || f.Shadowed {
+		if !f.Evergreen() {
 			continue
 		}
 		for j := range f.Entries {
 			e := &f.Entries[j]
 			ws := words(e.Plain)
-			if e.State == StateSuperseded || !substantial(f, e, ws) {
+			if e.State == StateSuperseded || !substantial(f, e, ws) || command(e.Text) {
 				continue
 			}
 			out = append(out, saying{entry: e, file: f, key: strings.Join(ws, " "), numbers: numbers(ws), set: shingles(ws)})
@@ -83,6 +194,9 @@ func substantial(f *File, e *Entry, ws []string) bool {
 			n--
 		}
 	}
+	if e.Dated && f.Kind == markdownstore.KindMemory {
+		return n >= 2*leastWords // a part of it that is kept as a log
+	}
 	switch f.Kind {
 	case markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindInstructions:
 		return n >= 2*leastCurated
@@ -95,22 +209,15 @@ func order(f *File) int {
 	switch {
 	case f.Kind == markdownstore.KindMemory:
 		return 0
-	case f.Evergreen():
-		return 1
 	}
-	return 2
+	return 1
 }
 
-// comparable reports whether the same content in two files is a fault: both are
-// about how things are, or both are about one day.
-func comparable(f, g *File) bool {
-	if f == g {
-		return true
-	}
-	if f.Evergreen() || g.Evergreen() {
-		return f.Evergreen() && g.Evergreen()
-	}
-	return f.Date != "" && f.Date == g.Date
+// command reports whether an entry is nothing but code, as a command that is needed in
+// several places.
+func command(text string) bool {
+	rest := codeSpan.ReplaceAllString(text, "")
+	return rest != text && !strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
 // group sets for every saying the first that it repeats. Pairs are found by their
@@ -144,14 +251,14 @@ func group(all []saying, near float64) {
 
 // same reports whether two sayings are one. With another number they are two.
 func same(s, t *saying, near float64) bool {
-	if !comparable(s.file, t.file) || !slices.Equal(s.numbers, t.numbers) {
+	if !slices.Equal(s.numbers, t.numbers) {
 		return false
 	}
 	return s.key == t.key || near > 0 && near < 1 && similarity(s.set, t.set) >= near
 }
 
-// repeated reports a group at its second place.
-func (a *auditor) repeated(all []saying, members []int) {
+// repeated is the duplicate that a group is, at its second place.
+func (a *auditor) repeated(all []saying, members []int) duplicate {
 	first := &all[members[0]]
 	f := health.Finding{Severity: health.Note, Hint: "keep one of them, and refer to it from the other if that is needed"}
 	verb := "repeats"
@@ -168,12 +275,19 @@ func (a *auditor) repeated(all []saying, members []int) {
 			verb = "nearly repeats"
 		}
 	}
-	f.What = fmt.Sprintf("%s %s", verb, f.Others[0])
-	if more := len(f.Others) - 1; more > 0 {
-		f.What += fmt.Sprintf(", and so do %s", count(more, "other entry", "other entries"))
+	return duplicate{Finding: f, entries: 1, verb: verb, excerpt: a.excerpt(first.entry.Plain), apart: apart(all, members)}
+}
+
+// what says where the first place is, how many entries are there, and how the first begins.
+func (d *duplicate) what() string {
+	what := fmt.Sprintf("%s %s", d.verb, d.Others[0])
+	if d.entries > 1 {
+		what += fmt.Sprintf(", %d entries", d.entries)
 	}
-	f.What += fmt.Sprintf(": %q", a.excerpt(first.entry.Plain))
-	a.add(f)
+	if more := len(d.Others) - 1; more > 0 {
+		what += fmt.Sprintf(", and so %s %s", isAre(more, "does", "do"), count(more, "other entry", "other entries"))
+	}
+	return what + fmt.Sprintf(": %q", d.excerpt)
 }
 
 // excerpt returns the beginning of a text, fit to be shown.

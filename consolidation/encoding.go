@@ -20,23 +20,28 @@ type damage struct {
 func damages() []damage {
 	const again = "put the text in again from its source, saved as UTF-8"
 	return []damage{
-		{"zero bytes", again, health.Error, countOf("\x00")},
-		{"bytes that are no UTF-8", "save the file as UTF-8", health.Error, invalid},
+		{"zero bytes", again, health.Warning, countOf("\x00")},
+		{"bytes that are no UTF-8", "save the file as UTF-8", health.Warning, invalid},
 		{"replacement characters (U+FFFD), each of which was another", again, health.Warning, countOf("\uFFFD")},
 		{"text that was decoded twice, such as Ã© for é", again, health.Warning, mojibake},
 		{"a byte-order mark", "save the file as UTF-8 without one", health.Note, byteOrderMark},
 	}
 }
 
+// severalFiles is how many files of one damage are told one by one.
+const severalFiles = 3
+
 // encoding finds damaged text: each kind once a file, at its first place.
 func (a *auditor) encoding() {
+	kinds := damages()
+	found := make([][]health.Finding, len(kinds)+1)
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
-			a.add(health.Finding{Severity: health.Error, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
+			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
 			continue
 		}
-		for _, d := range damages() {
+		for k, d := range kinds {
 			at, n := d.find(f.Doc.Raw)
 			if n == 0 {
 				continue
@@ -46,8 +51,17 @@ func (a *auditor) encoding() {
 				what += fmt.Sprintf(", %d times", n)
 			}
 			line := 1 + strings.Count(f.Doc.Raw[:at], "\n")
-			a.add(health.Finding{Severity: d.severity, Place: health.Lines(f.Path, line, line), What: what, Hint: d.hint})
+			found[k] = append(found[k], health.Finding{Severity: d.severity, Place: health.Lines(f.Path, line, line), What: what, Hint: d.hint})
 		}
+	}
+	for k := range found {
+		what := "is UTF-16, and is not read"
+		if k < len(kinds) {
+			what = "holds " + kinds[k].what
+		}
+		a.together(found[k], severalFiles, func(n int) string {
+			return what + fmt.Sprintf("; so it is with %s", count(n-1, "other file", "other files"))
+		})
 	}
 }
 

@@ -276,7 +276,7 @@ func valuesIn(s string) []found {
 				}
 			}
 			v, ok := f.read(m)
-			if !ok || taken(at[0], at[1]) || !apart(s, at[0], at[1]) {
+			if !ok || taken(at[0], at[1]) || !standsApart(s, at[0], at[1]) {
 				continue
 			}
 			from := at[0]
@@ -291,9 +291,9 @@ func valuesIn(s string) []found {
 	return out
 }
 
-// apart reports whether a part of a text begins and ends where words do, as far as they
+// standsApart reports whether a part of a text begins and ends where words do, as far as they
 // are written apart.
-func apart(s string, from, to int) bool {
+func standsApart(s string, from, to int) bool {
 	inWord := func(r rune) bool { return unicode.In(r, unicode.L, unicode.N) && !ideograph(r) }
 	before, _ := utf8.DecodeLastRuneInString(s[:from])
 	first, _ := utf8.DecodeRuneInString(s[from:])

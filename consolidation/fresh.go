@@ -2,6 +2,7 @@ package consolidation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/health"
@@ -55,11 +56,11 @@ func (a *auditor) dailyLog() {
 	if newest >= day {
 		return
 	}
-	what := "there is no log of the day, and none of any other"
-	if newest != "" {
-		what = "there is no log of the day; the newest is of " + newest
+	if newest == "" {
+		a.report.Skip("the workspace keeps no logs of days")
+		return
 	}
-	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: what,
+	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: "memory/" + day + ".md"}, What: "there is no log of the day; the newest is of " + newest,
 		Hint: "see that the agent writes down what it does; a flush before compaction writes by itself"})
 }
 
@@ -70,16 +71,30 @@ func (a *auditor) staleFiles() {
 		a.report.Skip("audit.file_age is 0")
 		return
 	}
+	var old []*File
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
 			continue
 		}
-		if old := a.Now.Sub(f.ModTime); old > a.FileAge {
-			a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last changed %s ago, the limit is %s", age(old), age(a.FileAge)),
-				Hint: "see whether it still holds: correct it, archive it, or raise audit.file_age"})
+		if a.Now.Sub(f.ModTime) > a.FileAge {
+			old = append(old, f)
 		}
 	}
+	if len(old) == 0 {
+		return
+	}
+	slices.SortStableFunc(old, func(f, g *File) int { return f.ModTime.Compare(g.ModTime) })
+	what := fmt.Sprintf("was last changed %s ago, the limit is %s", age(a.Now.Sub(old[0].ModTime)), age(a.FileAge))
+	if more := len(old) - 1; more > 0 {
+		what += fmt.Sprintf("; %s longer ago than that, too", count(more, "other file was changed", "other files were changed"))
+	}
+	var others []health.Place
+	for _, f := range old[1:] {
+		others = append(others, health.Place{Path: f.Path})
+	}
+	a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: old[0].Path}, Others: others, What: what,
+		Hint: "see whether it still holds: correct it, archive it, or raise audit.file_age"})
 }
 
 // memoryAge looks at the newest date that MEMORY.md itself holds. Where it holds

@@ -22,20 +22,31 @@ var (
 // written. Plans may lie ahead.
 func (a *auditor) futureDates() {
 	tomorrow := a.Now.In(a.Timezone).AddDate(0, 0, 1).Format(time.DateOnly)
+	var logs []health.Finding
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if f.Kind == markdownstore.KindDaily && f.Date > tomorrow {
-			a.ahead(health.Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come")
+			logs = append(logs, ahead(health.Place{Path: f.Path}, f.Date, "is the log of %s, a day that is yet to come"))
 			continue
 		}
-		a.futureHeadings(f, tomorrow)
-		a.futureEntries(f, tomorrow)
+		if f.Date > tomorrow {
+			continue // a note ahead of its day
+		}
+		found := append(futureHeadings(f, tomorrow), futureEntries(f, tomorrow)...)
+		a.together(found, severalDates, func(n int) string {
+			return fmt.Sprintf("has %d dates of what happened that are yet to come; today is %s", n, a.Now.In(a.Timezone).Format(time.DateOnly))
+		})
 	}
+	a.together(logs, severalDates, func(n int) string {
+		return fmt.Sprintf("is one of %d logs of days that are yet to come; today is %s", n, a.Now.In(a.Timezone).Format(time.DateOnly))
+	})
 }
 
-func (a *auditor) ahead(p health.Place, date, format string) {
-	a.add(health.Finding{Severity: health.Warning, Place: p, What: fmt.Sprintf(format, date),
-		Hint: "correct the date; a clock or a time zone may be wrong"})
+// severalDates is how many dates ahead of today are told one by one: more have one cause.
+const severalDates = 2
+
+func ahead(p health.Place, date, format string) health.Finding {
+	return health.Finding{Severity: health.Warning, Place: p, What: fmt.Sprintf(format, date), Hint: "correct the date; a clock or a time zone may be wrong"}
 }
 
 // dated reports whether a file's dates are when something happened.
@@ -48,26 +59,27 @@ func dated(f *File) bool {
 }
 
 // futureHeadings looks at headings that are a date, with or without words behind it.
-func (a *auditor) futureHeadings(f *File, tomorrow string) {
+func futureHeadings(f *File, tomorrow string) (found []health.Finding) {
 	if !dated(f) {
-		return
+		return nil
 	}
 	for _, u := range markdownstore.Units(f.Doc) {
 		if u.Kind != markdownstore.UnitHeading || plans.MatchString(u.Label) {
 			continue
 		}
 		if d, ok := leadingDate(u.Label); ok && d > tomorrow {
-			a.ahead(health.Lines(f.Path, u.StartLine, u.StartLine), d, "has a section of %s, a day that is yet to come")
+			found = append(found, ahead(health.Lines(f.Path, u.StartLine, u.StartLine), d, "has a section of %s, a day that is yet to come"))
 		}
 	}
+	return found
 }
 
-func (a *auditor) futureEntries(f *File, tomorrow string) {
+func futureEntries(f *File, tomorrow string) (found []health.Finding) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if at := written.FindStringIndex(e.Plain); at != nil && strings.ContainsAny(e.Plain[at[1]:], "0123456789") {
 			if d, ok := leadingDate(e.Plain[at[1]:]); ok && d > tomorrow {
-				a.ahead(placeOf(e), d, "says that it was written on %s, a day that is yet to come")
+				found = append(found, ahead(placeOf(e), d, "says that it was written on %s, a day that is yet to come"))
 				continue
 			}
 		}
@@ -75,7 +87,8 @@ func (a *auditor) futureEntries(f *File, tomorrow string) {
 			continue
 		}
 		if d, ok := leadingDate(e.Plain); ok && d > tomorrow {
-			a.ahead(placeOf(e), d, "begins with %s, a day that is yet to come")
+			found = append(found, ahead(placeOf(e), d, "begins with %s, a day that is yet to come"))
 		}
 	}
+	return found
 }

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -17,6 +17,7 @@ var (
 	inlineLink = lazyregexp.New(`\[[^\[\]]*\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+["'(][^)]*)?\s*\)`)
 	// definition is [label]: target.
 	definition = lazyregexp.New(`^\s{0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+["'(].*)?\s*$`)
+	inlineText = lazyregexp.New(`\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)`)
 	wikiLink   = lazyregexp.New(`\[\[([^\[\]\n]+)\]\]`)
 	// memoryPath is a memory file named in running text or in code.
 	memoryPath = lazyregexp.New("(?:^|[\\s`\"'(])(\\.?/?memory/[\\p{L}\\p{N}_./-]*\\.md)(#[\\p{L}\\p{N}_-]+)?")
@@ -30,37 +31,29 @@ var (
 type reference struct {
 	target, anchor string
 	line           int
-	wiki           bool
-	// code reports whether target is a path in code, which may be one of
-	// another project.
-	code bool
+	// wiki: it is a wiki link; embed that what it leads to is shown in its place.
+	wiki, embed bool
+	// mention reports that it is a path in running text or in code, and no link; code
+	// that it may be one of another project.
+	mention, code bool
 }
 
 // links looks where every link and every mention of a memory file leads. Addresses
 // of the network, and what lies outside of the workspace, are not followed.
 func (a *auditor) links() {
-	names := stemsOf(a.snap)
+	names := &vault{snap: a.snap}
+	today := a.Now.In(a.Timezone).Format(time.DateOnly)
+	var found []lead
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		for _, r := range references(f.Doc) {
-			if why := a.broken(f, r, names); why != "" {
-				a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, r.line, r.line), What: why, Hint: "correct the reference, or restore what it led to"})
+			if l := a.broken(f, r, names); l.gone != nothing {
+				l.file, l.reference, l.closed = f, r, f.closed(today)
+				found = append(found, l)
 			}
 		}
 	}
-}
-
-// stemsOf returns the names by which wiki links find files, without their
-// endings, in lower case.
-func stemsOf(s *Snapshot) map[string]string {
-	out := map[string]string{}
-	for i := range s.Files {
-		p := s.Files[i].Path
-		stem := strings.ToLower(strings.TrimSuffix(p, path.Ext(p)))
-		out[stem] = p
-		out[path.Base(stem)] = p
-	}
-	return out
+	a.tellLeads(found, names)
 }
 
 // references lists what a document refers to, in order; code blocks and raw HTML
@@ -82,18 +75,21 @@ func references(d markdownstore.Document) []reference {
 
 func lineReferences(l string, n int) []reference {
 	var out []reference
-	take := func(target string, wiki bool) {
-		target, anchor, _ := strings.Cut(target, "#")
-		out = append(out, reference{target: target, anchor: anchor, line: n, wiki: wiki})
+	take := func(target string, r reference) {
+		r.target, r.anchor, _ = strings.Cut(target, "#")
+		r.line = n
+		out = append(out, r)
 	}
-	for _, span := range codeSpan.FindAllString(l, -1) {
-		if p := strings.Trim(span, "` "); codePath.MatchString(p) && !strings.Contains(p, "memory/") {
-			out = append(out, reference{target: strings.TrimPrefix(p, "./"), line: n, code: true})
+	if !unmade.MatchString(l) {
+		for _, span := range codeSpan.FindAllString(l, -1) {
+			if p := strings.Trim(span, "` "); codePath.MatchString(p) && !strings.Contains(p, "memory/") {
+				take(strings.TrimPrefix(p, "./"), reference{mention: true, code: true})
+			}
 		}
-	}
-	if strings.Contains(l, "memory/") {
-		for _, m := range memoryPath.FindAllStringSubmatch(uncommented(inlineLink.ReplaceAllString(l, "")), -1) {
-			take(strings.TrimPrefix(m[1], "./")+m[2], false)
+		if strings.Contains(l, "memory/") {
+			for _, m := range memoryPath.FindAllStringSubmatch(uncommented(inlineLink.ReplaceAllString(l, "")), -1) {
+				take(strings.TrimPrefix(m[1], "./")+m[2], reference{mention: true})
+			}
 		}
 	}
 	if strings.IndexByte(l, '[') < 0 {
@@ -101,26 +97,33 @@ func lineReferences(l string, n int) []reference {
 	}
 	bare := codeSpan.ReplaceAllString(l, "")
 	for _, m := range inlineLink.FindAllStringSubmatch(bare, -1) {
-		take(m[1], false)
+		if looksLikeTarget(m[1]) {
+			take(m[1], reference{})
+		}
 	}
 	if m := definition.FindStringSubmatch(bare); m != nil && !strings.HasPrefix(strings.TrimSpace(bare), "[^") && looksLikeTarget(m[1]) {
-		take(m[1], false)
+		take(m[1], reference{})
 	}
-	for _, m := range wikiLink.FindAllStringSubmatch(bare, -1) {
-		if name, _, _ := strings.Cut(m[1], "|"); name == strings.TrimSpace(name) && name != "" {
-			take(name, true)
+	for _, at := range wikiLink.FindAllStringSubmatchIndex(bare, -1) {
+		name, _, _ := strings.Cut(bare[at[2]:at[3]], "|")
+		if name = strings.TrimSuffix(name, `\`); name == strings.TrimSpace(name) && strings.ContainsFunc(name, unicode.IsLetter) || dateName.MatchString(name) {
+			take(name, reference{wiki: true, embed: strings.HasSuffix(bare[:at[0]], "!")})
 		}
 	}
 	return out
 }
 
-// looksLikeTarget distinguishes a link's definition from a tag or a label with
-// a colon.
+// unmade matches a line whose paths need not be there: an open task, and words of what
+// was taken away or is yet to be made.
+var unmade = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+\[ \]|~~|(?i:\b(?:deleted|removed|renamed|moved|archived|superseded|obsolete|gelöscht|entfernt|umbenannt|supprimée?|déplacée?|eliminad[oa]|borrad[oa]|removid[oa]|удалён|удален|удалено)\b)|删除|刪除|移除|改名|重命名|已删|削除|삭제`)
+
+// looksLikeTarget distinguishes a link from code, f[i](x), and a remark (so), and a
+// link's definition from a tag or a label with a colon.
 func looksLikeTarget(s string) bool { return strings.ContainsAny(s, "/#") || path.Ext(s) != "" }
 
-// broken returns why a reference leads nowhere, "" if it leads somewhere or can't
-// be followed.
-func (a *auditor) broken(f *File, r reference, names map[string]string) string {
+// broken returns what a reference leads to that is not there, the zero lead if it leads
+// somewhere or can't be followed.
+func (a *auditor) broken(f *File, r reference, names *vault) lead {
 	if r.wiki {
 		return a.brokenWiki(f, r, names)
 	}
@@ -132,41 +135,33 @@ func (a *auditor) broken(f *File, r reference, names map[string]string) string {
 	if target == "" {
 		return brokenAnchor(f, r.anchor, line)
 	}
-	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.exists(top) {
-		return ""
+	if top, _, _ := strings.Cut(target, "/"); external(target) || placeholder(target) || r.code && !a.snap.exists(top) || domain.MatchString(target) && !a.snap.exists(top) {
+		return lead{}
 	}
-	for _, p := range [...]string{path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))} {
+	paths := [...]string{path.Join(path.Dir(f.Path), target), path.Clean(strings.TrimPrefix(target, "./"))}
+	for _, p := range paths {
 		if strings.HasPrefix(p, "../") || p == ".." {
-			return ""
+			return lead{}
 		}
 		if g := a.snap.File(p); g != nil {
 			return brokenAnchor(g, r.anchor, line)
 		}
 		if a.snap.exists(p) {
-			return ""
+			return lead{}
 		}
 	}
-	return fmt.Sprintf("refers to %s, which does not exist", clip(target, 120))
+	if names.obsidian() && names.find(target) != "" {
+		return lead{}
+	}
+	at := paths[1]
+	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") || !r.mention && a.snap.exists(path.Dir(paths[0])) {
+		at = paths[0]
+	}
+	return lead{gone: goneFile, what: at, shown: target}
 }
 
-func (a *auditor) brokenWiki(f *File, r reference, names map[string]string) string {
-	if r.target == "" {
-		return brokenAnchor(f, r.anchor, "")
-	}
-	if placeholder(r.target) {
-		return ""
-	}
-	name := strings.ToLower(strings.TrimSuffix(r.target, ".md"))
-	if p, ok := names[name]; ok {
-		return brokenAnchor(a.snap.File(p), r.anchor, "")
-	}
-	for _, p := range [...]string{r.target, r.target + ".md", path.Join(path.Dir(f.Path), r.target)} {
-		if a.snap.exists(p) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("refers to [[%s]], which does not exist", clip(r.target, 120))
-}
+// domain is an address of the network without a scheme.
+var domain = lazyregexp.New(`^(?:www\.[\w.-]+|(?:[\w-]+\.)+(?:com|org|net|io|dev|ai|edu|gov|app|rs|de|fr|uk|cn|jp|ru))(?::\d+)?(?:/|$)`)
 
 // cutLine takes :12 off a path.
 func cutLine(target string) (string, string) {
@@ -186,34 +181,58 @@ func external(target string) bool {
 	return i > 0 && !strings.ContainsRune(target[:i], '/')
 }
 
-// placeholder reports whether a path is a pattern for others:
+// placeholder reports whether a path is a pattern for others, or an example:
 // memory/YYYY-MM-DD.md.
 func placeholder(target string) bool {
-	return strings.ContainsAny(target, "*<>{}$%…") || strings.Contains(target, "YYYY") || strings.Contains(target, "...") ||
-		strings.Contains(target, "xxx") || strings.Contains(target, "XXX") || strings.Contains(target, "DATE")
+	if strings.ContainsAny(target, "*<>{}$%…[]|") || strings.Contains(target, "...") || strings.HasPrefix(target, "path/to/") {
+		return true
+	}
+	low := strings.ToLower(target)
+	for _, w := range [...]string{"yyyy", "xxx", "mm-dd"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	stem := strings.TrimSuffix(path.Base(low), path.Ext(low))
+	return strings.Contains(target, "DATE") || exampleName.MatchString(stem)
 }
 
-// brokenAnchor returns which heading or line f does not have, "" if it has
+// exampleName is a name that stands for any.
+var exampleName = lazyregexp.New(`^(?:(?:some|your|my|any|the|new)[-_ ]?)?(?:foo|bar|baz|topic|topics|file|filename|name|note|notename|example|sample|thing|slug|title|url|link|target|path|wiki ?-?links?|主题|话题|文件名|示例|名称|标题)[-_ ]?[0-9n]?$`)
+
+// brokenAnchor returns which heading or line f does not have, the zero lead if it has
 // both.
-func brokenAnchor(f *File, anchor, line string) string {
+func brokenAnchor(f *File, anchor, line string) lead {
 	if m := lineAnchor.FindStringSubmatch(anchor); m != nil {
 		line = firstOf(m[2], m[1])
-	} else if anchor != "" {
-		if want, err := url.PathUnescape(anchor); err == nil {
-			anchor = want
-		}
-		if f.Err == nil && !anchors(f.Doc)[slug(anchor)] {
-			return fmt.Sprintf("refers to #%s, a heading that %s does not have", clip(anchor, 80), f.Path)
-		}
+	} else if anchor != "" && f.Err == nil && !hasAnchor(f, anchor) {
+		return lead{gone: goneHeading, what: f.Path + "#" + anchor, shown: anchor, in: f}
 	}
 	n := 0
 	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() && f.Err == nil {
-		return fmt.Sprintf("refers to line %d of %s, which has %d", n, f.Path, f.lineCount())
+		return lead{gone: goneLine, what: fmt.Sprintf("%s:%d", f.Path, n), shown: line, in: f}
 	}
-	return ""
+	return lead{}
 }
 
-// anchors returns the slugs of a document's headings, and the ids set in it by
+// hasAnchor reports whether a file has what an anchor names: a heading by any of the ways
+// to write one, the last of several as Obsidian nests them, or a block with that id. What
+// else stands behind a # (#page=3, #:~:text=) is not looked for.
+func hasAnchor(f *File, anchor string) bool {
+	if want, err := url.PathUnescape(anchor); err == nil {
+		anchor = want
+	}
+	anchor = anchor[strings.LastIndexByte(anchor, '#')+1:]
+	if anchor == "TODO" || strings.Contains(anchor, "=") || strings.HasPrefix(anchor, ":~:") {
+		return true
+	}
+	if id, ok := strings.CutPrefix(anchor, "^"); ok {
+		return strings.Contains(f.Doc.Raw, "^"+id)
+	}
+	return anchors(f.Doc)[bareSlug(anchor)]
+}
+
+// anchors returns the bare slugs of a document's headings, and the ids set in it by
 // hand.
 func anchors(d markdownstore.Document) map[string]bool {
 	out, seen := map[string]bool{"": true, "top": true}, map[string]int{}
@@ -221,15 +240,15 @@ func anchors(d markdownstore.Document) map[string]bool {
 		if u.Kind != markdownstore.UnitHeading {
 			continue
 		}
-		s := slug(u.Label)
+		s := bareSlug(wikiLink.ReplaceAllString(inlineText.ReplaceAllString(u.Label, "$1"), "$1"))
 		out[s] = true
 		if n := seen[s]; n > 0 {
-			out[fmt.Sprintf("%s-%d", s, n)] = true
+			out[fmt.Sprintf("%s%d", s, n)] = true
 		}
 		seen[s]++
 	}
 	for _, m := range handMade.FindAllStringSubmatch(d.Body, -1) {
-		out[slug(firstOf(m[1], m[2]))] = true
+		out[bareSlug(firstOf(m[1], m[2]))] = true
 	}
 	return out
 }
@@ -237,16 +256,13 @@ func anchors(d markdownstore.Document) map[string]bool {
 // handMade is an anchor written as HTML or as an attribute of a heading.
 var handMade = lazyregexp.New(`(?:id|name)="([^"]+)"|\{#([^}\s]+)\}`)
 
-// slug returns a heading's anchor as GitHub makes it: letters and digits in lower
-// case, spaces as hyphens, all else gone.
-func slug(s string) string {
+// bareSlug returns the letters and digits of a heading or an anchor, in lower case. Hosts
+// differ in what they make of the rest: spaces, signs, several hyphens in a row.
+func bareSlug(s string) string {
 	var b strings.Builder
-	for _, r := range strings.ToLower(strings.TrimSpace(s)) {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '-', r == '_':
+	for _, r := range strings.ToLower(s) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
 			b.WriteRune(r)
-		case r == ' ':
-			b.WriteByte('-')
 		}
 	}
 	return b.String()

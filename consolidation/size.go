@@ -34,6 +34,9 @@ func (a *auditor) bootstrapSize() {
 	for _, f := range a.shown() {
 		n := h.size(f.Doc.Raw)
 		total += n
+		if head, tail := h.keep(f.Doc.Raw, int(^uint(0)>>1)); head != tail {
+			continue // what is dropped of it says so
+		}
 		a.large(f.Path, "", n, h.FileLimit)
 		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})

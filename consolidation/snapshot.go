@@ -80,6 +80,20 @@ var errName = errors.New("its name holds characters that can't be shown; rename 
 // errTooLarge means that a file is over the limit.
 var errTooLarge = errors.New("too large to be read")
 
+// errNoFile means that there is something else in a file's place.
+var errNoFile = errors.New("not a regular file")
+
+// refused reports whether a file was not read because of what it is: it is left out, as by
+// a search. Any other error means that it may hold what is lost.
+func refused(err error) bool {
+	for _, why := range [...]error{errTooLarge, errNoFile, errName, markdownstore.ErrDenied} {
+		if errors.Is(err, why) {
+			return true
+		}
+	}
+	return false
+}
+
 // Read reads every Markdown file of a workspace that counts as memory or as standing
 // instructions. A file that can't be read is in the snapshot with its error; only the
 // context's end, and a workspace that can't be listed, are errors. maxBytes bounds a
@@ -151,12 +165,12 @@ func (s *Snapshot) add(p string, c markdownstore.Class, maxBytes int64) {
 	fi, err := fs.Stat(s.fsys, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		fi, err = nil, errors.New("a link that leads nowhere")
+		fi, err = nil, fmt.Errorf("%w: a link that leads nowhere", errNoFile)
 	case err != nil:
 	case fi.IsDir():
 		return
 	case !fi.Mode().IsRegular():
-		err = errors.New("not a regular file")
+		err = errNoFile
 	case fi.Size() > maxBytes:
 		err = fmt.Errorf("%w: %d bytes, the limit is %d", errTooLarge, fi.Size(), maxBytes)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,6 +216,75 @@ func TestAuditStaysInside(t *testing.T) {
 	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v", r.Findings)
 	}
+}
+
+// Of one file an audit and a doctor say that it matters as much.
+func TestAuditAndDoctorAgree(t *testing.T) {
+	for name, text := range map[string]string{
+		"large":        "",
+		"front matter": "---\na: [\n---\nx\n",
+		"not UTF-8":    "Sk\xe5rven\n",
+		"binary":       "a\x00\x01\x02b\n",
+		"link outside": "",
+		"shadowed":     "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := sickbed(t, map[string]string{"MEMORY.md": "x\n"})
+			path := "memory/it.md"
+			switch name {
+			case "link outside":
+				if err := os.MkdirAll(filepath.Join(dir, "memory"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink("/etc/passwd", filepath.Join(dir, path)); err != nil {
+					t.Skip(err)
+				}
+			case "large":
+				put(t, dir, path, "a\n")
+				if err := os.Truncate(filepath.Join(dir, path), markdownstore.DefaultMaxFileBytes+1); err != nil {
+					t.Fatal(err)
+				}
+			case "shadowed":
+				path = "memory.md"
+				put(t, dir, path, "y\n")
+				if !distinct(t, dir) {
+					t.Skip("names that differ by case are one file here")
+				}
+			default:
+				put(t, dir, path, text)
+			}
+			severities := func(found []health.Finding) map[health.Severity]bool {
+				out := map[health.Severity]bool{}
+				for _, f := range found {
+					if f.Severity != health.OK && (f.Path == path || strings.Contains(f.What, path)) {
+						out[f.Severity] = true
+					}
+				}
+				return out
+			}
+			ofAudit := severities(audited(t, dir, maintenance.AuditOptions{Only: []health.Code{health.Files, health.Encoding}}).Findings)
+			ofDoctor := severities(diagnose(t, dir, nil, health.DoctorOptions{}).Findings)
+			if len(ofAudit) != 1 || !maps.Equal(ofAudit, ofDoctor) {
+				t.Errorf("an audit says %v, a doctor %v", ofAudit, ofDoctor)
+			}
+		})
+	}
+}
+
+// distinct reports whether names that differ by case are two files.
+func distinct(t *testing.T, dir string) bool {
+	t.Helper()
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range names {
+		if strings.EqualFold(e.Name(), "MEMORY.md") {
+			n++
+		}
+	}
+	return n == 2
 }
 
 func TestAuditOfARecordThatIsNone(t *testing.T) {

@@ -33,19 +33,40 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 		return 0, nil, neverClosed(opener, text)
 	}
 	value, err := decode(opener, text[:size])
-	if err != nil {
-		return 0, nil, fmt.Errorf("front matter does not parse, it is read as text: %w", err)
-	}
-	switch v := value.(type) {
-	case nil:
-		if hasText(text[:size]) {
-			return 0, nil, errors.New("front matter holds only comments, it is read as text")
-		}
+	meta, keys := value.(map[string]any)
+	switch {
+	case err == nil && keys:
+		return size, meta, nil
+	case err == nil && value == nil && !hasText(text[:size]):
 		return size, nil, nil
-	case map[string]any:
-		return size, v, nil
+	case ruled(opener, text[:size]), err != nil && toFill.MatchString(text[:size]):
+		return 0, nil, nil
+	case err != nil:
+		return 0, nil, fmt.Errorf("front matter does not parse, it is read as text: %w", err)
+	case value == nil:
+		return 0, nil, errors.New("front matter holds only comments, it is read as text")
 	}
 	return 0, nil, errors.New("front matter is no list of keys and values, it is read as text")
+}
+
+// toFill is a place of a template that a value is put in: what stands there is no front
+// matter yet.
+var toFill = regexp.MustCompile(`\{\{|<%`)
+
+// ruled reports whether a block that holds no keys and values is what stands between two
+// rules: a blank line follows on the first, and none of its lines is a key's.
+func ruled(opener, block string) bool {
+	_, rest, _ := strings.Cut(strings.TrimSpace(block), "\n")
+	first, rest, _ := strings.Cut(rest, "\n")
+	if opener != "---" || strings.TrimSpace(first) != "" {
+		return false
+	}
+	for line := range strings.Lines(rest) {
+		if keyLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
 }
 
 // blockSize returns the length of the block up to and with its closing line, 0

@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		"a rule, then a link": {data: "---\nhttps://example.org\n", line: 1, eol: EOLUnix},
 		"an opener alone":     {data: "---", line: 1},
 		"a rule":              {data: "---\n\nSome: text. More: text\n\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
+		"rules and an entry":  {data: "---\n\n## 10:47 — \"it\": what\n\n---\nx\n", line: 1, eol: EOLUnix},
+		"to be filled in":     {data: "---\ndate: {{date}}\n---\nx\n", line: 1, eol: EOLUnix},
 		"a rule and prose":    {data: "---\nJust prose here.\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
 		"rules and a heading": {data: "---\n# Title\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},
 		"a list":              {data: "---\n- a\n- b\n---\nx\n", line: 1, notes: "front_matter", eol: EOLUnix},

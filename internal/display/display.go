@@ -181,8 +181,8 @@ func Wrap(s string, n int) []string {
 	for _, word := range strings.Fields(Printable(s)) {
 		for Width(word) > n {
 			head, rest := cut(word, n)
-			if head == "" { // a letter that is wider than the line
-				break
+			if head == "" { // a letter that is wider than the line has one of its own
+				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}
 			if line != "" {
 				lines, line = append(lines, line), ""

@@ -2,6 +2,7 @@ package display
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,19 @@ func TestFieldsKeepTheirWidth(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A letter that is wider than a line has one of its own, and what follows it another.
+func TestWrapAroundAWideLetter(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want []string
+	}{{"\u0600Aः\u0041", 2, []string{"\u0600Aः", "A"}}, {"漢字 a", 1, []string{"漢", "字", "a"}}} {
+		if got := Wrap(tt.text, tt.n); !slices.Equal(got, tt.want) {
+			t.Errorf("%q at %d columns: %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
 }
 
 func TestApportionFillsTheBar(t *testing.T) {

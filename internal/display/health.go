@@ -67,18 +67,35 @@ const shownFindings = 10
 // Audit groups the findings of an audit by check; all shows every one.
 func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 	var b strings.Builder
-	at, clean := 0, 0
+	clean := 0
 	var skipped []string
+	var well []health.Finding
 	for _, c := range r.Checks {
-		found := r.Findings[at:][:c.Findings]
-		at += c.Findings
+		var found []health.Finding
+		for i := range r.Findings {
+			switch f := &r.Findings[i]; {
+			case f.Code != c.ID:
+			case f.Severity == health.OK:
+				well = append(well, *f)
+			default:
+				found = append(found, *f)
+			}
+		}
 		switch {
 		case c.Skipped != "":
 			skipped = append(skipped, fmt.Sprintf("%s: %s", c.ID, c.Skipped))
-		case c.Findings == 0:
+		case len(found) == 0:
 			clean++
 		default:
 			ofCheck(&b, p, c, found, all)
+		}
+	}
+	for i := range well {
+		for _, l := range Wrap(string(well[i].Code)+": "+well[i].What, p.columns()) {
+			b.WriteString(p.Paint(Gray, l) + "\n")
+		}
+		if all {
+			places(&b, p, 2, &well[i])
 		}
 	}
 	for _, s := range skipped {
@@ -87,12 +104,23 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 		}
 	}
 	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), strings.Replace(Plural(r.Entries, "entry"), "entrys", "entries", 1),
-		Plural(len(r.Findings), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
+		Plural(r.Faults(), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
 	return flush(w, &b)
 }
 
+// places lists the other places of a finding, indented.
+func places(b *strings.Builder, p Style, indent int, f *health.Finding) {
+	var names []string
+	for _, o := range f.Others {
+		names = append(names, o.String())
+	}
+	for _, l := range Wrap("also "+strings.Join(names, ", "), p.columns()-indent) {
+		b.WriteString(strings.Repeat(" ", indent) + p.Paint(Gray, l) + "\n")
+	}
+}
+
 func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Finding, all bool) {
-	b.WriteString(p.Paint(Bold, string(c.ID)) + fmt.Sprintf(" (%d)\n", c.Findings))
+	b.WriteString(p.Paint(Bold, string(c.ID)) + fmt.Sprintf(" (%d)\n", len(found)))
 	more := 0
 	if !all && len(found) > shownFindings {
 		found, more = found[:shownFindings], len(found)-shownFindings
@@ -104,6 +132,9 @@ func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Find
 			next = &found[i+1]
 		}
 		finding(b, p, "  "+p.Paint(severities[f.Severity], left(string(f.Severity), 8)), 10, strings.TrimSpace(f.Place.String()+" "+f.What), f.Hint, next)
+		if all && len(f.Others) > 1 {
+			places(b, p, 12, f)
+		}
 	}
 	if more > 0 {
 		fmt.Fprintf(b, "  and %d more; --all shows them\n", more)

@@ -58,7 +58,7 @@ func StateOf(s health.Severity) string {
 type Audit struct {
 	Schema    string `json:"schema"`
 	Workspace string `json:"workspace"`
-	// Clean: nothing was found.
+	// Clean: nothing that was found is to be done anything about.
 	Clean    bool              `json:"clean"`
 	Files    int               `json:"files"`
 	Entries  int               `json:"entries"`
@@ -85,7 +85,7 @@ type auditPlace struct {
 
 // OfAudit is what an audit of a workspace found.
 func OfAudit(workspace string, r *health.Report) Audit {
-	doc := Audit{"memkernel/audit/v1", workspace, len(r.Findings) == 0, r.Files, r.Entries, r.Checks, []auditFinding{}}
+	doc := Audit{"memkernel/audit/v1", workspace, r.Faults() == 0, r.Files, r.Entries, r.Checks, []auditFinding{}}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		out := auditFinding{string(f.Code), string(f.Severity), auditPlace(f.Place), f.What, f.Hint, []auditPlace{}, List(f.Dropped)}

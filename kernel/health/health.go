@@ -19,7 +19,7 @@ type Severity string
 
 // The severities, from the least.
 const (
-	// OK: it was looked at and is well.
+	// OK: it was looked at and is well, or nothing is to be done about it. It is no fault.
 	OK Severity = "ok"
 	// Note: untidy.
 	Note Severity = "note"
@@ -102,7 +102,7 @@ type Finding struct {
 	// What is the case, and Hint the way out; "" if there is nothing to mend.
 	What string `json:"what"`
 	Hint string `json:"hint"`
-	// Others are the places that it disagrees with or repeats.
+	// Others are the places that it disagrees with or repeats, or that have the same cause.
 	Others []Place `json:"-"`
 	// Dropped are the sections that a host would not show, of a truncation.
 	Dropped []Section `json:"-"`
@@ -144,7 +144,7 @@ type Check[T any] struct {
 type CheckRun struct {
 	ID    Code   `json:"id"`
 	Title string `json:"title"`
-	// Findings counts what it found. Skipped is why it did not run, "" if it did.
+	// Findings counts the faults that it found. Skipped is why it did not run, "" if it did.
 	Findings int    `json:"findings"`
 	Skipped  string `json:"skipped"`
 }
@@ -176,8 +176,10 @@ func Run[T any](ctx context.Context, r *Report, table []Check[T], subject T) err
 // Add puts findings of the check at hand into the report. Those that have a code keep it.
 func (r *Report) Add(found ...Finding) {
 	c := r.current()
-	c.Findings += len(found)
 	for _, f := range found {
+		if f.Severity != OK {
+			c.Findings++
+		}
 		f.Code = cmp.Or(f.Code, c.ID)
 		r.Findings = append(r.Findings, f)
 	}
@@ -204,6 +206,9 @@ func (r *Report) Count(s Severity) int {
 	}
 	return n
 }
+
+// Faults is how many findings are of something to be done.
+func (r *Report) Faults() int { return len(r.Findings) - r.Count(OK) }
 
 // Sort puts the findings in the order of the checks, then of the places.
 func (r *Report) Sort() {

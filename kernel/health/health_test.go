@@ -41,6 +41,9 @@ func TestRun(t *testing.T) {
 	if r.Count(health.Error) != 3 || r.Count(health.Note) != 1 || r.Count(health.OK) != 1 || r.Count(health.Warning) != 0 {
 		t.Errorf("counts of %+v", r.Findings)
 	}
+	if r.Faults() != len(r.Findings)-1 {
+		t.Errorf("%d faults of %+v", r.Faults(), r.Findings)
+	}
 	r.Sort()
 	var got []string
 	for _, f := range r.Findings {

@@ -80,7 +80,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		err = display.Doctor(a.Out, d, a.Style())
 	}
 	if err == nil && d.Count(health.Error) > 0 {
-		return fail.WithFindings(len(d.Findings))
+		return fail.WithFindings(d.Faults())
 	}
 	return err
 }

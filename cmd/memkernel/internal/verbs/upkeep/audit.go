@@ -34,8 +34,9 @@ func Audit(a *cli.App) *cobra.Command {
 what nobody has looked after, what the host will not show to the model, links that
 lead nowhere, what is said twice or in two ways, secrets, damaged text, and whether
 journals, blobs and index are whole. It changes nothing, not a byte and not a
-time. The exit code is 3 if it finds something and 0 if it does not. The section
-audit of the configuration has the thresholds.`,
+time. What has one cause is one finding; what nobody is to mend, such as links in logs
+of days that are over, is told of and is none. The exit code is 3 if it finds something
+and 0 if it does not. The section audit of the configuration has the thresholds.`,
 		Example: `  memkernel audit --skip stale_files
   memkernel audit --only contradictions,links --json`,
 		Args: cli.NoArgs,
@@ -53,7 +54,7 @@ audit of the configuration has the thresholds.`,
 	cli.CompleteWords(cmd, "skip", checks)
 	cli.CompleteWords(cmd, "host", consolidation.HostNames())
 	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
-	fl.BoolVar(&f.all, "all", false, "every finding, not the first ten of each check")
+	fl.BoolVar(&f.all, "all", false, "every finding and each of its places, not the first ten of each check")
 	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
 	return cmd
 }
@@ -85,8 +86,8 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	} else {
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}
-	if err == nil && len(r.Findings) > 0 {
-		return fail.WithFindings(len(r.Findings))
+	if err == nil && r.Faults() > 0 {
+		return fail.WithFindings(r.Faults())
 	}
 	return err
 }

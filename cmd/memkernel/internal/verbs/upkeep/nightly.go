@@ -118,7 +118,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {
 	doc := nightlyJSON{Schema: "memkernel/nightly/v1", Nightly: n, Commits: document.List(commits), Notes: []string{}}
 	if n.Audit != nil {
-		doc.Findings = len(n.Audit.Findings)
+		doc.Findings = n.Audit.Faults()
 	}
 	if n.Curated != nil {
 		doc.Added = len(n.Curated.Entries)

@@ -1,0 +1,164 @@
+package consolidation
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/nearest"
+)
+
+// mostNames is how many files of a workspace are looked at for one that a wiki link
+// names. In a larger one it is not known which are missing.
+const mostNames = 20_000
+
+// vault finds files by the names that wiki links have for them, as Obsidian does: by the
+// end of the path, with or without the ending of a note, case aside, or by an alias.
+type vault struct {
+	snap    *Snapshot
+	byName  map[string][]string // the lower-case base name, with and without .md, to paths
+	aliases map[string]string
+	partial bool
+}
+
+// dateName is a note of a day, week, month or year, which need not be there yet.
+var dateName = lazyregexp.New(`^\d{4}(?:[-/.](?:\d{2}|W\d{1,2}|Q\d)(?:[-/.]\d{2})?)?$`)
+
+// obsidian reports whether the workspace, or its memory, is a vault of Obsidian's.
+func (v *vault) obsidian() bool {
+	return v.snap.exists(".obsidian") || v.snap.exists("memory/.obsidian")
+}
+
+// read lists the names, once.
+func (v *vault) read() {
+	if v.byName != nil {
+		return
+	}
+	v.byName, v.aliases = map[string][]string{}, map[string]string{}
+	n := 0
+	_ = fs.WalkDir(v.snap.fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		name := path.Base(p)
+		switch {
+		case err != nil:
+			v.partial = true
+			return nil
+		case d.IsDir() && p != "." && (strings.HasPrefix(name, ".") || name == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		if n++; n > mostNames {
+			v.partial = true
+			return fs.SkipAll
+		}
+		low := strings.ToLower(name)
+		v.byName[low] = append(v.byName[low], p)
+		if stem := strings.TrimSuffix(low, ".md"); stem != low {
+			v.byName[stem] = append(v.byName[stem], p)
+		}
+		return nil
+	})
+	for i := range v.snap.Files {
+		f := &v.snap.Files[i]
+		for _, key := range [...]string{"aliases", "alias"} {
+			for _, alias := range texts(f.Doc.Meta[key]) {
+				v.aliases[strings.ToLower(alias)] = f.Path
+			}
+		}
+	}
+}
+
+// texts are the strings of a member of front matter, which may be one or a list.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		for s := range strings.SplitSeq(v, ",") {
+			out = append(out, strings.TrimSpace(s))
+		}
+	case []any:
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// find returns the file that a name leads to, "" if there is none.
+func (v *vault) find(name string) string {
+	v.read()
+	low := strings.TrimPrefix(strings.ToLower(path.Clean(name)), "/")
+	for strings.HasPrefix(low, "../") {
+		low = low[len("../"):]
+	}
+	for _, p := range v.byName[path.Base(low)] {
+		if at := strings.ToLower(p); at == low || at == low+".md" || strings.HasSuffix(at, "/"+low) || strings.HasSuffix(at, "/"+low+".md") {
+			return p
+		}
+	}
+	return v.aliases[low]
+}
+
+// near returns the note whose name is most like one that is missing, "" if none is.
+func (v *vault) near(name string) string {
+	v.read()
+	stem := strings.ToLower(strings.TrimSuffix(path.Base(name), ".md"))
+	if len(stem) < 5 {
+		return ""
+	}
+	best, at := len(stem)/4+1, ""
+	for i := range v.snap.Files {
+		p := v.snap.Files[i].Path
+		other := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
+		if bareDigits(stem) != bareDigits(other) {
+			continue // another of a series
+		}
+		if d := nearest.Distance(stem, other); d < best {
+			best, at = d, p
+		}
+	}
+	return at
+}
+
+// bareDigits returns the digits of a name.
+func bareDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// brokenWiki is [auditor.broken] of a wiki link.
+func (a *auditor) brokenWiki(f *File, r reference, names *vault) lead {
+	name := strings.TrimSuffix(r.target, "/")
+	if name == "" {
+		return brokenAnchor(f, r.anchor, "")
+	}
+	if placeholder(name) || external(name) || strings.Contains(name, "=") {
+		return lead{}
+	}
+	if p := names.find(name); p != "" {
+		if g := a.snap.File(p); g != nil {
+			return brokenAnchor(g, r.anchor, "")
+		}
+		return lead{}
+	}
+	if dateName.MatchString(name) || names.partial || a.snap.exists(name) || a.snap.exists(path.Join(path.Dir(f.Path), name)) {
+		return lead{}
+	}
+	return lead{gone: goneNote, what: strings.ToLower(name), shown: name}
+}
+
+// elsewhere returns the only file of memory that has a path's name, "" if none or several
+// do.
+func (v *vault) elsewhere(target string) string {
+	v.read()
+	if at := v.byName[strings.ToLower(path.Base(target))]; len(at) == 1 && v.snap.File(at[0]) != nil {
+		return at[0]
+	}
+	return ""
+}
