@@ -209,8 +209,10 @@ func order(f *File) int {
 	switch {
 	case f.Kind == markdownstore.KindMemory:
 		return 0
+	case f.Evergreen():
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // command reports whether an entry is nothing but code, as a command that is needed in

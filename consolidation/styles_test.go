@@ -178,3 +178,11 @@ func TestNoFault(t *testing.T) {
 		})
 	}
 }
+
+// A topic is held against a log whatever their names are.
+func TestALogContradictsATopic(t *testing.T) {
+	r := audit(t, with(map[string]string{"memory/ports.md": "+\n- Grafana port: 3000\n", "memory/2026-03-09.md": "+\n- Grafana port: 3001\n"}), nil)
+	if len(r.Findings) != 1 || r.Findings[0].Code != health.Contradictions || r.Findings[0].Path != "memory/2026-03-09.md" {
+		t.Errorf("found %v", r.Findings)
+	}
+}

@@ -10,10 +10,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
-// Reindex says what a run came to.
-func Reindex(w io.Writer, d *document.Reindex, p Style) error {
+// Reindex says what a run came to; quiet only what is to be known if all went well: what
+// was left out or refused, and an index that was made anew.
+func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	var b strings.Builder
-	row := func(name, format string, args ...any) {
+	always := func(name, format string, args ...any) {
 		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-9) {
 			if i > 0 {
 				name = ""
@@ -21,16 +22,20 @@ func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 8)), l)
 		}
 	}
+	row := always
+	if quiet {
+		row = func(string, string, ...any) {}
+	}
 	if d.IndexBytes > 0 {
 		row("index", "%s, %s", d.Index, Size(d.IndexBytes))
 	} else {
 		row("index", "%s", d.Index) // a database, which is others' too
 	}
 	if d.Rebuilt != "" {
-		row("rebuilt", "%s", d.Rebuilt)
+		always("rebuilt", "%s", d.Rebuilt)
 	}
 	if d.Aside != "" {
-		row("kept", "what was there: %s", d.Aside)
+		always("kept", "what was there: %s", d.Aside)
 	}
 	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", Thousands(d.Files.Listed), Thousands(d.Files.Added), Thousands(d.Files.Changed), Thousands(d.Files.Removed), Thousands(d.Files.Unchanged))
 	row("chunks", "%s: %s added, %s removed", Thousands(int(d.Chunks.Total)), Thousands(d.Chunks.Added), Thousands(d.Chunks.Removed))
@@ -44,7 +49,11 @@ func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 		row("vectors", "%s of %s: %s embedded, %s refused", Thousands(int(d.Vectors.Total)), d.Vectors.Model, Thousands(d.Vectors.Embedded), Thousands(d.Vectors.Refused))
 	}
 	if why := d.Vectors.RefusedReason; why != "" {
-		row("", "refused: %s", Printable(why))
+		name := ""
+		if quiet {
+			name = "vectors"
+		}
+		always(name, "refused: %s", Printable(why))
 	}
 	if e := d.Vectors.Estimate; e != nil && e.Texts > 0 {
 		row("", "estimated before: %s%s", e.Text, priced(e))
@@ -53,10 +62,10 @@ func Reindex(w io.Writer, d *document.Reindex, p Style) error {
 		row("speed", "%s in %s: %.1f MB/s, %s chunks/s", Size(d.Bytes), time.Duration(d.Seconds*float64(time.Second)).Round(time.Millisecond), d.MBPerSecond, Thousands(int(d.ChunksPerSecond)))
 	}
 	for _, s := range d.Skipped {
-		row("skipped", "%s", told(s))
+		always("skipped", "%s", told(s))
 	}
 	for _, n := range d.Notes {
-		row("note", "%s", told(n))
+		always("note", "%s", told(n))
 	}
 	if d.LeftOut.Files > 0 {
 		row("left out", "%s", strings.TrimPrefix(d.LeftOut.Text, "left out: "))

@@ -33,7 +33,8 @@ func Reindex(a *cli.App) *cobra.Command {
 		Long: `reindex reads the memory files that changed since the last time, and forgets those
 that are gone. The index is derived: deleting it loses nothing, and one that is
 damaged or of an older version is made anew. A file that can't be read or is no text
-is told and left out; that is no error.
+is told and left out; that is no error. With --quiet that is printed, and if the index
+was made anew of itself, and nothing else.
 
 If the configuration names a provider of vectors, chunks without one get theirs.
 What that takes is estimated before anything is sent; what is more than
@@ -84,7 +85,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {
-		err = display.Reindex(a.Out, doc, a.Style())
+		err = display.Reindex(a.Out, doc, a.Style(), a.Quiet)
 	}
 	if err == nil && f.watch {
 		return follow(ctx, a)
