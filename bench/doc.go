@@ -13,6 +13,8 @@
 //	BenchmarkIndex…  the index against a bare FTS5 table, and against find
 //	BenchmarkRetrieval  a search by words, vectors and context against a bare FTS5
 //	                 table, and the memory of a process with a kernel open
+//	BenchmarkWorkspaces  many small workspaces in one process against as many bare
+//	                 FTS5 tables
 //	BenchmarkVectors a search among vectors against a plain loop over them
 //	BenchmarkRecall  what memory adds to a plan
 //	BenchmarkColdSearch  a search as a process of its own against one that does

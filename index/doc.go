@@ -56,7 +56,9 @@
 //
 // # Searching vectors
 //
-// Up to Options.ExactVectors, sqlite-vec compares every vector. Of more, the writer
+// Up to Options.ExactVectors, every vector is compared: by sqlite-vec, or, from the second
+// search of a state of the index on and if they take no more than 16 MiB, in memory, with
+// the same scores. Of more, the writer
 // that stores them makes codes, turned by a random rotation: one bit a number, or
 // four where one does not do. They are held in memory, 1/32 or 1/8 of the vectors'
 // size, and counting their bits selects the vectors worth comparing; those are read
@@ -70,5 +72,7 @@
 //
 // One syncs at a time; the others wait for the lock or get ErrBusy. Searches
 // continue meanwhile and see whole transactions. A handle notices that Rebuild
-// put a new file in the old one's place, and opens that.
+// put a new file in the old one's place, and opens that. What a handle keeps in memory of
+// a state of the index (vectors, chunks found last, what unknown words may be) it drops
+// when it sees another one.
 package index
