@@ -261,33 +261,42 @@ func (c *curator) read(e *Entry, ref, lead string) {
 	} else if plain != "" {
 		plain = e.Plain
 	}
-	_, rest := label(plain)
-	if plain == "" || passing(plain) || passing(rest) || wordCount(plain) < leastImplied {
+	around := around(e, lead)
+	for _, said := range sayings(plain, strings.TrimSpace(bullet.FindString(e.Text)) != "") {
+		c.say(e, said, ref, lead, around)
+	}
+}
+
+// say rates one thing that an entry says.
+func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
+	name, rest := label(text)
+	if passing(text) || passing(rest) || wordCount(text) < leastImplied {
 		return
 	}
-	w := around(e, lead)
-	text := plain
-	sentence, is := c.stated(plain)
-	said := is > worthReason && w != worthPassing && is >= w
-	if said {
-		text, w = sentence, is
+	if predicate.MatchString(text) && subject(e.Trail) == "" && (lead == "" || headed(lead) != worthNothing) {
+		return
+	}
+	stated := false
+	if is := c.stated(text); is > worthReason && w != worthPassing && is >= w {
+		stated, w = true, is
+	}
+	if speaksOfUser.MatchString(name) && wordCount(name) == 1 && Important(rest) { // their words
+		stated, w, text = true, worthWish, rest
 	}
 	p := Promoted{From: ref, section: e.Path + "#" + strings.Join(e.Trail, "#") + lead}
 	says, named := telling(text), len(codeNames(text)) > 0 || subject(e.Trail) != ""
 	switch {
-	case w == worthWish && (c.wishes(text) || asksFor(e)):
+	case w == worthWish && (stated || c.wishes(text) || asksFor(e)):
 		p.Tags, p.Score = MakeTags(Human), tagScore[Human]-2
-	case w == worthDecision && (says > 1 || says > 0 && (named || marked(e, lead)) || said):
+	case w == worthDecision && (says > 1 || says > 0 && (named || marked(e, lead)) || stated):
 		p.Tags, p.Score = MakeTags(Decision), tagScore[Decision]-1
-	case w == worthLesson && (says > 1 || said || says > 0 && marked(e, lead)):
+	case w == worthLesson && (says > 1 || stated || says > 0 && marked(e, lead)):
 		p.Tags, p.Score = MakeTags(Lesson), tagScore[Lesson]-1.5+float64(says)/2
 	case (w == worthLesson || w == worthDecision) && (says > 0 || wordCount(text) >= 2*leastImplied):
 		p.Tags, p.Score = map[worth]Tags{worthLesson: MakeTags(Lesson), worthDecision: MakeTags(Decision)}[w], scoreOutcome
 	case w == worthReason && says > 1 && len(codeNames(text)) > 0:
 		p.Score, p.Why = scoreOutcome/2, []string{"outcome"}
-	case w == worthReason:
-		return
-	case w == worthPassing:
+	case w == worthReason, w == worthPassing:
 		return
 	case asksFor(e):
 		p.Score, p.Why = scoreMarked, []string{"importance"}

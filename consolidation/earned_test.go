@@ -65,17 +65,19 @@ func TestWorkIsTheLeast(t *testing.T) {
 // speak for what is in them, in several languages and styles.
 func TestLogsOfOthers(t *testing.T) {
 	for name, c := range map[string]struct{ log, want, not string }{
-		"headings": {"## What happened\n\n- Moved the queue from Redis to Postgres because the reports join it\n- 438 tests passing\n\n## Next steps\n\n- Move the cache to Postgres because it is slow\n", "Moved the queue from Redis to Postgres", "Move the cache"},
-		"label":    {"**Root cause:** `openLedger()` kept the lock because the error path returned early.\n\n**Status:** done, all of it\n", "kept the lock because", "Status"},
-		"lead":     {"- **Key insight**:\n  1. `vacuum` only works when no reader is open\n  2. What else could it be?\n- **Next Action**: write `lab/tool.md` before noon\n", "`vacuum` only works when no reader is open", "Next Action"},
-		"prose":    {"We spent the morning on the importer. It turned out that the port authority sends `utf-16` since March, which is why dates were empty. Lunch was late.\n", "sends `utf-16`", "Lunch"},
-		"decided":  {"After a long talk we decided to keep the audit rows for ten years because the law asks for it.\n", "audit rows for ten years", "zzz"},
-		"user":     {"- Mika prefers tables over prose in every weekly report\n- Mika was out at noon with the others\n", "prefers tables", "was out"},
-		"deutsch":  {"## Erkenntnisse\n\n- Der Import läuft nur, wenn `LC_ALL` gesetzt ist, weil das Skript sonst abbricht\n\n## Nächste Schritte\n\n- Das Skript umstellen, weil es langsam ist\n", "`LC_ALL`", "umstellen"},
-		"français": {"## Leçons apprises\n\n- Le serveur `gate01` nécessite un redémarrage parce que le cache garde l'ancienne clé\n", "`gate01`", "zzz"},
-		"español":  {"## Decisiones\n\n- Los informes van en Markdown porque `pandoc` los convierte sin pérdida\n", "`pandoc`", "zzz"},
-		"chinese":  {"## 教训\n\n- 部署脚本必须先运行 `migrate`，否则服务启动失败\n\n## 下一步\n\n- 把部署脚本迁移到 `make`，因为更简单\n", "`migrate`", "`make`"},
-		"several":  {"**Lessons:**\n1. **Reload**: `SIGUSR1` keeps the old model because sessions persist\n2. **Restart**: only a restart switches the model for `gate01` sessions\n", "`SIGUSR1` keeps the old model", "2. **Restart**"},
+		"headings":  {"## What happened\n\n- Moved the queue from Redis to Postgres because the reports join it\n- 438 tests passing\n\n## Next steps\n\n- Move the cache to Postgres because it is slow\n", "Moved the queue from Redis to Postgres", "Move the cache"},
+		"label":     {"**Root cause:** `openLedger()` kept the lock because the error path returned early.\n\n**Status:** done, all of it\n", "kept the lock because", "Status"},
+		"lead":      {"- **Key insight**:\n  1. `vacuum` only works when no reader is open\n  2. What else could it be?\n- **Next Action**: write `lab/tool.md` before noon\n", "`vacuum` only works when no reader is open", "Next Action"},
+		"prose":     {"We spent the morning on the importer. It turned out that the port authority sends `utf-16` since March, which is why dates were empty. Lunch was late.\n", "sends `utf-16`", "Lunch"},
+		"sentences": {"I also found that the backup had failed since March 20 because the disk label changed to `data-eu`. The soup was cold and the bread was old. Mika would rather have the totals of every report at the top.\n", "totals of every report at the top", "soup"},
+		"quoted":    {"- 09:02 heartbeat ok\n- 09:40 user: please never send the newsletter on Mondays\n", "- [human] Please never send the newsletter on Mondays", "heartbeat"},
+		"decided":   {"After a long talk we decided to keep the audit rows for ten years because the law asks for it.\n", "audit rows for ten years", "zzz"},
+		"user":      {"- Mika prefers tables over prose in every weekly report\n- Mika was out at noon with the others\n", "prefers tables", "was out"},
+		"deutsch":   {"## Erkenntnisse\n\n- Der Import läuft nur, wenn `LC_ALL` gesetzt ist, weil das Skript sonst abbricht\n\n## Nächste Schritte\n\n- Das Skript umstellen, weil es langsam ist\n", "`LC_ALL`", "umstellen"},
+		"français":  {"## Leçons apprises\n\n- Le serveur `gate01` nécessite un redémarrage parce que le cache garde l'ancienne clé\n", "`gate01`", "zzz"},
+		"español":   {"## Decisiones\n\n- Los informes van en Markdown porque `pandoc` los convierte sin pérdida\n", "`pandoc`", "zzz"},
+		"chinese":   {"## 教训\n\n- 部署脚本必须先运行 `migrate`，否则服务启动失败\n\n## 下一步\n\n- 把部署脚本迁移到 `make`，因为更简单\n", "`migrate`", "`make`"},
+		"several":   {"**Lessons:**\n1. **Reload**: `SIGUSR1` keeps the old model because sessions persist\n2. **Restart**: only a restart switches the model for `gate01` sessions\n", "`SIGUSR1` keeps the old model", "2. **Restart**"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"memory/2026-03-09.md": "# 2026-03-09\n\n" + c.log, "USER.md": "# User\n\n- Name: Mika\n"}

@@ -206,18 +206,18 @@ func reversed(s []string) []string {
 var (
 	// outcomes are the words by which a sentence says what came of something, and causes
 	// those by which it says why.
-	outcomes = lazyregexp.New(`(?i)\b(?:fixed|solved|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
-		`behoben|gelöst|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再`)
-	causes = lazyregexp.New(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
+	outcomes = lazyregexp.New(`(?i)\b(?:fixed|solved|added|rewrote|rewritten|dropped|drops|changed|missing|returns?|refuse[sd]?|verified|switched|moved|migrated|replaced|removed|renamed|deployed|released|shipped|launched|installed|configured|enabled|disabled|upgraded|merged|works?|working|needs?|requires?|supports?|fails?|failed|broke|turns out|runs?|lives?|uses?|is now|are now|no longer|instead of|` +
+		`behoben|gelöst|abgeschaltet|eingerichtet|geändert|hinzugefügt|fehlte?|umgestellt|ersetzt|entfernt|verschoben|installiert|aktiviert|funktioniert|braucht|benötigt|läuft|corrigé|résolu|remplacé|supprimé|déplacé|installé|activé|fonctionne|nécessite|tourne|corregido|resuelto|reemplazado|eliminado|movido|instalado|activado|funciona|necesita|requiere)\b|修复|解决|改为|替换|迁移|部署|发布|支持|需要|使用|无需|导致|不再|提升|降低|新增|去掉|改成`)
+	causes = lazyregexp.New(`(?i)\b(?:because|since|so that|due to|therefore|caused by|which means|otherwise|must|unless|only (?:when|if|after|for)|before|when|muss|müssen|erst wenn|bevor|wenn|sobald|doit|il faut|avant de|quand|lorsque|debe|hay que|antes de|cuando|weil|damit|deshalb|ursache|wegen|sonst|parce que|car|donc|afin de|à cause|porque|para que|por eso|debido a|así que)\b|因为|所以|由于|因此|以便|否则|必须|只有|之前|→`)
 	// defines is a name of the code's, and what it is.
 	defines = lazyregexp.New("^\\W*`[^`]{4,60}`(?: \\+ `[^`]{4,60}`)*[*_]*(?:: | — | – | - |：|——).{12,}")
 	// learning are the words by which a sentence says that something was learned.
 	learning = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:i learned|we learned|learned that|lesson|turns out|turned out|the trick (?:is|was)|the (?:fix|root cause|cause|problem|culprit|reason) (?:is|was)|remember to|note to self|next time|always|never|make sure|must be|only works|doesn't work|does not work|` +
 		`gelernt|stellte sich heraus|hat sich herausgestellt|die ursache|das problem (?:ist|war)|die lösung|nächstes mal|j'ai appris|il s'avère|la cause|le problème (?:est|était)|la solution|la prochaine fois|aprendí|aprendimos|resulta que|resultó|la causa|el problema (?:es|era)|la solución|la próxima vez)(?:[^\p{L}]|$)|原来|问题在于|原因是|关键是|关键在于|学到|记住|教训`)
 	// deciding are the words by which a sentence says that something was decided.
-	deciding = lazyregexp.New(`(?i)\b(?:we|i|the team)(?: have|'ve)?(?: now| all| finally)? (?:decided|agreed|resolved|settled on)\b|\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
+	deciding = lazyregexp.New(`(?i)\b(?:we|i|the team|(?:the )?user|the owner)(?: have|'ve| has)?(?: now| all| finally)? (?:decided|agreed|resolved|settled on|chose|chosen)\b|\b(?:wir haben|haben wir) (?:uns )?(?:\S+ )?(?:beschlossen|entschieden|vereinbart)\b|\b(?:nous avons|on a) (?:décidé|convenu)|\b(?:decidimos|acordamos|hemos (?:decidido|acordado))\b|我们决定|决定(?:采用|使用|改用|不再)`)
 	// wishing are verbs by which somebody wants things to be.
-	wishing = lazyregexp.New(`(?i)\b(?:prefers?|wants?|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
+	wishing = lazyregexp.New(`(?i)\b(?:prefers?|wants?|would rather|likes?|dislikes?|hates?|loves|insists?|asked (?:for|to|that|me)|requested|expects?|bevorzugt|möchte|will|mag|wünscht|préfère|veut|aime|souhaite|déteste|demande|prefiere|quiere|le gusta|odia|pidió)\b|喜欢|想要|希望|要求|不喜欢|偏好|习惯`)
 	// routine is what every day has: counts of tests, hashes, states of a run.
 	routine = lazyregexp.New(`(?i)^\W*\d+\s*(?:→|->|/|=>)\s*\d+|\b\d+/\d+\b|\b\d+ (?:→ \d+ )?(?:new )?(?:tests?|tests? pass\w*|files?|lines|commits?|insertions|deletions)\b|\b(?:zero|no) (?:regressions?|failures|errors)\b|\ball (?:tests? )?(?:pass|green)\w*|\bcommitted\b|\bpushed\b|^\W*(?:commit|generated|status|date|time|duration|author|version|tags?|type|priority|branch)\b\W|^[*_]*(?:总结时间|状态|时间|日期|生成|作者|提交|版本|阶段|耗时|时长)|^\W*[✅❌☑✔⏳🔄]|全部通过|测试通过|个测试|^\W*\[[^\]]*\]\([^)]*\)\W*$|^\W*https?://\S+$|^\W*[\w./-]+\.\w{1,4}\W*$`)
 	// suggested begins what somebody might do.
@@ -225,6 +225,10 @@ var (
 	// naming are names as code and figures write them.
 	naming = lazyregexp.New("`[^`]{3,60}`" + `|\b[a-z]\w*[A-Z]\w+|\b\w+_\w+\b|\b[\w-]+\.(?:go|py|js|ts|md|json|ya?ml|toml|sh|sql|rs|com|io|org|dev)\b|--[a-z][\w-]+|\b[A-Z][\w-]+\b|\d`)
 )
+
+// predicate begins what is said of something that is not named: a verb where a sentence has
+// its subject.
+var predicate = lazyregexp.New(`(?i)^\W*(?:fills|solves|supports|completes|builds|enables|follows|followed|complements|provides|covers|closes|mirrors|allows|adds|makes|improves|reduces|prevents|extends|handles|keeps|natural|minimal|clean|simple|backward[- ]compatible|zero|no) [\w-]`)
 
 // telling scores how much a text says by itself: that it names something, says what came of
 // it, and why. Below 2 it is no fact.
@@ -249,37 +253,51 @@ func passing(plain string) bool {
 	return routine.MatchString(plain) || suggested.MatchString(plain) || strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")
 }
 
-// stated reads what the sentences of an entry state, where nothing around it says so.
-func (c *curator) stated(plain string) (text string, w worth) {
-	var best string
-	for _, s := range sentencesOf(plain) {
-		is := worthNothing
-		switch {
-		case passing(s) || wordCount(s) < leastImplied:
-			continue
-		case c.wishes(s):
-			is = worthWish
-		case len(choice.Statements(s)) > 0, deciding.MatchString(s):
-			is = worthDecision
-		case learning.MatchString(s) && telling(s) >= 2:
-			is = worthLesson
-		}
-		if is > w {
-			best, w = s, is
-		}
+// longSaying is from how many bytes on an entry is read sentence by sentence.
+const longSaying = 120
+
+// leaning begins a sentence that needs the one before it.
+var leaning = lazyregexp.New(`(?i)^(?:it|they|he|she|this|that|these|those|there|so|but|then|er|sie|es|das|dies\w*|dann|aber|il|elle|ils|elles|ce|cela|ça|él|ella|ellos|esto|eso|pero)\b|^(?:它|他|她|这|那|但)`)
+
+// sayings are what an entry says: all of an item that fits, and of prose that is long its
+// sentences, each with the one before it that it needs.
+func sayings(plain string, item bool) []string {
+	all := sentencesOf(plain)
+	if len(all) < 2 || len(plain) < longSaying || item && len(plain) <= mostFact {
+		return []string{plain}
 	}
-	if best == "" {
-		best = plain
+	var out []string
+	for i, s := range all {
+		if i > 0 && leaning.MatchString(s) && len(all[i-1])+len(s) < mostFact {
+			s = all[i-1] + " " + s
+		}
+		out = append(out, s)
 	}
-	return best, w
+	return out
 }
+
+// stated is what a sentence states, where nothing around it says so.
+func (c *curator) stated(s string) worth {
+	switch {
+	case c.wishes(s):
+		return worthWish
+	case len(choice.Statements(s)) > 0, deciding.MatchString(s):
+		return worthDecision
+	case learning.MatchString(s) && telling(s) >= 2:
+		return worthLesson
+	}
+	return worthNothing
+}
+
+// henceforth are the words by which a wish holds for more than once.
+var henceforth = lazyregexp.New(`(?i)\b(?:from now on|in (?:the )?future|every time|always|never|künftig|in zukunft|ab jetzt|von nun an|immer|désormais|à l'avenir|toujours|a partir de ahora|en adelante|siempre)\b|以后|今后|所有|每次|一律`)
 
 // wishes reports whether a sentence says what the user wants.
 func (c *curator) wishes(s string) bool {
 	if !wishing.MatchString(s) {
 		return false
 	}
-	if speaksOfUser.MatchString(s) {
+	if speaksOfUser.MatchString(s) || henceforth.MatchString(s) {
 		return true
 	}
 	for _, w := range words(s)[:min(3, len(words(s)))] {

@@ -33,7 +33,7 @@ func saysDecision(s string) bool {
 }
 
 // speaksOfUser are the words by which a log names the person it works for.
-var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人`)
+var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人|老板`)
 
 // quotesUser and quotesAgent begin what was said, in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "
