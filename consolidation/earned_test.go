@@ -71,6 +71,7 @@ func TestLogsOfOthers(t *testing.T) {
 		"prose":     {"We spent the morning on the importer. It turned out that the port authority sends `utf-16` since March, which is why dates were empty. Lunch was late.\n", "sends `utf-16`", "Lunch"},
 		"sentences": {"I also found that the backup had failed since March 20 because the disk label changed to `data-eu`. The soup was cold and the bread was old. Mika would rather have the totals of every report at the top.\n", "totals of every report at the top", "soup"},
 		"quoted":    {"- 09:02 heartbeat ok\n- 09:40 user: please never send the newsletter on Mondays\n", "- [human] Please never send the newsletter on Mondays", "heartbeat"},
+		"one line":  {"- Staging database is on port 5433\n- All good today with the whole team\n- VPN config lives in /etc/wireguard/wg0.conf\n", "Staging database is on port 5433", "All good"},
 		"decided":   {"After a long talk we decided to keep the audit rows for ten years because the law asks for it.\n", "audit rows for ten years", "zzz"},
 		"user":      {"- Mika prefers tables over prose in every weekly report\n- Mika was out at noon with the others\n", "prefers tables", "was out"},
 		"deutsch":   {"## Erkenntnisse\n\n- Der Import läuft nur, wenn `LC_ALL` gesetzt ist, weil das Skript sonst abbricht\n\n## Nächste Schritte\n\n- Das Skript umstellen, weil es langsam ist\n", "`LC_ALL`", "umstellen"},
