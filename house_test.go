@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 	"kernel/internal/folder":        {"checkpoint", "internal/nearest", "internal/safename", "internal/store", "kernel/health", "kernel/internal/trace", "pagevm/journal"},
 	"kernel/internal/ids":           {},
 	"kernel/internal/ingest":        {".", "kernel/fault", "kernel/internal/branch", "kernel/internal/ids", "kernel/internal/tokencount", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall", "transcript"},
-	"kernel/internal/inspect":       {"cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/progress", "internal/store", "kernel/content", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/fetch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/workstate", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "summary"},
+	"kernel/internal/inspect":       {".", "cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/progress", "internal/store", "kernel/content", "kernel/health", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/fetch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/workstate", "kernel/maintenance", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "summary"},
 	"kernel/internal/maintain":      {"checkpoint", "consolidation", "internal/progress", "internal/store", "kernel/health", "kernel/internal/folder", "kernel/internal/inspect", "kernel/internal/memory", "kernel/internal/session", "kernel/internal/upkeep", "kernel/internal/workstate", "kernel/maintenance", "markdownstore", "pagevm/mask"},
 	"kernel/internal/memory":        {"embed", "index", "index/watch", "internal/store", "internal/visible", "kernel/indexing", "kernel/internal/memory/syncer", "markdownstore", "pagevm/mask", "retrieval", "sessions"},
 	"kernel/internal/memory/syncer": {"index", "index/watch", "internal/store"},
@@ -398,40 +398,6 @@ const maxRoom = 40
 // larger are the types and packages that are not taken apart yet, with the most that
 // they may have. Numbers here only go down.
 var larger = map[string]int{}
-
-// TestModules holds that the root can be released as it is, since `go install` of a
-// version refuses a module with replacements, and that the modules below it choose the
-// versions that it chooses.
-func TestModules(t *testing.T) {
-	root := readModule(t, "go.mod")
-	for _, l := range root.other {
-		if strings.HasPrefix(l, "replace ") || strings.HasPrefix(l, "exclude ") {
-			t.Errorf("go.mod: %s: a module with this can't be installed by its version", l)
-		}
-	}
-	makefile, err := os.ReadFile("Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range nested(t) {
-		m := readModule(t, dir+"/go.mod")
-		if m.path != module+"/"+dir || m.goVersion != root.goVersion {
-			t.Errorf("%s/go.mod: module %s for go %s, want %s for %s", dir, m.path, m.goVersion, module+"/"+dir, root.goVersion)
-		}
-		up := strings.Repeat("../", 1+strings.Count(dir, "/"))
-		if len(m.other) != 1 || strings.TrimRight(m.other[0], "/") != "replace "+module+" => "+strings.TrimRight(up, "/") {
-			t.Errorf("%s/go.mod: %q, want only the root replaced by %s", dir, m.other, up)
-		}
-		for path, version := range m.require {
-			if want, ok := root.require[path]; ok && version != want {
-				t.Errorf("%s/go.mod: %s %s, the root has %s", dir, path, version, want)
-			}
-		}
-		if !strings.Contains(string(makefile), " "+dir) {
-			t.Errorf("%s is not among the MODULES of the Makefile, whose targets run its tests", dir)
-		}
-	}
-}
 
 // goMod is the content of a go.mod; other are the directives that are neither module, go
 // nor require.

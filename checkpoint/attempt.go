@@ -281,6 +281,9 @@ func (u *updater) learn(f Failure, a Attempt) {
 	l := LearningCapture{CallID: f.ID, Key: u.m.Key, What: summary.Excerpt(text, lessonRunes), Seq: u.s.Thread.Captured}
 	items := slices.DeleteFunc(u.s.Learnings.Items, func(o LearningCapture) bool { return o.CallID == l.CallID && o.Key == l.Key })
 	u.s.Learnings.Items = capped(append(items, l), MaxLearnings)
+	cost := Cost{sumOf(l.What), f.Since}
+	costs := slices.DeleteFunc(u.s.Thread.Costs, func(c Cost) bool { return c.Sum == cost.Sum })
+	u.s.Thread.Costs = capped(append(costs, cost), MaxLearnings)
 }
 
 // helpers returns what came between a failure and its way out and may have helped. A

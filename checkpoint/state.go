@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -154,6 +155,8 @@ type ThreadState struct {
 	Pending  []Attempt    `json:"pending,omitempty"`
 	// Failures are calls that failed and that nothing has made good.
 	Failures []Failure `json:"failures,omitempty"`
+	// Costs are how many calls the newest learnings took, by a hash of what was learned.
+	Costs []Cost `json:"costs,omitempty"`
 	// From is where the conversation comes from, Usage what a provider billed for its
 	// newest call; nil if nobody said.
 	From  Source `json:"from,omitzero"`
@@ -161,6 +164,25 @@ type ThreadState struct {
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
 }
+
+// Cost is how many calls after a failure came what worked.
+type Cost struct {
+	Sum   string `json:"sum"`
+	Calls int    `json:"calls"`
+}
+
+// CallsOf returns how many calls a learning took, 0 if that is not known.
+func (t *ThreadState) CallsOf(learning string) int {
+	sum := sumOf(learning)
+	for _, c := range t.Costs {
+		if c.Sum == sum {
+			return c.Calls
+		}
+	}
+	return 0
+}
+
+func sumOf(learning string) string { return strconv.FormatUint(keyHash(learning), 36) }
 
 // Source describes where a conversation comes from; each member is "" if nobody said.
 type Source struct {
@@ -213,7 +235,7 @@ func (s State) clone() State {
 	t := &s.Thread
 	t.Seen, t.Recent = slices.Clone(t.Seen), slices.Clone(t.Recent)
 	t.Pivots, t.Tail = slices.Clone(t.Pivots), slices.Clone(t.Tail)
-	t.Pending, t.Failures = slices.Clone(t.Pending), slices.Clone(t.Failures)
+	t.Pending, t.Failures, t.Costs = slices.Clone(t.Pending), slices.Clone(t.Failures), slices.Clone(t.Costs)
 	s.setVersions()
 	return s
 }

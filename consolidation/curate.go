@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -57,6 +58,8 @@ type Promoted struct {
 	// Score is what it was ranked by, Why what that is made of.
 	Score float64  `json:"score"`
 	Why   []string `json:"why"`
+	// section is what heads it in a log, where nothing but that speaks for it.
+	section string
 }
 
 // Line returns the entry as it is in memory.
@@ -99,7 +102,8 @@ func (c *Curation) Text() string {
 
 // Curate chooses what of a day is worth a place in MEMORY.md. It changes nothing.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
-	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(o.NearDuplicate), days: s.DaysOf()}
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(o.NearDuplicate), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
+		sections: map[string]int{}}
 	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}}
 	if m := s.Memory(); m != nil {
 		out.Path = m.Path
@@ -111,7 +115,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		p := &c.found[i]
 		weak := p.Score < strong
 		switch {
-		case c.known.holds(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted:
+		case c.known.holds(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted, p.section != "" && c.sections[p.section] >= mostOfSection:
 		case len(out.Entries) >= room:
 			if !weak {
 				out.Left++
@@ -119,6 +123,7 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		default:
 			c.supersede(p)
 			c.known.addText(p.Text)
+			c.sections[p.section]++
 			out.Entries = append(out.Entries, *p)
 		}
 	}
@@ -131,17 +136,27 @@ type curator struct {
 	CurateOptions
 	known *known
 	days  map[string]int
-	found []Promoted
+	users people
+	// failures are the sessions in which a failure came up, names the days of a name.
+	failures map[string]int
+	names    map[string][]string
+	forms    forms
+	sections map[string]int // what each has been given
+	found    []Promoted
 }
 
 // What speaks for an entry, and how much; from strong on it is worth a place by
 // itself. Tags are ordered by who set them: the user before the agent.
 const (
-	strong      = 3.0
-	scoreRepeat = 1.5 // for each other day on which it was repeated: by itself that is routine
-	mostRepeat  = 3
-	scoreToday  = .5
-	scoreMarked = 1.0 // words of importance where nobody tagged it
+	strong       = 3.0
+	scoreRepeat  = 1.5 // for each other day on which it was repeated: by itself that is routine
+	mostRepeat   = 3
+	scoreToday   = .5
+	scoreMarked  = 1.0 // words of importance where nobody tagged it
+	scoreOutcome = 1.0 // what came of work, by what it says of that
+	scoreNeeded  = 1.5 // for each later day on which a name was needed that it introduced
+	// mostOfSection is how many entries of one section a day gets that have no tag.
+	mostOfSection = 3
 )
 
 var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Surprise: 2}
@@ -154,69 +169,185 @@ func (c *curator) gather() {
 		if !promotes(f, c.Day) || f.Date < oldest {
 			continue
 		}
+		of, over := sessionsOf(f.Entries), listLabels(f.Entries)
 		for j := range f.Entries {
-			c.consider(f, &f.Entries[j])
+			c.consider(f, &f.Entries[j], of[j], over[j])
 		}
 	}
 	if c.Buffer != "" {
 		buffered := Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))
 		for i := range buffered {
-			c.rate(&buffered[i], c.BufferRef, true)
+			if e := &buffered[i]; !strings.HasPrefix(e.Plain, quotesUser) || len(impliedTags(e)) > 0 {
+				c.capture(e, c.BufferRef, "", true)
+			}
 		}
 	}
 	for _, x := range c.Extra {
-		c.rate(&Entry{Plain: oneLine(x.Text), Tags: x.Tags, Kind: markdownstore.UnitItem}, x.Ref, true)
+		session, _, _ := strings.Cut(x.Ref, "/")
+		c.capture(&Entry{Plain: oneLine(x.Text), Tags: x.Tags, Kind: markdownstore.UnitItem}, x.Ref, session, true)
 	}
 }
 
-// consider rates an entry of a log that holds and can be read by itself.
-func (c *curator) consider(f *File, e *Entry) {
+// consider rates an entry of a log that holds and can be read by itself: what a session
+// captured by its evidence, what somebody tagged as it is, and the rest by what is around
+// it and what it says.
+func (c *curator) consider(f *File, e *Entry, session, lead string) {
 	fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
-	if !fresh && len(e.Tags) == 0 || c.known.cites(placeRef(e)) {
+	ref := placeRef(e)
+	switch {
+	case c.known.cites(ref), flushed.MatchString(e.Text):
+	case session != "":
+		c.capture(e, ref, session, fresh)
+	case len(e.Tags) > 0:
+		c.rate(e, Promoted{Text: Present(e.Plain), Tags: e.Tags, From: ref}, fresh)
+	case e.Kind == markdownstore.UnitQuote, !fresh && c.neededAfter(e.Plain, f.Date) < leastNeeded:
+	default:
+		for _, p := range pieced(e) {
+			c.read(&p, placeRef(&p), lead)
+		}
+	}
+}
+
+// capture rates what a machine noted of a session.
+func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
+	p := Promoted{From: ref}
+	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
+		if p.Tags = impliedTags(e); len(p.Tags) > 0 {
+			p.Text = Present(said)
+		}
+	} else {
+		got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
+		p.Text, p.Tags = Present(got.Text), got.Tags
+		if text, score := done(e.Plain); fresh && got.Tags == nil && score > 0 {
+			p.Text, p.Score, p.Why = Present(capital(text)), score, []string{"outcome"}
+		}
+	}
+	c.rate(e, p, fresh)
+}
+
+// committed is the commit of a session, planned its list of steps, and aside what a commit
+// does that changes nothing of the work itself.
+var (
+	committed = lazyregexp.New(`^commit(?: [0-9a-f]{4,40})?: (?:(feat|fix|perf|refactor|docs)(?:\([^)]*\))?!?: )?((?:[A-Z][^:]{3,}|[a-z]+ ).*)$`)
+	planned   = lazyregexp.New(`^plan \(\d+\): (.+)$`)
+	aside     = lazyregexp.New(`(?i)\b(?:feedback|comments?|review|nits?|typos?|lint|format(?:ting)?|gofmt|merge|wip|bump|cleanup|unused|unnecessary|formatting|changelog)\b`)
+)
+
+// done is what a session's commit or plan says of what was worked on, and what that is
+// worth where nothing better is known of the day.
+func done(capture string) (string, float64) {
+	if m := committed.FindStringSubmatch(capture); m != nil && wordCount(m[2]) >= leastImplied-1 && !aside.MatchString(m[2]) {
+		if m[1] == "docs" {
+			return m[2], scoreOutcome / 2
+		}
+		return m[2], scoreOutcome
+	}
+	if m := planned.FindStringSubmatch(capture); m != nil {
+		return m[1], scoreOutcome / 4
+	}
+	return "", 0
+}
+
+// read rates an entry that nobody tagged by what is around it, what its sentences state,
+// and whether what it introduced was needed on later days.
+func (c *curator) read(e *Entry, ref, lead string) {
+	plain := oneLine(c.forms.without(e.Text))
+	if plain != "" && plain != oneLine(e.Text) { // what is left of a form
+		left := *e
+		left.Text = plain
+		if got := Entries(markdownstore.Parse(e.Path, plain)); len(got) > 0 {
+			plain = got[0].Plain
+		}
+	} else if plain != "" {
+		plain = e.Plain
+	}
+	around := around(e, lead)
+	for _, said := range sayings(plain, strings.TrimSpace(bullet.FindString(e.Text)) != "") {
+		c.say(e, said, ref, lead, around)
+	}
+}
+
+// say rates one thing that an entry says.
+func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
+	name, rest := label(text)
+	if passing(text) || passing(rest) || wordCount(text) < leastImplied {
 		return
 	}
-	c.rate(e, placeRef(e), fresh)
+	if predicate.MatchString(text) && subject(e.Trail) == "" && (lead == "" || headed(lead) != worthNothing) {
+		return
+	}
+	stated := false
+	if is := c.stated(text); is > worthReason && w != worthPassing && is >= w {
+		stated, w = true, is
+	}
+	if speaksOfUser.MatchString(name) && wordCount(name) == 1 && Important(rest) { // their words
+		stated, w, text = true, worthWish, rest
+	}
+	p := Promoted{From: ref, section: e.Path + "#" + strings.Join(e.Trail, "#") + lead}
+	says, named := telling(text), len(codeNames(text)) > 0 || subject(e.Trail) != ""
+	switch {
+	case w == worthWish && (stated || c.wishes(text) || asksFor(e)):
+		p.Tags, p.Score = MakeTags(Human), tagScore[Human]-2
+	case w == worthDecision && (says > 1 || says > 0 && (named || marked(e, lead)) || stated):
+		p.Tags, p.Score = MakeTags(Decision), tagScore[Decision]-1
+	case w == worthLesson && (says > 1 || stated || says > 0 && marked(e, lead)):
+		p.Tags, p.Score = MakeTags(Lesson), tagScore[Lesson]-1.5+float64(says)/2
+	case (w == worthLesson || w == worthDecision) && (says > 0 || wordCount(text) >= 2*leastImplied):
+		p.Tags, p.Score = map[worth]Tags{worthLesson: MakeTags(Lesson), worthDecision: MakeTags(Decision)}[w], scoreOutcome
+	case w == worthReason && says > 1 && len(codeNames(text)) > 0:
+		p.Score, p.Why = scoreOutcome/2, []string{"outcome"}
+	case w == worthReason, w == worthPassing:
+		return
+	case asksFor(e):
+		p.Score, p.Why = scoreMarked, []string{"importance"}
+	case says >= 2:
+		p.Score, p.Why = scoreOutcome+float64(says-2)/2, []string{"outcome"}
+		if w == worthNothing {
+			p.Score -= .5
+		}
+	}
+	if n := c.neededAfter(text, e.Date); n >= leastNeeded && p.Score > 0 {
+		p.Score += float64(min(n, mostRepeat)) * scoreNeeded / 2
+		p.Why = append(p.Why, "needed")
+	}
+	if p.Score > 0 {
+		p.Text = Present(aboutSubject(text, lead, e.Trail))
+		c.rate(e, p, e.Date >= addDays(c.Day, -1))
+	}
 }
 
-// rate scores an entry, and takes it if anything speaks for it.
-func (c *curator) rate(e *Entry, ref string, today bool) {
+// rate scores what an entry came to, and takes it if anything speaks for it.
+func (c *curator) rate(e *Entry, p Promoted, today bool) {
 	if e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || strings.HasPrefix(e.Plain, quotesAgent) {
 		return
 	}
-	text := Present(e.Plain)
-	if words(text) == nil || c.known.holds(e.Plain) || c.retired(e.Plain, text) || vague(text) {
+	if words(p.Text) == nil || c.known.holds(e.Plain) || c.retired(e.Plain, p.Text) || vague(p.Text) {
 		return
 	}
-	p := Promoted{Text: text, Tags: e.Tags, From: ref, Supersedes: []string{}, Why: []string{}}
-	c.score(&p, e, today)
-	if p.Score > 0 {
-		c.found = append(c.found, p)
+	if p.Score == 0 {
+		best := 0.0
+		for _, t := range p.Tags {
+			best = max(best, tagScore[t])
+		}
+		p.Score = best
 	}
-}
-
-func (c *curator) score(p *Promoted, e *Entry, today bool) {
-	if implied := impliedTags(e); len(p.Tags) == 0 && len(implied) > 0 && wordCount(p.Text) >= leastImplied {
-		p.Tags = implied
-		p.Score--
-	}
-	best := 0.0
+	tags := make([]string, 0, len(p.Tags)+len(p.Why))
 	for _, t := range p.Tags {
 		p.Score += tagScore[t] / 4
-		best = max(best, tagScore[t])
-		p.Why = append(p.Why, string(t))
+		tags = append(tags, string(t))
 	}
-	p.Score += best
+	p.Supersedes, p.Why = []string{}, append(tags, p.Why...)
 	if n := min(c.days[Key(e.Plain)]-1, mostRepeat); n > 0 && len(p.Tags) > 0 {
 		p.Why = append(p.Why, "repeated")
 		p.Score += float64(n) * scoreRepeat
 	}
-	if len(p.Tags) == 0 && asksFor(e) {
-		p.Score += scoreMarked
-		p.Why = append(p.Why, "importance")
+	if p.Score <= 0 {
+		return
 	}
-	if today && p.Score > 0 {
+	if today {
 		p.Score += scoreToday
 	}
+	c.found = append(c.found, p)
 }
 
 func (c *curator) retired(texts ...string) bool {

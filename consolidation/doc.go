@@ -37,12 +37,13 @@
 //
 // # Significance
 //
-// Five questions decide what is worth keeping ([Judge]): did it change a decision
-// or a plan, was it surprising, did the user say that it matters, can it be used
-// again, did it change what the agent is. Each yes is a tag. They are answered by
-// what can be seen (kinds of captures, a failure and what worked instead, a
-// person's words, repetition across days, files touched); a host or a model may
-// answer where that is not enough. Entries without a tag are the first to go.
+// Five questions decide what is worth keeping: did it change a decision or a plan, was
+// it surprising, did the user say that it matters, can it be used again, did it change
+// what the agent is. Each yes is a tag. Of what a machine captured they are answered by
+// evidence ([Capture]): a decision has its subject and its outcome in the text, a failure
+// a remedy that can be used and that was dear or needed before, a wish a person's words.
+// A host or a model may answer where that is not enough. Entries without a tag are the
+// first to go.
 //
 // # Audit
 //
@@ -56,13 +57,14 @@
 // # Curation
 //
 // Of a day's log, the working buffer and the checkpoints those entries are worth a
-// place in MEMORY.md that a tag speaks for, or a label or heading that means the same
-// ("Lessons learned"), the user's words first; repetition on other days adds to that,
-// and alone is routine. What memory holds already, in the same words or nearly, what
-// has a tombstone, what is superseded or an open task is passed over. A fact is
+// place in MEMORY.md that a tag speaks for, the user's words first; in what others write,
+// a label, a lead or a heading that means the same ("Lessons learned"), a sentence that
+// says what was decided or learned, and that later days needed a name which an entry
+// introduced. Repetition on other days adds to a tag, and alone is routine; what files
+// have from a form is left out. What memory holds already, in the same words or nearly,
+// what has a tombstone, what is superseded or an open task is passed over. A fact is
 // written without day, time and label ([Present]), at most 280 characters of it. A
-// night gets at most eight; only what somebody's wish alone speaks for is left out of
-// more than three.
+// night gets at most eight; what little speaks for is left out of more than three.
 //
 // # Pruning
 //

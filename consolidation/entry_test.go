@@ -99,28 +99,6 @@ func TestEntriesAreTheirLines(t *testing.T) {
 	})
 }
 
-func TestJudge(t *testing.T) {
-	tests := []struct {
-		name string
-		e    consolidation.Evidence
-		want string
-	}{
-		{"nothing", consolidation.Evidence{}, ""},
-		{"decision", consolidation.Evidence{Decided: true}, "[decision]"},
-		{"mended the same way", consolidation.Evidence{Failed: true}, "[lesson]"},
-		{"another approach", consolidation.Evidence{Failed: true, OtherWay: true}, "[surprise] [lesson]"},
-		{"said again on another day", consolidation.Evidence{Days: 2}, "[lesson]"},
-		{"soul", consolidation.Evidence{Files: []string{"/ws/SOUL.md"}}, "[identity]"},
-		{"other files", consolidation.Evidence{Files: []string{"/ws/main.go"}}, ""},
-		{"the user's words", consolidation.Evidence{Decided: true, UserWords: "this is important to me"}, "[decision] [human]"},
-	}
-	for _, tt := range tests {
-		if got := consolidation.Judge(tt.e).String(); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
 func TestImportant(t *testing.T) {
 	for _, s := range []string{"Never do that again", "das ist mir wichtig", "esto es importante", "c'est essentiel", "以后都用 Go", "это важно", "必ず", "중요해", "I really want tabs"} {
 		if !consolidation.Important(s) {

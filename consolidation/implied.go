@@ -19,24 +19,10 @@ var (
 	saysLesson = lazyregexp.New(`(?i)^[^\p{L}\p{N}]*(?:(?:key |main )?(?:lessons?(?: learned)?|learnings?|insights?|takeaways?|findings?)|what (?:i|we) learned|gotchas?|erkenntnisse?|gelernt|leçons?(?: apprises)?|apprentissages|lecci(?:ó|o)n(?:es)?|教训|经验|经验教训|核心洞察|关键洞察|关键发现|重要发现|洞察|学到|学到的|反思|教訓)[*_]*\s*(?:[:：]|$)`)
 )
 
-// impliedTags returns the tags that an entry's label, or the heading above it,
-// implies.
+// impliedTags returns the tags of what the user said, in the working buffer.
 func impliedTags(e *Entry) Tags {
-	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
-		if Important(said) {
-			return MakeTags(Human)
-		}
-		return nil
-	}
-	above := ""
-	if len(e.Trail) > 0 {
-		above = e.Trail[len(e.Trail)-1]
-	}
-	switch {
-	case saysDecision(e.Plain), saysDecision(above):
-		return MakeTags(Decision)
-	case saysLesson.MatchString(e.Plain), saysLesson.MatchString(above):
-		return MakeTags(Lesson)
+	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok && Important(said) {
+		return MakeTags(Human)
 	}
 	return nil
 }
@@ -47,7 +33,7 @@ func saysDecision(s string) bool {
 }
 
 // speaksOfUser are the words by which a log names the person it works for.
-var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人`)
+var speaksOfUser = lazyregexp.New(`(?i)\b(?:the )?(?:user|human|owner|client|customer|boss|operator)\b|用户|主人|老板`)
 
 // quotesUser and quotesAgent begin what was said, in the working buffer.
 const quotesUser, quotesAgent = "[user] ", "[agent] "

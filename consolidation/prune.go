@@ -3,6 +3,7 @@ package consolidation
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -119,7 +120,7 @@ const mostMoves = 2000
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
 		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
-	r.known = s.knownOf(o.NearDuplicate)
+	r.known, r.failures = s.knownOf(o.NearDuplicate), sync.OnceValue(s.failures)
 	r.logs()
 	r.observations()
 	r.memory()
@@ -134,6 +135,8 @@ type pruner struct {
 	PruneOptions
 	out   *Pruning
 	known *known
+	// failures are in how many sessions a failure came up.
+	failures func() map[string]int
 	// added is what files get, in the order in which they were first given something;
 	// texts is what files become that lose something, given in which order.
 	added map[string]string
@@ -319,23 +322,30 @@ func (r *pruner) logs() {
 		if !promotes(f, addDays(last, -1)) {
 			continue
 		}
+		of := sessionsOf(f.Entries)
 		for j := range f.Entries {
 			e := &f.Entries[j]
 			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
-			r.extract(e)
+			got := Earned{e.Plain, e.Tags}
+			if of[j] != "" {
+				got = earned(e.Plain, e.Tags, func(sign string) bool { return r.failures()[sign] > 1 })
+			}
+			if len(got.Tags) > 0 {
+				r.extract(e, got)
+			}
 		}
 	}
 }
 
-func (r *pruner) extract(e *Entry) {
-	text := Present(e.Plain)
+func (r *pruner) extract(e *Entry, got Earned) {
+	text := Present(got.Text)
 	if r.known.cites(placeRef(e)) || r.known.holds(e.Plain) || r.known.holds(text) || vague(text) || r.retired(e.Plain, text) {
 		return
 	}
 	to := r.topic(e, nil)
-	p := Promoted{Text: text, Tags: e.Tags, From: placeRef(e)}
+	p := Promoted{Text: text, Tags: got.Tags, From: placeRef(e)}
 	r.out.Moves = append(r.out.Moves, Move{From: e.Path, Line: e.StartLine, To: to, Why: WhyExtracted, Text: e.Text})
 	r.give(to, []string{e.Date}, p.Line())
 	r.known.addText(text)

@@ -2,49 +2,12 @@ package consolidation
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// Evidence is what can be seen of something that is about to be written down.
-type Evidence struct {
-	// Decided: it was captured as a decision, or as a change of plan.
-	Decided bool
-	// Failed: it is what came of a failure; OtherWay that another approach worked.
-	Failed, OtherWay bool
-	// UserWords are what the user said about it, "" if nothing is known.
-	UserWords string
-	// Days is on how many days it was written down before.
-	Days int
-	// Files are those that it changed.
-	Files []string
-}
-
-// Judge answers the five questions as far as the evidence does. A question without
-// evidence is not answered yes.
-func Judge(e Evidence) Tags {
-	var t []Tag
-	if e.Decided {
-		t = append(t, Decision)
-	}
-	if e.OtherWay {
-		t = append(t, Surprise)
-	}
-	if Important(e.UserWords) {
-		t = append(t, Human)
-	}
-	if e.Failed || e.Days > 0 {
-		t = append(t, Lesson)
-	}
-	if slices.ContainsFunc(e.Files, IsIdentity) {
-		t = append(t, Identity)
-	}
-	return MakeTags(t...)
-}
 
 // IsIdentity reports whether a file is about what an agent is.
 func IsIdentity(file string) bool {

@@ -312,8 +312,8 @@ func TestDump(t *testing.T) {
 	if n := strings.Count(buffer(), ", dump of session"); n != 1 || len(checkpoints(t, dir)) != 1 {
 		t.Errorf("%d dumps, %d checkpoints", n, len(checkpoints(t, dir)))
 	}
-	if day := logs(t, dir); strings.Count(strings.ReplaceAll(day, buffer(), ""), "[decision]") == 0 {
-		t.Errorf("the day's log has no decision:\n%s", day)
+	if day := logs(t, dir); noted(strings.ReplaceAll(day, buffer(), "")) == 0 {
+		t.Errorf("the day's log has no entry:\n%s", day)
 	}
 	before := buffer()
 	tool()

@@ -37,15 +37,15 @@ func TestMechanicalFlush(t *testing.T) {
 			c.say() // with a question that stays open
 			p := pass(t, h, kernel.Boundary{Messages: c.msgs})
 			text := logs(t, dir)
-			if len(p.Faults) > 0 || strings.Count(text, "[decision]") == 0 || !strings.Contains(text, p.Checkpoint) {
+			if len(p.Faults) > 0 || noted(text) == 0 || !strings.Contains(text, p.Checkpoint) {
 				t.Fatalf("%+v\n%s", p, text)
 			}
 			if open := strings.Contains(text, "[open]"); open != (name == "reset" || name == "end") {
 				t.Errorf("open items are in the log: %v", open)
 			}
 			pass(t, k.EndSession, kernel.Boundary{Messages: c.msgs})
-			if n := strings.Count(logs(t, dir), "[decision]"); n != strings.Count(text, "[decision]") {
-				t.Errorf("%d decisions, then %d", strings.Count(text, "[decision]"), n)
+			if n := noted(logs(t, dir)); n != noted(text) {
+				t.Errorf("%d entries, then %d", noted(text), n)
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestSecondSurgeIsFlushed(t *testing.T) {
 	k := openKernel(t, dir)
 	c := session(62, 3, 1, 1500)
 	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
-	first := strings.Count(logs(t, dir), "[decision]")
+	first := noted(logs(t, dir))
 	for range 3 {
 		c.loop(1, 1500)
 		c.say()
@@ -69,8 +69,8 @@ func TestSecondSurgeIsFlushed(t *testing.T) {
 	defer k.Close()
 	pass(t, k.Flush, kernel.Boundary{Messages: c.msgs})
 	text := logs(t, dir)
-	if n := strings.Count(text, "[decision]"); n <= first {
-		t.Errorf("%d decisions after the second surge, %d before", n, first)
+	if n := noted(text); n <= first {
+		t.Errorf("%d entries after the second surge, %d before", n, first)
 	}
 	seen := map[string]bool{}
 	for l := range strings.SplitSeq(text, "\n") {
@@ -208,7 +208,7 @@ func TestFlushAtCuts(t *testing.T) {
 			t.Fatal("no cut was made: the window is too large for this test")
 		}
 		k.Close()
-		if wrote := strings.Contains(logs(t, dir), "[decision]"); wrote != at {
+		if wrote := noted(logs(t, dir)) > 0; wrote != at {
 			t.Errorf("flush at cuts %v: wrote %v", at, wrote)
 		}
 	}

@@ -70,3 +70,8 @@ func rewriteFirst(t *testing.T, dir, old, with string) {
 		}
 	}
 }
+
+// noted counts the entries of a log that are not open items.
+func noted(log string) int {
+	return strings.Count("\n"+log, "\n- ") - strings.Count(log, "\n- [open] ")
+}

@@ -184,7 +184,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"bench", "paging", "--replay", trace},
 		{"bench", "predict", "-t", sample},
-		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
+		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("why", "the nets are kept"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
 		{"stats"},
 		{"stats", "--workspace", observed(t)},
 		{"plan", "-t", short, "--commit", "--session", "traced"},

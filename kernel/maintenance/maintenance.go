@@ -38,6 +38,11 @@ type Keeper interface {
 	// left may come again. If one of them has changed since, nothing is done, and the
 	// error names it. Zero is the kernel's clock.
 	UndoPrune(ctx context.Context, now time.Time) (*Undone, error)
+	// Why says what speaks for an entry of memory: where it comes from, who wrote it, on
+	// how many days and in how many sessions it came up, and how often it was recalled
+	// and named. It changes nothing. Its error is a [consolidation.NoEntryError] if there
+	// is none of the name.
+	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
 	// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
 	// archive, nor was taken out by a pruning, which has it in a backup. It changes
 	// nothing.
@@ -68,6 +73,46 @@ type AuditOptions struct {
 	JobFiles []string
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
+}
+
+// WhyRequest asks what speaks for an entry.
+type WhyRequest struct {
+	// Entry is its place (FILE:LINE), its id or name, or words that it alone holds.
+	Entry string
+	// Now is the moment that its age is counted to; zero takes the kernel's clock.
+	Now time.Time
+}
+
+// Who wrote an entry, as far as a mark or a record says so; "" if none does.
+const (
+	// ByUpkeep: a run of curation or pruning wrote it, and it stands as it was written.
+	ByUpkeep = "upkeep"
+	// BySession: it was noted of a session.
+	BySession = "session"
+	// ByMark: it has a mark of ours, and nothing is on record of it or it was changed.
+	ByMark = "marked"
+)
+
+// Grounds are what speaks for an entry.
+type Grounds struct {
+	consolidation.Grounds
+	// WrittenBy is who wrote it, Run and RunDay the curation that gave it a place, if one
+	// is on record, Score and Why what it was ranked by then.
+	WrittenBy string   `json:"written_by"`
+	Run       string   `json:"run"`
+	RunDay    string   `json:"run_day"`
+	Score     float64  `json:"score"`
+	Why       []string `json:"why"`
+	Use
+}
+
+// Use is how often an entry was recalled for a turn, and how often the agent then named it,
+// as far as sessions that are kept can tell.
+type Use struct {
+	Recalled int `json:"recalled"`
+	Named    int `json:"named"`
+	// Last is when it was last recalled, zero if never.
+	Last time.Time `json:"last_recalled,omitzero"`
 }
 
 // CurateRequest asks what of a day is worth a place in MEMORY.md.

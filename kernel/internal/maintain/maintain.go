@@ -220,6 +220,16 @@ func (k *Keeper) refuseLoss(path, before, after string) error {
 	return err
 }
 
+// Why is [maintenance.Keeper.Why].
+func (k *Keeper) Why(ctx context.Context, req maintenance.WhyRequest) (*maintenance.Grounds, error) {
+	g, err := k.Upkeep.Why(ctx, req.Entry, nowOr(k, req.Now))
+	if err != nil {
+		return nil, fmt.Errorf("why: %w", err)
+	}
+	g.Use, err = k.Inspector.Use(ctx, g.Text)
+	return g, err
+}
+
 // Guard is [maintenance.Keeper.Guard].
 func (k *Keeper) Guard(ctx context.Context, req maintenance.GuardRequest) (*consolidation.Loss, error) {
 	loss, err := k.Upkeep.Guard(ctx, req)

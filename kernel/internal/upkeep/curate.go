@@ -93,7 +93,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			before = f.Doc.Raw
 		}
 		r.adds(out.Path, before, text)
-		r.promise.Entries = len(out.Entries)
+		r.promise.Entries, r.promise.Facts = len(out.Entries), factsOf(&out.Curation)
 	}
 	out.Run = r.id()
 	_, err := r.commit(ctx)

@@ -129,6 +129,8 @@ type promise struct {
 	Graves []grave `json:"graves,omitempty"`
 	// Reads are what was read of files that are emptied.
 	Reads []mark `json:"reads,omitempty"`
+	// Facts are what spoke for what a curation gave MEMORY.md.
+	Facts []fact `json:"facts,omitempty"`
 	// Entries counts what a curation gave MEMORY.md; Undoes is the run that an undo
 	// takes back.
 	Entries int    `json:"entries,omitempty"`

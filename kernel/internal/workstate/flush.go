@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -58,36 +59,39 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	if k.Options.NoCheckpoints {
 		name = "by what was captured of it"
 	}
-	return log.checkpoint(ctx, c, name, ended, now)
+	return log.checkpoint(ctx, c, k.life.State.Thread.CallsOf, name, ended, now)
 }
 
-// checkpoint writes what a checkpoint of that name holds.
-func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, name string, ended bool, now time.Time) ([]fault.Fault, int) {
+// checkpoint writes what a checkpoint of that name holds, with what learnings cost.
+func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost func(learning string) int, name string, ended bool, now time.Time) ([]fault.Fault, int) {
 	var lines, items []string
-	before := sync.OnceValue(func() map[string]bool { return saidBefore(l.shared, now) })
-	add := func(tag, text string) {
+	before := sync.OnceValue(func() *before { return saidBefore(l.shared, now) })
+	add := func(tag, text string, calls int) {
 		item := ids.Page("fi", tag, text)
 		if text = oneLine(text); text == "" || l.session.Has(item) || slices.Contains(items, item) {
 			return
+		}
+		if calls >= consolidation.CostlyCalls {
+			text += fmt.Sprintf(" (%d calls later)", calls)
 		}
 		mark := Judge(tag, text, before()).String()
 		if tag == "open" || tag == "identity" {
 			mark = strings.TrimSpace("[" + tag + "] " + mark)
 		}
-		lines, items = append(lines, "- "+mark+" "+text), append(items, item)
+		lines, items = append(lines, "- "+strings.TrimSpace(mark+" "+text)), append(items, item)
 	}
 	for _, d := range c.Decisions {
-		add("decision", string(d.What))
+		add("decision", string(d.What), 0)
 	}
 	for _, learned := range c.Learnings {
-		add("lesson", string(learned))
+		add("lesson", string(learned), cost(string(learned)))
 	}
 	for _, changed := range identityTouched(c) {
-		add("identity", changed)
+		add("identity", changed, 0)
 	}
 	for _, o := range c.OpenItems {
 		if ended {
-			add("open", string(o))
+			add("open", string(o), 0)
 		}
 	}
 	if len(items) == 0 {

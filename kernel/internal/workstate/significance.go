@@ -1,7 +1,7 @@
 package workstate
 
 import (
-	"strings"
+	"maps"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -13,26 +13,24 @@ import (
 // reuseDays is how many past days' logs are looked at for what is said again.
 const reuseDays = 7
 
-// Judge tags what a flush writes down, by what was captured of it.
-func Judge(tag, text string, before map[string]bool) consolidation.Tags {
-	e := consolidation.Evidence{}
-	if before[consolidation.Key(text)] {
-		e.Days = 1
-	}
+// before is what the logs of past days say.
+type before struct{ said, failed map[string]bool }
+
+// Judge tags what a flush writes down, by the evidence that it is worth something: a
+// decision, a learning or a file that says what the agent is. What was said before, and
+// is worth something, can be used again.
+func Judge(tag, text string, b *before) consolidation.Tags {
+	var t consolidation.Tags
 	switch tag {
 	case "decision":
-		e.Decided, e.UserWords = true, choice.Words(text)
+		t = consolidation.Capture(text, choice.Words(text), nil)
 	case "lesson":
-		e.Failed, e.OtherWay = true, otherWay(text)
+		t = consolidation.Capture(text, "", func(sign string) bool { return b != nil && b.failed[sign] })
 	}
-	return consolidation.Judge(e)
-}
-
-// otherWay tells a learning whose way out was another call than the one that failed,
-// as package checkpoint writes it: the call's name comes before "worked".
-func otherWay(text string) bool {
-	i := strings.LastIndex(text, " → ")
-	return i >= 0 && !strings.HasPrefix(text[i:], " → worked")
+	if len(t) > 0 && b != nil && b.said[consolidation.Key(text)] {
+		t = consolidation.MakeTags(append(t, consolidation.Lesson)...)
+	}
+	return t
 }
 
 // identityTouched are lines for the files of a checkpoint that say what the agent is.
@@ -46,18 +44,18 @@ func identityTouched(c *checkpoint.Checkpoint) []string {
 	return out
 }
 
-// saidBefore are the keys of what the logs of the past days say. A log that can't be
-// read says nothing: what is written down must not wait for it.
-func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
-	out := map[string]bool{}
+// saidBefore is what the logs of the past days say. A log that can't be read says
+// nothing: what is written down must not wait for it.
+func saidBefore(shared *markdownstore.Store, now time.Time) *before {
+	out := &before{map[string]bool{}, map[string]bool{}}
 	for n := 1; n <= reuseDays; n++ {
 		l, err := shared.ReadFile(shared.DailyPath(now.AddDate(0, 0, -n)))
 		if err != nil {
 			continue
 		}
-		for key := range consolidation.Sayings(consolidation.Entries(markdownstore.Parse(l.Path, l.Text))) {
-			out[key] = true
-		}
+		entries := consolidation.Entries(markdownstore.Parse(l.Path, l.Text))
+		maps.Copy(out.said, consolidation.Sayings(entries))
+		maps.Copy(out.failed, consolidation.Failures(entries))
 	}
 	return out
 }

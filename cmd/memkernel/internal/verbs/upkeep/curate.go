@@ -32,7 +32,8 @@ func Curate(a *cli.App) *cobra.Command {
 checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
 up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
 decisions, lessons and what the user asked for, as facts of today, each with the
-place that it comes from. Nothing that stands is rewritten; what a new entry replaces
+place that it comes from. Of a log without tags its headings, labels and sentences
+say what is one. Nothing that stands is rewritten; what a new entry replaces
 is named in it. Where there is nothing to say, nothing is written. If section
 summary.model of the configuration names a model, that may reword and drop entries,
 within bounds. It shows what it would write unless --apply is given.`,

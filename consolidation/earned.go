@@ -1,0 +1,191 @@
+package consolidation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// What a flush wrote of a session was noticed by a machine: it is judged by evidence, and
+// not by the kind of capture that it is. A decision has its subject and its outcome in the
+// text, a lesson has a remedy that somebody can use and was dear or came again, a rule can
+// be read by itself.
+
+// CostlyCalls is how many calls later a failure's remedy was found that is worth a
+// lesson though it came up once.
+const CostlyCalls = 5
+
+// flushed begins what a flush wrote of a session: its key, and what follows.
+var flushed = lazyregexp.New(`^Session (\S.*?), (?:cp_\d+|by what was captured of it|rules told in it):$`)
+
+// sessionsOf gives for each entry of a file the key of the session that a flush wrote it
+// of, "" for what nobody's flush wrote. A flush's list is one block.
+func sessionsOf(entries []Entry) []string {
+	out := make([]string, len(entries))
+	now, next := "", 0
+	for i := range entries {
+		e := &entries[i]
+		if m := flushed.FindStringSubmatch(e.Text); m != nil {
+			now, next = m[1], e.EndLine+1
+			continue
+		}
+		if e.StartLine != next {
+			now = ""
+		}
+		out[i], next = now, e.EndLine+1
+	}
+	return out
+}
+
+// Earned is what a machine's capture is worth in memory: its text as a fact, and why it
+// matters. Nothing is worth a place that has no tags.
+type Earned struct {
+	Text string
+	Tags Tags
+}
+
+// earned judges a capture. again reports whether a failure came up in another session.
+func earned(plain string, tags Tags, again func(sign string) bool) Earned {
+	if rule, ok := strings.CutPrefix(plain, "[rule] "); ok {
+		if choice.Stands(rule) {
+			return Earned{rule, MakeTags(Human)}
+		}
+		return Earned{}
+	}
+	if f, ok := failureOf(plain); ok {
+		if !f.teaches() || f.calls < CostlyCalls && !again(f.sign()) {
+			return Earned{}
+		}
+		if f.calls >= CostlyCalls {
+			return Earned{f.fact(), MakeTags(Lesson, Surprise)}
+		}
+		return Earned{f.fact(), MakeTags(Lesson)}
+	}
+	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
+		return Earned{Tags: tags.only(Identity), Text: plain}
+	}
+	text, ok := choice.Settled(plain)
+	if !ok || !tags.has(Decision) {
+		return Earned{}
+	}
+	return Earned{text, tags.only(Human, Identity).with(Decision)}
+}
+
+// Capture judges what is about to be written down of a session, a decision or a
+// learning. before reports whether the logs of past days hold such a failure.
+func Capture(text string, words string, before func(sign string) bool) Tags {
+	t := MakeTags(Decision)
+	if Important(words) {
+		t = t.with(Human)
+	}
+	return earned(text, t, before).Tags
+}
+
+// only are those of t that are among some.
+func (t Tags) only(some ...Tag) Tags {
+	return MakeTags(slices.DeleteFunc(slices.Clone(t), func(x Tag) bool { return !slices.Contains(some, x) })...)
+}
+
+// failure is a learning as package checkpoint writes it: what failed, how, and what
+// worked.
+type failure struct {
+	what, how, remedy string
+	calls             int
+}
+
+var (
+	learned = lazyregexp.New(`^(?:\[\w+\] )*(.+?) failed: (.+?) → (.+?)(?: \((\d+) calls later\))?$`)
+	// worked is a remedy that names what was called instead.
+	worked = lazyregexp.New(`^(.+?) worked(?: after .+)?$`)
+)
+
+func failureOf(plain string) (failure, bool) {
+	m := learned.FindStringSubmatch(plain)
+	if m == nil {
+		return failure{}, false
+	}
+	f := failure{what: m[1], how: m[2], remedy: m[3]}
+	f.calls, _ = strconv.Atoi(m[4])
+	return f, true
+}
+
+// teaches reports whether others can use a failure: the tool said what was wrong with the
+// call, and the remedy is another call that can be made.
+func (f failure) teaches() bool {
+	m := worked.FindStringSubmatch(f.remedy)
+	return m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
+}
+
+func cut(s string) bool { return strings.HasSuffix(s, "…") }
+
+// sign is the same for failures that are one, whatever files and figures they name.
+func (f failure) sign() string {
+	program := strings.Fields(f.what)
+	return Key(strings.Join(program[:min(2, len(program))], " ") + ": " + figures.ReplaceAllString(f.how, ""))
+}
+
+// fact says a failure as what is so.
+func (f failure) fact() string {
+	m := worked.FindStringSubmatch(f.remedy)
+	return code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works"
+}
+
+// code is a command as Markdown shows it.
+func code(s string) string {
+	if strings.Contains(s, "`") {
+		return s
+	}
+	return "`" + s + "`"
+}
+
+var (
+	figures = lazyregexp.New(`[\w./-]*\d[\w./:-]*|/[\w./-]+`)
+	// mishaps are errors that say something of the moment, of the code in hand, or of a
+	// slip of the pen: who reads them later learns nothing.
+	mishaps = lazyregexp.New(`(?i)string(?:s)? to (?:be )?replace|replace_all|old_(?:string|str|text)|exact text|has not been read|been modified since|unexpectedly modified|no changes to make|read it first|exceeds maximum|no such file|cannot find the (?:file|path)|(?:file|path|directory|module|session|pane|branch|ref)[^.]{0,40}(?:does not exist|not found)|can't find|cannot find|can't read|cannot (?:change to|stat|access|open)|did not match any|unknown revision|not a (?:directory|git repository)|already exists|` +
+		`interrupted|cancell?ed|aborted|declined|rejected|doesn't want|chunk id|unmatched|unterminated|unbalanced|syntax ?error|parse error|parsing|not allowed in a regex|regex parse|unexpected (?:token|character|end|eof)|invalid (?:json|tool|input|argument|parameter)|inputvalidation|404|not found \(http|exit(?:ed)?(?: with)?(?: status| code)|error task failed|lifecycle script|^-*\s*fail\b|build failed|setup failed|between tests|assert|expect(?:ed|\()|undefined|undeclared|cannot use|not used|unused|type error|typeerror|referenceerror|attributeerror|nameerror|traceback|panic|` +
+		`\w\.\w+:\d+|downloading|sibling tool|timed out|deadline|temporar|try again|rate limit|overloaded|econn|lock file|index\.lock`)
+	// looking are calls that look for something: that they find nothing, or a pattern is
+	// wrong, is none.
+	looking = lazyregexp.New(`^(?:\w+ )?(?:rg|grep|egrep|ag|find|ls|cat|head|tail|sed|awk|jq|wc|tree|stat|git (?:grep|log|show|diff|blame)|echo|cd|for|while|Read|Glob|Grep|Search|WebFetch|WebSearch|Edit|MultiEdit|Write|edit|write|read|apply_patch|str_replace\S*)(?:\s|$)`)
+)
+
+// failures counts in how many sessions the failures of a workspace's logs came up.
+func (s *Snapshot) failures() map[string]int {
+	in := map[string]map[string]bool{}
+	for i := range s.Files {
+		f := &s.Files[i]
+		if !strings.Contains(f.Doc.Raw, " failed: ") || f.archived() {
+			continue
+		}
+		of := sessionsOf(f.Entries)
+		for j := range f.Entries {
+			if fl, ok := failureOf(f.Entries[j].Plain); ok && of[j] != "" {
+				sign := fl.sign()
+				if in[sign] == nil {
+					in[sign] = map[string]bool{}
+				}
+				in[sign][of[j]] = true
+			}
+		}
+	}
+	out := make(map[string]int, len(in))
+	for sign, of := range in {
+		out[sign] = len(of)
+	}
+	return out
+}
+
+// Failures are the signs of the failures that entries tell of, for [Capture].
+func Failures(entries []Entry) map[string]bool {
+	out := map[string]bool{}
+	for i := range entries {
+		if f, ok := failureOf(entries[i].Plain); ok {
+			out[f.sign()] = true
+		}
+	}
+	return out
+}

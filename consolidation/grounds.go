@@ -1,0 +1,185 @@
+package consolidation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Grounds are what the files hold of an entry, and of what speaks for it.
+type Grounds struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	// Text is the entry without its marks, Tags why it matters.
+	Text string `json:"text"`
+	Tags Tags   `json:"tags"`
+	// Date is its day, "" if it has none, Age how many days ago that is.
+	Date string `json:"date"`
+	Age  int    `json:"age_days"`
+	// ID is that of the block that it was written in, "" if it has none; Raw its lines.
+	ID  string `json:"id"`
+	Raw string `json:"-"`
+	// From is where it comes from, Supersedes are the names of what it replaces.
+	From       []Source `json:"from"`
+	Supersedes []string `json:"supersedes"`
+	// Days are those whose logs say the same, Sessions how many sessions' captures do, and
+	// Calls how many calls the dearest of them took.
+	Days     []string `json:"days"`
+	Sessions int      `json:"sessions"`
+	Calls    int      `json:"calls"`
+}
+
+// Source is a place that an entry comes from.
+type Source struct {
+	Ref string `json:"ref"`
+	// Text is what stands there, "" if nothing does any more or it is no place of a file.
+	Text string `json:"text"`
+}
+
+// NoEntryError means that a name is no one entry's.
+type NoEntryError struct {
+	Name string
+	// Places are those of the entries that it could be, none if it is nobody's.
+	Places []string
+}
+
+func (e *NoEntryError) Error() string {
+	if len(e.Places) == 0 {
+		return fmt.Sprintf("%q is no entry of the workspace's memory", e.Name)
+	}
+	return fmt.Sprintf("%q is said by several entries: %s", e.Name, strings.Join(e.Places, ", "))
+}
+
+// place is a line of a file.
+var place = lazyregexp.New(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
+
+// mostPlaces is how many places an error names.
+const mostPlaces = 5
+
+// Grounds finds an entry by its place (FILE:LINE), by its id or name, or by words that it
+// alone holds, those of memory before those of logs, and says what speaks for it on a day.
+// Its error is a [NoEntryError].
+func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
+	f, e, err := s.named(strings.TrimSpace(name))
+	if err != nil {
+		return nil, err
+	}
+	g := &Grounds{Path: f.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
+		From: []Source{}, Supersedes: append([]string{}, e.Supersedes...), Days: []string{}}
+	if from, ok := markdownstore.ParseDate(e.Date, time.UTC); ok {
+		if now, ok := markdownstore.ParseDate(day, time.UTC); ok {
+			g.Age = max(int(now.Sub(from).Hours()/24), 0)
+		}
+	}
+	said := map[string]bool{Key(e.Plain): true}
+	signs, of := map[string]bool{}, map[string]bool{}
+	note := func(e *Entry) {
+		said[Key(e.Plain)] = true
+		if fl, ok := failureOf(e.Plain); ok {
+			signs[fl.sign()] = true
+			g.Calls = max(g.Calls, fl.calls)
+		}
+	}
+	note(e)
+	for _, ref := range e.From {
+		src := Source{Ref: ref}
+		if m := place.FindStringSubmatch(ref); m != nil {
+			if at := s.entryAt(m[1], m[2]); at != nil {
+				src.Text = at.Plain
+				note(at)
+			}
+		}
+		g.From = append(g.From, src)
+	}
+	days := map[string]bool{}
+	for i := range s.Files {
+		l := &s.Files[i]
+		if l.Tier != markdownstore.TierDated || l.archived() {
+			continue
+		}
+		sessions := sessionsOf(l.Entries)
+		for j := range l.Entries {
+			x := &l.Entries[j]
+			same := said[Key(x.Plain)]
+			if fl, ok := failureOf(x.Plain); ok && signs[fl.sign()] {
+				same, g.Calls = true, max(g.Calls, fl.calls)
+			}
+			if !same {
+				continue
+			}
+			days[l.Date] = true
+			if sessions[j] != "" {
+				of[sessions[j]] = true
+			}
+		}
+	}
+	for d := range days {
+		g.Days = append(g.Days, d)
+	}
+	slices.Sort(g.Days)
+	g.Sessions = len(of)
+	return g, nil
+}
+
+// named finds the one entry of a name.
+func (s *Snapshot) named(name string) (*File, *Entry, error) {
+	if m := place.FindStringSubmatch(name); m != nil && s.File(m[1]) != nil {
+		if e := s.entryAt(m[1], m[2]); e != nil {
+			return s.File(m[1]), e, nil
+		}
+		return nil, nil, &NoEntryError{Name: name}
+	}
+	id, key := strings.TrimPrefix(name, "mk:"), Key(name)
+	for _, by := range [...]func(e *Entry) bool{
+		func(e *Entry) bool { return e.ID != "" && e.ID == id || lineRef(e.Text) == id },
+		func(e *Entry) bool { return key != "" && Key(e.Plain) == key },
+		func(e *Entry) bool {
+			return key != "" && strings.Contains(" "+Key(e.Plain)+" ", " "+key+" ")
+		},
+	} {
+		for _, memory := range [...]bool{true, false} {
+			var file *File
+			var found *Entry
+			var places []string
+			for i := range s.Files {
+				f := &s.Files[i]
+				if f.Evergreen() != memory {
+					continue
+				}
+				for j := range f.Entries {
+					if e := &f.Entries[j]; by(e) {
+						file, found, places = f, e, append(places, e.Place())
+					}
+				}
+			}
+			switch {
+			case len(places) == 1:
+				return file, found, nil
+			case len(places) > 1:
+				return nil, nil, &NoEntryError{Name: name, Places: places[:min(len(places), mostPlaces)]}
+			}
+		}
+	}
+	return nil, nil, &NoEntryError{Name: name}
+}
+
+// entryAt finds the entry on a line of a file, nil if there is none.
+func (s *Snapshot) entryAt(path, line string) *Entry {
+	f := s.File(path)
+	n, err := strconv.Atoi(line)
+	if f == nil || err != nil {
+		return nil
+	}
+	for j := range f.Entries {
+		if e := &f.Entries[j]; e.StartLine <= n && n <= e.EndLine {
+			return e
+		}
+	}
+	return nil
+}

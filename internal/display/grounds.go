@@ -1,0 +1,70 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// writers say in words who wrote an entry.
+var writers = map[string]string{
+	"": "somebody, and no record says who", maintenance.ByUpkeep: "memkernel's upkeep, and stands as it was written", maintenance.BySession: "memkernel, of a session",
+	maintenance.ByMark: "memkernel's mark is on it, and no record says that it stands as it was written",
+}
+
+// Grounds prints what speaks for an entry.
+func Grounds(w io.Writer, g *maintenance.Grounds, p Style) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
+	for _, l := range Wrap(strings.TrimSpace(g.Tags.String()+" "+g.Text), p.columns()-2) {
+		b.WriteString("  " + l + "\n")
+	}
+	row := func(name, text string) {
+		for _, l := range Wrap(text, p.columns()-12) {
+			fmt.Fprintf(&b, "%-10s  %s\n", name, l)
+			name = ""
+		}
+	}
+	row("written", "by "+writers[g.WrittenBy])
+	if g.Run != "" {
+		row("chosen", fmt.Sprintf("in %s for %s, by %s (%.1f)", g.Run, g.RunDay, strings.Join(g.Why, ", "), g.Score))
+	}
+	for i := range g.From {
+		text := g.From[i].Ref
+		if t := g.From[i].Text; t != "" {
+			text += ": " + t
+		}
+		row("from", text)
+	}
+	if len(g.Supersedes) > 0 {
+		row("replaces", strings.Join(g.Supersedes, ", "))
+	}
+	if g.Date != "" {
+		row("age", fmt.Sprintf("%s, of %s", countOf(g.Age, "day"), g.Date))
+	}
+	if len(g.Days) > 0 {
+		row("said", fmt.Sprintf("in the logs of %s: %s", countOf(len(g.Days), "day"), strings.Join(g.Days, ", ")))
+	}
+	if g.Sessions > 0 {
+		row("noted", "of "+countOf(g.Sessions, "session"))
+	}
+	if g.Calls > 0 {
+		row("cost", countOf(g.Calls, "call"))
+	}
+	used := "never, in the sessions that are kept"
+	if g.Recalled > 0 {
+		used = fmt.Sprintf("for %s, last on %s; the agent then named it in %d", countOf(g.Recalled, "turn"), g.Last.Format("2006-01-02"), g.Named)
+	}
+	row("recalled", used)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Thousands(n) + " " + what + "s"
+}

@@ -1,0 +1,98 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// leastRare is how long a word is, in bytes, that an answer takes from an entry, and
+// namedShare the share of these that it has to hold to have named it.
+const (
+	leastRare  = 5
+	namedShare = 0.5
+)
+
+// Use says how often a text of memory was recalled, in the sessions that are kept, and
+// how often the agent then named it: an answer of the same turn holds half of its long
+// words or more. What was forgotten or went by retention is not counted.
+func (in *Inspector) Use(ctx context.Context, text string) (maintenance.Use, error) {
+	var u maintenance.Use
+	key := consolidation.Key(text)
+	var rare []string
+	for w := range strings.FieldsSeq(key) {
+		if len(w) >= leastRare && !slices.Contains(rare, w) {
+			rare = append(rare, w)
+		}
+	}
+	folders, err := folder.All(in.State)
+	if err != nil || key == "" {
+		return u, err
+	}
+	for _, f := range progress.Over(ctx, "session", folders) {
+		if ctx.Err() != nil {
+			return u, ctx.Err()
+		}
+		s, unlock, err := in.Sessions.Visit(ctx, f, false)
+		if err != nil {
+			continue // a check tells of it
+		}
+		useIn(s, key, rare, &u)
+		unlock()
+	}
+	return u, nil
+}
+
+func useIn(s *session.Session, key string, rare []string, u *maintenance.Use) {
+	r := s.Reader()
+	pages := make([]*pagevm.Page, 0, len(s.Pages))
+	for _, p := range s.Pages {
+		pages = append(pages, p)
+	}
+	slices.SortFunc(pages, func(a, b *pagevm.Page) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	for i, p := range pages {
+		if len(p.Refs) == 0 || !strings.HasPrefix(p.ID, "rt") {
+			continue
+		}
+		shown, err := r.Content(p)
+		if err != nil || !strings.Contains(" "+consolidation.Key(shown)+" ", " "+key+" ") {
+			continue
+		}
+		u.Recalled++
+		if p.Created.After(u.Last) {
+			u.Last = p.Created
+		}
+		for _, next := range pages[i+1:] {
+			if next.Role == string(memkernel.RoleUser) && next.CallID == "" && len(next.Refs) == 0 && next.MessageKey != p.MessageKey && next.Created.After(p.Created) {
+				break // the next turn
+			}
+			if next.Role != string(memkernel.RoleAssistant) {
+				continue
+			}
+			if said, err := r.Content(next); err == nil && names(consolidation.Key(said), rare) {
+				u.Named++
+				break
+			}
+		}
+	}
+}
+
+// names reports whether a text holds enough of some words.
+func names(said string, rare []string) bool {
+	n := 0
+	for _, w := range rare {
+		if strings.Contains(" "+said+" ", " "+w+" ") {
+			n++
+		}
+	}
+	return n > 0 && float64(n) >= namedShare*float64(len(rare))
+}

@@ -1,0 +1,71 @@
+package upkeep
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// fact is what was on record for an entry when it was given a place, by the key of what
+// it says. It holds none of its words.
+type fact struct {
+	Key   string   `json:"key"`
+	Score float64  `json:"score"`
+	Why   []string `json:"why"`
+}
+
+// factsOf are those of a curation.
+func factsOf(c *consolidation.Curation) []fact {
+	var out []fact
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		out = append(out, fact{consolidation.KeyHash(e.Text), e.Score, e.Why})
+	}
+	return out
+}
+
+// Why says what speaks for an entry: what the files hold, and which run wrote it. It
+// changes nothing.
+func (k *Keeper) Why(ctx context.Context, name string, now time.Time) (*maintenance.Grounds, error) {
+	r, unlock, err := k.begin(ctx, kindSeen, now, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, err := snap.Grounds(name, r.promise.Day)
+	if err != nil {
+		return nil, err
+	}
+	out := &maintenance.Grounds{Grounds: *g, Why: []string{}}
+	wrote, failed := r.wrote()
+	line, _, _ := strings.Cut(g.Raw, "\n")
+	switch {
+	case wrote(g.Path, g.ID, line):
+		out.WrittenBy = maintenance.ByUpkeep
+	case strings.HasPrefix(g.ID, "fl-"), strings.HasPrefix(g.ID, "wb-"):
+		out.WrittenBy = maintenance.BySession
+	case g.ID != "":
+		out.WrittenBy = maintenance.ByMark
+	}
+	key := consolidation.KeyHash(g.Text)
+	for i := range r.log {
+		l := &r.log[i]
+		for _, f := range l.run.Facts {
+			if f.Key == key && !l.undone {
+				out.Run, out.RunDay, out.Score, out.Why = l.id, l.run.Day, f.Score, f.Why
+			}
+		}
+	}
+	out.Text = r.Masker.Text(out.Text)
+	for i := range out.From {
+		out.From[i].Text = r.Masker.Text(out.From[i].Text)
+	}
+	return out, failed()
+}
