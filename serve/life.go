@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
@@ -145,10 +144,9 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, erro
 }
 
 type flushTurnCall struct {
-	caller
-	Now    time.Time `json:"now"`
-	System string    `json:"system"`
-	Prompt string    `json:"prompt"`
+	sessionCall
+	System string `json:"system"`
+	Prompt string `json:"prompt"`
 }
 
 type flushTurn struct {
@@ -156,8 +154,8 @@ type flushTurn struct {
 	*kernel.FlushTurn
 }
 
-func doFlushTurn(_ context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
-	t, err := d.k.FlushTurn(p.Now, p.System, p.Prompt)
+func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
+	t, err := d.k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: p.SessionKey, System: p.System, Prompt: p.Prompt, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +164,8 @@ func doFlushTurn(_ context.Context, d *desk, _ *call, p *flushTurnCall) (any, er
 
 type observeFlushCall struct {
 	sessionCall
-	Text string `json:"text"`
+	Text    string `json:"text"`
+	Section bool   `json:"section"`
 }
 
 type flushed struct {
@@ -174,10 +173,11 @@ type flushed struct {
 	*kernel.Flushed
 }
 
-func doObserveFlush(ctx context.Context, d *desk, _ *call, p *observeFlushCall) (any, error) {
-	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Now: p.Now})
+func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (any, error) {
+	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
+	cl.c.s.opt.Logger.Info(f.Line, "session", p.key())
 	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }
