@@ -121,6 +121,10 @@ func TestFlushTurn(t *testing.T) {
 		{strings.Repeat("x", 40<<10), "TOO_LARGE", 0},
 		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", content.OK, 2},
 		{"- The port is 8443.\n- It moved to 9443.", content.OK, 1},
+		{"I am afraid I can't do that.\nAsk again later.", "EMPTY", 0},
+		{"Here is what matters:\n\n1. [decision] Deploys go out daily,\n   unless it is Friday.\n2. Berths:\n   - north is closed\n   - south is open\n\nThat is all.", content.OK, 2},
+		{"  - [human] Tea at four.\n  - [human] Coffee at five.", content.OK, 2},
+		{"[human] Rum at six.", content.OK, 1},
 		{"- The port is 8443.", content.OK, 0},
 	} {
 		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: test.text, Now: now})
@@ -129,7 +133,12 @@ func TestFlushTurn(t *testing.T) {
 		}
 	}
 	text := logs(t, dir)
-	if strings.Count(text, "8443") != 1 || !strings.Contains(text, "9443") || strings.Contains(text, secret) {
+	for _, want := range []string{"\n- [decision] Deploys go out daily, unless it is Friday.\n", "\n- Berths: north is closed; south is open\n", "\n- [human] Tea at four.\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the log has no %q", want)
+		}
+	}
+	if strings.Contains(text, "That is all") || strings.Contains(text, "what matters") || strings.Count(text, "8443") != 1 || !strings.Contains(text, "9443") || strings.Contains(text, secret) {
 		t.Errorf("the log says\n%s", text)
 	}
 }

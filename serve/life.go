@@ -178,6 +178,6 @@ func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall)
 	if err != nil {
 		return nil, err
 	}
-	cl.c.s.opt.Logger.Info(f.Line, "session", p.key())
+	cl.c.s.opt.Logger.Info(f.Line)
 	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }

@@ -3,6 +3,8 @@ package workstate
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,12 +75,12 @@ type Answer struct {
 // why nothing was written, how many items were new, and the log's path.
 func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
-	text := strings.TrimSpace(l.mask.Text(a.Text)) // as a whole: lines are looked at one by one below
+	text := l.mask.Text(a.Text) // as a whole: lines are looked at one by one below
 	if a.Section {
 		text = section(text)
 	}
 	switch {
-	case text == "":
+	case strings.TrimSpace(text) == "":
 		return "EMPTY", 0, "", nil
 	case strings.Trim(text, "`*. \n") == NoReply:
 		k.answered()
@@ -86,11 +88,14 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 	case len(text) > maxFlushBytes:
 		return "TOO_LARGE", 0, "", nil
 	}
+	said := listed(text)
+	if len(said) == 0 {
+		return "EMPTY", 0, "", nil
+	}
 	var lines, items []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*•"))
+	for _, line := range said {
 		item := ids.Page("fi", line)
-		if line == "" || strings.HasPrefix(line, "#") || line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || len(items) == maxFlushItems {
+		if line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
 			continue
 		}
 		lines, items = append(lines, "- "+line), append(items, item)
@@ -128,5 +133,37 @@ func section(text string) string {
 	if !closed {
 		return "" // cut off: what is half there may say the opposite
 	}
-	return strings.TrimSpace(inner)
+	return inner
+}
+
+// anItem is a line that begins an item: of a list, or tagged without one.
+var anItem = regexp.MustCompile(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
+
+// listed are the items of a list, each on one line with all that is indented below it, which
+// may say when it holds. What stands around the list is talk.
+func listed(text string) []string {
+	var out []string
+	open, indent := false, 0
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\t", "    "), "\n") {
+		m := anItem.FindStringSubmatch(line)
+		plain := strings.TrimSpace(line)
+		if m != nil {
+			plain = strings.TrimSpace(m[2] + line[len(m[0]):])
+		}
+		switch {
+		case plain == "":
+			open = open && m == nil
+		case m != nil && (len(m[1]) < indent+2 || !open):
+			out, open, indent = append(out, plain), true, len(m[1])
+		case m != nil && strings.HasSuffix(out[len(out)-1], ":"):
+			out[len(out)-1] += " " + plain
+		case m != nil:
+			out[len(out)-1] += "; " + plain
+		case open && line[0] == ' ':
+			out[len(out)-1] += " " + plain
+		default:
+			open = false
+		}
+	}
+	return out
 }
