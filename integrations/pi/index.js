@@ -8,9 +8,15 @@ import { said, travels, whole } from "./branch.js";
 
 const COMPACT_MS = 15_000;
 const TOOL_MS = 15_000;
+/** A flush turn takes so long at most, and its writing down as long as a compaction. */
+const FLUSH_MS = 60_000;
+/** The end of a session waits for one so long. */
+const FLUSH_WAIT_MS = 15_000;
 
 export default function memkernel(pi, options = {}) {
-  const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [] };
+  const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [], flushDue: false, flushing: null };
+  // Pi gives its own library to extensions under this name, whichever way it is installed.
+  const complete = options.complete ?? (async (...args) => (await import("@mariozechner/pi-ai")).complete(...args));
 
   const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: (text) => tell(ctx, text), ...options }));
   const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" });
@@ -31,6 +37,7 @@ export default function memkernel(pi, options = {}) {
     const plan = await link(ctx).attempt("plan", (client, o) => session(client, ctx).plan(messages, settings(ctx, state.tools), o));
     if (!plan?.messages.length) return undefined;
     state.plan = plan.plan_id;
+    if (plan.flush_due) state.flushDue = true;
     return { messages: plan.messages };
   });
 
@@ -44,10 +51,15 @@ export default function memkernel(pi, options = {}) {
     if (event.toolResults.length) await observe("observe_tool_result", ctx);
   });
 
-  pi.on("agent_end", (_event, ctx) => observe("observe_turn", ctx));
+  // A flush turn is nobody's to wait for: the user has their answer.
+  pi.on("agent_end", async (_event, ctx) => {
+    await observe("observe_turn", ctx);
+    if (state.flushDue) void flush(ctx);
+  });
 
   pi.on("session_before_compact", async (event, ctx) => {
     const entries = said(event.branchEntries);
+    if (entries.length) await flush(ctx, event.signal);
     const passed = await link(ctx).attempt(
       "compact",
       (client, o) =>
@@ -58,9 +70,41 @@ export default function memkernel(pi, options = {}) {
   });
 
   pi.on("session_shutdown", async (event, ctx) => {
+    if (state.flushing) await Promise.race([state.flushing, new Promise((done) => setTimeout(done, FLUSH_WAIT_MS).unref())]);
     await link(ctx).attempt("end of the session", (client, o) => client.endSession({ session_key: state.key || keyOf(ctx), private: true, reason: event.reason }, o));
     link(ctx).close();
   });
+
+  /** One flush turn at a time. */
+  function flush(ctx, signal) {
+    return (state.flushing ??= writeDown(ctx, signal)
+      .catch((err) => tell(ctx, `memkernel: flush: the model was not heard: ${err.message}`))
+      .finally(() => (state.flushing = null)));
+  }
+
+  /**
+   * Has the model write down what should outlive the next cut: one completion without
+   * tools, of which Pi's session holds nothing.
+   */
+  async function writeDown(ctx, signal) {
+    state.flushDue = false;
+    if (!ctx.modelRegistry || !ctx.model) return;
+    const who = { session_key: state.key || keyOf(ctx), private: true };
+    const ask = await link(ctx).attempt("flush", (client, o) => client.flushTurn(who, o));
+    if (!ask?.prompt) return;
+    const auth = await ctx.modelRegistry.getApiKeyAndHeaders(ctx.model);
+    if (!auth.ok) throw new Error(auth.error);
+    const stop = AbortSignal.any([AbortSignal.timeout(FLUSH_MS), ...(signal ? [signal] : [])]);
+    const answer = await complete(
+      ctx.model,
+      { systemPrompt: ask.system, messages: [{ role: "user", content: [{ type: "text", text: ask.prompt }], timestamp: Date.now() }] },
+      { apiKey: auth.apiKey, headers: auth.headers, maxTokens: ask.max_tokens, signal: stop },
+    );
+    if (["error", "aborted"].includes(answer.stopReason)) throw new Error(answer.errorMessage || answer.stopReason);
+    const text = answer.content.map((c) => (c.type === "text" ? c.text : "")).join("");
+    const done = await link(ctx).attempt("flush", (client, o) => client.observeFlush({ ...who, text }, o), COMPACT_MS);
+    if (done?.items) tell(ctx, `memkernel: ${done.line}`, "info");
+  }
 
   async function observe(method, ctx) {
     const messages = [...state.messages, ...state.after.filter(travels)];
@@ -124,7 +168,7 @@ async function registerTools(pi, client, ctx, options) {
   return tools.map((t) => t.name);
 }
 
-function tell(ctx, text) {
-  if (ctx.hasUI) ctx.ui.notify(text, "warning");
+function tell(ctx, text, level = "warning") {
+  if (ctx.hasUI) ctx.ui.notify(text, level);
   else console.error(text);
 }
