@@ -137,11 +137,12 @@ export function makeEngine({ daemon, options, log, addition }) {
     const complete = p.runtimeContext?.llm?.complete;
     if (!complete) return;
     s.flushDue = false;
+    const who = { session_key: keyOf(p), private: options.isPrivate(p.sessionKey) };
     try {
-      const ask = await daemon.call("flush_turn", base(p), { signal });
+      const ask = await daemon.call("flush_turn", who, { signal });
       if (!ask.prompt) return;
       const answer = await unless(signal, complete({ messages: [{ role: "user", content: ask.prompt }], systemPrompt: ask.system, maxTokens: ask.max_tokens, purpose: "memkernel.flush", signal }));
-      const done = await daemon.call("observe_flush", { ...base(p), text: answer?.text ?? "" }, { timeoutMs: options.commitTimeoutMs });
+      const done = await daemon.call("observe_flush", { ...who, text: answer?.text ?? "" }, { timeoutMs: options.commitTimeoutMs });
       if (done.items) count("flushed");
       log.info?.(`memkernel: ${keyOf(p)}: ${done.line}`);
     } catch (err) {

@@ -165,7 +165,7 @@ test("the summary's model writes down what should outlive it, and the summary is
     await host.hooks["experimental.session.compacting"]({ sessionID }, output);
     return output.context.join("\n");
   };
-  assert.match(await compacting(), /<memory>[^]*NO_REPLY/);
+  assert.match(await compacting(), /<memory>[^]*<\/memory>/);
   assert.equal(await complete(summed(`- [decision] Walrus is called seal now, the key is ${secret}.`)), "## Goal\nWalrus.");
   await compacting();
   assert.equal(await complete(summed("NO_REPLY")), "## Goal\nWalrus.");

@@ -167,7 +167,7 @@ test("before a cut the model is asked what should outlive it, behind everybody's
     const said = [user, { role: "assistant", content: [{ type: "text", text: `answer ${i} `.repeat(size) }], stopReason: "stop", timestamp: 1005 + 10 * i }];
     await engine.commitTurn({ sessionId: "s", sessionKey, advancementKey: `k${i}`, admission: {}, terminal: {}, messages: said });
     messages.push(...said);
-    await engine.maintain({ sessionId: "s", sessionKey, runtimeContext });
+    await engine.maintain({ sessionId: "s", sessionKey, agentId: "main", sessionFile: sessionKey, runtimeContext });
     await engine.dispose();
   };
   const log = () => fs.readdirSync(path.join(dir, "memory")).filter((f) => /^\d{4}-/.test(f)).map((f) => fs.readFileSync(path.join(dir, "memory", f), "utf8")).join("");
@@ -185,7 +185,7 @@ test("before a cut the model is asked what should outlive it, behind everybody's
   answer = () => {
     throw new Error("overloaded");
   };
-  const done = await host.engine().compact({ sessionId: "s", sessionKey, force: true, compactionTarget: "threshold", runtimeContext });
+  const done = await host.engine().compact({ sessionId: "s", sessionKey, agentId: "main", force: true, compactionTarget: "threshold", runtimeContext });
   assert.equal(done.compacted, true, done.reason);
   const n = asked.length;
   await host.engine().compact({ sessionId: "s", sessionKey, force: true, compactionTarget: "budget", tokenBudget: 30_000, currentTokenCount: 31_000, runtimeContext: { ...runtimeContext, trigger: "overflow" } });
