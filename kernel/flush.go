@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -44,6 +45,10 @@ type FlushRequest struct {
 	// where the last flush turn stopped; the newest 20,000 tokens or so. With "" the prompt
 	// is for a model that has the conversation before it.
 	SessionKey string
+	// Messages is the host's whole conversation now. Without it, what the last plan of this
+	// process was made of counts. Model is the one that they are planned for.
+	Messages []memkernel.Message
+	Model    string
 	// System and Prompt are the host's own; the safety hints are appended to them.
 	System, Prompt string
 	// Now is the time whose day, in the user's time zone, names the file.
@@ -52,12 +57,12 @@ type FlushRequest struct {
 
 // FlushTurn makes the prompts of a flush turn.
 func (k *Kernel) FlushTurn(ctx context.Context, r FlushRequest) (*FlushTurn, error) {
-	if r.SessionKey != "" {
+	if r.SessionKey != "" && len(r.Messages) == 0 {
 		if err := known(k.state, k.sessions, r.SessionKey); err != nil {
 			return nil, fmt.Errorf("flush turn: %w", err)
 		}
 	}
-	f, err := k.desk.FlushTurn(ctx, turn.FlushRequest(r))
+	f, err := k.desk.FlushTurn(ctx, turn.FlushRequest{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, System: r.System, Prompt: r.Prompt, Now: r.Now})
 	return (*FlushTurn)(f), err
 }
 

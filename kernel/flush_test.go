@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -260,6 +261,27 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 	}
 	if l := st.Sessions[0].Life; l.FlushedByModel != 2 || l.LastFlushItems != 1 || l.LastFlushPath != got.Path {
 		t.Errorf("status: %+v", l)
+	}
+	// A conversation without keys of its own, of a session that no plan of this process knows.
+	var bare []memkernel.Message
+	for _, text := range []string{"We move to Faro.", "Fine.", "And on to Lagos.", "Done."} {
+		role := memkernel.RoleUser
+		if len(bare)%2 == 1 {
+			role = memkernel.RoleAssistant
+		}
+		bare = append(bare, memkernel.Message{Role: role, Parts: []memkernel.Part{words(text)}})
+	}
+	for n, want := range map[int]string{2: "Faro", 4: "Faro"} {
+		f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare[:n], Model: model, Now: c.now})
+		if err != nil || !strings.Contains(f.Prompt, want) {
+			t.Errorf("%d messages: %+v %v", n, f, err)
+		}
+	}
+	if _, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "bare", Text: kernel.NoReply, Now: c.now}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || f.Prompt != "" {
+		t.Errorf("nothing is new: %+v %v", f, err)
 	}
 	if _, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
 		t.Errorf("a session that is not there: %v", err)

@@ -145,21 +145,37 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, erro
 
 type flushTurnCall struct {
 	sessionCall
-	System string `json:"system"`
-	Prompt string `json:"prompt"`
+	sourceCall
+	Branch       string        `json:"branch"`
+	Model        string        `json:"model"`
+	Conversation *conversation `json:"conversation"`
+	System       string        `json:"system"`
+	Prompt       string        `json:"prompt"`
 }
 
 type flushTurn struct {
 	Schema string `json:"schema"`
 	*kernel.FlushTurn
+	Conversation *mark `json:"conversation,omitempty"`
 }
 
 func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
-	t, err := d.k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: p.SessionKey, System: p.System, Prompt: p.Prompt, Now: p.Now})
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	return flushTurn{"memkernel/rpc_flush_turn/v1", t}, nil
+	t, err := d.k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	if p.Branch != "" {
+		t.Prompt, t.Section = "", "" // what a subagent found its main line is told
+	}
+	doc := flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
+	if h != nil {
+		doc.Conversation = d.held.put(h)
+	}
+	return doc, nil
 }
 
 type observeFlushCall struct {

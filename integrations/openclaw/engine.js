@@ -139,7 +139,8 @@ export function makeEngine({ daemon, options, log, addition }) {
     s.flushDue = false;
     const who = { session_key: keyOf(p), private: options.isPrivate(p.sessionKey) };
     try {
-      const ask = await daemon.call("flush_turn", who, { signal });
+      const history = s.sent.map((l) => JSON.parse(l));
+      const ask = history.length ? await withConversation(s, history, "flush_turn", { ...who, model: s.model }, { signal }) : await daemon.call("flush_turn", who, { signal });
       if (!ask.prompt) return;
       const answer = await unless(signal, complete({ messages: [{ role: "user", content: ask.prompt }], systemPrompt: ask.system, maxTokens: ask.max_tokens, purpose: "memkernel.flush", signal }));
       const done = await daemon.call("observe_flush", { ...who, text: answer?.text ?? "" }, { timeoutMs: options.commitTimeoutMs });

@@ -54,12 +54,12 @@ export default function memkernel(pi, options = {}) {
   // A flush turn is nobody's to wait for: the user has their answer.
   pi.on("agent_end", async (_event, ctx) => {
     await observe("observe_turn", ctx);
-    if (state.flushDue) void flush(ctx);
+    if (state.flushDue) void flush(ctx, heard());
   });
 
   pi.on("session_before_compact", async (event, ctx) => {
     const entries = said(event.branchEntries);
-    if (entries.length) await flush(ctx, event.signal);
+    if (entries.length) await flush(ctx, entries.map((e) => e.message), event.signal);
     const passed = await link(ctx).attempt(
       "compact",
       (client, o) =>
@@ -76,8 +76,8 @@ export default function memkernel(pi, options = {}) {
   });
 
   /** One flush turn at a time. */
-  function flush(ctx, signal) {
-    return (state.flushing ??= writeDown(ctx, signal)
+  function flush(ctx, messages, signal) {
+    return (state.flushing ??= writeDown(ctx, messages, signal)
       .catch((err) => tell(ctx, `memkernel: flush: the model was not heard: ${err.message}`))
       .finally(() => (state.flushing = null)));
   }
@@ -86,11 +86,10 @@ export default function memkernel(pi, options = {}) {
    * Has the model write down what should outlive the next cut: one completion without
    * tools, of which Pi's session holds nothing.
    */
-  async function writeDown(ctx, signal) {
+  async function writeDown(ctx, messages, signal) {
     state.flushDue = false;
     if (!ctx.modelRegistry || !ctx.model) return;
-    const who = { session_key: state.key || keyOf(ctx), private: true };
-    const ask = await link(ctx).attempt("flush", (client, o) => client.flushTurn(who, o));
+    const ask = await link(ctx).attempt("flush", (client, o) => session(client, ctx).call("flush_turn", messages, { model: ctx.model.id }, o));
     if (!ask?.prompt) return;
     const auth = await ctx.modelRegistry.getApiKeyAndHeaders(ctx.model);
     if (!auth.ok) throw new Error(auth.error);
@@ -102,12 +101,17 @@ export default function memkernel(pi, options = {}) {
     );
     if (["error", "aborted"].includes(answer.stopReason)) throw new Error(answer.errorMessage || answer.stopReason);
     const text = answer.content.map((c) => (c.type === "text" ? c.text : "")).join("");
-    const done = await link(ctx).attempt("flush", (client, o) => client.observeFlush({ ...who, text }, o), COMPACT_MS);
+    const done = await link(ctx).attempt("flush", (client, o) => client.observeFlush({ session_key: state.key || keyOf(ctx), private: true, text }, o), COMPACT_MS);
     if (done?.items) tell(ctx, `memkernel: ${done.line}`, "info");
   }
 
+  /** All that was said so far. */
+  function heard() {
+    return [...state.messages, ...state.after.filter(travels)];
+  }
+
   async function observe(method, ctx) {
-    const messages = [...state.messages, ...state.after.filter(travels)];
+    const messages = heard();
     if (!messages.length) return;
     const params = { model: ctx.model?.id, ...(method === "observe_turn" && state.plan ? { plan_id: state.plan } : {}) };
     await link(ctx).attempt("commit", (client, o) => session(client, ctx).call(method, messages, params, o));

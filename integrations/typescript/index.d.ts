@@ -152,6 +152,6 @@ export class Session {
   plan<M extends object>(messages: M[], params?: PlanParams, options?: CallOptions): Promise<Plan & { messages: M[] }>;
   observeTurn(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observation>;
   observeToolResult(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observation>;
-  writeDown(complete: (ask: FlushTurn) => Promise<string>, options?: CallOptions): Promise<Flushed | null>;
+  writeDown(messages: object[] | undefined, complete: (ask: FlushTurn) => Promise<string>, options?: CallOptions): Promise<Flushed | null>;
   call<R = any>(method: string, messages: object[] | undefined, params?: object, options?: CallOptions): Promise<R>;
 }

@@ -259,16 +259,15 @@ export class Session {
   }
 
   /**
-   * Has a model write down what should outlive the next cut. complete is given system, prompt
-   * and max_tokens, and gives the text of one completion without tools, which nobody else
-   * should see. Gives what was made of it, null if there was nothing to ask.
+   * Has a model write down what should outlive the next cut of a conversation. complete is
+   * given system, prompt and max_tokens, and gives the text of one completion without tools,
+   * which nobody else should see. Gives what was made of it, null if there was nothing to ask.
    */
-  async writeDown(complete, options) {
-    const { session_key, private: own } = this.#common;
-    const who = { session_key, ...(own === undefined ? {} : { private: own }) };
-    const ask = await this.#client.flushTurn(who, options);
+  async writeDown(messages, complete, options) {
+    const ask = await this.call("flush_turn", messages, {}, options);
     if (!ask.prompt) return null;
-    return this.#client.observeFlush({ ...who, text: (await complete(ask)) ?? "" }, options);
+    const { session_key, private: own } = this.#common;
+    return this.#client.observeFlush({ session_key, ...(own === undefined ? {} : { private: own }), text: (await complete(ask)) ?? "" }, options);
   }
 
   /** Calls any method that takes a conversation. messages may be undefined. */

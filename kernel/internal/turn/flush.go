@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
@@ -18,10 +19,13 @@ type Flush struct {
 }
 
 // FlushRequest asks for one. With a SessionKey the prompt shows what was said in the
-// session. System and Prompt are a host's own.
+// session: Messages, or without them what was planned last. System and Prompt are a host's
+// own.
 type FlushRequest struct {
-	SessionKey, System, Prompt string
-	Now                        time.Time
+	SessionKey, Model string
+	Messages          []memkernel.Message
+	System, Prompt    string
+	Now               time.Time
 }
 
 // FlushReply is what a model answered to a [Flush], or the text with the section.
@@ -86,18 +90,35 @@ func (d *Desk) FlushTurn(ctx context.Context, r FlushRequest) (*Flush, error) {
 		f.Prompt, f.Section = "", ""
 		return f, nil
 	}
-	s, unlock, err := d.Sessions.UseKey(ctx, r.SessionKey, false)
+	said, err := d.said(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	l := s.Branches.Newest("", "")
-	if said := s.Life.Said(l.Msgs, l.Proj.Generation+1); said != "" {
+	if said != "" {
 		f.Prompt += flushData + said
 	} else {
 		f.Prompt = ""
 	}
 	return f, nil
+}
+
+// said shows what was said in a session since a model was last asked.
+func (d *Desk) said(ctx context.Context, r *FlushRequest) (string, error) {
+	if len(r.Messages) == 0 {
+		s, unlock, err := d.Sessions.UseKey(ctx, r.SessionKey, false)
+		if err != nil {
+			return "", err
+		}
+		defer unlock()
+		l := s.Branches.Newest("", r.Model)
+		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
+	}
+	s, w, unlock, err := d.openTurn(ctx, &Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now})
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	return s.Life.Said(w.Msgs, s.Branches.Newest("", r.Model).Proj.Generation+1), nil
 }
 
 // Flushed appends what a model wrote down to the day's log.
