@@ -3,6 +3,9 @@
 // committed; /compact and the host's own compaction take the summary from the store.
 // Whatever goes wrong, the host gets no answer, and does what it does without us.
 
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Link, note } from "../shim/index.js";
 import { said, travels, whole } from "./branch.js";
 
@@ -15,11 +18,10 @@ const FLUSH_WAIT_MS = 15_000;
 
 export default function memkernel(pi, options = {}) {
   const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [], flushDue: false, flushing: null };
-  // Pi gives its own library to extensions under this name, whichever way it is installed.
-  const complete = options.complete ?? (async (...args) => (await import("@mariozechner/pi-ai")).complete(...args));
+  const complete = options.complete ?? (async (...args) => (await library()).complete(...args));
 
-  const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: (text) => tell(ctx, text), ...options }));
-  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" });
+  const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: teller(ctx), ...options }));
+  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), sessionOptions(ctx));
 
   pi.on("session_start", async (_event, ctx) => {
     state.key = keyOf(ctx);
@@ -75,10 +77,11 @@ export default function memkernel(pi, options = {}) {
     link(ctx).close();
   });
 
-  /** One flush turn at a time. */
+  /** One flush turn at a time. It may go on behind its event, when ctx is no longer to be asked. */
   function flush(ctx, messages, signal) {
-    return (state.flushing ??= writeDown(ctx, messages, signal)
-      .catch((err) => tell(ctx, `memkernel: flush: the model was not heard: ${err.message}`))
+    const host = { registry: ctx.modelRegistry, model: ctx.model, link: link(ctx), key: keyOf(ctx), options: sessionOptions(ctx), tell: teller(ctx) };
+    return (state.flushing ??= writeDown(host, messages, signal)
+      .catch((err) => host.tell(`memkernel: flush: the model was not heard: ${err.message}`))
       .finally(() => (state.flushing = null)));
   }
 
@@ -86,23 +89,23 @@ export default function memkernel(pi, options = {}) {
    * Has the model write down what should outlive the next cut: one completion without
    * tools, of which Pi's session holds nothing.
    */
-  async function writeDown(ctx, messages, signal) {
+  async function writeDown(host, messages, signal) {
     state.flushDue = false;
-    if (!ctx.modelRegistry || !ctx.model) return;
-    const ask = await link(ctx).attempt("flush", (client, o) => session(client, ctx).call("flush_turn", messages, { model: ctx.model.id }, o));
+    if (!host.registry || !host.model) return;
+    const ask = await host.link.attempt("flush", (client, o) => host.link.session(client, host.key, host.options).call("flush_turn", messages, { model: host.model.id }, o));
     if (!ask?.prompt) return;
-    const auth = await ctx.modelRegistry.getApiKeyAndHeaders(ctx.model);
+    const auth = await host.registry.getApiKeyAndHeaders(host.model);
     if (!auth.ok) throw new Error(auth.error);
     const stop = AbortSignal.any([AbortSignal.timeout(FLUSH_MS), ...(signal ? [signal] : [])]);
     const answer = await complete(
-      ctx.model,
+      host.model,
       { systemPrompt: ask.system, messages: [{ role: "user", content: [{ type: "text", text: ask.prompt }], timestamp: Date.now() }] },
       { apiKey: auth.apiKey, headers: auth.headers, maxTokens: ask.max_tokens, signal: stop },
     );
     if (["error", "aborted"].includes(answer.stopReason)) throw new Error(answer.errorMessage || answer.stopReason);
     const text = answer.content.map((c) => (c.type === "text" ? c.text : "")).join("");
-    const done = await link(ctx).attempt("flush", (client, o) => client.observeFlush({ session_key: state.key || keyOf(ctx), private: true, text }, o), COMPACT_MS);
-    if (done?.items) tell(ctx, `memkernel: ${done.line}`, "info");
+    const done = await host.link.attempt("flush", (client, o) => client.observeFlush({ session_key: host.key, private: true, text }, o), COMPACT_MS);
+    if (done?.items) host.tell(`memkernel: ${done.line}`, "info");
   }
 
   /** All that was said so far. */
@@ -116,6 +119,23 @@ export default function memkernel(pi, options = {}) {
     const params = { model: ctx.model?.id, ...(method === "observe_turn" && state.plan ? { plan_id: state.plan } : {}) };
     await link(ctx).attempt("commit", (client, o) => session(client, ctx).call(method, messages, params, o));
   }
+}
+
+/**
+ * The library by which Pi calls models. Pi gives it to an extension that it compiles; to one
+ * that the runtime loads as it is, it stands beside the program.
+ */
+async function library() {
+  const name = "@mariozechner/pi-ai";
+  try {
+    return await import(name);
+  } catch {}
+  for (let dir = realpathSync(process.argv[1]); dir !== dirname(dir); ) {
+    dir = dirname(dir);
+    const file = join(dir, "node_modules", name, "dist", "index.js");
+    if (existsSync(file)) return import(pathToFileURL(file));
+  }
+  throw new Error(`${name} does not stand beside the program`);
 }
 
 /** One session of the host's is one of ours. */
@@ -172,7 +192,18 @@ async function registerTools(pi, client, ctx, options) {
   return tools.map((t) => t.name);
 }
 
-function tell(ctx, text, level = "warning") {
-  if (ctx.hasUI) ctx.ui.notify(text, level);
-  else console.error(text);
+/** How a session is opened. */
+function sessionOptions(ctx) {
+  return { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" };
+}
+
+/** Tells the user, as long as there is a screen: a session that was replaced has none, and says so by an error. */
+function teller(ctx) {
+  const ui = ctx.hasUI ? ctx.ui : null;
+  return (text, level = "warning") => {
+    try {
+      if (ui) return ui.notify(text, level);
+    } catch {}
+    console.error(text);
+  };
 }
