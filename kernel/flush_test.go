@@ -215,7 +215,10 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 		return got
 	}
 	ask("Lisbon", kernel.NoReply)
-	ask("Lisbon") // nobody answered: it is asked again
+	// A model that doesn't answer is not asked again and again.
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
+		t.Errorf("asked again: %v\n%s", err, f.Prompt)
+	}
 	got := answer("- [decision] The harbour job runs in Lisbon, the key is "+secret+".\n- [lesson] Ask the pilot.", false)
 	if got.Items != 2 || got.Line != "flush: 2 entries to "+got.Path {
 		t.Errorf("%+v", got)
@@ -271,11 +274,8 @@ func TestFlushShowsWhatWasSaid(t *testing.T) {
 		}
 		bare = append(bare, memkernel.Message{Role: role, Parts: []memkernel.Part{words(text)}})
 	}
-	for n, want := range map[int]string{2: "Faro", 4: "Faro"} {
-		f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare[:n], Model: model, Now: c.now})
-		if err != nil || !strings.Contains(f.Prompt, want) {
-			t.Errorf("%d messages: %+v %v", n, f, err)
-		}
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || !strings.Contains(f.Prompt, "Faro") || !strings.Contains(f.Prompt, "Lagos") {
+		t.Errorf("%+v %v", f, err)
 	}
 	if _, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "bare", Text: kernel.NoReply, Now: c.now}); err != nil {
 		t.Fatal(err)

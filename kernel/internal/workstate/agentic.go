@@ -35,18 +35,17 @@ const SectionBegins, SectionEnds = "<memory>", "</memory>"
 // before the next cut.
 const surgeBytes = 24_000
 
-// asked is what a model was shown last, up to which message and in which cycle, which is
-// counted from 1 and ends with a cut; answered is the cycle in which one last answered.
+// asked is what a model was shown last: up to which message, in which cycle, which is
+// counted from 1 and ends with a cut, and how much of it has no answer, in bytes.
 type asked struct {
-	upTo            string
-	cycle, answered int
+	upTo        string
+	cycle, open int
 }
 
 // Said shows what was said since the last flush that a model answered; "" if that is
-// nothing, or little and it has answered in this cycle, or the conversation is not known
-// here. The answer to it is taken by Reply.
+// nothing, or little and it was asked in this cycle, or the conversation is not known here.
+// The answer to it is taken by Reply.
 func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
-	k.asked.upTo, k.asked.cycle = "", cycle
 	from, size := len(msgs), 0
 	for ; from > 0 && !k.Session.Has(readUpTo(&msgs[from-1])); from-- {
 		if size += len(summary.DeltaOf(msgs[from-1:from], "", k.Mask.Text, 0).Text); size > maxShownBytes && from < len(msgs) {
@@ -54,10 +53,10 @@ func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
 		}
 	}
 	text := summary.DeltaOf(msgs[from:], "", k.Mask.Text, 2*size).Text // labels grow
-	if text == "" || k.asked.answered == cycle && len(text) < surgeBytes {
+	if text == "" || k.asked.cycle == cycle && len(text) < k.asked.open+surgeBytes {
 		return ""
 	}
-	k.asked.upTo = readUpTo(&msgs[len(msgs)-1])
+	k.asked = asked{readUpTo(&msgs[len(msgs)-1]), cycle, len(text)}
 	return k.Mask.Text(text) // once more as a whole
 }
 
@@ -119,7 +118,7 @@ func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason str
 func (k *Keeper) answered() {
 	if k.asked.upTo != "" {
 		k.Session.Keep([]string{k.asked.upTo})
-		k.asked.upTo, k.asked.answered = "", k.asked.cycle
+		k.asked.upTo, k.asked.open = "", 0
 	}
 }
 
