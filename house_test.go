@@ -399,14 +399,6 @@ const maxRoom = 40
 // they may have. Numbers here only go down.
 var larger = map[string]int{}
 
-// goMod is the content of a go.mod; other are the directives that are neither module, go
-// nor require.
-type goMod struct {
-	path, goVersion string
-	require         map[string]string
-	other           []string
-}
-
 func readModule(t *testing.T, file string) goMod {
 	t.Helper()
 	b, err := os.ReadFile(file)

@@ -2,12 +2,14 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -105,7 +107,7 @@ func TestFlushTurn(t *testing.T) {
 	defer k.Close()
 	ctx := context.Background()
 	now := time.Now()
-	f, err := k.FlushTurn(now, "", "Mine: what is worth keeping?")
+	f, err := k.FlushTurn(ctx, kernel.FlushRequest{Now: now, Prompt: "Mine: what is worth keeping?"})
 	if err != nil || !strings.Contains(f.Prompt, "Mine:") || !strings.Contains(f.Prompt, kernel.NoReply) || !strings.Contains(f.Prompt, f.Path) || !strings.Contains(f.System, "read-only") {
 		t.Fatalf("%+v %v", f, err)
 	}
@@ -120,6 +122,10 @@ func TestFlushTurn(t *testing.T) {
 		{strings.Repeat("x", 40<<10), "TOO_LARGE", 0},
 		{"# Memories\n- The port is 8443.\n- The key is " + secret + ".\n\n", content.OK, 2},
 		{"- The port is 8443.\n- It moved to 9443.", content.OK, 1},
+		{"I am afraid I can't do that.\nAsk again later.", "EMPTY", 0},
+		{"Here is what matters:\n\n1. [decision] Deploys go out daily,\n   unless it is Friday.\n2. Berths:\n   - north is closed\n   - south is open\n\nThat is all.", content.OK, 2},
+		{"  - [human] Tea at four.\n  - [human] Coffee at five.", content.OK, 2},
+		{"[human] Rum at six.", content.OK, 1},
 		{"- The port is 8443.", content.OK, 0},
 	} {
 		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: test.text, Now: now})
@@ -128,7 +134,12 @@ func TestFlushTurn(t *testing.T) {
 		}
 	}
 	text := logs(t, dir)
-	if strings.Count(text, "8443") != 1 || !strings.Contains(text, "9443") || strings.Contains(text, secret) {
+	for _, want := range []string{"\n- [decision] Deploys go out daily, unless it is Friday.\n", "\n- Berths: north is closed; south is open\n", "\n- [human] Tea at four.\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the log has no %q", want)
+		}
+	}
+	if strings.Contains(text, "That is all") || strings.Contains(text, "what matters") || strings.Count(text, "8443") != 1 || !strings.Contains(text, "9443") || strings.Contains(text, secret) {
 		t.Errorf("the log says\n%s", text)
 	}
 }
@@ -162,6 +173,138 @@ func TestFlushIsDue(t *testing.T) {
 		if at[i]-at[i-1] < 2000 {
 			t.Errorf("asked again within the soft threshold: %v", at)
 		}
+	}
+}
+
+// What a model is shown for a flush is what was said since the last one that it answered,
+// without secrets, however large that is; what it answers carries the agent's mark and is
+// told in one line.
+func TestFlushShowsWhatWasSaid(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	ctx := context.Background()
+	secret := "AKIA" + "IOSFODNN7EXAMPLE"
+	c := newConversation(81)
+	c.add("user", words("We move the harbour job to Lisbon, the key is "+secret+"."))
+	c.say()
+	ask := func(want ...string) *kernel.FlushTurn {
+		t.Helper()
+		c.user()
+		mustPlan(t, k, request(c))
+		f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now})
+		if err != nil || f.MaxTokens <= 0 {
+			t.Fatalf("%+v %v", f, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(f.Prompt, w) {
+				t.Errorf("the prompt has no %q:\n%.3000s", w, f.Prompt)
+			}
+		}
+		if strings.Contains(f.Prompt, secret) {
+			t.Error("the prompt holds a secret")
+		}
+		return f
+	}
+	answer := func(text string, section bool) *kernel.Flushed {
+		t.Helper()
+		got, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "s", Text: text, Section: section, Now: c.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	ask("Lisbon", kernel.NoReply)
+	// A model that doesn't answer is not asked again and again.
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
+		t.Errorf("asked again: %v\n%s", err, f.Prompt)
+	}
+	got := answer("- [decision] The harbour job runs in Lisbon, the key is "+secret+".\n- [lesson] Ask the pilot.", false)
+	if got.Items != 2 || got.Line != "flush: 2 entries to "+got.Path {
+		t.Errorf("%+v", got)
+	}
+	text := logs(t, dir)
+	if strings.Contains(text, secret) || !strings.Contains(text, "<!-- mk:fa-") || strings.Count(text, "Lisbon") != 1 {
+		t.Errorf("the log says\n%s", text)
+	}
+	c.say()
+	c.user()
+	mustPlan(t, k, request(c))
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now}); err != nil || f.Prompt != "" {
+		t.Errorf("a second turn in the cycle, for little: %v\n%s", err, f.Prompt)
+	}
+	c.say()
+	for range 40 {
+		c.loop(4, 3000)
+	}
+	c.add("assistant", words("The last word is Porto."))
+	if f := ask("Porto"); strings.Contains(f.Prompt, "Lisbon") || len(f.Prompt) > 80_000 {
+		t.Errorf("the prompt has %d bytes, and what was asked about before: %v", len(f.Prompt), strings.Contains(f.Prompt, "Lisbon"))
+	}
+	if got := answer(kernel.NoReply, false); got.Line != "flush: nothing new to keep" {
+		t.Errorf("%+v", got)
+	}
+	f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "s", Now: c.now})
+	if err != nil || f.Prompt != "" || !strings.Contains(f.Section, "<memory>") {
+		t.Errorf("asked again about the same: %+v %v", f, err)
+	}
+	for text, items := range map[string]int{
+		"A summary without memories.\n- [decision] Not one.":                                                    0,
+		"A summary.\n<memory>\n- cut off":                                                                       0,
+		"A summary.\n<memory>\nNO_REPLY\n</memory>":                                                             0,
+		"The words <memory> and </memory> stand here.\n\n<memory>\n- [human] Tea at four.\n</memory>\nThe end.": 1,
+	} {
+		if got := answer(text, true); got.Items != items {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	st, err := k.Status(ctx, nil)
+	if err != nil || len(st.Sessions) != 1 {
+		t.Fatal(st, err)
+	}
+	if l := st.Sessions[0].Life; l.FlushedByModel != 2 || l.LastFlushItems != 1 || l.LastFlushPath != got.Path {
+		t.Errorf("status: %+v", l)
+	}
+	// A conversation without keys of its own, of a session that no plan of this process knows.
+	var bare []memkernel.Message
+	for _, text := range []string{"We move to Faro.", "Fine.", "And on to Lagos.", "Done."} {
+		role := memkernel.RoleUser
+		if len(bare)%2 == 1 {
+			role = memkernel.RoleAssistant
+		}
+		bare = append(bare, memkernel.Message{Role: role, Parts: []memkernel.Part{words(text)}})
+	}
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || !strings.Contains(f.Prompt, "Faro") || !strings.Contains(f.Prompt, "Lagos") {
+		t.Errorf("%+v %v", f, err)
+	}
+	if _, err := k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: "bare", Text: kernel.NoReply, Now: c.now}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "bare", Messages: bare, Model: model, Now: c.now}); err != nil || f.Prompt != "" {
+		t.Errorf("nothing is new: %+v %v", f, err)
+	}
+	if _, err := k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: "nobody"}); !errors.Is(err, kernel.ErrNoSession) {
+		t.Errorf("a session that is not there: %v", err)
+	}
+}
+
+// A cut of the kernel's own loses nothing of what a flush writes: by default it is in the
+// day's log with the next turn, whatever the model did.
+func TestCutIsFlushed(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := session(66, 8, 3, 9000)
+	req := request(c)
+	req.Private = true
+	p := mustPlan(t, k, req)
+	if p.Layout.Made == nil {
+		t.Fatal("no cut was made: the window is too large for this test")
+	}
+	c.say()
+	observe(t, k, kernel.Turn{Messages: c.msgs, PlanID: p.ID, Private: true})
+	if !strings.Contains(logs(t, dir), "[decision]") {
+		t.Error("the log has nothing of what was cut")
 	}
 }
 

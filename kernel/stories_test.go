@@ -141,7 +141,7 @@ func noReply(t *testing.T) {
 		k := openLife(t, dir, kernel.LifeOptions{Flush: kernel.FlushOptions{Off: off}})
 		c := session(74, 4, 1, 1500)
 		observe(t, k, kernel.Turn{Messages: c.msgs[:len(c.msgs)-1]})
-		if _, err := k.FlushTurn(c.now, "", ""); err != nil {
+		if _, err := k.FlushTurn(context.Background(), kernel.FlushRequest{Now: c.now}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := k.ObserveFlush(context.Background(), kernel.FlushReply{SessionKey: "s", Text: kernel.NoReply, Now: c.now})

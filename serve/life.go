@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
@@ -145,28 +144,44 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, erro
 }
 
 type flushTurnCall struct {
-	caller
-	Now    time.Time `json:"now"`
-	System string    `json:"system"`
-	Prompt string    `json:"prompt"`
+	sessionCall
+	sourceCall
+	Branch       string        `json:"branch"`
+	Model        string        `json:"model"`
+	Conversation *conversation `json:"conversation"`
+	System       string        `json:"system"`
+	Prompt       string        `json:"prompt"`
 }
 
 type flushTurn struct {
 	Schema string `json:"schema"`
 	*kernel.FlushTurn
+	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doFlushTurn(_ context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
-	t, err := d.k.FlushTurn(p.Now, p.System, p.Prompt)
+func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
+	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	return flushTurn{"memkernel/rpc_flush_turn/v1", t}, nil
+	t, err := d.k.FlushTurn(ctx, kernel.FlushRequest{SessionKey: p.SessionKey, Messages: h.messages(), Model: p.Model, System: p.System, Prompt: p.Prompt, Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	if p.Branch != "" {
+		t.Prompt, t.Section = "", "" // what a subagent found its main line is told
+	}
+	doc := flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
+	if h != nil {
+		doc.Conversation = d.held.put(h)
+	}
+	return doc, nil
 }
 
 type observeFlushCall struct {
 	sessionCall
-	Text string `json:"text"`
+	Text    string `json:"text"`
+	Section bool   `json:"section"`
 }
 
 type flushed struct {
@@ -174,10 +189,11 @@ type flushed struct {
 	*kernel.Flushed
 }
 
-func doObserveFlush(ctx context.Context, d *desk, _ *call, p *observeFlushCall) (any, error) {
-	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Now: p.Now})
+func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (any, error) {
+	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
+	cl.c.s.opt.Logger.Info(f.Line)
 	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }

@@ -73,6 +73,9 @@ func (a *agent) call(ctx context.Context) (*kernel.ContextPlan, *reply, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if plan.FlushDue != "" {
+			a.flush(ctx)
+		}
 		answer, err := a.model.ask(ctx, plan)
 		if !errors.As(err, &no) {
 			return plan, answer, err
@@ -120,8 +123,39 @@ func (a *agent) observe(ctx context.Context, plan *kernel.ContextPlan, usage mem
 	return err
 }
 
+// flush has the model write down what should outlive the next cut: a question of its own,
+// of which the conversation knows nothing and the user hears one line. Where the model fails
+// nothing is lost: the kernel writes down by itself what can be told by looking.
+func (a *agent) flush(ctx context.Context) {
+	line, err := a.writeDown(ctx)
+	if err != nil {
+		line = "flush: the model was not heard: " + err.Error()
+	}
+	if line != "" {
+		a.say("[" + line + "]")
+	}
+}
+
+// writeDown returns what was written, "" if nothing was.
+func (a *agent) writeDown(ctx context.Context) (string, error) {
+	turn, err := a.kernel.FlushTurn(ctx, kernel.FlushRequest{SessionKey: a.session})
+	if err != nil || turn.Prompt == "" {
+		return "", err
+	}
+	answer, err := a.model.complete(ctx, turn)
+	if err != nil {
+		return "", err
+	}
+	done, err := a.kernel.ObserveFlush(ctx, kernel.FlushReply{SessionKey: a.session, Text: a.talk.text(answer.message)})
+	if err != nil || done.Items == 0 {
+		return "", err
+	}
+	return done.Line, nil
+}
+
 // compact makes room now, rather than when the window is full.
 func (a *agent) compact(ctx context.Context) error {
+	a.flush(ctx)
 	p, err := a.kernel.Compact(ctx, a.boundary("the user asked"))
 	if err == nil && p.Compaction != nil {
 		a.say(fmt.Sprintf("[%s: %d tokens reclaimed, checkpoint %s]", p.Compaction.Reason, p.Compaction.ReclaimedTokens, p.Checkpoint))
@@ -132,6 +166,7 @@ func (a *agent) compact(ctx context.Context) error {
 // reset begins a new conversation. What was worth keeping stays in memory, and the
 // next plan shows where the last one ended.
 func (a *agent) reset(ctx context.Context) error {
+	a.flush(ctx)
 	if _, err := a.kernel.Reset(ctx, a.boundary("the user began anew")); err != nil {
 		return err
 	}

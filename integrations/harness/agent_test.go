@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -22,8 +24,12 @@ var paths = map[transcript.Format]string{
 
 var asked = regexp.MustCompile(`Read (\S+)`)
 
-// reader is a model that reads a file on every question, and answers what it read.
+// reader is a model that reads a file on every question, and answers what it read. It
+// writes down nothing.
 func reader(t fakemodel.Turn) fakemodel.Reply {
+	if len(t.Tools) == 0 {
+		return fakemodel.Reply{Text: kernel.NoReply}
+	}
 	if len(t.Results) > 0 {
 		return fakemodel.Reply{Text: "It has " + t.Results[0][:20] + "."}
 	}
@@ -83,6 +89,18 @@ func prefixes(t *testing.T, requests []fakemodel.Request) (parted int) {
 	return parted
 }
 
+// apart takes the flush turns out of what was asked.
+func apart(all []fakemodel.Request) (requests, flushes []fakemodel.Request) {
+	for _, r := range all {
+		if bytes.Contains(r.Body, []byte(kernel.NoReply)) {
+			flushes = append(flushes, r)
+		} else {
+			requests = append(requests, r)
+		}
+	}
+	return requests, flushes
+}
+
 // A window of 60k holds some of the thirty files that are read: the harness goes on,
 // and its requests keep their prefix but where the kernel cuts.
 func TestGoesOn(t *testing.T) {
@@ -95,13 +113,69 @@ func TestGoesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			requests := server.Requests()
+			requests, flushes := apart(server.Requests())
+			if len(flushes) == 0 {
+				t.Error("the model was never asked what to write down")
+			}
 			if parted := prefixes(t, requests); len(requests) != 60 || parted == 0 || parted > 12 {
 				t.Errorf("%d requests, %d with another prefix", len(requests), parted)
 			}
 			st, err := a.kernel.Status(t.Context(), nil)
 			if err != nil || len(st.Sessions) != 1 || st.Sessions[0].Turns != 30 {
 				t.Errorf("%+v, %v", st.Sessions, err)
+			}
+		})
+	}
+}
+
+// Before a cut the model is asked once what is to outlive it. What it answers stands in
+// the day's log, masked; the conversation and the user never see it; a model that fails
+// costs nothing.
+func TestFlushes(t *testing.T) {
+	secret := "AKIA" + "IOSFODNN7EXAMPLE"
+	for name, reply := range map[string]fakemodel.Reply{
+		"writes":  {Text: "- [lesson] The files are dull, the key is " + secret + "."},
+		"nothing": {Text: kernel.NoReply},
+		"fails":   {Status: 529, Kind: "overloaded_error", Error: "overloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := workspace(t, 30)
+			a, server, done := begin(t, transcript.FormatAnthropic, dir, 60_000, fakemodel.Options{Script: func(turn fakemodel.Turn) fakemodel.Reply {
+				if len(turn.Tools) == 0 {
+					return reply
+				}
+				return reader(turn)
+			}})
+			defer done()
+			var said strings.Builder
+			a.say = func(s string) { said.WriteString(s + "\n") }
+			for i := range 12 {
+				if err := a.turn(t.Context(), fmt.Sprintf("Read f%d.txt and tell me the first line.", i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := a.reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			requests, flushes := apart(server.Requests())
+			if len(requests) != 24 || len(flushes) == 0 || len(flushes) > 4 {
+				t.Errorf("%d requests, %d of them flushes", len(requests)+len(flushes), len(flushes))
+			}
+			log, _ := filepath.Glob(filepath.Join(dir, "memory", "*.md"))
+			var text []byte
+			if len(log) > 0 {
+				text, _ = os.ReadFile(log[0])
+			}
+			if wrote := bytes.Count(text, []byte("The files are dull")); wrote != map[bool]int{true: 1}[name == "writes"] || bytes.Contains(text, []byte(secret)) {
+				t.Errorf("the log says %s", text)
+			}
+			if told := strings.Contains(said.String(), "[flush: 1 entry to memory/"); told != (name == "writes") || strings.Contains(said.String(), kernel.NoReply) || strings.Contains(said.String(), "dull") {
+				t.Errorf("the user saw:\n%s", said.String())
+			}
+			for _, r := range requests {
+				if bytes.Contains(r.Body, []byte("What of this session should be remembered")) {
+					t.Errorf("request %d shows the flush", r.N)
+				}
 			}
 		})
 	}

@@ -79,15 +79,33 @@ func (c *conversation) add(message any) error {
 	return c.take(l)
 }
 
-// take makes a canonical message of the API's JSON. Its key is its place: messages
-// are only ever added.
-func (c *conversation) take(l line) error {
-	doc := `{"messages":[` + string(l.Message) + `]}`
+// read makes canonical messages of one of the API's JSON.
+func (c *conversation) read(message json.RawMessage) ([]memkernel.Message, error) {
+	doc := `{"messages":[` + string(message) + `]}`
 	s, err := transcript.Load(strings.NewReader(doc), "message", &transcript.Options{Dialect: c.dialect})
+	if err != nil {
+		return nil, err
+	}
+	return s.Messages, nil
+}
+
+// text is what a message of the API's JSON says.
+func (c *conversation) text(message json.RawMessage) string {
+	var b strings.Builder
+	all, _ := c.read(message) // what can't be read says nothing
+	for _, m := range all {
+		b.WriteString(transcript.Text(m))
+	}
+	return b.String()
+}
+
+// take takes a message in. Its key is its place: messages are only ever added.
+func (c *conversation) take(l line) error {
+	all, err := c.read(l.Message)
 	if err != nil {
 		return err
 	}
-	for _, m := range s.Messages {
+	for _, m := range all {
 		m.Key, m.Time = fmt.Sprintf("m%d", len(c.messages)), l.At
 		c.messages = append(c.messages, m)
 	}

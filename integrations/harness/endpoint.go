@@ -38,8 +38,19 @@ func (r *refused) Error() string {
 
 // ask sends a plan's messages, byte for byte.
 func (e *endpoint) ask(ctx context.Context, plan *kernel.ContextPlan) (*reply, error) {
-	body, _, err := transcript.Render(e.api, &transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System,
+	return e.send(ctx, &transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System,
 		Messages: plan.Messages, Markers: plan.Markers, MaxTokens: e.answer})
+}
+
+// complete asks a question of its own, without tools.
+func (e *endpoint) complete(ctx context.Context, turn *kernel.FlushTurn) (*reply, error) {
+	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
+	return e.send(ctx, &transcript.Request{Model: e.model, System: text(turn.System), MaxTokens: turn.MaxTokens,
+		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: text(turn.Prompt)}}})
+}
+
+func (e *endpoint) send(ctx context.Context, r *transcript.Request) (*reply, error) {
+	body, _, err := transcript.Render(e.api, r)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ export const info = {
   name: "memkernel",
   version: "0.1.0",
   ownsCompaction: true,
+  turnMaintenanceMode: "background", // a flush turn is nobody's to wait for
   transcriptSemantics: { currentTurnFence: "before-current-turn-entry-v1", turnAdvancementIdempotency: "atomic-idempotent-v1" },
 };
 
@@ -70,6 +71,7 @@ export function makeEngine({ daemon, options, log, addition }) {
     const prompt = promptOf(p, s, host);
     const answer = await withConversation(s, host, "plan", { ...base(p), ...settings(s, extra), prompt: prompt ?? "" }, { timeoutMs: options.assembleTimeoutMs });
     s.planId = answer.plan_id;
+    if (answer.flush_due) s.flushDue = true;
     const made = {
       host,
       pending: extra,
@@ -126,6 +128,29 @@ export function makeEngine({ daemon, options, log, addition }) {
     return turn;
   }
 
+  /**
+   * Has the host's model write down what should outlive the next cut, by a completion that
+   * no transcript holds. Where the host gives none, or the model fails, what can be told by
+   * looking is written all the same.
+   */
+  async function flush(p, s, signal) {
+    const complete = p.runtimeContext?.llm?.complete;
+    if (!complete) return;
+    s.flushDue = false;
+    const who = { session_key: keyOf(p), private: options.isPrivate(p.sessionKey) };
+    try {
+      const history = s.sent.map((l) => JSON.parse(l));
+      const ask = history.length ? await withConversation(s, history, "flush_turn", { ...who, model: s.model }, { signal }) : await daemon.call("flush_turn", who, { signal });
+      if (!ask.prompt) return;
+      const answer = await unless(signal, complete({ messages: [{ role: "user", content: ask.prompt }], systemPrompt: ask.system, maxTokens: ask.max_tokens, purpose: "memkernel.flush", signal }));
+      const done = await daemon.call("observe_flush", { ...who, text: answer?.text ?? "" }, { timeoutMs: options.commitTimeoutMs });
+      if (done.items) count("flushed");
+      log.info?.(`memkernel: ${keyOf(p)}: ${done.line}`);
+    } catch (err) {
+      trouble(log, `flush ${keyOf(p)}: the model was not heard`, err);
+    }
+  }
+
   return {
     info,
 
@@ -144,7 +169,9 @@ export function makeEngine({ daemon, options, log, addition }) {
       }
     },
 
-    async maintain() {
+    async maintain(p = {}) {
+      const s = stateOf(p);
+      if (s.flushDue) await flush(p, s, signalOf(p));
       return { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "the kernel keeps its own store" };
     },
 
@@ -187,6 +214,7 @@ export function makeEngine({ daemon, options, log, addition }) {
       const s = stateOf(p);
       turn = null;
       const over = p.runtimeContext?.trigger === "overflow";
+      if (!over) await flush(p, s, signalOf(p)); // else a turn is waiting that was refused
       const now = settings(s);
       if (over && p.currentTokenCount && p.tokenBudget) now.overflow = { input_tokens: p.currentTokenCount, limit_tokens: p.tokenBudget, plan_id: s.planId };
       const params = { ...base(p), model: s.model, force: Boolean(p.force), call: now, reason: p.customInstructions ?? p.compactionTarget ?? "" };
@@ -206,6 +234,14 @@ export function makeEngine({ daemon, options, log, addition }) {
     },
   };
 }
+
+/** A flush may take so long, in milliseconds. */
+const FLUSH_MS = 60_000;
+
+const signalOf = (p) => AbortSignal.any([AbortSignal.timeout(FLUSH_MS), ...(p.abortSignal ? [p.abortSignal] : [])]);
+
+/** unless gives what is promised, or fails when a signal comes first. */
+const unless = (signal, promise) => Promise.race([promise, new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason), { once: true }))]);
 
 const endsWithUser = (messages) => ["user", "toolResult"].includes(messages.at(-1)?.role);
 

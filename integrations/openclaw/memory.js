@@ -36,8 +36,9 @@ export function capability(at, log) {
       if (!shared().composing) begins(p.agentSessionKey, log);
       return promptLines(p);
     },
-    // Every turn is committed, and what should outlive the session is written then:
-    // there is nothing that a turn of the model's own would have to save.
+    // The engine asks the model itself, before its own cuts, which the host doesn't see; and
+    // the answer passes the daemon, by which no secret gets into the log. The host's turn would have
+    // the model write to the file directly.
     flushPlanResolver: () => null,
     runtime: {
       supportsWorkspaceMemoryReadSources: true,

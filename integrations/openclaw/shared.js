@@ -9,7 +9,7 @@ export function shared() {
   globalThis[name] ??= {
     daemons: new Map(),
     sessions: new Map(),
-    counts: { assembled: 0, reused: 0, fallbacks: 0, committed: 0, duplicates: 0, commitFailures: 0, compactions: 0, runsSeen: 0, legacyTurns: 0 },
+    counts: { assembled: 0, reused: 0, fallbacks: 0, committed: 0, duplicates: 0, commitFailures: 0, compactions: 0, flushed: 0, runsSeen: 0, legacyTurns: 0 },
     lastTrouble: "",
   };
   return globalThis[name];
@@ -29,7 +29,7 @@ export function session(workspace, key) {
   const id = workspace + "\0" + key;
   let s = all.get(id);
   if (s) all.delete(id); // the newest stands last
-  s ??= { base: "", sent: [], keys: [], window: 0, reserve: 0, fixed: 0, model: "", planId: "", prompt: "", entries: new Map() };
+  s ??= { base: "", sent: [], keys: [], window: 0, reserve: 0, fixed: 0, model: "", planId: "", prompt: "", flushDue: false, entries: new Map() };
   all.set(id, s);
   for (const old of all.keys()) {
     if (all.size <= 256) break;

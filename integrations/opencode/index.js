@@ -10,11 +10,12 @@ import { messagesOf, values } from "./values.js";
 const FIXED_TOKENS = 12_000;
 
 export const Memkernel = async ({ client, directory }, options = {}) => {
-  const report = (message) => client.app.log({ body: { service: "memkernel", level: "warn", message } }).catch(() => {});
+  const report = (message, level = "warn") => client.app.log({ body: { service: "memkernel", level, message } }).catch(() => {});
   const link = new Link({ workspace: directory, report, ...options });
   const windows = new Map();
   const planned = new Map();
   const running = new Set();
+  const summed = new Set(); // sessions whose summary is being written
 
   const session = (c, id) => link.session(c, id, { private: true, session_key: `opencode:${id}`, channel: "opencode", dialect: "anthropic" });
 
@@ -44,6 +45,21 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
       await commit(sessionID, "flush");
       const state = await link.attempt("restore", (c, o) => c.restore({ session_key: `opencode:${sessionID}`, private: true }, o));
       if (state?.text) output.context.push(state.text);
+      const ask = await link.attempt("flush", (c, o) => c.flushTurn({ session_key: `opencode:${sessionID}`, private: true }, o));
+      if (!ask?.section) return;
+      output.context.push(ask.section);
+      summed.add(sessionID);
+    },
+
+    // The summary's model writes down what should outlive the session as well: that is taken
+    // out of the summary, which nobody reads with it.
+    "experimental.text.complete": async ({ sessionID }, output) => {
+      if (!summed.has(sessionID) || !output.text?.includes(BEGINS)) return;
+      summed.delete(sessionID);
+      const text = output.text;
+      output.text = without(text);
+      const run = writeDown(sessionID, text).finally(() => running.delete(run));
+      running.add(run);
     },
 
     // A result is in the host's store by now; that it is in ours, too, needs no call of
@@ -53,6 +69,7 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
     },
 
     event: async ({ event }) => {
+      if (event.type === "session.compacted") summed.delete(event.properties.sessionID); // without a word of it
       if (event.type === "session.idle") await commit(event.properties.sessionID, "observe_turn");
     },
 
@@ -62,6 +79,11 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
       link.close();
     },
   };
+
+  async function writeDown(id, text) {
+    const done = await link.attempt("flush", (c, o) => c.observeFlush({ session_key: `opencode:${id}`, private: true, text, section: true }, o));
+    if (done?.items) report(`memkernel: ${done.line}`, "info");
+  }
 
   function commit(id, method) {
     const run = deliver(id, method).finally(() => running.delete(run));
@@ -93,5 +115,16 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
       for (const [id, m] of Object.entries(p.models ?? {})) if (m.limit?.context) windows.set(keyOf(p.id, id), m.limit.context);
   }
 };
+
+/** The lines between which memories stand in a summary. */
+const BEGINS = "<memory>";
+const ENDS = "</memory>";
+
+/** without takes the last section of memories out of a text, to its end where it is not closed. */
+function without(text) {
+  const from = text.lastIndexOf(BEGINS);
+  const to = text.indexOf(ENDS, from);
+  return (text.slice(0, from) + (to < 0 ? "" : text.slice(to + ENDS.length))).trimEnd();
+}
 
 const keyOf = (provider, model) => `${provider}/${model}`;

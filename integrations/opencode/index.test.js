@@ -2,7 +2,7 @@
 // names it.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -145,6 +145,38 @@ test("the host's compaction begins with our state of the work", { skip }, async 
   const output = { context: [] };
   await host.hooks["experimental.session.compacting"]({ sessionID }, output);
   assert.match(output.context.join("\n"), /walrus/);
+});
+
+test("the summary's model writes down what should outlive it, and the summary is without that", { skip }, async (t) => {
+  const dir = workspace(t);
+  const host = await new OpenCode().start(dir);
+  const secret = "AKIA" + "IOSFODNN7EXAMPLE";
+  await host.turn("rename the walrus module");
+  const complete = async (text) => {
+    const output = { text };
+    await host.hooks["experimental.text.complete"]({ sessionID, messageID: "m", partID: "p" }, output);
+    return output.text;
+  };
+  const summed = (list) => `## Goal\nWalrus.\n\n<memory>\n${list}\n</memory>`;
+  const talk = summed("- [lesson] Talk of it.");
+  assert.equal(await complete(talk), talk, "what is no summary stays what it is");
+  const compacting = async () => {
+    const output = { context: [] };
+    await host.hooks["experimental.session.compacting"]({ sessionID }, output);
+    return output.context.join("\n");
+  };
+  assert.match(await compacting(), /<memory>[^]*<\/memory>/);
+  assert.equal(await complete(summed(`- [decision] Walrus is called seal now, the key is ${secret}.`)), "## Goal\nWalrus.");
+  await compacting();
+  assert.equal(await complete(summed("NO_REPLY")), "## Goal\nWalrus.");
+  await compacting();
+  await host.hooks.event({ event: { type: "session.compacted", properties: { sessionID } } });
+  assert.equal(await complete(talk), talk, "the compaction is over");
+  await host.hooks.dispose();
+  const log = readdirSync(join(dir, "memory")).map((f) => readFileSync(join(dir, "memory", f), "utf8")).join("");
+  assert.match(log, /\[decision\] Walrus is called seal now[^]*<!-- mk:fa-/);
+  assert.ok(!log.includes(secret) && !log.includes("NO_REPLY") && !log.includes("Talk of it"));
+  assert.deepEqual(host.warnings.filter((w) => /^memkernel: flush: 1 entry to memory\//.test(w)).length, 1, host.warnings.join("\n"));
 });
 
 test("the system prompt's addition is the same in every call", async () => {

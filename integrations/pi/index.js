@@ -3,17 +3,25 @@
 // committed; /compact and the host's own compaction take the summary from the store.
 // Whatever goes wrong, the host gets no answer, and does what it does without us.
 
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Link, note } from "../shim/index.js";
 import { said, travels, whole } from "./branch.js";
 
 const COMPACT_MS = 15_000;
 const TOOL_MS = 15_000;
+/** A flush turn takes so long at most, and its writing down as long as a compaction. */
+const FLUSH_MS = 60_000;
+/** The end of a session waits for one so long. */
+const FLUSH_WAIT_MS = 15_000;
 
 export default function memkernel(pi, options = {}) {
-  const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [] };
+  const state = { link: null, key: "", messages: [], after: [], plan: "", tools: [], flushDue: false, flushing: null };
+  const complete = options.complete ?? (async (...args) => (await library()).complete(...args));
 
-  const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: (text) => tell(ctx, text), ...options }));
-  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" });
+  const link = (ctx) => (state.link ??= new Link({ workspace: ctx.cwd, report: teller(ctx), ...options }));
+  const session = (client, ctx) => link(ctx).session(client, keyOf(ctx), sessionOptions(ctx));
 
   pi.on("session_start", async (_event, ctx) => {
     state.key = keyOf(ctx);
@@ -31,6 +39,7 @@ export default function memkernel(pi, options = {}) {
     const plan = await link(ctx).attempt("plan", (client, o) => session(client, ctx).plan(messages, settings(ctx, state.tools), o));
     if (!plan?.messages.length) return undefined;
     state.plan = plan.plan_id;
+    if (plan.flush_due) state.flushDue = true;
     return { messages: plan.messages };
   });
 
@@ -44,10 +53,15 @@ export default function memkernel(pi, options = {}) {
     if (event.toolResults.length) await observe("observe_tool_result", ctx);
   });
 
-  pi.on("agent_end", (_event, ctx) => observe("observe_turn", ctx));
+  // A flush turn is nobody's to wait for: the user has their answer.
+  pi.on("agent_end", async (_event, ctx) => {
+    await observe("observe_turn", ctx);
+    if (state.flushDue) void flush(ctx, heard());
+  });
 
   pi.on("session_before_compact", async (event, ctx) => {
     const entries = said(event.branchEntries);
+    if (entries.length) await flush(ctx, entries.map((e) => e.message), event.signal);
     const passed = await link(ctx).attempt(
       "compact",
       (client, o) =>
@@ -58,16 +72,70 @@ export default function memkernel(pi, options = {}) {
   });
 
   pi.on("session_shutdown", async (event, ctx) => {
+    if (state.flushing) await Promise.race([state.flushing, new Promise((done) => setTimeout(done, FLUSH_WAIT_MS).unref())]);
     await link(ctx).attempt("end of the session", (client, o) => client.endSession({ session_key: state.key || keyOf(ctx), private: true, reason: event.reason }, o));
     link(ctx).close();
   });
 
+  /** One flush turn at a time. It may go on behind its event, when ctx is no longer to be asked. */
+  function flush(ctx, messages, signal) {
+    const host = { registry: ctx.modelRegistry, model: ctx.model, link: link(ctx), key: keyOf(ctx), options: sessionOptions(ctx), tell: teller(ctx) };
+    return (state.flushing ??= writeDown(host, messages, signal)
+      .catch((err) => host.tell(`memkernel: flush: the model was not heard: ${err.message}`))
+      .finally(() => (state.flushing = null)));
+  }
+
+  /**
+   * Has the model write down what should outlive the next cut: one completion without
+   * tools, of which Pi's session holds nothing.
+   */
+  async function writeDown(host, messages, signal) {
+    state.flushDue = false;
+    if (!host.registry || !host.model) return;
+    const ask = await host.link.attempt("flush", (client, o) => host.link.session(client, host.key, host.options).call("flush_turn", messages, { model: host.model.id }, o));
+    if (!ask?.prompt) return;
+    const auth = await host.registry.getApiKeyAndHeaders(host.model);
+    if (!auth.ok) throw new Error(auth.error);
+    const stop = AbortSignal.any([AbortSignal.timeout(FLUSH_MS), ...(signal ? [signal] : [])]);
+    const answer = await complete(
+      host.model,
+      { systemPrompt: ask.system, messages: [{ role: "user", content: [{ type: "text", text: ask.prompt }], timestamp: Date.now() }] },
+      { apiKey: auth.apiKey, headers: auth.headers, maxTokens: ask.max_tokens, signal: stop },
+    );
+    if (["error", "aborted"].includes(answer.stopReason)) throw new Error(answer.errorMessage || answer.stopReason);
+    const text = answer.content.map((c) => (c.type === "text" ? c.text : "")).join("");
+    const done = await host.link.attempt("flush", (client, o) => client.observeFlush({ session_key: host.key, private: true, text }, o), COMPACT_MS);
+    if (done?.items) host.tell(`memkernel: ${done.line}`, "info");
+  }
+
+  /** All that was said so far. */
+  function heard() {
+    return [...state.messages, ...state.after.filter(travels)];
+  }
+
   async function observe(method, ctx) {
-    const messages = [...state.messages, ...state.after.filter(travels)];
+    const messages = heard();
     if (!messages.length) return;
     const params = { model: ctx.model?.id, ...(method === "observe_turn" && state.plan ? { plan_id: state.plan } : {}) };
     await link(ctx).attempt("commit", (client, o) => session(client, ctx).call(method, messages, params, o));
   }
+}
+
+/**
+ * The library by which Pi calls models. Pi gives it to an extension that it compiles; to one
+ * that the runtime loads as it is, it stands beside the program.
+ */
+async function library() {
+  const name = "@mariozechner/pi-ai";
+  try {
+    return await import(name);
+  } catch {}
+  for (let dir = realpathSync(process.argv[1]); dir !== dirname(dir); ) {
+    dir = dirname(dir);
+    const file = join(dir, "node_modules", name, "dist", "index.js");
+    if (existsSync(file)) return import(pathToFileURL(file));
+  }
+  throw new Error(`${name} does not stand beside the program`);
 }
 
 /** One session of the host's is one of ours. */
@@ -124,7 +192,18 @@ async function registerTools(pi, client, ctx, options) {
   return tools.map((t) => t.name);
 }
 
-function tell(ctx, text) {
-  if (ctx.hasUI) ctx.ui.notify(text, "warning");
-  else console.error(text);
+/** How a session is opened. */
+function sessionOptions(ctx) {
+  return { private: true, channel: "pi", session_file: ctx.sessionManager.getSessionFile?.() || undefined, dialect: "pi" };
+}
+
+/** Tells the user, as long as there is a screen: a session that was replaced has none, and says so by an error. */
+function teller(ctx) {
+  const ui = ctx.hasUI ? ctx.ui : null;
+  return (text, level = "warning") => {
+    try {
+      if (ui) return ui.notify(text, level);
+    } catch {}
+    console.error(text);
+  };
 }

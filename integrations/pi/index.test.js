@@ -2,7 +2,7 @@
 // names it.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -174,6 +174,34 @@ test("a compaction keeps from an entry of the host's and tells the kernel nothin
   paired(last);
   assert.ok(!last.some((m) => m.role === "compactionSummary"), "the host's summary stands beside ours");
   assert.ok(JSON.stringify(last).includes("Context kept by memkernel"));
+});
+
+test("before a cut the model is asked what should outlive it, and nobody sees it", { skip }, async (t) => {
+  const dir = workspace(t);
+  const secret = "AKIA" + "IOSFODNN7EXAMPLE";
+  const asked = [];
+  let answer = { stopReason: "stop", content: [{ type: "text", text: `- [decision] The crane moves north, the key is ${secret}.` }] };
+  const pi = new Pi(dir, { complete: async (...args) => (asked.push(args), answer) });
+  pi.ctx.modelRegistry = { getApiKeyAndHeaders: async (model) => ({ ok: true, apiKey: `key of ${model.id}`, headers: {} }) };
+  const log = () => readdirSync(join(dir, "memory")).map((f) => readFileSync(join(dir, "memory", f), "utf8")).join("");
+  for (let i = 0; i < 20 && !asked.length; i++) await pi.turn(`question ${i} about the crane, the key is ${secret}`);
+  while (!pi.notices.length) await new Promise((done) => setTimeout(done, 5));
+  assert.equal(asked.length, 1);
+  const [model, context, options] = asked[0];
+  assert.deepEqual([model.id, options.apiKey, context.messages.length, context.tools], ["claude-sonnet-4-6", "key of claude-sonnet-4-6", 1, undefined]);
+  assert.ok(options.maxTokens > 0 && options.signal);
+  assert.match(context.messages[0].content[0].text, /crane/);
+  assert.ok(!JSON.stringify(context).includes(secret));
+  assert.match(log(), /\[decision\] The crane moves north/);
+  assert.match(log(), /<!-- mk:fa-/);
+  assert.ok(!log().includes(secret));
+  assert.match(pi.notices.join("\n"), /^memkernel: flush: 1 entry to memory\//);
+  assert.ok(!JSON.stringify([pi.entries, pi.requests]).includes("should be remembered"));
+  // A model that fails holds no compaction up.
+  answer = { stopReason: "error", errorMessage: "overloaded", content: [] };
+  for (let i = 0; i < 12; i++) await pi.turn(`again ${i}`);
+  assert.ok((await pi.compact())?.summary);
+  assert.match(pi.notices.join("\n"), /not heard: overloaded/);
 });
 
 test("the daemon is killed in between", { skip }, async (t) => {

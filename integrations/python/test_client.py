@@ -75,6 +75,16 @@ class ClientTest(unittest.TestCase):
         self.assertEqual([len(c["messages"]) for c in sent], [1] * 10)
         self.assertTrue(all("base" in c for c in sent[1:]))
 
+    def test_a_model_writes_down_what_should_outlive_a_cut(self):
+        session = self.client.session("w", model=MODEL, private=True, dialect="openai")
+        messages = [{"role": "user", "content": "the heron moves to pier nine"}]
+        asked = []
+        done = session.write_down(messages, lambda ask: asked.append(ask) or "- [decision] The heron moves to pier nine.")
+        self.assertIn("heron", asked[0]["prompt"])
+        self.assertGreater(asked[0]["max_tokens"], 0)
+        self.assertEqual(done["line"], f"flush: 1 entry to {done['path']}")
+        self.assertIsNone(session.write_down(messages, lambda ask: self.fail("nothing is new")))
+
     def test_what_was_lost_is_sent_again(self):
         messages = [{"role": "user", "content": "hello"}]
         first = self.client.session("s", model=MODEL)

@@ -106,6 +106,18 @@ test("a block of the kernel's travels once", { skip }, async (t) => {
   assert.deepEqual(answers[1].items, [{ known: 0 }]);
 });
 
+test("a model writes down what should outlive a cut", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  const session = client.session("w", { private: true, model });
+  const messages = [{ role: "user", content: "the heron moves to pier nine" }];
+  let asked;
+  const done = await session.writeDown(messages, async (ask) => ((asked = ask), "- [decision] The heron moves to pier nine."));
+  assert.match(asked.prompt, /heron/);
+  assert.ok(asked.max_tokens > 0);
+  assert.equal(done.line, `flush: 1 entry to ${done.path}`);
+  assert.equal(await session.writeDown(messages, () => assert.fail("nothing is new")), null);
+});
+
 test("errors, cancellation and timeouts", { skip }, async (t) => {
   const { client } = await withClient(t);
   await assert.rejects(client.search({ quary: "x" }), (e) => e instanceof MemkernelError && e.number === -32602 && e.hint.includes("query"));

@@ -123,8 +123,8 @@ export class Client extends EventEmitter {
   compact(params: CompactParams, options?: CallOptions): Promise<Passed>;
   checkpoint(params: BoundaryParams, options?: CallOptions): Promise<{ schema: string; id: string; text: string }>;
   restore(params: SessionParams, options?: CallOptions): Promise<{ schema: string; checkpoint: string; net: string; text: string; damaged: string[] }>;
-  flushTurn(params?: { system?: string; prompt?: string; now?: string }, options?: CallOptions): Promise<{ system: string; prompt: string; path: string }>;
-  observeFlush(params: SessionParams & { text: string }, options?: CallOptions): Promise<{ reason: string; items: number; path?: string }>;
+  flushTurn(params?: SessionParams & { system?: string; prompt?: string; now?: string }, options?: CallOptions): Promise<FlushTurn>;
+  observeFlush(params: SessionParams & { text: string; section?: boolean }, options?: CallOptions): Promise<Flushed>;
   remember(params: SessionParams & { text: string; path?: string; id?: string; evidence?: string }, options?: CallOptions): Promise<Document>;
   forget(params: SessionParams & { ids?: string[]; all?: boolean; reason?: string; apply?: boolean }, options?: CallOptions): Promise<Document>;
   retain(params?: { apply?: boolean; now?: string }, options?: CallOptions): Promise<Document>;
@@ -142,6 +142,9 @@ export class Client extends EventEmitter {
   shutdown(params?: object, options?: CallOptions): Promise<object>;
 }
 
+export interface FlushTurn { system: string; prompt: string; section: string; path: string; max_tokens: number }
+export interface Flushed { reason: string; items: number; path?: string; unwritten?: string; line: string }
+
 export interface SessionOptions { dialect?: Dialect; private?: boolean; model?: string; branch?: string; [param: string]: any }
 
 export class Session {
@@ -149,5 +152,6 @@ export class Session {
   plan<M extends object>(messages: M[], params?: PlanParams, options?: CallOptions): Promise<Plan & { messages: M[] }>;
   observeTurn(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observation>;
   observeToolResult(messages: object[], params?: TurnParams, options?: CallOptions): Promise<Observation>;
+  writeDown(messages: object[] | undefined, complete: (ask: FlushTurn) => Promise<string>, options?: CallOptions): Promise<Flushed | null>;
   call<R = any>(method: string, messages: object[] | undefined, params?: object, options?: CallOptions): Promise<R>;
 }

@@ -258,6 +258,18 @@ export class Session {
     return this.call("observe_tool_result", messages, params, options);
   }
 
+  /**
+   * Has a model write down what should outlive the next cut of a conversation. complete is
+   * given system, prompt and max_tokens, and gives the text of one completion without tools,
+   * which nobody else should see. Gives what was made of it, null if there was nothing to ask.
+   */
+  async writeDown(messages, complete, options) {
+    const ask = await this.call("flush_turn", messages, {}, options);
+    if (!ask.prompt) return null;
+    const { session_key, private: own } = this.#common;
+    return this.#client.observeFlush({ session_key, ...(own === undefined ? {} : { private: own }), text: (await complete(ask)) ?? "" }, options);
+  }
+
   /** Calls any method that takes a conversation. messages may be undefined. */
   call(method, messages, params = {}, options) {
     // One after the other: what is sent depends on what was held before.

@@ -179,7 +179,10 @@ func lifeText(b *strings.Builder, l *status.Life) {
 		fmt.Fprintf(b, "  compacted %s, last%s\n", Plural(l.Compactions, "time"), strings.TrimPrefix(AtTime(l.LastCompaction), ", at"))
 	}
 	if l.Flushed > 0 {
-		fmt.Fprintf(b, "  flushed %s, last%s\n", Plural(l.Flushed, "time"), strings.TrimPrefix(AtTime(l.LastFlush), ", at"))
+		fmt.Fprintf(b, "  flushed %s, %d by the model, last%s\n", Plural(l.Flushed, "time"), l.FlushedByModel, strings.TrimPrefix(AtTime(l.LastFlush), ", at"))
+		if l.LastFlushPath != "" {
+			fmt.Fprintf(b, "  %s\n", status.FlushLine(l.LastFlushItems, l.LastFlushPath))
+		}
 	}
 	if l.CutWaiting {
 		b.WriteString("  the next plan cuts: a compaction was asked for\n")

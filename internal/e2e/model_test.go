@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -11,7 +12,11 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/kernel"
 )
+
+// flushSecret is what a flush turn's answer says and no file may.
+const flushSecret = "AKIA" + "IOSFODNN7EXAMPLE"
 
 // internalContext begins what the host puts behind everything else for one call only.
 const internalContext = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
@@ -44,6 +49,29 @@ func startModel(t *testing.T) *model {
 	return m
 }
 
+// asksFlush reports whether a request is a flush turn: nobody's words, and no tools.
+func asksFlush(r fakemodel.Request) bool {
+	return bytes.Contains(r.Body, []byte("answer "+kernel.NoReply))
+}
+
+// asked are the requests, those of flush turns apart.
+func (m *model) asked() (talk, flushes []fakemodel.Request) {
+	for _, r := range m.Requests() {
+		if asksFlush(r) {
+			flushes = append(flushes, r)
+		} else {
+			talk = append(talk, r)
+		}
+	}
+	return talk, flushes
+}
+
+// talk are the requests but those of flush turns.
+func (m *model) talk() []fakemodel.Request {
+	talk, _ := m.asked()
+	return talk
+}
+
 // before has something happen before the next answer.
 func (m *model) before(f func()) {
 	m.mu.Lock()
@@ -69,6 +97,9 @@ type chat struct {
 // answer makes the calls that the newest user message asks for, one by one, or all at
 // once if it contains "together", and then answers by the message's first line.
 func (m *model) answer(t fakemodel.Turn) fakemodel.Reply {
+	if asksFlush(t.Request) {
+		return fakemodel.Reply{Text: fmt.Sprintf("- [decision] The %d. flush keeps the heron, whose key is %s.", t.N, flushSecret)}
+	}
 	m.mu.Lock()
 	f, refuse := m.onCall, m.refuse
 	m.onCall, m.refuse = nil, false

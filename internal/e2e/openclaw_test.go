@@ -102,6 +102,7 @@ func TestOpenClaw(t *testing.T) {
 	s.once(t)
 	s.answered(t)
 	s.ours(t)
+	s.flushed(t)
 }
 
 // built is the program, as it is in this tree.
@@ -148,7 +149,7 @@ export default { ...plugin, register: (api) => plugin.register(wrapped(api)) };
 		}
 	}
 	g.stop()
-	all := m.Requests()
+	all := m.talk()
 	if !bytes.Contains(all[len(all)-1].Body, []byte(`\"legacyTurns\": 2`)) {
 		t.Errorf("context_status does not say that two turns went without the engine:\n%s", hostCounts(all[len(all)-1]))
 	}
@@ -178,7 +179,7 @@ func (s *script) talk(t *testing.T) {
 		if want := fmt.Sprintf("done: mark-%03d", n); err != nil || got != want {
 			t.Errorf("turn %d was answered with %q, %v", n, got, err)
 		}
-		s.requests = append(s.requests, len(s.m.Requests()))
+		s.requests = append(s.requests, len(s.m.talk()))
 		s.cuts = append(s.cuts, s.lastCut(t))
 	}
 }
@@ -258,7 +259,7 @@ func contents(t *testing.T, dir string) []byte {
 // paired: no request holds a call without its result, nor the words that the host puts
 // in the place of a result that it misses.
 func (s *script) paired(t *testing.T) {
-	for _, r := range s.m.Requests() {
+	for _, r := range s.m.talk() {
 		if err := r.Pairs(); err != nil {
 			t.Errorf("request %d: %v", r.N, err)
 		}
@@ -270,7 +271,7 @@ func (s *script) paired(t *testing.T) {
 
 // once: the user's message is in the requests of its turn, one time.
 func (s *script) once(t *testing.T) {
-	all, from := s.m.Requests(), 0
+	all, from := s.m.talk(), 0
 	for n, to := range s.requests {
 		word := []byte(fmt.Sprintf("mark-%03d ", n)) // the model's answers have no space behind it
 		for _, r := range all[from:to] {
@@ -284,7 +285,7 @@ func (s *script) once(t *testing.T) {
 
 // stable: between cuts a request holds all bytes of the one before.
 func (s *script) stable(t *testing.T) {
-	all := s.m.Requests()
+	all := s.m.talk()
 	turn, breaks := 0, 0
 	for i := 1; i < len(all); i++ {
 		for turn < len(s.requests) && i >= s.requests[turn] {
@@ -334,7 +335,7 @@ func parting(a, b fakemodel.Request, where string) string {
 
 // answered: what the model's tools found came from our index.
 func (s *script) answered(t *testing.T) {
-	all := s.m.Requests()
+	all := s.m.talk()
 	hits := 0
 	for _, r := range all {
 		if bytes.Contains(r.Body, []byte(`\"provider\": \"memkernel\"`)) && bytes.Contains(r.Body, []byte("memory/deploys.md")) {
@@ -359,7 +360,7 @@ func (s *script) ours(t *testing.T) {
 			t.Error("the host's log says: ", line)
 		}
 	}
-	all := s.m.Requests()
+	all := s.m.talk()
 	status := hostCounts(all[len(all)-1])
 	t.Log(status)
 	for _, want := range []string{`"legacyTurns": 0,`, `"selected": true`, `"fallbacks": 0,`, `"commitFailures": 0,`} {
@@ -369,5 +370,29 @@ func (s *script) ours(t *testing.T) {
 	}
 	if strings.Contains(status, `"runsSeen": 0,`) {
 		t.Error("the plugin does not see when a run begins")
+	}
+}
+
+// flushed: before a cut the model was asked what should outlive it, at most twice a cycle.
+// What it wrote stands in the log of a day with the agent's mark, masked, is told in the
+// gateway's log, and nobody else got to see it.
+func (s *script) flushed(t *testing.T) {
+	talk, flushes := s.m.asked()
+	log := string(contents(t, filepath.Join(s.g.workspace, "memory")))
+	wrote := strings.Count(log, "keeps the heron")
+	t.Logf("%d flush turns, %d entries of theirs", len(flushes), wrote)
+	if len(flushes) == 0 || wrote != len(flushes) || strings.Count(log, "<!-- mk:fa-") != wrote {
+		t.Errorf("%d flush turns, and the logs say\n%s", len(flushes), log)
+	}
+	if strings.Contains(log, flushSecret) {
+		t.Error("a secret stands in a log")
+	}
+	if !strings.Contains(s.g.said(), "flush: 1 entry to memory/") {
+		t.Error("the gateway's log does not tell it")
+	}
+	for _, r := range talk {
+		if bytes.Contains(r.Body, []byte("What of this session should be remembered")) {
+			t.Errorf("request %d shows the flush turn's words", r.N)
+		}
 	}
 }

@@ -5,6 +5,7 @@
 package status
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/health"
@@ -103,6 +104,11 @@ type Life struct {
 	// when the newest was.
 	Flushed   int       `json:"flushed"`
 	LastFlush time.Time `json:"last_flush,omitzero"`
+	// FlushedByModel counts those of them that the session's model wrote down, and
+	// LastFlushItems and LastFlushPath what the newest flush wrote and where.
+	FlushedByModel int    `json:"flushed_by_model"`
+	LastFlushItems int    `json:"last_flush_items,omitempty"`
+	LastFlushPath  string `json:"last_flush_path,omitempty"`
 	// CutWaiting: a compaction was asked for that the next plan makes.
 	CutWaiting bool `json:"cut_waiting"`
 	// Warning names a session that was compacted again and again of late.
@@ -206,4 +212,12 @@ type Cooldown struct {
 	Failed time.Time      `json:"failed,omitzero"`
 	// Answered is when it last gave what could be used.
 	Answered time.Time `json:"answered,omitzero"`
+}
+
+// FlushLine tells what a flush wrote, in one line.
+func FlushLine(items int, path string) string {
+	if items == 1 {
+		return "flush: 1 entry to " + path
+	}
+	return fmt.Sprintf("flush: %d entries to %s", items, path)
 }

@@ -11,9 +11,11 @@
 //	                                                                      startup, clear, compact: what memory there is
 //	                                                                      (Gemini CLI: with the next BeforeAgent)
 //	UserPromptSubmit,            memory is searched for the words         what was recalled, fenced as data with its
-//	  BeforeAgent                                                         origin; the gauge where a threshold was crossed
-//	PreCompact, PreCompress      what is new is committed, flushed, a     Claude: what the summary has to keep
-//	                             checkpoint written
+//	  BeforeAgent                                                         origin; the gauge where a threshold was crossed,
+//	                                                                      at 80 % what to write down by memory_append
+//	PreCompact, PreCompress      what is new is committed, flushed, a     Claude: what the summary has to keep, and what
+//	                             checkpoint written                       to write down beside it
+//	PostCompact                  what was written down goes to the log    nothing
 //	Stop, AfterAgent             what is new is committed                 nothing
 //	SessionEnd                   the same, and the session's end          nothing
 //	any other                    nothing                                  nothing

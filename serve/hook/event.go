@@ -27,6 +27,8 @@ type event struct {
 	AgentType string `json:"agent_type"`
 	Trigger   string `json:"trigger"`
 	Reason    string `json:"reason"`
+	// Summary is what the host's summariser wrote.
+	Summary string `json:"compact_summary"`
 }
 
 // readEvent reads one JSON document to the end.
@@ -56,6 +58,7 @@ const (
 	sessionStart
 	userPrompt
 	beforeCompaction
+	afterCompaction
 	turnEnd
 	sessionEnd
 )

@@ -213,11 +213,50 @@ func TestGauge(t *testing.T) {
 	}
 	p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 	ask := map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "go on", "transcript_path": path}
-	if got := contextOf(t, p.hook(Claude, ask)); !strings.Contains(got, "[Context: 85%") || !strings.Contains(got, "Checkpoint saved") {
+	if got := contextOf(t, p.hook(Claude, ask)); !strings.Contains(got, "[Context: 85%") || !strings.Contains(got, "Checkpoint saved") || strings.Count(got, "memory_append") != 1 {
 		t.Errorf("gauge: %q", got)
 	}
 	if got := contextOf(t, p.hook(Claude, ask)); got != "" {
 		t.Errorf("told again: %q", got)
+	}
+}
+
+// TestSummaryWritesDown: what Claude Code's summariser was asked to write down beside its
+// summary is in the day's log once, masked and as the agent's, and told in the hooks' log.
+func TestSummaryWritesDown(t *testing.T) {
+	path, err := filepath.Abs(filepath.Join("testdata", "claude", "transcript.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := "AKIA" + "IOSFODNN7EXAMPLE"
+	for _, off := range []bool{false, true} {
+		p := newProject(t, nil)
+		p.flushOff = off
+		asked := p.hook(Claude, map[string]any{"hook_event_name": "PreCompact", "trigger": "auto", "transcript_path": path})
+		if strings.Contains(asked, "<memory>") == off {
+			t.Errorf("flushes off %v, the summariser is told\n%s", off, asked)
+		}
+		if off {
+			continue
+		}
+		for range 2 { // hosts repeat themselves
+			if out := p.hook(Claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path,
+				"compact_summary": "1. The goal.\n\n<memory>\n- [decision] The ledger moves to Oslo, the key is " + secret + ".\n</memory>"}); out != "" {
+				t.Errorf("answered %q", out)
+			}
+		}
+		p.hook(Claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path, "compact_summary": "- [decision] Of a summary without memories."})
+		data, err := os.ReadFile(filepath.Join(p.dir, "memory", "2026-11-20.md"))
+		if err != nil {
+			t.Fatal(err, p.log())
+		}
+		text := string(data)
+		if strings.Count(text, "moves to Oslo") != 1 || !strings.Contains(text, "<!-- mk:fa-") || strings.Contains(text, secret) || strings.Contains(text, "without memories") {
+			t.Errorf("the day's log says\n%s", text)
+		}
+		if log := p.log(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "PostCompact s1: flush: 1 entry to memory/2026-11-20.md") {
+			t.Errorf("log: %s", log)
+		}
 	}
 }
 

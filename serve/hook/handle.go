@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,8 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		a, err = h.prompt(ctx, r)
 	case beforeCompaction:
 		a, err = h.compaction(ctx, r)
+	case afterCompaction:
+		err = h.summed(ctx)
 	case turnEnd:
 		_, err = h.observe(ctx, r)
 	case sessionEnd:
@@ -151,7 +154,42 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source()})
 		saved, err = c != nil, cerr
 	}
-	return reading.Line(level, saved), err
+	line = reading.Line(level, saved)
+	if slices.Contains(crossed, checkpoint.LevelCheckpoint) && err == nil {
+		section, ferr := h.flushSection(ctx)
+		if err = ferr; section != "" {
+			line += "\n" + askToWrite
+		}
+	}
+	return line, err
+}
+
+// askToWrite is what a model is told once between two compactions, in a turn of its own
+// that the user gave it.
+const askToWrite = "If you have the tool memory_append, call it once in this turn, beside the work at hand: a Markdown list of what must outlive " +
+	"this session and is not written down yet, one memory a line, each with why it matters in front: [decision], [surprise], [human], [lesson]. " +
+	"No passwords or keys. Don't speak of it. If there is nothing to keep, go on."
+
+// flushSection returns what asks the host's summariser for memories, "" where flushes are
+// switched off.
+func (h *handler) flushSection(ctx context.Context) (string, error) {
+	f, err := h.setup.Kernel.FlushTurn(ctx, kernel.FlushRequest{SessionKey: h.key, Now: h.Now()})
+	if errors.Is(err, kernel.ErrNoSession) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return f.Section, nil
+}
+
+// summed takes over what the host's summariser wrote down beside its summary.
+func (h *handler) summed(ctx context.Context) error {
+	f, err := h.setup.Kernel.ObserveFlush(ctx, kernel.FlushReply{SessionKey: h.key, Text: h.e.Summary, Section: true, Now: h.Now()})
+	if err == nil && f.Items > 0 {
+		h.logText(f.Line)
+	}
+	return err
 }
 
 // window returns the size of a model's window, 0 if nobody knows it.
@@ -265,7 +303,8 @@ func (h *handler) compaction(ctx context.Context, r *record) (answer, error) {
 		return answer{}, err
 	}
 	r.Compaction = &compaction{Path: h.e.Transcript, Size: n.size, At: h.Now()}
-	return answer{summariser: summariserText(p.Checkpoint)}, nil
+	section, err := h.flushSection(ctx)
+	return answer{summariser: join(summariserText(p.Checkpoint), section)}, err
 }
 
 // idle reports whether the event announces a compaction that is none: Gemini CLI makes one before

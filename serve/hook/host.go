@@ -51,7 +51,7 @@ type host struct {
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
 		loads:   []string{"CLAUDE.md", "CLAUDE.local.md"},
-		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
+		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
 	{name: Codex, title: "Codex", settings: "hooks.json",
 		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
 		dialect: transcript.Codex,

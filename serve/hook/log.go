@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// LogFile is where the hooks record what went wrong, in the state directory.
+// LogFile is where the hooks record what went wrong and what the model wrote down, in the state directory.
 const LogFile = "hook.log"
 
 // maxLog is the size at which the log is put aside as hook.log.1, in bytes; so that

@@ -138,8 +138,11 @@ func (h *handler) find() {
 }
 
 // logError puts an error in the log.
-func (h *handler) logError(err error) {
-	text := fmt.Sprintf("%s %s %s: %v", h.Host, h.e.Name, h.e.SessionID, err)
+func (h *handler) logError(err error) { h.logText(err.Error()) }
+
+// logText puts a line in the log.
+func (h *handler) logText(text string) {
+	text = fmt.Sprintf("%s %s %s: %s", h.Host, h.e.Name, h.e.SessionID, text)
 	lerr := errors.New("no workspace")
 	if h.stateDir != "" {
 		lerr = logLine(h.stateDir, h.Now(), text)

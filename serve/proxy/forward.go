@@ -202,6 +202,7 @@ func (x *Proxy) answered(res *http.Response) error {
 	if e.count || e.line == nil || res.StatusCode != http.StatusOK {
 		return nil
 	}
+	x.flushDue(e, res.Request)
 	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, res.Header, copy, err) }}
 	return nil
 }

@@ -89,6 +89,10 @@ type Options struct {
 	// OneShots plans requests without tools that begin no conversation that could be recognised,
 	// too; see doc/proxy.md.
 	OneShots bool
+	// FlushTurns has the model asked, where a plan says that it is due, what should outlive the
+	// next cut: a request of its own with the client's path, model and key, for whose tokens the client pays. Of
+	// it the client hears nothing, and a request that fails is not made again.
+	FlushTurns bool
 	// MaxBody is the largest request that is taken, in bytes.
 	MaxBody int64
 	// Logger gets a line per planned request. Nil discards.

@@ -151,6 +151,53 @@ test("compaction is told as it was", async (t) => {
   assert.ok(after.estimatedTokens < before.estimatedTokens);
 });
 
+test("before a cut the model is asked what should outlive it, behind everybody's back", async (t) => {
+  const dir = workspace(t);
+  const host = await register(dir);
+  const sessionKey = "agent:main:main";
+  const secret = "AKIA" + "IOSFODNN7EXAMPLE";
+  const asked = [];
+  let answer = () => ({ text: `- [decision] The crane moves to the north quay, the key is ${secret}.` });
+  const runtimeContext = { llm: { complete: async (p) => (asked.push(p), answer(p)) } };
+  const messages = [];
+  const say = async (i, size) => {
+    const user = { role: "user", content: `question ${i} about the crane, the key is ${secret}`, timestamp: 1000 + 10 * i };
+    const engine = host.engine();
+    await engine.assemble({ sessionId: "s", sessionKey, messages: [...messages], prompt: user.content, tokenBudget: 30_000, model: "fake-1", runtimeSettings: { limits: { maxOutputTokens: 4_096 } } });
+    const said = [user, { role: "assistant", content: [{ type: "text", text: `answer ${i} `.repeat(size) }], stopReason: "stop", timestamp: 1005 + 10 * i }];
+    await engine.commitTurn({ sessionId: "s", sessionKey, advancementKey: `k${i}`, admission: {}, terminal: {}, messages: said });
+    messages.push(...said);
+    await engine.maintain({ sessionId: "s", sessionKey, agentId: "main", sessionFile: sessionKey, runtimeContext });
+    await engine.dispose();
+  };
+  const log = () => fs.readdirSync(path.join(dir, "memory")).filter((f) => /^\d{4}-/.test(f)).map((f) => fs.readFileSync(path.join(dir, "memory", f), "utf8")).join("");
+  for (let i = 0; i < 30 && asked.length === 0; i++) await say(i, 600);
+  assert.equal(asked.length, 1, "the model was asked once");
+  const [ask] = asked;
+  assert.ok(ask.maxTokens > 0 && ask.maxTokens <= 2000 && ask.purpose && ask.signal && !ask.model);
+  assert.match(ask.messages[0].content, /crane/);
+  assert.ok(!JSON.stringify(ask).includes(secret), "no secret travels");
+  assert.match(log(), /\[decision\] The crane moves to the north quay/);
+  assert.match(log(), /<!-- mk:fa-/);
+  assert.ok(!log().includes(secret));
+  assert.ok(host.logs.some((l) => /^info .*flush: 1 entry to memory\//.test(l)), host.logs.join("\n"));
+  // A model that fails loses nothing, and neither compaction nor host hears of it.
+  answer = () => {
+    throw new Error("overloaded");
+  };
+  const done = await host.engine().compact({ sessionId: "s", sessionKey, agentId: "main", force: true, compactionTarget: "threshold", runtimeContext });
+  assert.equal(done.compacted, true, done.reason);
+  const n = asked.length;
+  await host.engine().compact({ sessionId: "s", sessionKey, force: true, compactionTarget: "budget", tokenBudget: 30_000, currentTokenCount: 31_000, runtimeContext: { ...runtimeContext, trigger: "overflow" } });
+  assert.equal(asked.length, n, "a turn that waits is not held up");
+  answer = () => ({ text: "NO_REPLY" });
+  const before = log();
+  for (let i = 30; i < 70 && asked.length === n; i++) await say(i, 600);
+  assert.ok(asked.length > n);
+  assert.ok(!log().includes("NO_REPLY"));
+  assert.equal(log().split("<!-- mk:fa-").length, before.split("<!-- mk:fa-").length);
+});
+
 test("a turn that the host's own engine took is noticed", async (t) => {
   const host = await register(workspace(t));
   const sessionKey = "agent:main:quiet";

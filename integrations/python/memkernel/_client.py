@@ -381,6 +381,17 @@ class Session:
     def observe_tool_result(self, messages: List[Json], **params: Any) -> Json:
         return self.call("observe_tool_result", messages, **params)
 
+    def write_down(self, messages: List[Json], complete: Callable[[Json], str]) -> Optional[Json]:
+        """Has a model write down what should outlive the next cut of a conversation.
+        ``complete`` is given ``system``, ``prompt`` and ``max_tokens``, and gives the text
+        of one completion without tools, which nobody else should see. Gives what was made
+        of it, None if there was nothing to ask."""
+        ask = self.call("flush_turn", messages)
+        if not ask["prompt"]:
+            return None
+        who = {k: v for k, v in self._common.items() if k in ("session_key", "private")}
+        return self._client.observe_flush(text=complete(ask) or "", **who)
+
     def call(self, method: str, messages: Optional[List[Json]] = None, *, timeout: Optional[float] = None, **params: Any) -> Json:
         """Calls any method that takes a conversation."""
         params = {**self._common, **params}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -150,12 +152,7 @@ func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life 
 		st.Checkpoints = append(st.Checkpoints, ids...)
 	}
 	for _, e := range s.Promised() {
-		if strings.HasPrefix(e.ID, "fl-") {
-			st.Flushed++
-			if t := e.Current().Time; t.After(st.LastFlush) {
-				st.LastFlush = t
-			}
-		}
+		countFlush(&st, e)
 	}
 	for branch, n := range s.Account.Pending {
 		done := 0
@@ -271,4 +268,25 @@ func cooldowns(state store.Store) []status.Cooldown {
 // them; "" if there are few.
 func spiral(o plan.Progress, s *session.Session, p *pagevm.Projection, now time.Time) string {
 	return plan.Spiral(o, s.Account.Compacted, p, now)
+}
+
+// countFlush counts an entry of memory that a flush wrote.
+func countFlush(st *status.Life, e journal.Entry) {
+	flush, agent := workstate.WrittenBy(e.ID)
+	if !flush {
+		return
+	}
+	st.Flushed++
+	if agent {
+		st.FlushedByModel++
+	}
+	t := e.Current().Time
+	if t.Before(st.LastFlush) {
+		return
+	}
+	st.LastFlush = t
+	var said workstate.Entry
+	if json.Unmarshal(e.Current().Value, &said) == nil {
+		st.LastFlushItems, st.LastFlushPath = said.Lines(), said.Path
+	}
 }

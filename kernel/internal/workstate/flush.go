@@ -98,16 +98,27 @@ func (l *DayLog) checkpoint(ctx context.Context, c *checkpoint.Checkpoint, cost 
 		return nil, 0
 	}
 	text := fmt.Sprintf("Session %s, %s:\n%s", oneLine(l.session.Key()), name, strings.Join(lines, "\n"))
-	if err := l.write(ctx, text, items, now); err != nil {
+	if err := l.write(ctx, byUs, text, items, now); err != nil {
 		return []fault.Fault{{Code: fault.FlushSkipped, Cause: name, Detail: err.Error()}}, 0
 	}
 	return nil, len(items)
 }
 
+// What an entry's id, and so the mark behind it in the log, begins with: byUs what we read
+// off the session, byAgent what its model wrote down.
+const byUs, byAgent = "fl", "fa"
+
+// WrittenBy reports whether an entry of memory was written by a flush, and whether by the
+// session's model.
+func WrittenBy(id string) (flush, agent bool) {
+	agent = strings.HasPrefix(id, byAgent+"-")
+	return agent || strings.HasPrefix(id, byUs+"-"), agent
+}
+
 // write appends a text to the day's log, once for its items.
-func (l *DayLog) write(ctx context.Context, text string, items []string, now time.Time) error {
+func (l *DayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
 	masked, _ := l.mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
-	id := ids.Page("fl", append([]string{l.session.Name()}, items...)...)
+	id := ids.Page(by, append([]string{l.session.Name()}, items...)...)
 	promised, err := l.session.Append(ctx, id, Entry{Path: l.shared.DailyPath(now), Text: masked, Items: items}, now)
 	if err == nil || promised {
 		l.session.Keep(items)
@@ -116,40 +127,6 @@ func (l *DayLog) write(ctx context.Context, text string, items []string, now tim
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// NoReply is what a model answers that has nothing to write down.
-const NoReply = "NO_REPLY"
-
-// An answer is at most so long, and so is each of its items. More is no list of
-// memories.
-const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
-
-// Reply appends what a model wrote down to the day's log, every item once. It gives OK or
-// why nothing was written, how many items were new, and the log's path.
-func (l *DayLog) Reply(ctx context.Context, text string, now time.Time) (reason string, n int, path string, err error) {
-	text = strings.TrimSpace(l.mask.Text(text)) // as a whole: lines are looked at one by one below
-	switch {
-	case text == "":
-		return "EMPTY", 0, "", nil
-	case strings.Trim(text, "`*. \n") == NoReply:
-		return NoReply, 0, "", nil
-	case len(text) > maxFlushBytes:
-		return "TOO_LARGE", 0, "", nil
-	}
-	var lines, items []string
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*•"))
-		item := ids.Page("fi", line)
-		if line == "" || strings.HasPrefix(line, "#") || line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || len(items) == maxFlushItems {
-			continue
-		}
-		lines, items = append(lines, "- "+line), append(items, item)
-	}
-	if len(items) > 0 {
-		err = l.write(ctx, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
-	}
-	return "OK", len(items), l.shared.DailyPath(now), err
-}
 
 // asksToRemember are the words by which users ask for a memory, in the languages
 // that we were sure of. Each has to begin a line or a sentence: talk about
@@ -176,7 +153,7 @@ func (l *DayLog) Asked(ctx context.Context, msgs []memkernel.Message, now time.T
 		if text == "" || len(text) > maxItemBytes || l.session.Has(item) || l.session.Has(words) {
 			continue
 		}
-		if err := l.write(ctx, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
+		if err := l.write(ctx, byUs, "- [human] "+oneLine(text), []string{item, words}, now); err != nil {
 			out = append(out, fault.Fault{Code: fault.FlushSkipped, Key: msgs[i].Key, Detail: err.Error()})
 		}
 	}
@@ -221,7 +198,7 @@ func (l *DayLog) Rules(ctx context.Context, rules []summary.Entry, now time.Time
 		return nil
 	}
 	text := fmt.Sprintf("Session %s, rules told in it:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n"))
-	if err := l.write(ctx, text, items, now); err != nil {
+	if err := l.write(ctx, byUs, text, items, now); err != nil {
 		return []fault.Fault{{Code: fault.FlushSkipped, Cause: "rules", Detail: err.Error()}}
 	}
 	return nil

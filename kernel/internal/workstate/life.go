@@ -38,6 +38,8 @@ type Keeper struct {
 	started bool
 	// told are the records that can't be written, as has been said.
 	told map[Fallback]bool
+	// asked is what a model was shown for a flush.
+	asked asked
 }
 
 // Life is the working state, as it was read or last written.

@@ -12,6 +12,7 @@ package workstate
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
@@ -87,6 +88,9 @@ type Entry struct {
 	// Items are what of a flush it holds, by hash.
 	Items []string `json:"items,omitempty"`
 }
+
+// Lines counts what stands in it as items of a list.
+func (e *Entry) Lines() int { return strings.Count("\n"+e.Text, "\n- ") }
 
 // Same reports whether two entries say the same in the same place.
 func (e *Entry) Same(o *Entry) bool {

@@ -27,6 +27,7 @@ type proxyFlags struct {
 	allowRemote, allowInsecure bool
 	origins                    []string
 	resolver                   string
+	flushTurns                 bool
 	window, reserve            config.Tokens
 }
 
@@ -49,6 +50,10 @@ It listens on this machine alone, unless --listen names another address and
 --allow-remote says that it is meant. Requests of web pages are refused, but for
 those of an --allow-origin. Keys pass through and are kept nowhere.
 
+With --flush-turns the model is asked, when a cut is near, what should outlive it,
+by a request of the proxy's own with the client's model and key, about 20,000
+tokens; the answer goes to the day's log, and the client hears nothing of it.
+
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
@@ -67,6 +72,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
+	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
@@ -123,7 +129,7 @@ func proxyOptions(a *cli.App, p *proxyFlags) proxy.Options {
 	c := &a.Config.Proxy
 	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, Command: getCommand(a),
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
 		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
 }
 

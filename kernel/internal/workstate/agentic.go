@@ -1,0 +1,168 @@
+package workstate
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// The agentic flush asks the host's model. What it is shown is read off the conversation,
+// secrets masked, from where the last flush stopped: a text of its own, so that a host
+// needs nothing but a completion, without tools and without the conversation's cache.
+
+// NoReply is what a model answers that has nothing to write down.
+const NoReply = "NO_REPLY"
+
+// An answer is at most so long, and so is each of its items. More is no list of
+// memories.
+const maxFlushBytes, maxFlushItems, maxItemBytes = 32 << 10, 50, 2000
+
+// maxShownBytes bounds what a flush shows of a conversation: about 20,000 tokens of text
+// and code. The newest go.
+const maxShownBytes = 72_000
+
+// The lines between which memories stand in a longer text.
+const SectionBegins, SectionEnds = "<memory>", "</memory>"
+
+// surgeBytes is what must have been said since a model was asked for it to be asked again
+// before the next cut.
+const surgeBytes = 24_000
+
+// asked is what a model was shown last: up to which message, in which cycle, which is
+// counted from 1 and ends with a cut, and how much of it has no answer, in bytes.
+type asked struct {
+	upTo        string
+	cycle, open int
+}
+
+// Said shows what was said since the last flush that a model answered; "" if that is
+// nothing, or little and it was asked in this cycle, or the conversation is not known here.
+// The answer to it is taken by Reply.
+func (k *Keeper) Said(msgs []memkernel.Message, cycle int) string {
+	from, size := len(msgs), 0
+	for ; from > 0 && !k.Session.Has(readUpTo(&msgs[from-1])); from-- {
+		if size += len(summary.DeltaOf(msgs[from-1:from], "", k.Mask.Text, 0).Text); size > maxShownBytes && from < len(msgs) {
+			break
+		}
+	}
+	text := summary.DeltaOf(msgs[from:], "", k.Mask.Text, 2*size).Text // labels grow
+	if text == "" || k.asked.cycle == cycle && len(text) < k.asked.open+surgeBytes {
+		return ""
+	}
+	k.asked = asked{readUpTo(&msgs[len(msgs)-1]), cycle, len(text)}
+	return k.Mask.Text(text) // once more as a whole
+}
+
+// readUpTo names the message up to which a model has read a conversation for a flush.
+func readUpTo(m *memkernel.Message) string { return ids.Page("ft", m.Key) }
+
+// Answer is what a model wrote down. In a Section it stands between two lines of a longer
+// text.
+type Answer struct {
+	Text    string
+	Section bool
+}
+
+// Reply appends what a model wrote down to the day's log, every item once. It gives OK or
+// why nothing was written, how many items were new, and the log's path.
+func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
+	l := k.Log()
+	text := l.mask.Text(a.Text) // as a whole: lines are looked at one by one below
+	if a.Section {
+		text = section(text)
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "EMPTY", 0, "", nil
+	case strings.Trim(text, "`*. \n") == NoReply:
+		k.answered()
+		return NoReply, 0, "", nil
+	case len(text) > maxFlushBytes:
+		return "TOO_LARGE", 0, "", nil
+	}
+	said := listed(text)
+	if len(said) == 0 {
+		return "EMPTY", 0, "", nil
+	}
+	var lines, items []string
+	for _, line := range said {
+		item := ids.Page("fi", line)
+		if line == NoReply || len(line) > maxItemBytes || l.session.Has(item) || slices.Contains(items, item) || len(items) == maxFlushItems {
+			continue
+		}
+		lines, items = append(lines, "- "+line), append(items, item)
+	}
+	n = len(items)
+	if n == 0 {
+		k.answered()
+		return "OK", 0, l.shared.DailyPath(now), nil
+	}
+	if k.asked.upTo != "" {
+		items = append(items, k.asked.upTo) // with the entry, since it is to outlive the process
+	}
+	err = l.write(ctx, byAgent, fmt.Sprintf("Session %s, written down by its model:\n%s", oneLine(l.session.Key()), strings.Join(lines, "\n")), items, now)
+	if k.Session.Has(items[len(items)-1]) {
+		k.answered()
+	}
+	return "OK", n, l.shared.DailyPath(now), err
+}
+
+// answered notes that the model has read what it was shown.
+func (k *Keeper) answered() {
+	if k.asked.upTo != "" {
+		k.Session.Keep([]string{k.asked.upTo})
+		k.asked.upTo, k.asked.open = "", 0
+	}
+}
+
+// section is what stands in the last section of memories of a text, "" if there is none.
+func section(text string) string {
+	at := strings.LastIndex(text, SectionBegins)
+	if at < 0 {
+		return ""
+	}
+	inner, _, closed := strings.Cut(text[at+len(SectionBegins):], SectionEnds)
+	if !closed {
+		return "" // cut off: what is half there may say the opposite
+	}
+	return inner
+}
+
+// anItem is a line that begins an item: of a list, or tagged without one.
+var anItem = regexp.MustCompile(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
+
+// listed are the items of a list, each on one line with all that is indented below it, which
+// may say when it holds. What stands around the list is talk.
+func listed(text string) []string {
+	var out []string
+	open, indent := false, 0
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\t", "    "), "\n") {
+		m := anItem.FindStringSubmatch(line)
+		plain := strings.TrimSpace(line)
+		if m != nil {
+			plain = strings.TrimSpace(m[2] + line[len(m[0]):])
+		}
+		switch {
+		case plain == "":
+			open = open && m == nil
+		case m != nil && (len(m[1]) < indent+2 || !open):
+			out, open, indent = append(out, plain), true, len(m[1])
+		case m != nil && strings.HasSuffix(out[len(out)-1], ":"):
+			out[len(out)-1] += " " + plain
+		case m != nil:
+			out[len(out)-1] += "; " + plain
+		case open && line[0] == ' ':
+			out[len(out)-1] += " " + plain
+		default:
+			open = false
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// A flush turn of the proxy's is a request of its own, by the client's way to the API: its
+// path, its model, its key. The client, who asked for none, hears nothing of it. It is not
+// put into the client's request instead, since what the model answered to it would be shown
+// to whoever reads the client's answer.
+
+// flusher is a planner that knows what to ask; a [kernel.Kernel] does.
+type flusher interface {
+	FlushTurn(context.Context, kernel.FlushRequest) (*kernel.FlushTurn, error)
+	ObserveFlush(context.Context, kernel.FlushReply) (*kernel.Flushed, error)
+}
+
+// flushTime is how long a flush turn may take.
+const flushTime = time.Minute
+
+// wayOut is how a request went out.
+type wayOut struct {
+	url    *url.URL
+	header http.Header
+}
+
+// flushDue has the model asked what should outlive the next cut, behind the client's back.
+func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
+	f, ok := x.planner.(flusher)
+	if !ok || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
+		return
+	}
+	way := wayOut{sent.URL, sent.Header.Clone()}
+	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Content-Length", "Idempotency-Key", "Expect"} {
+		way.header.Del(name) // of that request alone
+	}
+	way.header.Set("Content-Type", "application/json")
+	way.header.Set("Accept", "application/json")
+	key, model, format, name := e.line.session, e.body.Model, e.format, e.line.name
+	x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+		defer cancel()
+		done, usage, err := x.flush(ctx, f, way, format, kernel.FlushRequest{SessionKey: key, Model: model})
+		if err != nil {
+			x.log.Warn("flush: the model was not heard", "detail", err.Error(), "conversation", name)
+			return
+		}
+		if done == nil {
+			return
+		}
+		attrs := []any{"reason", done.Reason, "conversation", name}
+		if usage != nil {
+			attrs = append(attrs, "input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens)
+		}
+		x.log.Info(done.Line, attrs...)
+	})
+}
+
+// flush makes one flush turn; nil if there was nothing to ask.
+func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcript.Format, ask kernel.FlushRequest) (*kernel.Flushed, *memkernel.Usage, error) {
+	turn, err := f.FlushTurn(ctx, ask)
+	if err != nil || turn.Prompt == "" {
+		return nil, nil, err
+	}
+	text := func(s string) []memkernel.Part { return []memkernel.Part{{Kind: memkernel.PartText, Text: s}} }
+	body, _, err := transcript.Render(format, &transcript.Request{Model: ask.Model, System: text(turn.System), MaxTokens: turn.MaxTokens,
+		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: text(turn.Prompt)}}})
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := x.complete(ctx, way, format, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply := kernel.FlushReply{SessionKey: ask.SessionKey}
+	if a.message != nil {
+		reply.Text = transcript.Text(*a.message)
+	}
+	done, err := f.ObserveFlush(ctx, reply)
+	return done, a.usage, err
+}
+
+// complete sends one request and reads its whole answer.
+func (x *Proxy) complete(ctx context.Context, way wayOut, format transcript.Format, body []byte) (answer, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, way.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return answer{}, fmt.Errorf("make the request: %s", kind(err)) // its text names the address
+	}
+	r.Header = way.header
+	res, err := x.opt.Transport.RoundTrip(r)
+	if err != nil {
+		return answer{}, fmt.Errorf("the upstream did not answer: %s", kind(err))
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return answer{}, fmt.Errorf("the answer broke off: %s", kind(err))
+	}
+	if res.StatusCode != http.StatusOK {
+		return answer{}, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
+	}
+	if data, err = decoded(res.Header.Get("Content-Encoding"), data, maxAnswer); err != nil {
+		return answer{}, err
+	}
+	a := readAnswer(format, res.Header.Get("Content-Type"), data)
+	if !a.whole {
+		return a, fmt.Errorf("the answer did not come to its end")
+	}
+	return a, nil
+}
