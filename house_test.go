@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"cachelayout":             {},
 	"checkpoint":              {".", "internal/store", "pagevm/mask", "pagevm/toolcall", "summary", "transcript"},
 	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/progress", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
-	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/visible"},
+	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/lazyregexp", "internal/visible"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/visible"},

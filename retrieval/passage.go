@@ -50,6 +50,8 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
+	// facts are the words of its facts, in their order.
+	facts []*digest
 	// whole is the digest of the chunk, made on first use.
 	whole atomic.Pointer[digest]
 }
@@ -64,6 +66,13 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	}
 	c.flush(len(c.lines))
 	return &outline{passages: c.out, over: c.words(trail)}
+}
+
+// learn takes in the facts of the chunk.
+func (o *outline) learn(a *analysis.Analyzer, c *candidate) {
+	for _, f := range c.facts {
+		o.facts = append(o.facts, digestOf(a, f.Text, ""))
+	}
 }
 
 // cutter makes passages of units.

@@ -23,8 +23,9 @@ type More struct {
 	Trail []string `json:"trail,omitempty"`
 	// Citation names these lines.
 	Citation string `json:"citation"`
-	// SupersededBy is as in Hit.
+	// SupersededBy and ByFact are as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	ByFact       string `json:"by_fact,omitempty"`
 	// ID is the chunk's or the span's.
 	ID string `json:"id"`
 }
@@ -32,7 +33,7 @@ type More struct {
 // Runs returns what is shown of the hit's place in the order of its lines: the best ones,
 // which have the hit's citation, and More.
 func (h *Hit) Runs() []More {
-	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	out := append(slices.Clone(h.More), best)
 	inOrder(out)
 	for i := range out {
@@ -161,7 +162,7 @@ func (h *Hit) holds() bool {
 
 // take adds what a hit shows.
 func (s *spot) take(h *Hit) {
-	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	if h.Path != "" {
 		m.Citation = cite(h.Path, m.StartLine, m.EndLine)
 	}
