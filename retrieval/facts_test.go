@@ -50,3 +50,23 @@ func TestFactsFindLines(t *testing.T) {
 		t.Errorf("another fact of the same chunk: %+v", r.Hits)
 	}
 }
+
+// What stands behind lines that a fact found is not shown for their heading's sake, and no
+// other line is said to be found by it.
+func TestFactsInPlaces(t *testing.T) {
+	h := hit("c", "memory/a.md", 1, .5, "# 2026-03-09\n\n- Ana: I throw pots on a wheel.\n- Ben: In Oslo nobody does.\n\nThe list of it:\n\n- one\n- two")
+	h.Facts = []index.Fact{{StartLine: 3, EndLine: 3, Text: "Ana's hobby is pottery", Citation: "memory/.facts/a.md#L6"}, {StartLine: 6, EndLine: 6, Text: "hobby", Citation: "memory/.facts/a.md#L7"}}
+	ix := &fakeIndex{hits: index.Hits{Terms: []string{"hobbi"}, Chunks: 40, Holders: []int64{1}, Keyword: ranked(h)}}
+	r := New(ix, nil).Search(context.Background(), Query{Text: "hobby", Limit: 4, Passages: true, Now: now})
+	for _, hit := range r.Hits {
+		for _, run := range hit.Runs() {
+			want := map[int]string{1: "memory/.facts/a.md#L6", 6: "memory/.facts/a.md#L7", 8: ""}
+			if by, ok := want[run.StartLine]; !ok || run.ByFact != by {
+				t.Errorf("%+v", run)
+			}
+		}
+	}
+	if len(r.Hits) != 1 || len(r.Hits[0].Runs()) != 3 {
+		t.Errorf("%+v", r.Hits)
+	}
+}

@@ -138,7 +138,7 @@ func spanLine(id string) int {
 // its lines are shown. What surrounds an answer finds passages without any of its words:
 // outside of conversations these say nothing beside it.
 func (s *spot) add(h *Hit, must bool) {
-	if !must && h.passage && !h.talk && !h.holds() {
+	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
 		return
 	}
 	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
@@ -188,7 +188,7 @@ func (h *Hit) announces() bool {
 	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
 		return true
 	}
-	if !strings.HasPrefix(h.Snippet, "#") {
+	if !strings.HasPrefix(h.Snippet, "#") || h.ByFact != "" {
 		return false
 	}
 	lines := linesOf(h)
@@ -203,7 +203,7 @@ func (s *spot) follow(h *Hit) {
 		return
 	}
 	next := *h
-	next.SnippetStart, next.Snippet, next.SupersededBy = 0, "", ""
+	next.SnippetStart, next.Snippet, next.SupersededBy, next.ByFact = 0, "", "", ""
 	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
 		no := h.EndLine + 1 + i
 		blank := strings.TrimSpace(text) == ""
