@@ -130,7 +130,7 @@ var arrows = map[string][]string{
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
 	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/safename", "internal/store", "kernel/billing", "kernel/fault", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/represent", "retrieval", "summary", "transcript"},
-	"kernel/internal/upkeep":        {"consolidation", "internal/progress", "internal/store", "kernel/health", "kernel/maintenance", "markdownstore", "pagevm", "pagevm/mask", "summary"},
+	"kernel/internal/upkeep":        {"consolidation", "internal/progress", "internal/store", "kernel/health", "kernel/internal/notes", "kernel/maintenance", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/billing", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
 	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "kernel/fault", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
 	"kernel/maintenance":            {"consolidation", "kernel/health", "summary"},

@@ -12,58 +12,40 @@ import (
 )
 
 // forgetFacts takes out of the files of facts the rows that clean would change, or whose
-// lines it would, and removes the backups of such a file: a fact has words of its own.
+// lines it would. Nothing backs these files up.
 func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) error {
 	if k.Files == nil {
 		return nil
 	}
 	for path := range markdownstore.FactFiles(k.Files) {
-		changed, err := k.forgetFactsOf(ctx, path, clean)
-		if err != nil {
+		if err := k.forgetFactsOf(ctx, path, clean); err != nil {
 			return fmt.Errorf("take what is forgotten out of the facts of %s: %w", path, err)
-		}
-		if !changed {
-			continue
-		}
-		old, err := k.Quoting(func(text string) string {
-			if strings.HasPrefix(text, markdownstore.FactsHead(path)) {
-				return ""
-			}
-			return text
-		})
-		if err != nil {
-			return err
-		}
-		for _, h := range old {
-			if err := k.Backups.Delete(h); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-func (k *Keeper) forgetFactsOf(ctx context.Context, path string, clean func(string) string) (changed bool, err error) {
+func (k *Keeper) forgetFactsOf(ctx context.Context, path string, clean func(string) string) error {
 	file, ok := markdownstore.FactsPath(path)
 	if !ok {
-		return false, nil
+		return nil
 	}
 	for {
 		l, err := k.Files.ReadFile(file)
 		if err != nil {
-			return false, err
+			return err
 		}
 		log, err := k.Files.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
+			return err
 		}
-		rest := unquoting(l.Text, path, log.Text, clean)
+		rest := unquoting(l.Text, path, k.Masker.Lines(log.Text), clean)
 		if rest == l.Text {
-			return false, nil
+			return nil
 		}
 		_, err = k.Files.Redact(ctx, file, l.Hash, rest)
 		if !errors.Is(err, markdownstore.ErrConflict) || ctx.Err() != nil {
-			return true, err
+			return err
 		}
 	}
 }
