@@ -75,6 +75,7 @@ func (ix *Index) FileChunks(ctx context.Context, path string) ([]Chunk, error) {
 			return nil, explain("read chunks", ix.door.path, err)
 		}
 		c.Trail = splitTrail(trail)
+		c.Keywords, c.Facts = SplitFacts(c.Keywords, c.StartLine)
 		out = append(out, c)
 	}
 	return out, explain("read chunks", ix.door.path, rows.Err())

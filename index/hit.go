@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -12,20 +13,23 @@ import (
 )
 
 // hitColumns are read by scanHit, from chunks AS c and files AS f.
-const hitColumns = `c.row, c.file, c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.body, f.path, f.mtime`
+const hitColumns = `c.row, c.file, c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime`
 
 func scanHit(rows *sql.Rows, more ...any) (Hit, error) {
 	var h Hit
-	var hash sql.RawBytes
+	var hash, keywords sql.RawBytes
 	var trail string
 	var mtime int64
 	err := rows.Scan(append([]any{&h.row, &h.file, &h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens,
-		&h.Date, &trail, &h.Text, &h.Path, &mtime}, more...)...)
+		&h.Date, &trail, &keywords, &h.Text, &h.Path, &mtime}, more...)...)
 	if err != nil {
 		return h, err
 	}
 	copy(h.Hash[:], hash)
 	h.Trail, h.ModTime = splitTrail(trail), time.Unix(0, mtime)
+	if bytes.IndexByte(keywords, factMark) >= 0 {
+		_, h.Facts = SplitFacts(string(keywords), h.StartLine)
+	}
 	return h, nil
 }
 

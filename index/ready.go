@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/dates"
 )
 
-// ReadyChunk is a chunk with all that is stored of it.
+// ReadyChunk is a chunk with all that is stored of it. Its facts are in Keywords.
 type ReadyChunk struct {
 	Chunk
 	Hash Hash
@@ -31,6 +31,7 @@ func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
 	for i, c := range chunks {
 		r := &out[i]
 		r.Chunk, r.TrailText = c, joinTrail(c.Trail)
+		r.Keywords, r.Facts = JoinFacts(&c), nil
 		r.Hash = hashStored(r.TrailText, c.Text)
 		if c.ID == "" {
 			r.ID = deriveID(path, r.Hash, nth[r.Hash])
@@ -49,7 +50,7 @@ func (r *ReadyChunk) Analyse(a *analysis.Analyzer, path string) {
 // are read in the language of the text.
 func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Words {
 	body, lang := a.AppendIndex(nil, text)
-	file := string(a.AppendIndexAs(nil, path+"\n"+keywords, lang))
+	file := string(a.AppendIndexAs(nil, path+"\n"+searched(keywords), lang))
 	return &Words{
 		Lang:  lang,
 		Body:  string(body),

@@ -3,6 +3,8 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +44,73 @@ type Chunk struct {
 	// the path do. They are not part of Hash, nor of an ID that the index
 	// derives.
 	Keywords string
+	// Facts are statements by which lines of it are found; they count as Keywords do.
+	Facts []Fact
+}
+
+// Fact is a statement of some lines of a chunk, by whose words they are found. It is never
+// shown in their place.
+type Fact struct {
+	// StartLine and EndLine are the lines in the file, 1-based and inclusive.
+	StartLine, EndLine int
+	Text               string
+	// Citation names where the fact itself stands, such as memory/.facts/x.md#L5.
+	Citation string
+}
+
+// factMark begins a fact where facts are stored, behind the keywords.
+const factMark = '\x1f'
+
+// JoinFacts returns how a chunk's keywords are stored with its facts, a line each: marked,
+// from which line of the chunk to which, where it stands, and its text. Without facts it is
+// the keywords.
+func JoinFacts(c *Chunk) string {
+	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
+	if len(c.Facts) == 0 {
+		return keywords
+	}
+	b := []byte(keywords)
+	for _, f := range c.Facts {
+		b = fmt.Appendf(b, "\n%c%d-%d %s\t%s", factMark, f.StartLine-c.StartLine, f.EndLine-c.StartLine,
+			strings.ReplaceAll(f.Citation, "\t", " "), oneLine.Replace(f.Text))
+	}
+	return string(b)
+}
+
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", string(factMark), "")
+
+// SplitFacts takes apart what JoinFacts made for a chunk that begins at a line.
+func SplitFacts(stored string, line int) (keywords string, facts []Fact) {
+	at := strings.IndexByte(stored, factMark)
+	if at < 1 {
+		return stored, nil
+	}
+	keywords = stored[:at-1]
+	for row := range strings.SplitSeq(stored[at:], "\n") {
+		var f Fact
+		var rest string
+		if f.Citation, f.Text, _ = strings.Cut(strings.TrimPrefix(row, string(factMark)), "\t"); f.Text == "" {
+			continue
+		}
+		rest, f.Citation, _ = strings.Cut(f.Citation, " ")
+		if n, err := fmt.Sscanf(rest, "%d-%d", &f.StartLine, &f.EndLine); n != 2 || err != nil {
+			continue
+		}
+		f.StartLine, f.EndLine = f.StartLine+line, f.EndLine+line
+		facts = append(facts, f)
+	}
+	return keywords, facts
+}
+
+// searched returns the words in stored keywords: of facts their texts, each once.
+func searched(stored string) string {
+	keywords, facts := SplitFacts(stored, 0)
+	for i := range facts {
+		if !slices.ContainsFunc(facts[:i], func(f Fact) bool { return f.Text == facts[i].Text }) {
+			keywords += "\n" + facts[i].Text
+		}
+	}
+	return keywords
 }
 
 // Hash identifies a chunk's content: the sha256 of its headings and its text.
@@ -111,6 +180,8 @@ type Hit struct {
 	// Tokens as the chunker counted them.
 	Tokens int
 	Text   string
+	// Facts are those of its lines.
+	Facts []Fact
 	// Hash finds the chunk's vector.
 	Hash Hash
 	// Raw is the score as the search computed it: −bm25, at least 0 and rounded

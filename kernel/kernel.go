@@ -214,7 +214,14 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k.retain = &retain.Keeper{State: state, Blobs: blobs, Sessions: k.sessions, Upkeep: runs, Masker: masker, Now: o.Now,
 		Memory: m, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
-		k.desk.Notes = notes.NewTaker(notes.Options(o.Summary.filled()), state, o.Now)
+		so := o.Summary.filled()
+		k.desk.Notes = notes.NewTaker(notes.Options(so), state, o.Now)
+		if m != nil && !so.NoFacts {
+			k.desk.Facts = func(ctx context.Context, now time.Time) {
+				// What fails is asked for at the next flush, or by a night's upkeep.
+				_, _ = runs.Facts(ctx, &upkeep.FactOptions{Day: m.Private.Today(now), Model: so.Model, Tokens: so.DeltaTokens, Least: flushFactLines, Apply: true})
+			}
+		}
 	}
 	if m != nil {
 		m.Sync.Begin()

@@ -23,9 +23,14 @@ type SummaryOptions struct {
 	// CloseWait is how long Close waits for a request before it is cancelled.
 	// Default: 2 seconds; negative does not wait.
 	CloseWait time.Duration
-	// NoFacts keeps what a model proposes to remember out of the daily log.
+	// NoFacts keeps what a model proposes to remember out of the daily log, and asks it for no
+	// facts of the log when a flush has written to it.
 	NoFacts bool
 }
+
+// flushFactLines is how many lines of a log that say something are worth a request for facts at
+// a flush; fewer wait for the next, or for a night's upkeep.
+const flushFactLines = 8
 
 // The defaults of [SummaryOptions]. Four thousand tokens are a few tool calls: a
 // request per handful of turns, of which the prompt's own text is a sixth.

@@ -22,6 +22,7 @@ const (
 	KindState        Kind = "state"        // SESSION-STATE.md: where the work is
 	KindInstructions Kind = "instructions" // AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md
 	KindRoutine      Kind = "routine"      // HEARTBEAT.md, BOOT.md, BOOTSTRAP.md: run by the host on occasion
+	KindFacts        Kind = "facts"        // memory/.facts/*.md: words by which lines of memory are found
 )
 
 // Tier is how a file ages.
@@ -95,6 +96,8 @@ func Classify(p string) (c Class, ok bool) {
 		if c, ok := classifySpecial(name); ok {
 			return c, true
 		}
+	case dir == factsDir+"/":
+		return classifyFacts(p)
 	case !strings.HasPrefix(dir, memoryDir+"/") || skippedPath(dir):
 		return Class{}, false
 	}

@@ -55,7 +55,7 @@ func (s *Store) Includes() bool { return !s.include.in.Empty() }
 // watched.
 func (s *Store) Enters(dir string) bool {
 	if dir == memoryDir || strings.HasPrefix(dir, memoryDir+"/") {
-		return !skippedPath(dir)
+		return dir == factsDir || !skippedPath(dir)
 	}
 	i := &s.include
 	return i.in.Below(dir) && !i.out.Match(dir) && !i.isOwn(dir) && !i.ignored(dir, true)

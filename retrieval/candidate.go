@@ -16,6 +16,8 @@ type candidate struct {
 	from time.Time
 	// hash is that of the chunk; zero for spans.
 	hash index.Hash
+	// facts are those of its lines.
+	facts []index.Fact
 	// words marks those of a chunk that was taken apart.
 	words *wordMask
 	// digest is made when it is first needed.
@@ -57,7 +59,7 @@ func union(hits index.Hits, w weights, age func(path, date string, mod time.Time
 	take := func(h index.Hit) *Parts {
 		c, ok := byID[h.ID]
 		if !ok {
-			c = &candidate{hit: fileHit(h), hash: h.Hash}
+			c = &candidate{hit: fileHit(h), hash: h.Hash, facts: h.Facts}
 			c.hit.terms = terms
 			if age != nil {
 				if from, ages := age(h.Path, h.Date, h.ModTime); ages {

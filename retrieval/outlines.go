@@ -1,6 +1,8 @@
 package retrieval
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"sync"
 
 	"github.com/memkernel/memkernel/index"
@@ -18,20 +20,33 @@ type outlines struct {
 	young, old map[index.Hash]*outline
 }
 
-// get returns the outline of a chunk; key is its hash, zero if it is not
-// known.
-func (o *outlines) get(a *analysis.Analyzer, key index.Hash, text string, trail []string) *outline {
+// get returns the outline of a candidate; if the hash of its chunk is not known, it is made.
+func (o *outlines) get(a *analysis.Analyzer, c *candidate) *outline {
+	key, h := c.hash, &c.hit
 	if key == (index.Hash{}) {
-		key = index.HashChunk(trail, text)
+		key = index.HashChunk(h.Trail, h.Text)
+	}
+	if len(c.facts) > 0 {
+		key = withFacts(key, c)
 	}
 	got, young := o.seen(key)
 	if got == nil {
-		got = outlineOf(a, text, trail)
+		got = outlineOf(a, h.Text, h.Trail)
+		got.learn(a, c)
 	}
 	if !young {
 		o.put(key, got)
 	}
 	return got
+}
+
+// withFacts is the key of a chunk with facts, which are no part of its hash.
+func withFacts(key index.Hash, c *candidate) index.Hash {
+	b := append([]byte(nil), key[:]...)
+	for _, f := range c.facts {
+		b = fmt.Appendf(b, "%d-%d %s\n", f.StartLine-c.hit.StartLine, f.EndLine-c.hit.StartLine, f.Text)
+	}
+	return sha256.Sum256(b)
 }
 
 // seen returns an outline that is kept, else nil, and whether it was asked for lately.

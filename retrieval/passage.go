@@ -74,6 +74,8 @@ type outline struct {
 	passages []*passage
 	// over is the words of the headings above the whole chunk.
 	over *digest
+	// facts are the words of its facts, in their order.
+	facts []*digest
 	// mask marks the words of all passages.
 	mask wordMask
 	// read is of the whole chunk.
@@ -126,6 +128,13 @@ func (m *pairMask) add(text string) {
 
 func (m *pairMask) hasAll(of *pairMask) bool {
 	return of[0]&^m[0]|of[1]&^m[1]|of[2]&^m[2]|of[3]&^m[3] == 0
+}
+
+// learn takes in the facts of the chunk.
+func (o *outline) learn(a *analysis.Analyzer, c *candidate) {
+	for _, f := range c.facts {
+		o.facts = append(o.facts, digestOf(a, f.Text, ""))
+	}
 }
 
 // cutter makes passages of units.

@@ -23,8 +23,9 @@ type More struct {
 	Trail []string `json:"trail,omitempty"`
 	// Citation names these lines.
 	Citation string `json:"citation"`
-	// SupersededBy is as in Hit.
+	// SupersededBy and ByFact are as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	ByFact       string `json:"by_fact,omitempty"`
 	// ID is the chunk's or the span's.
 	ID string `json:"id"`
 }
@@ -32,7 +33,7 @@ type More struct {
 // Runs returns what is shown of the hit's place in the order of its lines: the best ones,
 // which have the hit's citation, and More.
 func (h *Hit) Runs() []More {
-	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	out := append(slices.Clone(h.More), best)
 	inOrder(out)
 	for i := range out {
@@ -141,7 +142,7 @@ func spanLine(id string) int {
 // its lines are shown. What surrounds an answer finds passages without any of its words:
 // outside of conversations these say nothing beside it.
 func (s *spot) add(h *Hit, must bool) {
-	if !must && h.passage && !h.talk && !h.holds() {
+	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
 		return
 	}
 	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
@@ -166,7 +167,7 @@ func (h *Hit) holds() bool {
 
 // take adds what a hit shows.
 func (s *spot) take(h *Hit) {
-	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
+	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
 	if h.Path != "" {
 		m.Citation = cite(h.Path, m.StartLine, m.EndLine)
 	}
@@ -192,7 +193,7 @@ func (h *Hit) announces() bool {
 	if said := strings.TrimRight(h.Snippet, " \t\n*_"); strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") {
 		return true
 	}
-	if !strings.HasPrefix(h.Snippet, "#") {
+	if !strings.HasPrefix(h.Snippet, "#") || h.ByFact != "" {
 		return false
 	}
 	lines := linesOf(h)
@@ -208,7 +209,7 @@ func (s *spot) follow(h *Hit) {
 	}
 	next := *h
 	next.piece = nil
-	next.SnippetStart, next.Snippet, next.SupersededBy = 0, "", ""
+	next.SnippetStart, next.Snippet, next.SupersededBy, next.ByFact = 0, "", "", ""
 	for i, text := range splitLines(h.whole)[h.EndLine+1-h.first:] {
 		no := h.EndLine + 1 + i
 		blank := strings.TrimSpace(text) == ""

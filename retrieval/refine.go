@@ -29,12 +29,16 @@ type place struct {
 	tf, part []float64
 	// own is the score of its own words, score that with all that surrounds it.
 	own, score float64
+	// fact is the fact that it is found by, with words that its lines lack; nil if there is none.
+	fact *index.Fact
 	// by names the passage that took the place of this one, "" if none did.
 	by string
 	// held are the terms that its own lines hold, words how many words of the question
 	// that is, exact how much of the question stands in them as it was typed.
 	held         uint64
 	words, exact int
+	// learnt are those that its facts hold, and its lines don't.
+	learnt uint64
 	// named reports whether the question names who speaks, dated whether the time that
 	// it names is one that the passage mentions.
 	named, dated bool
@@ -110,7 +114,7 @@ func (r *refiner) layOut(cs []*candidate) {
 	var files [][]*place
 	var there []int
 	for _, c := range cs {
-		o := r.outlines.get(r.a, c.hash, c.hit.Text, c.hit.Trail)
+		o := r.outlines.get(r.a, c)
 		f, ok := fileOf[c.hit.Path]
 		if !ok {
 			f = len(files)
@@ -130,6 +134,9 @@ func (r *refiner) layOut(cs []*candidate) {
 			p.passage, p.chunk = o.passages[i], c
 			p.from, p.to = c.hit.StartLine+p.passage.from, c.hit.StartLine+p.passage.to-1
 			r.count(p, there, about.of(p.about, r.terms))
+			if len(o.facts) > 0 {
+				r.learn(p, o.facts)
+			}
 			files[f] = append(files[f], p)
 		}
 	}
@@ -197,6 +204,28 @@ func (r *refiner) count(p *place, there []int, about uint64) {
 	}
 	for ; about != 0; about &= about - 1 {
 		p.tf[bits.TrailingZeros64(about)] += r.sig.Heading
+	}
+}
+
+// learn counts the words that the facts of a passage have and its lines lack.
+func (r *refiner) learn(p *place, facts []*digest) {
+	most := 0
+	for i, words := range facts {
+		f := &p.chunk.facts[i]
+		if f.StartLine > p.to || f.EndLine < p.from {
+			continue
+		}
+		n := 0
+		for j, t := range r.terms {
+			if words.count(t) > 0 && p.body.count(t) == 0 && (p.title == nil || p.title.count(t) == 0) {
+				n++
+				p.learnt |= 1 << j
+				p.tf[j] = max(p.tf[j], r.sig.Fact)
+			}
+		}
+		if n > most {
+			most, p.fact = n, f
+		}
 	}
 }
 
@@ -278,6 +307,9 @@ func (p *place) candidate(c *candidate, w weights) {
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
+	if p.fact != nil {
+		h.ByFact = p.fact.Citation
+	}
 	c.exact, c.talk, c.held = p.exact, p.session.talk, p.held
 	h.talk = c.talk
 	for j, n := range p.tf {

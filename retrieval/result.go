@@ -171,6 +171,9 @@ type Hit struct {
 	// SupersededBy is the citation of what took its place, its own if it is itself
 	// marked as no longer valid; "" if nothing is known to have.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	// ByFact is the citation of the fact whose words found the lines, as far as they lack
+	// those of the question; "" if none did. It is in no snippet.
+	ByFact string `json:"by_fact,omitempty"`
 	// More is what else is shown of the hit's place, in the order of its lines; the
 	// members above are about the best lines alone. nil if the Query wants lines.
 	More []More `json:"more,omitempty"`

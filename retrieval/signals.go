@@ -46,6 +46,8 @@ type Signals struct {
 	Superseded float64
 	// Heading is how often a word counts that is in a heading above.
 	Heading float64
+	// Fact is how often a word counts that is in a fact of the passage, and not in its lines.
+	Fact float64
 	// Spread is what the passages of a session lose each time that one of them was
 	// chosen, where the question asks for several things.
 	Spread float64
@@ -64,6 +66,6 @@ type Signals struct {
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,
-		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, Feedback: .1, K1: .9, B: .4,
+		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Fact: .5, Spread: .06, Feedback: .1, K1: .9, B: .4,
 	}
 }

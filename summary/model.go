@@ -57,6 +57,7 @@ const (
 	ReasonUnreachable Reason = "UNREACHABLE"  // no connection, or it broke
 	ReasonCancelled   Reason = "CANCELLED"    // the kernel was closed meanwhile
 	ReasonNotWritten  Reason = "NOT_WRITTEN"  // the journal could not be written
+	ReasonCooling     Reason = "COOLING"      // it was not asked: it failed a short while ago
 )
 
 // Spent reports whether a delta is done with: it was answered, well or badly. After
@@ -72,7 +73,7 @@ func (r Reason) Spent() bool {
 // Counts reports whether the model is to be left alone for a while after it.
 func (r Reason) Counts() bool {
 	switch r {
-	case ReasonOK, ReasonCancelled:
+	case ReasonOK, ReasonCancelled, ReasonCooling:
 		return false
 	}
 	return true

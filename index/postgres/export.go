@@ -66,7 +66,8 @@ func readChunks(ctx context.Context, st *site, path string) ([]index.Chunk, erro
 		if err := rows.Scan(&c.ID, &c.StartLine, &c.EndLine, &trail, &c.Date, &c.Tokens, &body, &keywords); err != nil {
 			return nil, err
 		}
-		c.Trail, c.Text, c.Keywords = index.SplitTrail(string(trail)), string(body), string(keywords)
+		c.Trail, c.Text = index.SplitTrail(string(trail)), string(body)
+		c.Keywords, c.Facts = index.SplitFacts(string(keywords), c.StartLine)
 		out = append(out, c)
 	}
 	return out, rows.Err()

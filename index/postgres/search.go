@@ -209,7 +209,7 @@ SELECT %s, m.score::float8
 FROM m JOIN chunks AS c ON c.row=m.chunk JOIN files AS f ON f.id=c.file
 WHERE c.scope = ANY($1::integer[])`, index.BM25K1+1, index.BM25K1, 1-index.BM25B, index.BM25B, hitColumns)
 
-const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.body, f.path, f.mtime, f.space`
+const hitColumns = `c.seq, c.id, c.hash, c.start_line, c.end_line, c.tokens, c.date, c.trail, c.keywords, c.body, f.path, f.mtime, f.space`
 
 // readHits runs a query whose columns are hitColumns and a score.
 func readHits(ctx context.Context, st *site, db querier, v *view, query string, args ...any) ([]index.Hit, error) {
@@ -230,11 +230,12 @@ func readHits(ctx context.Context, st *site, db querier, v *view, query string, 
 }
 
 func (v *view) scan(rows pgx.Rows) (h index.Hit, err error) {
-	var hash, trail, body []byte
+	var hash, trail, keywords, body []byte
 	var mtime int64
 	var space int32
-	err = rows.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &body, &h.Path, &mtime, &space, &h.Raw)
+	err = rows.Scan(&h.Seq, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
 	copy(h.Hash[:], hash)
+	_, h.Facts = index.SplitFacts(string(keywords), h.StartLine)
 	h.Trail, h.Text, h.ModTime = index.SplitTrail(string(trail)), string(body), time.Unix(0, mtime)
 	if agent := v.agents[space]; space != v.space {
 		h.Path = index.OwnedPath(agent, h.Path)

@@ -200,7 +200,7 @@ type WorkingBuffer struct {
 
 // Summary holds who makes notes beside the mechanical summary.
 type Summary struct {
-	Model SummaryModel `key:"model" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Model SummaryModel `key:"model" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked; and what curate chooses and the logs that it reads, once each. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 }
 
 // SummaryModel holds which model makes notes, and when it is asked.
@@ -214,7 +214,7 @@ type SummaryModel struct {
 	MaxAge        Duration `key:"max_age" experimental:"yes" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
 	MaxTokens     Tokens   `key:"max_tokens" experimental:"yes" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
 	CloseWait     Duration `key:"close_wait" experimental:"yes" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
-	Facts         bool     `key:"facts" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log."`
+	Facts         bool     `key:"facts" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log, and curate and flushes ask it for facts of that log, for memory/.facts/."`
 	AllowInsecure bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 

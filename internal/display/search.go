@@ -66,6 +66,9 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		} else if by != "" {
 			say(yellow, "superseded by "+Printable(by))
 		}
+		if r.ByFact != "" {
+			say(Gray, "found by a fact: "+Printable(r.ByFact))
+		}
 		for j, line := range strings.Split(r.Text, "\n") {
 			no := r.StartLine + j
 			if strings.TrimSpace(line) == "" || h.Path != "" && no <= last {

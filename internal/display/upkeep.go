@@ -29,6 +29,11 @@ func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 			fmt.Fprintf(w, "      %s\n", p.Paint(Gray, l))
 		}
 	}
+	for i := range out.Facts {
+		for n, l := range Wrap(factsLine(&out.Facts[i]), p.columns()-4) {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 2+2*min(n, 1)), Printable(l))
+		}
+	}
 	done := doneTo(len(out.Entries), out.Applied)
 	what := fmt.Sprintf("%s of %s %s added to %s", EntryCount(len(out.Entries)), out.Day, done, out.Path)
 	if len(out.Entries) == 0 {
@@ -42,6 +47,26 @@ func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 	}
 	_, err := fmt.Fprintf(w, "%s; %s of the working buffer read\n", Printable(what), Size(int64(out.BufferBytes)))
 	return err
+}
+
+// factsLine says what a model was asked, or would be, for facts of a log, and what of it is
+// taken.
+func factsLine(f *maintenance.Facts) string {
+	price := ""
+	if f.USD != nil {
+		price = fmt.Sprintf(", $%.4f", *f.USD)
+	}
+	switch lines := fmt.Sprintf("lines %d to %d of %s", f.FromLine, f.ToLine, f.Path); f.Reason {
+	case "":
+		if price != "" {
+			price = ", at most " + price[2:]
+		}
+		return fmt.Sprintf("%s would be sent to %s for facts: about %s tokens, and at most %s back%s", lines, f.Model, Thousands(f.InputTokens), Thousands(f.OutputTokens), price)
+	case "OK":
+		return fmt.Sprintf("%s: %s in %s, %d dropped; %s and %s tokens%s", lines, Plural(f.Taken, "fact"), f.File, f.Dropped, Thousands(f.InputTokens), Thousands(f.OutputTokens), price)
+	default:
+		return fmt.Sprintf("%s: no facts: %s: %s", lines, f.Reason, f.Detail)
+	}
 }
 
 // EntryCount is "1 entry" or "7 entries".

@@ -38,6 +38,7 @@ var Knobs = []Knob{
 	{"tagged", 1, []float64{1, 1.08, 1.2}},
 	{"superseded", 0, []float64{0, .5, .8}},
 	{"heading", 0, []float64{0, 1, 2, 3}},
+	{"fact", 0, []float64{0, .25, .5, 1, 2}},
 	{"spread", 0, []float64{0, .03, .06, .1}},
 	{"feedback", 0, []float64{0, .05, .1, .15, .2}},
 	{"k1", 0, []float64{.6, .9, 1.2, 1.6}},

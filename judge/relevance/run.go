@@ -126,12 +126,21 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	var out []index.Chunk
 	words := d.Keywords()
 	b.lines[path] = strings.Split(f.Text, "\n")
+	facts, _ := markdownstore.FactsOf(b.store, path, f.Text)
 	for _, c := range b.store.Chunks(d) {
 		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
-			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words})
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words, Facts: factsIn(facts, path, c.StartLine, c.EndLine)})
 	}
 	return out, nil
+}
+
+// factsIn are the facts of lines of a file.
+func factsIn(facts []markdownstore.Fact, path string, from, to int) (out []index.Fact) {
+	for l, f := range markdownstore.FactsIn(facts, from, to) {
+		out = append(out, index.Fact{StartLine: l.From, EndLine: l.To, Text: f.Text, Citation: f.Citation(path)})
+	}
+	return out
 }
 
 // Close removes the index.

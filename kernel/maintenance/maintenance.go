@@ -123,12 +123,22 @@ type CurateRequest struct {
 	// NearDuplicate is the share of their words, in threes, from which two entries
 	// say the same; 0 takes that of the audit.
 	NearDuplicate float64
-	// Model may reword and drop what was chosen, within bounds. Nil asks nobody.
+	// Model may reword and drop what was chosen, within bounds, and state facts of the logs
+	// that were read. Nil asks nobody.
 	Model summary.Model
-	// Apply writes it. Without it nothing is written at all.
+	// FactTokens is about how much of a log one request for facts sends; 0 takes
+	// [DefaultFactTokens], negative asks for none.
+	FactTokens int
+	// Price tells what a request to the model costs at most, in dollars; nil, and false, if
+	// that is not known.
+	Price func(inputTokens, outputTokens int) (usd float64, ok bool)
+	// Apply writes it. Without it nothing is written at all, and nobody asked for facts.
 	Apply bool
 	Now   time.Time
 }
+
+// DefaultFactTokens is more than the log of most days.
+const DefaultFactTokens = 24_000
 
 // Curated says what a day came to.
 type Curated struct {
@@ -141,6 +151,30 @@ type Curated struct {
 	BufferBytes int `json:"buffer_bytes"`
 	// Advice is the model's.
 	Advice Advice `json:"advice"`
+	// Facts are the requests for facts of the logs that were read, one for each log with
+	// lines that were not read before; nil without a model.
+	Facts []Facts `json:"facts,omitempty"`
+}
+
+// Facts is a request for facts of a log, and what became of it.
+type Facts struct {
+	// Path is the log, FromLine and ToLine the lines that are sent.
+	Path     string `json:"path"`
+	FromLine int    `json:"from_line"`
+	ToLine   int    `json:"to_line"`
+	Model    string `json:"model"`
+	// InputTokens is about how much is sent, OutputTokens how much is answered at most. Where
+	// the model was asked they are what its server counted, as far as it does.
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+	// USD is what these cost, nil if that is not known.
+	USD *float64 `json:"usd"`
+	// Reason is OK, why there is no fact, or "" if nobody was asked.
+	Reason summary.Reason `json:"reason"`
+	Detail string         `json:"detail"`
+	// File is where the facts stand.
+	File string `json:"file"`
+	consolidation.Extracted
 }
 
 // Advice says what a model was asked, and what became of it.
@@ -150,6 +184,9 @@ type Advice struct {
 	Model  string         `json:"model"`
 	Reason summary.Reason `json:"reason"`
 	Detail string         `json:"detail"`
+	// InputTokens and OutputTokens are what its server counted, 0 if it did not.
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
 	consolidation.Advised
 }
 

@@ -71,6 +71,8 @@ type result struct {
 	// SupersededBy is where its replacement is, its own place if it states
 	// itself that it no longer holds.
 	SupersededBy string `json:"supersededBy,omitempty"`
+	// ByFact is where the fact stands by whose words the lines were found.
+	ByFact string `json:"byFact,omitempty"`
 	// More is what else answers in its place, in the order of its lines.
 	More []more `json:"more,omitempty"`
 }
@@ -127,7 +129,7 @@ func (f *found) off(why string) *found {
 
 func resultOf(h *retrieval.Hit, cite bool) result {
 	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, TextScore: h.Parts.Keyword, VectorScore: h.Parts.Vector,
-		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy}
+		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy, ByFact: h.ByFact}
 	if h.Path == "" {
 		r.ID = h.ID
 	}

@@ -60,7 +60,7 @@ type Options struct {
 // New makes a keeper, with an upkeep that uses its sessions.
 func New(o Options) *Keeper {
 	k := &Keeper{State: o.State, Memory: o.Memory, Timezone: o.Timezone, Masker: o.Masker, Now: o.Now}
-	k.Upkeep = &upkeep.Keeper{Backups: o.Backups, Masker: o.Masker, State: o.State, Project: project{k}}
+	k.Upkeep = &upkeep.Keeper{Backups: o.Backups, Masker: o.Masker, State: o.State, Project: project{k}, Now: o.Now}
 	if m := o.Memory; m != nil {
 		k.Upkeep.Files, k.Upkeep.MaxFileBytes, k.Upkeep.LossShare = m.Private, o.MaxFileBytes, o.LossShare
 		k.Upkeep.Buffer, k.Upkeep.Changed = buffer{m.Private}, m.Sync.Written
@@ -133,6 +133,10 @@ func (k *Keeper) Curate(ctx context.Context, req maintenance.CurateRequest) (*ma
 		return nil, fmt.Errorf("curate: %w", err)
 	}
 	c.Applied = req.Apply
+	c.Facts, err = k.Upkeep.Facts(ctx, &upkeep.FactOptions{Day: c.Day, Model: req.Model, Tokens: req.FactTokens, Price: req.Price, Apply: req.Apply})
+	if err != nil {
+		return nil, fmt.Errorf("curate: %w", err)
+	}
 	return c, ctx.Err()
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"iter"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
@@ -86,10 +88,15 @@ func (c *corpus) markdown(ctx context.Context, skipped func(indexing.Skipped), y
 	})
 }
 
-// listMarkdown lists the memory files of a store, prefix before their paths.
+// listMarkdown lists the memory files of a store, prefix before their paths. A file's stat is
+// with that of its facts, so that it is read again when they change.
 func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(indexing.Skipped), yield func(index.FileStat, error) bool) bool {
+	facts := markdownstore.FactFiles(st)
 	for f, err := range st.Walk(ctx) {
 		c, _ := st.Classify(f.Path)
+		if fi := facts[f.Path]; fi != nil && err == nil {
+			f.Size, f.ModTime = f.Size+fi.Size(), both(f.ModTime, fi.ModTime())
+		}
 		if f.Path != "" {
 			f.Path = prefix + f.Path
 		}
@@ -112,6 +119,17 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 		}
 	}
 	return true
+}
+
+// both is a time that changes with either of two: to the millisecond the later one.
+func both(a, b time.Time) time.Time {
+	later := a
+	if b.After(a) {
+		later = b
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, a.UnixNano(), b.UnixNano())
+	return later.Truncate(time.Millisecond).Add(time.Duration(h.Sum64() % uint64(time.Millisecond)))
 }
 
 // mediaUnder lists the media in a folder of the workspace. It is false if yield
@@ -189,7 +207,8 @@ func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := markdownstore.Parse(path, c.masker.Lines(l.Text))
+	text := c.masker.Lines(l.Text)
+	d := markdownstore.Parse(path, text)
 	d.Class = l.Class
 	for _, n := range d.Notes {
 		note := indexing.Skipped{Path: path, Reason: n.Text}
@@ -202,11 +221,19 @@ func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) 
 		}
 		r.Notes = append(r.Notes, note)
 	}
+	facts, unused := markdownstore.FactsOf(st, rest, text)
+	if unused > 0 {
+		r.Notes = append(r.Notes, indexing.Skipped{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
+	}
 	var out []index.Chunk
 	words := d.Keywords()
 	for k := range markdownstore.ChunkSeq(d, c.chunking()) {
-		out = append(out, index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
-			Tokens: k.Tokens, Text: k.Text, Keywords: words})
+		next := index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
+			Tokens: k.Tokens, Text: k.Text, Keywords: words}
+		for l, f := range markdownstore.FactsIn(facts, k.StartLine, k.EndLine) {
+			next.Facts = append(next.Facts, index.Fact{StartLine: l.From, EndLine: l.To, Text: c.masker.Text(f.Text), Citation: strings.TrimSuffix(path, rest) + f.Citation(rest)})
+		}
+		out = append(out, next)
 	}
 	return out, nil
 }

@@ -79,15 +79,15 @@ func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	return f, true
 }
 
-// cooling reports whether a model is to be left alone.
-func (c *Cooldowns) cooling(model string, now time.Time) bool {
+// Cooling reports whether a model is to be left alone.
+func (c *Cooldowns) Cooling(model string, now time.Time) bool {
 	f, _ := c.read()
 	return now.Before(f.Models[model].Until)
 }
 
-// note keeps what came of a request. What can't be written is not: the model is
+// Note keeps what came of a request, nil for an answer that can be used. What can't be written is not: the model is
 // then asked too early, which does no harm.
-func (c *Cooldowns) note(model string, e *summary.ModelError, now time.Time) {
+func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if e != nil && !e.Reason.Counts() {
 		return
 	}

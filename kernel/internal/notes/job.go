@@ -69,7 +69,7 @@ func (n *Taker) Job(s *Said) *Job {
 	}
 	from := noted(s.Notes, s.Messages[:s.Ended])
 	msgs, hosts := s.Messages[from:s.Ended], s.Hosts[from:s.Ended]
-	if len(msgs) == 0 || !s.Last && !due(&n.opt, hosts, msgs, s.Now) || n.calm.cooling(n.opt.Model.Name(), n.now()) {
+	if len(msgs) == 0 || !s.Last && !due(&n.opt, hosts, msgs, s.Now) || n.calm.Cooling(n.opt.Model.Name(), n.now()) {
 		return nil
 	}
 	rooted := s.Notes.Rooted(RootedIn(s.Messages))
@@ -186,13 +186,13 @@ func (n *Taker) ask(ctx context.Context, job *Job, s Session) {
 		failed = summary.Explain(err)
 		job.Answered.Mark.Reason = failed.Reason
 	}
-	n.calm.note(n.opt.Model.Name(), failed, n.now())
+	n.calm.Note(n.opt.Model.Name(), failed, n.now())
 	if !job.Answered.Mark.Reason.Spent() {
 		return
 	}
 	if err := n.commit(job, ops, s); err != nil {
 		// Asking again at once would only be paid for again.
-		n.calm.note(n.opt.Model.Name(), &summary.ModelError{Reason: summary.ReasonNotWritten, Err: err}, n.now())
+		n.calm.Note(n.opt.Model.Name(), &summary.ModelError{Reason: summary.ReasonNotWritten, Err: err}, n.now())
 	}
 }
 

@@ -57,7 +57,7 @@ type Taker struct {
 	abort context.CancelFunc
 
 	mu     sync.Mutex      // guards what follows
-	asking map[string]bool // sessions by folder
+	asking map[string]bool // sessions by folder, and what else has a name
 	closed bool
 	idle   chan struct{} // closed when nothing is asked any more; nil if nothing is
 }
@@ -73,26 +73,34 @@ func NewTaker(o Options, state store.Store, now func() time.Time) *Taker {
 // Start asks about a job in the background, unless its session is asked about
 // already, too much is, or the taker was stopped.
 func (n *Taker) Start(job *Job, s Session) {
+	n.Also(job.Folder.Where(""), func(ctx context.Context) { n.ask(ctx, job, s) })
+}
+
+// Also asks the model in the background about something else that has a name, under the same
+// bounds. A nil Taker does nothing.
+func (n *Taker) Also(name string, ask func(ctx context.Context)) {
+	if n == nil {
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	session := job.Folder.Where("")
-	if n.closed || n.asking[session] || len(n.asking) >= maxAsking {
+	if n.closed || n.asking[name] || len(n.asking) >= maxAsking {
 		return
 	}
 	if len(n.asking) == 0 {
 		n.idle = make(chan struct{})
 	}
-	n.asking[session] = true
+	n.asking[name] = true
 	go func() {
-		defer n.end(session)
-		n.ask(n.ctx, job, s)
+		defer n.end(name)
+		ask(n.ctx)
 	}()
 }
 
-func (n *Taker) end(session string) {
+func (n *Taker) end(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if delete(n.asking, session); len(n.asking) == 0 {
+	if delete(n.asking, name); len(n.asking) == 0 {
 		close(n.idle)
 		n.idle = nil
 	}

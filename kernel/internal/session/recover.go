@@ -77,7 +77,7 @@ func (q quoting) Backups(ctx context.Context, clean func(string) string) error {
 	if q.s.Name == folder.Project {
 		return nil
 	}
-	return q.s.o.Upkeep.ForgetBackups(ctx, clean)
+	return q.s.o.Upkeep.Forget(ctx, clean)
 }
 
 func (q quoting) Nets(ctx context.Context) error { return q.s.Life.ForgetMarkdown(ctx) }

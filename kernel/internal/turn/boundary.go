@@ -37,6 +37,7 @@ func (d *Desk) Pass(ctx context.Context, b Boundary, point journal.CommitPoint) 
 		return nil, fmt.Errorf("%s of session %s: %w", point, s.Key, err)
 	}
 	d.askAtBoundary(s, job, point == journal.PointReset)
+	d.stateFacts(p.Flushed, b.Now)
 	return p, nil
 }
 

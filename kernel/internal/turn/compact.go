@@ -48,6 +48,7 @@ func (d *Desk) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 		return nil, fmt.Errorf("%s of session %s: %w", journal.PointCompaction, s.Key, err)
 	}
 	d.askAtBoundary(s, job, false)
+	d.stateFacts(p.Flushed, b.Now)
 	return p, nil
 }
 

@@ -139,6 +139,7 @@ func (d *Desk) Flushed(ctx context.Context, r FlushReply) (*FlushAnswer, error) 
 		s.Invalidate()
 		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
 	}
+	d.stateFacts(out.Items, r.Now)
 	return out, nil
 }
 

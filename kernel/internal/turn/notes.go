@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
@@ -134,6 +135,14 @@ func (d *Desk) boundaryNotes(s *session.Session, w *intake, b Boundary, st summa
 		return nil
 	}
 	return d.noteJob(s, w, b.turn(), st, true)
+}
+
+// stateFacts asks for facts of the day's log in the background, once something was written
+// into it that is to outlive a conversation.
+func (d *Desk) stateFacts(written int, now time.Time) {
+	if written > 0 && d.Facts != nil {
+		d.Notes.Also("facts", func(ctx context.Context) { d.Facts(ctx, now) })
+	}
 }
 
 // askAtBoundary asks about it in the background: nobody waits.

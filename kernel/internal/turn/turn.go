@@ -38,8 +38,11 @@ type Desk struct {
 	Life      plan.Life         // the working state, as plans look at it,
 	Keeping   workstate.Options // and as it is kept
 	Notes     *notes.Taker      // nil without a model
-	LowWater  int
-	Now       func() time.Time
+	// Facts asks that model for facts of the logs at a moment; it may take long. Nil asks
+	// nobody.
+	Facts    func(ctx context.Context, now time.Time)
+	LowWater int
+	Now      func() time.Time
 }
 
 // Counter asks a provider how many tokens a request body would be.

@@ -163,12 +163,15 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	return needed, known
 }
 
-// ForgetBackups removes the backups that clean would change: they quote what is to be
-// forgotten. Runs are finished first: none needs them then but for an undo.
-func (k *Keeper) ForgetBackups(ctx context.Context, clean func(string) string) error {
+// Forget removes the backups and the rows of facts that clean would change: they quote what
+// is to be forgotten. Runs are finished first: none needs their backups then but for an undo.
+func (k *Keeper) Forget(ctx context.Context, clean func(string) string) error {
 	hashes, err := k.Quoting(clean)
-	if err != nil || len(hashes) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(hashes) == 0 {
+		return k.forgetFacts(ctx, clean)
 	}
 	j, unlock, err := k.Project.Open(ctx, true)
 	if err != nil {
@@ -183,7 +186,7 @@ func (k *Keeper) ForgetBackups(ctx context.Context, clean func(string) string) e
 			return err
 		}
 	}
-	return nil
+	return k.forgetFacts(ctx, clean)
 }
 
 // Quoting are the backups that clean would change.

@@ -2,11 +2,13 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -66,12 +68,31 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Cura
 		}
 	}
 	hide() // before it is sent anywhere, and what comes back as well
-	r.advise(ctx, opt.Model, out)
+	r.advise(ctx, opt, out)
 	hide()
 	if !opt.Apply {
 		return out, nil
 	}
 	return out, r.commitCuration(ctx, snap, out, buffer)
+}
+
+// ask asks a model once, unless it failed a short while ago, and takes its answer. What
+// became of it counts for when the model is asked again, as it does for notes.
+func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary.Prompt, take func(answer string) error) (answer summary.Completion, failed *summary.ModelError) {
+	calm, name := notes.OpenCooldowns(k.State), m.Name()
+	if calm.Cooling(name, k.Now()) {
+		return answer, &summary.ModelError{Reason: summary.ReasonCooling, Err: errors.New("it failed a short while ago, and is asked again later; status says when")}
+	}
+	answer, err := m.Complete(ctx, p)
+	if err != nil {
+		failed = summary.Explain(err)
+	} else if err = take(answer.Text); err != nil {
+		failed = &summary.ModelError{Reason: summary.ReasonInvalid, Err: err}
+	}
+	if write {
+		calm.Note(name, failed, k.Now())
+	}
+	return answer, failed
 }
 
 // commitCuration writes a curation, and what was read of the buffer. Nothing is
@@ -138,27 +159,28 @@ const (
 
 // advise lets a model reword and drop entries, within bounds. Whatever goes wrong, they
 // stand as they were chosen.
-func (r *run) advise(ctx context.Context, m summary.Model, out *maintenance.Curated) {
+func (r *run) advise(ctx context.Context, opt *CurateOptions, out *maintenance.Curated) {
 	out.Advice.Refused = []string{}
-	if m == nil || len(out.Entries) == 0 {
+	if opt.Model == nil || len(out.Entries) == 0 {
 		return
 	}
 	a := &out.Advice
-	a.Model, a.Reason = m.Name(), summary.ReasonOK
+	a.Model, a.Reason = opt.Model.Name(), summary.ReasonOK
 	ctx, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
-	answer, err := m.Complete(ctx, summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries), MaxTokens: adviceTokens, Limit: adviceBytes})
-	if err != nil {
-		e := summary.Explain(err)
-		a.Reason, a.Detail = e.Reason, r.Masker.Text(e.Error())
+	p := summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries), MaxTokens: adviceTokens, Limit: adviceBytes}
+	answer, e := r.ask(ctx, opt.Model, opt.Apply, p, func(answer string) error {
+		entries, done, err := consolidation.Advise(out.Entries, answer)
+		if err == nil {
+			out.Entries, a.Advised = entries, *done
+		}
+		return err
+	})
+	a.InputTokens, a.OutputTokens = answer.InputTokens, answer.OutputTokens
+	if e != nil {
+		a.Reason, a.Detail = e.Reason, r.Masker.Text(e.Err.Error())
 		return
 	}
-	entries, done, err := consolidation.Advise(out.Entries, answer.Text)
-	if err != nil {
-		a.Reason, a.Detail = summary.ReasonInvalid, r.Masker.Text(fmt.Sprint(err))
-		return
-	}
-	out.Entries, a.Advised = entries, *done
 	for i := range a.Refused {
 		a.Refused[i] = r.Masker.Text(a.Refused[i])
 	}

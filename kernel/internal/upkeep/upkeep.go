@@ -59,6 +59,8 @@ type Keeper struct {
 	Buffer  Buffer
 	// Changed is called when files may have changed.
 	Changed func()
+	// Now tells whether a model is left alone for now; it may be nil if none is ever asked.
+	Now func() time.Time
 }
 
 // Project is the journal that all sessions of the workspace share.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/config"
 )
 
@@ -17,9 +18,9 @@ func opened(s *Settings) string {
 	sum, err2 := s.summaryOptions()
 	p, err3 := s.PostgresOptions()
 	q, err4 := s.qmdOptions()
-	req, err5 := s.CurateRequest()
+	req, err5 := s.CurateRequest(cachelayout.DefaultBook())
 	shared := p.Private != nil && !p.Private("memory/a.md")
-	p.Private = nil
+	p.Private, req.Price = nil, nil
 	e := s.embedConfig()
 	budget := e.Budget != nil
 	e.Budget = nil

@@ -2,8 +2,10 @@ package setup
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/maintenance"
@@ -31,10 +33,30 @@ func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
 }
 
 // CurateRequest has what the configuration says of curation: the model is that of
-// section summary.model.
-func (s *Settings) CurateRequest() (maintenance.CurateRequest, error) {
+// section summary.model, at the prices of a book.
+func (s *Settings) CurateRequest(book *cachelayout.Book) (maintenance.CurateRequest, error) {
 	o, err := s.summaryOptions()
-	return maintenance.CurateRequest{NearDuplicate: s.Config.Audit.NearDuplicate, Model: o.Model}, err
+	req := maintenance.CurateRequest{NearDuplicate: s.Config.Audit.NearDuplicate, Model: o.Model, FactTokens: o.DeltaTokens}
+	if o.NoFacts {
+		req.FactTokens = -1
+	}
+	if o.Model != nil {
+		req.Price = priceOf(book, o.Model.Name())
+	}
+	return req, err
+}
+
+// priceOf tells what a request to a model costs, by its name with where it is asked.
+func priceOf(book *cachelayout.Book, name string) func(input, output int) (float64, bool) {
+	id, _, _ := strings.Cut(name, " at ")
+	m, _ := book.Lookup(id, time.Time{})
+	return func(input, output int) (float64, bool) {
+		t := m.TierFor(input)
+		if t.Input == nil || t.Output == nil {
+			return 0, false
+		}
+		return (float64(input)**t.Input + float64(output)**t.Output) / 1e6, true
+	}
 }
 
 // auditHost is the host whose limits hold.

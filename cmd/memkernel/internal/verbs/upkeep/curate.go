@@ -36,7 +36,10 @@ place that it comes from. Of a log without tags its headings, labels and sentenc
 say what is one. Nothing that stands is rewritten; what a new entry replaces
 is named in it. Where there is nothing to say, nothing is written. If section
 summary.model of the configuration names a model, that may reword and drop entries,
-within bounds. It shows what it would write unless --apply is given.`,
+within bounds, and --apply asks it for facts of the two logs, a request each, of lines
+that it has not read before. A fact is taken if each name, number and date in it stands
+in the lines that it cites; it goes to memory/.facts/, and search finds these lines by
+its words. curate shows what it would write, and send, unless --apply is given.`,
 		Example: `  memkernel curate
   memkernel curate --date 2026-03-09 --apply`,
 		Args: cli.NoArgs,
@@ -62,7 +65,11 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 		return err
 	}
 	defer k.Close()
-	req, err := a.CurateRequest()
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	req, err := a.CurateRequest(book)
 	if err != nil {
 		return err
 	}
@@ -78,7 +85,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if err := display.Curated(a.Out, out, a.Style()); err != nil {
 		return err
 	}
-	if !out.Applied && len(out.Entries) > 0 {
+	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
 		a.Tip("nothing was changed; --apply does it")
 	}
 	return nil

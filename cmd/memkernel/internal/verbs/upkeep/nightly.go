@@ -88,7 +88,11 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return err
 	}
 	defer k.Close()
-	curate, err := a.CurateRequest()
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	curate, err := a.CurateRequest(book)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,80 @@
+package index
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Chunks are found by words of their facts, which are kept with them, move with their lines
+// and go with them; nothing else of a chunk depends on them.
+func TestFacts(t *testing.T) {
+	ix := openNew(t)
+	clock := int64(0)
+	sync := func(line int, keywords string, facts ...Fact) SyncReport {
+		t.Helper()
+		clock++
+		r, err := ix.Sync(context.Background(), func(yield func(FileStat, error) bool) {
+			yield(FileStat{"memory/a.md", clock, time.Unix(clock, 7)}, nil)
+		}, func(string) ([]Chunk, error) {
+			return []Chunk{{Text: "she keeps\nit there", StartLine: line, EndLine: line + 1, Keywords: keywords, Facts: facts}}, nil
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkClean(t, ix)
+		return r
+	}
+	sync(4, "pantry", Fact{4, 5, "Ana keeps honey\tin the\ncellar\x1f", "memory/.facts/a.md#L6"}, Fact{5, 5, "Ana keeps honey in the cellar", "memory/.facts/a.md#L7"})
+	want := []Fact{{4, 5, "Ana keeps honey in the cellar", "memory/.facts/a.md#L6"}, {5, 5, "Ana keeps honey in the cellar", "memory/.facts/a.md#L7"}}
+	first := ask(t, ix, "honey")
+	if len(first) != 1 || !cmp.Equal(first[0].Facts, want) || first[0].Text != "she keeps\nit there" || first[0].Hash != HashChunk(nil, first[0].Text) {
+		t.Fatalf("found is %+v", first)
+	}
+	for _, q := range []string{"pantry", "keeps", "cellars"} {
+		if got := ask(t, ix, q); len(got) != 1 || !cmp.Equal(got[0].Facts, want) {
+			t.Errorf("%q finds %+v", q, got)
+		}
+	}
+	for _, q := range []string{"L6", "0-1", "facts"} {
+		if got := ask(t, ix, q); len(got) != 0 {
+			t.Errorf("%q finds %+v", q, got)
+		}
+	}
+	chunks, err := ix.FileChunks(context.Background(), "memory/a.md")
+	if err != nil || len(chunks) != 1 || chunks[0].Keywords != "pantry" || !cmp.Equal(chunks[0].Facts, want) {
+		t.Fatalf("exported are %+v, %v", chunks, err)
+	}
+	if r := sync(14, "pantry", Fact{14, 15, want[0].Text, want[0].Citation}, Fact{15, 15, want[1].Text, want[1].Citation}); r.ChunksKept != 1 || r.ChunksAdded != 0 {
+		t.Errorf("moved: %+v", r)
+	}
+	if got := ask(t, ix, "honey"); len(got) != 1 || got[0].Facts[0].StartLine != 14 || got[0].Facts[1].EndLine != 15 {
+		t.Errorf("after the move: %+v", got)
+	}
+	if r := sync(14, "pantry"); r.ChunksAdded != 1 || r.ChunksRemoved != 1 {
+		t.Errorf("without facts: %+v", r)
+	}
+	if got := ask(t, ix, "honey"); len(got) != 0 {
+		t.Errorf("a fact that is gone finds %+v", got)
+	}
+	if got := ask(t, ix, "pantry"); len(got) != 1 || got[0].Facts != nil || got[0].ID != first[0].ID {
+		t.Errorf("without facts it is %+v, was %+v", got, first)
+	}
+	if r := sync(14, "pantry\n\x1f0-0 x\thoney"); r.ChunksAdded != 1 {
+		t.Errorf("keywords that look like facts: %+v", r)
+	}
+	if got := ask(t, ix, "pantry"); len(got) != 1 || got[0].Facts != nil {
+		t.Errorf("keywords became the facts %+v", got)
+	}
+}
+
+func TestSplitFacts(t *testing.T) {
+	for _, stored := range []string{"", "words", "\x1f", "a\n\x1f", "a\n\x1f1-", "a\n\x1fx-y c\tt", "a\n\x1f1-2 c", "\x1f1-2 c\tt", "a\n\x1f1-2 c\t", strings.Repeat("\x1f", 9)} {
+		if _, facts := SplitFacts(stored, 3); len(facts) != 0 {
+			t.Errorf("%q has the facts %+v", stored, facts)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/summary"
+)
+
+// Bounds of a request for facts. A byte is counted as a third of a token, as it is for notes:
+// English has less, other languages and code have more.
+const (
+	factsTime      = 2 * time.Minute
+	factsTokens    = 8000
+	factsBytes     = 64 << 10
+	bytesPerToken  = 3
+	leastFactLines = 2
+)
+
+// FactOptions say of what days facts are stated, and by whom.
+type FactOptions struct {
+	// Day is one day, YYYY-MM-DD; the day before it is looked at as well.
+	Day string
+	// Model is asked; nil asks nobody. Tokens and Price: see [maintenance.CurateRequest].
+	Model  summary.Model
+	Tokens int
+	Price  func(inputTokens, outputTokens int) (usd float64, ok bool)
+	// Least is how many lines that say something are worth a request, at least two.
+	Least int
+	// Apply asks, and writes. Without it it is only said what would be asked.
+	Apply bool
+}
+
+// Facts asks a model, once for each log of two days, for facts of the lines that were not read
+// before, and writes those that stand in them beside the log. Whatever goes wrong with the
+// model, nothing is written; an answer that can't be used is not asked for again. No lock is
+// held while the model is asked: what somebody else wrote meanwhile stands, and the lines are
+// asked about another time.
+func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]maintenance.Facts, error) {
+	if o.Model == nil || o.Tokens < 0 || k.Files == nil {
+		return nil, nil
+	}
+	var out []maintenance.Facts
+	for _, path := range logsOf(o.Day) {
+		if f, err := k.factsOf(ctx, o, path); err != nil {
+			return out, err
+		} else if f != nil {
+			out = append(out, *f)
+		}
+	}
+	return out, nil
+}
+
+// logsOf are the logs of a day and of the day before it.
+func logsOf(day string) []string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return nil
+	}
+	return []string{"memory/" + t.AddDate(0, 0, -1).Format(time.DateOnly) + ".md", "memory/" + day + ".md"}
+}
+
+// factsOf is the request for one log, nil if there is nothing to ask.
+func (k *Keeper) factsOf(ctx context.Context, o *FactOptions, path string) (*maintenance.Facts, error) {
+	file, _ := markdownstore.FactsPath(path)
+	log, err := k.Files.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || log.Unsettled {
+		return nil, nil
+	}
+	var before markdownstore.Loaded
+	if err == nil {
+		before, err = k.Files.ReadFile(file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	text := k.Masker.Lines(log.Text)
+	lines := strings.Split(text, "\n")
+	read := markdownstore.ReadTo(before.Text, text)
+	from, to := sent(lines, read, o.Tokens, max(o.Least, leastFactLines))
+	if to == 0 {
+		return nil, nil
+	}
+	f := &maintenance.Facts{Path: path, FromLine: from, ToLine: to, Model: o.Model.Name(), File: file, OutputTokens: factsTokens, Extracted: consolidation.Extracted{Why: []string{}}}
+	p := summary.Prompt{System: consolidation.FactsSystem, User: consolidation.FactsUser(lines, from, to), MaxTokens: factsTokens, Limit: factsBytes}
+	f.InputTokens = (len(p.System) + len(p.User) + bytesPerToken - 1) / bytesPerToken
+	if o.Apply {
+		k.extract(ctx, o, p, text, f)
+	}
+	if o.Price != nil && f.InputTokens > 0 {
+		if usd, ok := o.Price(f.InputTokens, f.OutputTokens); ok {
+			f.USD = &usd
+		}
+	}
+	if !f.Reason.Spent() || ctx.Err() != nil {
+		return f, ctx.Err()
+	}
+	var kept []markdownstore.Fact
+	if read > 0 {
+		kept, _ = markdownstore.ParseFacts(before.Text, path, text)
+	}
+	rows := markdownstore.FactsHead(path)
+	for _, fact := range append(kept, f.Extracted.Facts...) {
+		rows += markdownstore.FactRow(path, fact)
+	}
+	if _, err := k.Files.Replace(ctx, file, before.Hash, rows+markdownstore.ReadMark(text, to)); err != nil {
+		f.Reason, f.Detail, f.Taken = summary.ReasonNotWritten, err.Error(), 0
+		return f, nil
+	}
+	k.Changed()
+	return f, nil
+}
+
+// extract asks for the facts of some lines, and takes those that stand in them.
+func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, text string, f *maintenance.Facts) {
+	ctx, cancel := context.WithTimeout(ctx, factsTime)
+	defer cancel()
+	answer, failed := k.ask(ctx, o.Model, true, p, func(answer string) error {
+		done, err := consolidation.Extract(k.Masker.Text(answer), text, f.ToLine)
+		if err == nil {
+			f.Extracted = *done
+		}
+		return err
+	})
+	if answer.InputTokens > 0 || answer.Text == "" {
+		f.InputTokens, f.OutputTokens = answer.InputTokens, answer.OutputTokens
+	}
+	if f.Reason = summary.ReasonOK; failed != nil {
+		f.Reason, f.Detail = failed.Reason, k.Masker.Text(failed.Err.Error())
+	}
+}
+
+// sent are the lines of a log that one request sends: those behind what was read, as many as
+// there is room for. to is 0 if too few of them say anything.
+func sent(lines []string, read, tokens, least int) (from, to int) {
+	if tokens == 0 {
+		tokens = maintenance.DefaultFactTokens
+	}
+	room, said := tokens*bytesPerToken, 0
+	for n := read + 1; n <= len(lines); n++ {
+		l := strings.TrimSpace(lines[n-1])
+		if l == "" || strings.HasPrefix(l, "#") || strings.HasPrefix(l, "<!--") {
+			continue
+		}
+		if room -= len(l); room < 0 && said > 0 {
+			break
+		}
+		said, to = said+1, n
+	}
+	if said < least {
+		return 0, 0
+	}
+	return read + 1, to
+}

@@ -1,0 +1,273 @@
+package markdownstore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// Facts of a day are in a file beside its log, memory/.facts/2026-03-01.md for
+// memory/2026-03-01.md: a row for each, with the lines that it is made from. They are words
+// by which these lines are found, and no memory of their own: the folder is hidden, so no
+// listing has it, and a row counts only while its lines are what they were.
+
+// factsDir has the facts of the files in memory/.
+const factsDir = memoryDir + "/.facts"
+
+// FactsPath returns where the facts of a file stand; ok is false if a file like it has
+// none. Only what stands in memory/ itself has.
+func FactsPath(p string) (facts string, ok bool) {
+	dir, name := path.Split(p)
+	if dir != memoryDir+"/" || !isMarkdown(name) || skippedName(name) {
+		return "", false
+	}
+	if _, special := classifySpecial(name); special {
+		return "", false
+	}
+	return factsDir + "/" + name, true
+}
+
+// classifyFacts knows the files in the folder of facts. They can be read, and are neither
+// listed nor searched by themselves.
+func classifyFacts(p string) (Class, bool) {
+	dir, name := path.Split(p)
+	if dir != factsDir+"/" {
+		return Class{}, false
+	}
+	_, ok := FactsPath(memoryDir + "/" + name)
+	return Class{Kind: KindFacts, Memory: ok}, ok
+}
+
+// Fact is a statement with the lines that it is made from.
+type Fact struct {
+	// Text is on one line.
+	Text string
+	// Lines are cited, 1-based and inclusive, in order.
+	Lines []LineRange
+	// Row is its line in the file of facts, 0 if it is not from there.
+	Row int
+
+	hash string
+}
+
+// LineRange is lines of a file, 1-based and inclusive.
+type LineRange struct{ From, To int }
+
+func (l LineRange) String() string {
+	if l.From == l.To {
+		return fmt.Sprintf("L%d", l.From)
+	}
+	return fmt.Sprintf("L%d-L%d", l.From, l.To)
+}
+
+// NewFact makes a fact of lines of a text. Text is brought on one line, without comments.
+// ok is false if it is empty then, or lines are cited that the text has not.
+func NewFact(text string, lines []LineRange, of string) (f Fact, ok bool) {
+	text = strings.NewReplacer("<!--", " ", "-->", " ").Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	f.Text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	f.Lines = slices.Clone(lines)
+	slices.SortFunc(f.Lines, func(a, b LineRange) int { return a.From - b.From })
+	f.hash, ok = hashLines(splitFile(of), f.Lines, 0)
+	return f, ok && f.Text != ""
+}
+
+// FactsHead is what the facts of a file begin with.
+func FactsHead(p string) string {
+	return "# Facts of " + p + "\n\nThe lines that a row cites are found by the words of the row, too. A row is no memory of\nits own: once its lines have changed it does not count. This file may be deleted.\n\n"
+}
+
+// FactRow returns the row of a fact of a file, with its line end.
+func FactRow(p string, f Fact) string {
+	refs := make([]string, len(f.Lines))
+	for i, l := range f.Lines {
+		refs[i] = p + "#" + l.String()
+	}
+	return "- " + f.Text + " <!-- from " + strings.Join(refs, ", ") + " = " + f.hash + " -->\n"
+}
+
+// factRow is a row of facts: its text, what it cites, and the hash of that.
+var factRow = lazyregexp.New(`^- (.+?) <!-- from ([^<>]+) = ([0-9a-f]{16}) -->\s*$`)
+
+// ParseFacts reads the facts of a file from the text beside it. Those whose lines text does
+// not have any more are counted, and so is every other row that can't be used; lines that
+// have only moved are found again.
+func ParseFacts(facts, p, text string) (out []Fact, unused int) {
+	lines := splitFile(text)
+	n := 0
+	for row := range strings.Lines(facts) {
+		if n++; !strings.HasPrefix(row, "- ") {
+			continue
+		}
+		f, ok := parseFact(strings.TrimRight(row, "\r\n"), p)
+		if ok {
+			f.Row, ok = n, f.settle(lines)
+		}
+		if !ok {
+			unused++
+			continue
+		}
+		out = append(out, f)
+	}
+	return out, unused
+}
+
+func parseFact(row, p string) (f Fact, ok bool) {
+	m := factRow.FindStringSubmatch(row)
+	if m == nil {
+		return f, false
+	}
+	f.Text, f.hash = m[1], m[3]
+	for ref := range strings.SplitSeq(m[2], ", ") {
+		at, ok := strings.CutPrefix(ref, p+"#")
+		if !ok {
+			return f, false
+		}
+		from, to, several := strings.Cut(at, "-")
+		if !several {
+			to = from
+		}
+		l := LineRange{lineNumber(from), lineNumber(to)}
+		if l.From < 1 || l.To < l.From {
+			return f, false
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	return f, true
+}
+
+// readRow marks how far a file was read for facts, with the hash of that.
+var readRow = lazyregexp.New(`(?m)^<!-- read L1-L(\d+) = ([0-9a-f]{16}) -->\s*$`)
+
+// ReadMark returns the row which says that a text was read for facts up to a line.
+func ReadMark(text string, to int) string {
+	hash, _ := hashLines(splitFile(text), []LineRange{{1, to}}, 0)
+	return fmt.Sprintf("\n<!-- read L1-L%d = %s -->\n", to, hash)
+}
+
+// ReadTo returns the line up to which a text was read for facts, as the file of facts says; 0
+// if it was not, or the lines have changed since.
+func ReadTo(facts, text string) int {
+	m := readRow.FindStringSubmatch(facts)
+	if m == nil {
+		return 0
+	}
+	to, err := strconv.Atoi(m[1])
+	if hash, ok := hashLines(splitFile(text), []LineRange{{1, to}}, 0); err != nil || !ok || hash != m[2] {
+		return 0
+	}
+	return to
+}
+
+// lineNumber reads L12, 0 if it is nothing like it.
+func lineNumber(s string) int {
+	digits, ok := strings.CutPrefix(s, "L")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
+}
+
+// moved is how far lines are looked for that are not where they were.
+const moved = 200
+
+// settle finds the lines of a fact, where they are now.
+func (f *Fact) settle(lines []string) bool {
+	for d := range 2*moved + 1 {
+		by := (d + 1) / 2
+		if d%2 == 0 {
+			by = -by
+		}
+		if h, ok := hashLines(lines, f.Lines, by); ok && h == f.hash {
+			for i := range f.Lines {
+				f.Lines[i].From, f.Lines[i].To = f.Lines[i].From+by, f.Lines[i].To+by
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// hashLines hashes lines of a file, moved by some, without what stands behind their text.
+func hashLines(lines []string, cited []LineRange, by int) (string, bool) {
+	h := sha256.New()
+	for _, l := range cited {
+		from, to := l.From+by, l.To+by
+		if from < 1 || to < from || to > len(lines) {
+			return "", false
+		}
+		for _, line := range lines[from-1 : to] {
+			h.Write([]byte(strings.TrimRight(line, " \t\r")))
+			h.Write([]byte{'\n'})
+		}
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), len(cited) > 0
+}
+
+func splitFile(text string) []string {
+	return strings.Split(strings.TrimPrefix(text, bom), "\n")
+}
+
+// FactFiles lists the files of facts in a workspace, by the path of the file that they are
+// of. It opens none of them; where there are none it is nil.
+func FactFiles(s *Store) map[string]fs.FileInfo {
+	w := walker{files: s.files}
+	entries, err := w.readDir(factsDir)
+	if err != nil {
+		return nil
+	}
+	out := map[string]fs.FileInfo{}
+	for _, e := range entries {
+		p := memoryDir + "/" + e.Name()
+		if _, ok := FactsPath(p); !ok {
+			continue
+		}
+		if fi, err := e.Info(); err == nil && fi.Mode().IsRegular() {
+			out[p] = fi
+		}
+	}
+	return out
+}
+
+// FactsOf are the facts of a file of a workspace, given its text as it is searched; unused
+// counts the rows that don't hold any more. A file without facts has none, and so has one
+// whose facts can't be read.
+func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
+	at, ok := FactsPath(p)
+	if !ok {
+		return nil, 0
+	}
+	l, err := s.ReadFile(at)
+	if err != nil || binaryWhy(l.Text) != "" {
+		return nil, 0
+	}
+	return ParseFacts(l.Text, p, text)
+}
+
+// FactsIn yields the facts of lines of a file, each with what of its lines is among them.
+func FactsIn(facts []Fact, from, to int) iter.Seq2[LineRange, Fact] {
+	return func(yield func(LineRange, Fact) bool) {
+		for _, f := range facts {
+			for _, l := range f.Lines {
+				if l.From <= to && l.To >= from && !yield(LineRange{max(l.From, from), min(l.To, to)}, f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Citation names the row of a fact of a file.
+func (f *Fact) Citation(p string) string {
+	at, _ := FactsPath(p)
+	return fmt.Sprintf("%s#L%d", at, f.Row)
+}
