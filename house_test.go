@@ -182,7 +182,7 @@ var thirdParty = map[string][]string{
 	"internal/config":                  {"gopkg.in/yaml.v3"},
 	"internal/store/internal/statedir": {"github.com/gofrs/flock"},
 	"checkpoint":                       {"gopkg.in/yaml.v3"},
-	"consolidation":                    {"github.com/rivo/uniseg"},
+	"consolidation":                    {"github.com/rivo/uniseg", "github.com/yuin/goldmark/..."},
 	"kernel":                           {"golang.org/x/sys/unix"},
 	"index":                            {"github.com/gofrs/flock"},
 	"index/watch":                      {"github.com/fsnotify/fsnotify"},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yuin/goldmark/ast"
+
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -52,7 +54,7 @@ func pieces(f *File) []piece {
 	for i := range f.Entries {
 		byLine[f.Entries[i].StartLine] = &f.Entries[i]
 	}
-	units := markdownstore.Units(f.Doc)
+	units, begins := markdownstore.Units(f.Doc), starts(f.Doc)
 	var out []piece
 	if len(units) > 0 && units[0].Start > 0 {
 		out = append(out, piece{kind: pieceHead, text: f.Doc.Raw[:units[0].Start]})
@@ -62,6 +64,15 @@ func pieces(f *File) []piece {
 	for i, u := range units {
 		text := f.Doc.Raw[u.Start:u.End]
 		p := piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
+		kind, apart := begins[u.StartLine+blankBefore(text)]
+		if last := len(out) - 1; !apart && last >= 0 && out[last].kind == pieceBlock {
+			out[last].text += text
+			out[last].bullet = out[last].bullet && indented(text)
+			continue
+		}
+		if u.Kind == markdownstore.UnitHeading && kind != ast.KindHeading || u.Kind == markdownstore.UnitRule && kind != ast.KindThematicBreak {
+			u.Kind = markdownstore.UnitParagraph
+		}
 		switch u.Kind {
 		case markdownstore.UnitHeading:
 			p.kind, p.level = pieceHeading, u.Level

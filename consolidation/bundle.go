@@ -64,10 +64,10 @@ func levelOf(ps []piece, head int) int {
 	return ps[head].level
 }
 
-// plain reports whether pieces are items of a list without order and nothing
-// else.
+// plain reports whether pieces are items of a list without order and nothing else, of which
+// none restricts another.
 func plain(ps []piece, run bundle) bool {
-	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet })
+	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
 
 // leads reports whether a text introduces what follows, in any script.
@@ -90,6 +90,7 @@ func (r *pruner) own(f *File, ps []piece) {
 			p.may = true
 		}
 	}
+	defer bound(f, ps)
 	if r.Wrote == nil {
 		return
 	}

@@ -155,13 +155,15 @@ func (c *curator) gather() {
 			continue
 		}
 		for j := range f.Entries {
-			c.consider(f, &f.Entries[j])
+			c.consider(f, j)
 		}
 	}
 	if c.Buffer != "" {
-		buffered := Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))
-		for i := range buffered {
-			c.rate(&buffered[i], c.BufferRef, true)
+		buffered := &File{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
+		for i := range buffered.Entries {
+			if e := governed(buffered, i); e != nil {
+				c.rate(e, c.BufferRef, true)
+			}
 		}
 	}
 	for _, x := range c.Extra {
@@ -170,12 +172,15 @@ func (c *curator) gather() {
 }
 
 // consider rates an entry of a log that holds and can be read by itself.
-func (c *curator) consider(f *File, e *Entry) {
+func (c *curator) consider(f *File, i int) {
+	e := &f.Entries[i]
 	fresh := f.Date >= addDays(c.Day, -1) // a run after midnight finds the day in yesterday's
 	if !fresh && len(e.Tags) == 0 || c.known.cites(placeRef(e)) {
 		return
 	}
-	c.rate(e, placeRef(e), fresh)
+	if e = governed(f, i); e != nil {
+		c.rate(e, placeRef(e), fresh)
+	}
 }
 
 // rate scores an entry, and takes it if anything speaks for it.

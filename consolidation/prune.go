@@ -118,7 +118,7 @@ const mostMoves = 2000
 // Prune chooses what leaves the files of memory. It changes nothing.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
-		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
+		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}
 	r.known = s.knownOf(o.NearDuplicate)
 	r.logs()
 	r.observations()
@@ -146,6 +146,8 @@ type pruner struct {
 	trails map[string][]string
 	items  map[string]bool
 	titles map[string]string
+	// open says which files end with something that nothing closes.
+	open map[string]bool
 }
 
 // prunes reports whether a file is to be looked at.
@@ -198,7 +200,7 @@ func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	if first.entry != nil {
 		plain = first.entry.Plain
 	}
-	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimSpace(text), Key: KeyHash(plain)})
+	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimRight(text, " \t\r\n"), Key: KeyHash(plain)})
 	if to != "" {
 		r.give(to, trail, backReference(first, text, f.Path))
 	}
@@ -324,7 +326,9 @@ func (r *pruner) logs() {
 			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
-			r.extract(e)
+			if e = governed(f, j); e != nil {
+				r.extract(e)
+			}
 		}
 	}
 }

@@ -190,7 +190,7 @@ func (r *pruner) finishMemory(f *File, ps []piece) {
 	n := f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
 		text, _ := settled(f, ps)
-		if l := r.moreLine(f); l != "" {
+		if l := r.moreLine(f); l != "" && !r.endsOpen(f.Path) {
 			eol := eolOf(f.Doc.Raw)
 			if text != "" && !strings.HasSuffix(text, "\n") {
 				text += eol
