@@ -129,7 +129,7 @@ var arrows = map[string][]string{
 	"kernel/internal/session":       {".", "budget", "cachelayout", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/tokencount":    {".", "budget"},
 	"kernel/internal/trace":         {"cachelayout", "internal/store", "kernel/internal/plan", "pagevm", "pagevm/journal"},
-	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/safename", "internal/store", "kernel/billing", "kernel/fault", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/represent", "retrieval", "summary", "transcript"},
+	"kernel/internal/turn":          {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/safename", "internal/store", "kernel/billing", "kernel/fault", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/session", "kernel/internal/tokencount", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/usage", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/represent", "pagevm/toolcall", "retrieval", "summary", "transcript"},
 	"kernel/internal/upkeep":        {"consolidation", "internal/progress", "internal/store", "kernel/health", "kernel/maintenance", "markdownstore", "pagevm", "pagevm/mask", "summary"},
 	"kernel/internal/usage":         {".", "cachelayout", "internal/store", "kernel/billing", "kernel/internal/branch", "kernel/internal/folder", "pagevm/journal"},
 	"kernel/internal/workstate":     {".", "checkpoint", "consolidation", "internal/choice", "internal/store", "kernel/fault", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/plan", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
@@ -145,7 +145,7 @@ var arrows = map[string][]string{
 	"pagevm/mask":              {"pagevm/internal/lex"},
 	"pagevm/paging":            {".", "pagevm"},
 	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
-	"pagevm/toolcall":          {"internal/visible", "pagevm/internal/lex"},
+	"pagevm/toolcall":          {"internal/lazyregexp", "internal/visible", "pagevm/internal/lex"},
 
 	"replay":           {".", "budget", "cachelayout", "kernel", "kernel/fault", "pagevm/toolcall", "replay/recall", "transcript"},
 	"replay/economics": {"internal/atomicfile", "replay", "transcript"},

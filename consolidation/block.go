@@ -34,6 +34,8 @@ type piece struct {
 	sections []int
 	marker   int
 	line     int
+	// origin is who put a block where it is.
+	origin Origin
 	// may reports whether the piece may leave, gone whether it does.
 	may, gone bool
 }

@@ -82,33 +82,40 @@ func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
-// own marks the pieces of a file that may leave: what the options name, and what
-// memkernel wrote itself and nobody changed.
+// own finds whose the pieces of a file are, and marks those that may leave: what the
+// options name, and what a machine wrote and nobody changed.
 func (r *pruner) own(f *File, ps []piece) {
 	for i := range ps {
-		if p := &ps[i]; slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
+		p := &ps[i]
+		if slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
 			p.may = true
 		}
-	}
-	defer bound(f, ps)
-	if r.Wrote == nil {
-		return
-	}
-	for i := range ps {
-		p := &ps[i]
-		if p.kind != pieceBlock {
-			continue
-		}
-		if p.marker < 0 {
-			p.may = p.may || isMore(p) && r.Wrote(f.Path, "", asWritten(p))
-			continue
-		}
-		id := ps[p.marker].label
-		if p.may = p.may || r.Wrote(f.Path, id, asWritten(p)); p.may && len(p.sections) > 0 {
-			h := &ps[p.sections[len(p.sections)-1]]
-			h.may = h.may || r.Wrote(f.Path, id, asWritten(h))
+		switch p.kind {
+		case pieceHeading:
+			p.may = p.may || r.said(f.Path, p.text).Machine()
+		case pieceBlock:
+			p.origin = r.originIn(f, ps, p)
+			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
+				h := &ps[p.sections[len(p.sections)-1]]
+				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
+			}
 		}
 	}
+	bound(f, ps)
+}
+
+// originIn is whose a block of a file is. Below no marker upkeep writes one line alone.
+func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
+	if p.marker >= 0 {
+		return r.originOf(f, ps[p.marker].label, p.text)
+	}
+	if isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
+		return OriginUpkeep
+	}
+	if o := r.said(f.Path, p.text); o != "" {
+		return o
+	}
+	return OriginUnknown
 }
 
 // asWritten returns a piece as it was written.

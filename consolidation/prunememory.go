@@ -89,7 +89,7 @@ func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 				name = bare(label)
 			}
 		}
-		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name})
+		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name, Single: len(b) == 1, Origin: p.origin})
 	}
 }
 

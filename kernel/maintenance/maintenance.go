@@ -38,6 +38,11 @@ type Keeper interface {
 	// left may come again. If one of them has changed since, nothing is done, and the
 	// error names it. Zero is the kernel's clock.
 	UndoPrune(ctx context.Context, now time.Time) (*Undone, error)
+	// Provenance says who put what a line of a file belongs to there, and who said it, as
+	// far as it is known: a person by hand or in a session, an agent, a tool, upkeep. Lines
+	// begin at 1; a line without an entry, and a file that memory does not have, are an
+	// error. It changes nothing.
+	Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error)
 	// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
 	// archive, nor was taken out by a pruning, which has it in a backup. It changes
 	// nothing.
@@ -142,6 +147,8 @@ type PruneRequest struct {
 	PruneOptions
 	// Apply does it. Without it nothing is written at all.
 	Apply bool
+	// All takes the single entries of people's that would be suggested as well.
+	All bool
 	// QuietTime prunes observations and the working buffer alone.
 	QuietTime bool
 	Now       time.Time

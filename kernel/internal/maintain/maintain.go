@@ -194,7 +194,7 @@ func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
 
 // Prune is [maintenance.Keeper.Prune].
 func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*maintenance.Pruned, error) {
-	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
+	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, All: req.All, Now: nowOr(k, req.Now)})
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}
@@ -218,6 +218,15 @@ func (k *Keeper) refuseLoss(path, before, after string) error {
 		err = &maintenance.LossError{Loss: loss}
 	}
 	return err
+}
+
+// Provenance is [maintenance.Keeper.Provenance].
+func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error) {
+	p, err := k.Upkeep.Provenance(ctx, path, line)
+	if err != nil {
+		return p, fmt.Errorf("provenance: %w", err)
+	}
+	return p, nil
 }
 
 // Guard is [maintenance.Keeper.Guard].

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -38,6 +39,7 @@ type Desk struct {
 	Life      plan.Life         // the working state, as plans look at it,
 	Keeping   workstate.Options // and as it is kept
 	Notes     *notes.Taker      // nil without a model
+	Upkeep    *upkeep.Keeper    // keeps who wrote what into memory's files
 	LowWater  int
 	Now       func() time.Time
 }
