@@ -36,8 +36,12 @@ type piece struct {
 	line     int
 	// origin is who put a block where it is.
 	origin Origin
+	// to are the files that a line says that entries of its section moved to.
+	to []string
 	// may reports whether the piece may leave, gone whether it does.
 	may, gone bool
+	// bound reports whether a link's reference keeps it in its file.
+	bound bool
 }
 
 type pieceKind int
@@ -48,6 +52,7 @@ const (
 	pieceHeading
 	pieceMarker
 	pieceRule
+	piecePlace
 )
 
 // pieces cuts a file.

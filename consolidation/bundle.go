@@ -95,6 +95,9 @@ func (r *pruner) own(f *File, ps []piece) {
 			p.may = p.may || r.said(f.Path, p.text).Machine()
 		case pieceBlock:
 			p.origin = r.originIn(f, ps, p)
+			if p.to = placesIn(p); p.origin == OriginUpkeep && len(p.to) > 0 {
+				p.kind = piecePlace
+			}
 			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
 				h := &ps[p.sections[len(p.sections)-1]]
 				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
@@ -104,13 +107,14 @@ func (r *pruner) own(f *File, ps []piece) {
 	bound(f, ps)
 }
 
-// originIn is whose a block of a file is. Below no marker upkeep writes one line alone.
+// originIn is whose a block of a file is. Below no marker upkeep writes only lines that say
+// where something is.
 func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
+	if (p.marker < 0 && isMore(p) || len(placesIn(p)) > 0) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
+		return OriginUpkeep
+	}
 	if p.marker >= 0 {
 		return r.originOf(f, ps[p.marker].label, p.text)
-	}
-	if isMore(p) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
-		return OriginUpkeep
 	}
 	if o := r.said(f.Path, p.text); o != "" {
 		return o

@@ -53,6 +53,9 @@ type PruneOptions struct {
 	Retired func(key string) bool
 	// Only names the files that are pruned, all if it is empty.
 	Only []string
+	// All lets the entries leave that would be suggested, as far as they leave by
+	// themselves; a section that one would leave with stays.
+	All bool
 	// Record says what a machine wrote. Nothing else leaves, but what Include names.
 	Record
 	// Include names what somebody else wrote and may leave as well: a file; a heading,

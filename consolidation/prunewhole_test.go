@@ -80,7 +80,7 @@ func leaves(src string) []string {
 // without are the leaves that a file has for itself: comments and the line of more.
 func without(ls []string) []string {
 	return slices.DeleteFunc(ls, func(l string) bool {
-		return strings.Contains(l, "HTMLBlock: <!-- mk:") || strings.Contains(l, "HTMLBlock: <!-- from ") || strings.Contains(l, "Paragraph: More memory:")
+		return strings.Contains(l, "HTMLBlock: <!-- mk:") || strings.Contains(l, "HTMLBlock: <!-- from ") || strings.Contains(l, "HTMLBlock: <!-- moved to ") || strings.Contains(l, "Paragraph: More memory:")
 	})
 }
 

@@ -149,7 +149,7 @@ func mayGo(l leaf) bool {
 
 // isOurs reports whether a block is one that a pruning writes.
 func isOurs(l leaf) bool {
-	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, moreMark)
+	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, "<!-- moved to ") || strings.HasPrefix(l.html, moreMark)
 }
 
 // Reshaped names the files of a pruning that would no longer be read as they are, with what
@@ -198,9 +198,10 @@ func bound(f *File, ps []piece) {
 		labels = append(labels, "["+strings.ToLower(oneLine(m[1]))+"]")
 	}
 	for i := range ps {
-		if p := &ps[i]; p.may && len(labels) > 0 {
+		if p := &ps[i]; len(labels) > 0 {
 			text := strings.ToLower(oneLine(p.text))
-			p.may = !slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
+			p.bound = slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
+			p.may = p.may && !p.bound
 		}
 	}
 }

@@ -179,7 +179,7 @@ func TestProvenanceKillAnywhere(t *testing.T) {
 // what there is no room for.
 func TestPruneAll(t *testing.T) {
 	dir := t.TempDir()
-	memory := "# Memory\n\n## Tasks\n\n- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n\n## Release\n\nIn this order:\n\n1. Freeze the branch\n2. ~~Tell the keepers by post~~\n3. Tag the commit\n"
+	memory := "# Memory\n\n## Tasks\n\n- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n\n## Again\n\n- Ask Ingrid before the gate is oiled\n- [x] Renew the [certificate][c] of the quay\n\n## Release\n\nIn this order:\n\n1. Freeze the branch\n2. ~~Tell the keepers by post~~\n3. Tag the commit\n\n[c]: https://example.org/c\n"
 	putAt(t, filepath.Join(dir, "MEMORY.md"), memory, nightAt.AddDate(0, 0, -30))
 	k := kernelAt(t, dir, nightAt)
 	defer k.Close()
@@ -191,14 +191,16 @@ func TestPruneAll(t *testing.T) {
 		}
 		return p
 	}
-	if p := prune(false, true); len(p.Moves) != 0 || len(p.Suggestions) != 2 || !p.Suggestions[0].Single || p.Suggestions[1].Single || readFile(t, dir, "MEMORY.md") != memory {
+	if p := prune(false, true); len(p.Moves) != 0 || len(p.Suggestions) != 3 || !p.Suggestions[0].Single || !p.Suggestions[1].Single || p.Suggestions[2].Single || readFile(t, dir, "MEMORY.md") != memory {
 		t.Fatalf("%+v", p)
 	}
-	if p := prune(true, false); len(p.Moves) != 1 || readFile(t, dir, "MEMORY.md") != memory {
+	if p := prune(true, false); len(p.Moves) != 2 || readFile(t, dir, "MEMORY.md") != memory {
 		t.Fatalf("a preview: %+v", p)
 	}
 	p := prune(true, true)
-	if got := readFile(t, dir, "MEMORY.md"); len(p.Moves) != 1 || !strings.HasPrefix(got, strings.Replace(memory, "- [x] Renew the certificate of the gate\n", "", 1)) {
+	want := strings.Replace(memory, "- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n", "- Ask Ingrid before the gate is oiled\n<!-- moved to memory/archive/2026-03-09.md -->\n", 1)
+	want = strings.Replace(want, "- Ask Ingrid before the gate is oiled\n- [x] Renew the [", "- [x] Renew the [", 1)
+	if got := readFile(t, dir, "MEMORY.md"); len(p.Moves) != 2 || got != want {
 		t.Errorf("%+v\n%s", p.Moves, got)
 	}
 	if len(p.Suggestions) != 1 || p.Suggestions[0].Include != "Release" {

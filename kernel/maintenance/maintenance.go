@@ -147,7 +147,8 @@ type PruneRequest struct {
 	PruneOptions
 	// Apply does it. Without it nothing is written at all.
 	Apply bool
-	// All takes the single entries of people's that would be suggested as well.
+	// All takes the single entries of people's that would be suggested as well, and no
+	// others of theirs.
 	All bool
 	// QuietTime prunes observations and the working buffer alone.
 	QuietTime bool

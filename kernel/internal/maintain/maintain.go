@@ -194,7 +194,9 @@ func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
 
 // Prune is [maintenance.Keeper.Prune].
 func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*maintenance.Pruned, error) {
-	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, All: req.All, Now: nowOr(k, req.Now)})
+	o := filled(req.PruneOptions)
+	o.All = req.All
+	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: o, QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +19,6 @@ type PruneOptions struct {
 	// PruneOptions are the thresholds, Owners and Include. The day, and what is known of
 	// the files from earlier runs, is set here; Only, with QuietTime.
 	consolidation.PruneOptions
-	// All takes the entries that would be suggested, as far as they leave by themselves; a
-	// section that one would leave with stays.
-	All bool
 	// QuietTime prunes observations and the working buffer alone.
 	QuietTime bool
 	// Apply does it. Without it nothing is written at all.
@@ -66,12 +62,6 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned,
 	if err := r.pruneSafely(snap, o, out); err != nil {
 		return nil, err
 	}
-	if named := entriesOf(out.Suggestions); opt.All && len(named) > 0 {
-		o.Include, out = slices.Concat(o.Include, named), &maintenance.Pruned{Kept: []string{}}
-		if err := r.pruneSafely(snap, o, out); err != nil {
-			return nil, err
-		}
-	}
 	if err := unread(); err != nil {
 		return nil, fmt.Errorf("read what was written before: %w", err)
 	}
@@ -81,17 +71,6 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned,
 	}
 	out.Applied = true
 	return out, r.commitPruning(ctx, out, text, read)
-}
-
-// entriesOf are the names of those that are suggested for themselves.
-func entriesOf(suggestions []consolidation.Suggestion) []string {
-	var out []string
-	for i := range suggestions {
-		if s := &suggestions[i]; s.Single {
-			out = append(out, s.Include)
-		}
-	}
-	return out
 }
 
 // commitPruning writes a pruning: what files get, what they lose, the buffer last.
