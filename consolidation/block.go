@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yuin/goldmark/ast"
+
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -32,8 +34,14 @@ type piece struct {
 	sections []int
 	marker   int
 	line     int
+	// origin is who put a block where it is.
+	origin Origin
+	// to are the files that a line says that entries of its section moved to.
+	to []string
 	// may reports whether the piece may leave, gone whether it does.
 	may, gone bool
+	// bound reports whether a link's reference keeps it in its file.
+	bound bool
 }
 
 type pieceKind int
@@ -44,6 +52,7 @@ const (
 	pieceHeading
 	pieceMarker
 	pieceRule
+	piecePlace
 )
 
 // pieces cuts a file.
@@ -52,7 +61,7 @@ func pieces(f *File) []piece {
 	for i := range f.Entries {
 		byLine[f.Entries[i].StartLine] = &f.Entries[i]
 	}
-	units := markdownstore.Units(f.Doc)
+	units, begins := markdownstore.Units(f.Doc), starts(f.Doc)
 	var out []piece
 	if len(units) > 0 && units[0].Start > 0 {
 		out = append(out, piece{kind: pieceHead, text: f.Doc.Raw[:units[0].Start]})
@@ -62,6 +71,15 @@ func pieces(f *File) []piece {
 	for i, u := range units {
 		text := f.Doc.Raw[u.Start:u.End]
 		p := piece{text: text, line: u.StartLine, marker: -1, label: u.Label, sections: append([]int(nil), open...)}
+		kind, apart := begins[u.StartLine+blankBefore(text)]
+		if last := len(out) - 1; !apart && last >= 0 && out[last].kind == pieceBlock {
+			out[last].text += text
+			out[last].bullet = out[last].bullet && indented(text)
+			continue
+		}
+		if u.Kind == markdownstore.UnitHeading && kind != ast.KindHeading || u.Kind == markdownstore.UnitRule && kind != ast.KindThematicBreak {
+			u.Kind = markdownstore.UnitParagraph
+		}
 		switch u.Kind {
 		case markdownstore.UnitHeading:
 			p.kind, p.level = pieceHeading, u.Level

@@ -3,6 +3,8 @@ package consolidation
 import (
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // A bundle are the pieces that leave together or not at all, in their order. A section
@@ -64,10 +66,10 @@ func levelOf(ps []piece, head int) int {
 	return ps[head].level
 }
 
-// plain reports whether pieces are items of a list without order and nothing
-// else.
+// plain reports whether pieces are items of a list without order and nothing else, of which
+// none restricts another.
 func plain(ps []piece, run bundle) bool {
-	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet })
+	return !slices.ContainsFunc(run, func(i int) bool { return !ps[i].bullet || qualifies(ps[i].text) })
 }
 
 // leads reports whether a text introduces what follows, in any script.
@@ -82,32 +84,44 @@ func unclosed(p *piece) bool {
 	return p.entry == nil || strings.Contains(p.text, "```") || strings.Contains(p.text, "~~~") || strings.Contains(uncommented(p.text), "<!--")
 }
 
-// own marks the pieces of a file that may leave: what the options name, and what
-// memkernel wrote itself and nobody changed.
+// own finds whose the pieces of a file are, and marks those that may leave: what the
+// options name, and what a machine wrote and nobody changed.
 func (r *pruner) own(f *File, ps []piece) {
 	for i := range ps {
-		if p := &ps[i]; slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
+		p := &ps[i]
+		if slices.ContainsFunc(r.Include, func(name string) bool { return names(f, ps, p, name) }) {
 			p.may = true
 		}
-	}
-	if r.Wrote == nil {
-		return
-	}
-	for i := range ps {
-		p := &ps[i]
-		if p.kind != pieceBlock {
-			continue
-		}
-		if p.marker < 0 {
-			p.may = p.may || isMore(p) && r.Wrote(f.Path, "", asWritten(p))
-			continue
-		}
-		id := ps[p.marker].label
-		if p.may = p.may || r.Wrote(f.Path, id, asWritten(p)); p.may && len(p.sections) > 0 {
-			h := &ps[p.sections[len(p.sections)-1]]
-			h.may = h.may || r.Wrote(f.Path, id, asWritten(h))
+		switch p.kind {
+		case pieceHeading:
+			p.may = p.may || r.said(f.Path, p.text).Machine()
+		case pieceBlock:
+			p.origin = r.originIn(f, ps, p)
+			if p.to = placesIn(p); p.origin == OriginUpkeep && len(p.to) > 0 {
+				p.kind = piecePlace
+			}
+			if p.may = p.may || p.origin.Machine(); p.origin == OriginUpkeep && p.marker >= 0 && len(p.sections) > 0 {
+				h := &ps[p.sections[len(p.sections)-1]]
+				h.may = h.may || r.Wrote(f.Path, ps[p.marker].label, asWritten(h))
+			}
 		}
 	}
+	bound(f, ps)
+}
+
+// originIn is whose a block of a file is. Below no marker upkeep writes only lines that say
+// where something is.
+func (r *pruner) originIn(f *File, ps []piece, p *piece) Origin {
+	if (p.marker < 0 && isMore(p) || len(placesIn(p)) > 0) && r.Wrote != nil && r.Wrote(f.Path, "", asWritten(p)) {
+		return OriginUpkeep
+	}
+	if p.marker >= 0 {
+		return r.originOf(f, ps[p.marker].label, p.text)
+	}
+	if o := r.said(f.Path, p.text); o != "" {
+		return o
+	}
+	return OriginUnknown
 }
 
 // asWritten returns a piece as it was written.
@@ -150,4 +164,83 @@ func (r *pruner) pruned() []*File {
 		}
 	}
 	return out
+}
+
+// placeLine is what stands at the end of a section for the entries that left it.
+var placeLine = lazyregexp.New(`^<!-- moved to (\S+(?:, \S+)*) -->$`)
+
+// placesIn are the files that a piece says that entries moved to, none if it is no such
+// line.
+func placesIn(p *piece) []string {
+	if p.entry != nil || !strings.Contains(p.text, "<!-- moved to ") {
+		return nil
+	}
+	m := placeLine.FindStringSubmatch(strings.TrimSpace(p.text))
+	if m == nil {
+		return nil
+	}
+	return strings.Split(m[1], ", ")
+}
+
+// placeOfBundle is the heading of the section in which it is told where a bundle went, -1
+// for none: of what a curation wrote the line at the end of the file tells.
+func placeOfBundle(ps []piece, b bundle) int {
+	p := &ps[b[0]]
+	if len(p.sections) == 0 || p.marker >= 0 && p.origin == OriginUpkeep {
+		return -1
+	}
+	return p.sections[len(p.sections)-1]
+}
+
+// told counts the sections that stay, and in which it is to be told where bundles went.
+func told(ps []piece, all []bundle, leaves map[int]Why) int {
+	in := map[int]bool{}
+	for n, why := range leaves {
+		if h := placeOfBundle(ps, all[n]); h >= 0 && !ps[h].gone && why != WhyDuplicate {
+			in[h] = true
+		}
+	}
+	return len(in)
+}
+
+// tell writes into each section that stays, and that entries left, where they went, now and
+// before. A section that is gone needs no such line.
+func (r *pruner) tell(f *File, ps []piece, places map[int][]string) {
+	for i := range ps {
+		if p := &ps[i]; p.kind == piecePlace {
+			p.gone = true
+			if n := len(p.sections); n > 0 {
+				h := p.sections[n-1]
+				places[h] = append(slices.DeleteFunc(p.to, func(to string) bool { return r.snap.File(to) == nil }), places[h]...)
+			}
+		}
+	}
+	settle(ps)
+	open := r.endsOpen(f.Path)
+	for h, to := range places {
+		last := h
+		for i := h + 1; i < len(ps) && ps[i].kind != pieceHeading; i++ {
+			if !ps[i].gone {
+				last = i
+			}
+		}
+		if ps[h].gone || len(to) == 0 || open && !slices.ContainsFunc(ps[last+1:], func(p piece) bool { return !p.gone }) {
+			continue
+		}
+		var files []string
+		for _, t := range to {
+			if !slices.Contains(files, t) {
+				files = append(files, t)
+			}
+		}
+		eol := eolOf(f.Doc.Raw)
+		body, blanks := cutBlanks(ps[last].text)
+		if !strings.HasSuffix(body, "\n") {
+			body += eol
+		}
+		if !ps[last].bullet && ps[last].kind != pieceMarker {
+			body += eol // it would be part of some blocks
+		}
+		ps[last].text = body + "<!-- moved to " + strings.Join(files, ", ") + " -->" + eol + blanks
+	}
 }

@@ -171,13 +171,15 @@ func (c *curator) gather() {
 		}
 		of, over := sessionsOf(f.Entries), listLabels(f.Entries)
 		for j := range f.Entries {
-			c.consider(f, &f.Entries[j], of[j], over[j])
+			if e := governed(f, j); e != nil {
+				c.consider(f, e, of[j], over[j])
+			}
 		}
 	}
 	if c.Buffer != "" {
-		buffered := Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))
-		for i := range buffered {
-			if e := &buffered[i]; !strings.HasPrefix(e.Plain, quotesUser) || len(impliedTags(e)) > 0 {
+		buffered := &File{Entries: Entries(markdownstore.Parse("memory/working-buffer.md", c.Buffer))}
+		for i := range buffered.Entries {
+			if e := governed(buffered, i); e != nil && (!strings.HasPrefix(e.Plain, quotesUser) || len(impliedTags(e)) > 0) {
 				c.capture(e, c.BufferRef, "", true)
 			}
 		}

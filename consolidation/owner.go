@@ -45,7 +45,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 // takes reports whether an owning file can be given more.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
-	if f == nil || f.Err != nil || f.Doc.Binary {
+	if f == nil || f.Err != nil || f.Doc.Binary || r.endsOpen(name) {
 		return false
 	}
 	for _, o := range r.Owners {
@@ -86,6 +86,9 @@ func (r *pruner) topic(e *Entry, trail []string) string {
 		title = strings.ToUpper(name[:1]) + name[1:] // one of our own names
 	}
 	to := r.spelled("memory/" + name + ".md")
+	for n := 2; r.endsOpen(to); n++ {
+		to = r.spelled("memory/" + name + "-" + itoa(n) + ".md")
+	}
 	if r.titles[to] == "" {
 		r.titles[to] = title
 	}

@@ -43,7 +43,8 @@ var (
 
 // Present returns an entry's content as a fact of today: without the day and the
 // time, without the label that its tag implies, without what only the log needs, and
-// not longer than a fact is.
+// not longer than a fact is, but for what restricts it. It is "" where that is too long for
+// any fact.
 func Present(plain string) string {
 	s := strings.TrimPrefix(strings.TrimSpace(plain), quotesUser)
 	for before := ""; before != s; {
@@ -102,13 +103,64 @@ func bounded(s string, n int) string {
 	}
 	for _, end := range [...]string{". ", "。", "; ", "；", "! ", "！"} {
 		if at := strings.LastIndex(head, end); at > len(head)/2 {
-			return strings.TrimSpace(head[:at+len(strings.TrimSpace(end))])
+			return conditioned(s, strings.TrimSpace(head[:at+len(strings.TrimSpace(end))]))
 		}
+	}
+	if rest, _ := sentence(s[len(head):]); excepts.MatchString(lastSentence(head) + rest) {
+		return conditioned(s, head+rest)
 	}
 	if at := strings.LastIndexByte(head, ' '); at > len(head)/2 {
 		head = head[:at]
 	}
 	return closeMarks(strings.TrimRight(head, " ,;:—–-(")) + "…"
+}
+
+// mostConditions is how long a fact may get that can't be told in less without what
+// restricts it.
+const mostConditions = 3 * mostFact
+
+// conditioned is the beginning of a text with the sentences behind it that restrict it, ""
+// if that is longer than any fact may be.
+func conditioned(s, head string) string {
+	for {
+		next, _ := sentence(s[len(head):])
+		if strings.TrimSpace(next) == "" || !qualifies(next) {
+			break
+		}
+		head += next
+	}
+	if utf8.RuneCountInString(head) > mostConditions {
+		return ""
+	}
+	return strings.TrimSpace(head)
+}
+
+// sentence cuts a text behind its first sentence.
+func sentence(s string) (first, rest string) {
+	for n := 0; n < len(s); {
+		c, size := utf8.DecodeRuneInString(s[n:])
+		n += size
+		switch c {
+		case '。', '！', '？', '；':
+			return s[:n], s[n:]
+		case '.', '!', '?', ';':
+			if n == len(s) || s[n] == ' ' {
+				return s[:n], s[n:]
+			}
+		}
+	}
+	return s, ""
+}
+
+// lastSentence is what a cut text has of the sentence that it ends in.
+func lastSentence(s string) string {
+	for {
+		first, rest := sentence(s)
+		if rest == "" {
+			return first
+		}
+		s = rest
+	}
 }
 
 // closeMarks takes away the emphasis or code that a cut left open.

@@ -1,6 +1,9 @@
 package consolidation
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -51,16 +54,17 @@ type PruneOptions struct {
 	Retired func(key string) bool
 	// Only names the files that are pruned, all if it is empty.
 	Only []string
-	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above
-	// the marker of an entry; "" is no marker. Nothing else leaves, but what Include
-	// names.
-	Wrote func(path, marker, text string) bool
+	// All lets the entries leave that would be suggested, as far as they leave by
+	// themselves; a section that one would leave with stays.
+	All bool
+	// Record says what a machine wrote. Nothing else leaves, but what Include names.
+	Record
 	// Include names what somebody else wrote and may leave as well: a file; a heading,
 	// with all below it; or an entry, as [Suggestion] has it.
 	Include []string
 }
 
-// Suggestion is an entry that would leave, had memkernel written it.
+// Suggestion is an entry that would leave, had a machine written it.
 type Suggestion struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
@@ -69,6 +73,10 @@ type Suggestion struct {
 	// Include is what names it in [PruneOptions]: the entry, or the section that it
 	// leaves with.
 	Include string `json:"include"`
+	// Single reports whether it leaves by itself.
+	Single bool `json:"single"`
+	// Origin is whose it is: a person's, or nobody's that is known.
+	Origin Origin `json:"origin"`
 }
 
 // Move is an entry that leaves a file.
@@ -119,7 +127,7 @@ const mostMoves = 2000
 // Prune chooses what leaves the files of memory. It changes nothing.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
-		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}}
+		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}
 	r.known, r.failures = s.knownOf(o.NearDuplicate), sync.OnceValue(s.failures)
 	r.logs()
 	r.observations()
@@ -149,6 +157,8 @@ type pruner struct {
 	trails map[string][]string
 	items  map[string]bool
 	titles map[string]string
+	// open says which files end with something that nothing closes.
+	open map[string]bool
 }
 
 // prunes reports whether a file is to be looked at.
@@ -201,7 +211,7 @@ func (r *pruner) leave(f *File, ps []piece, b bundle, to string, why Why) {
 	if first.entry != nil {
 		plain = first.entry.Plain
 	}
-	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimSpace(text), Key: KeyHash(plain)})
+	r.out.Moves = append(r.out.Moves, Move{From: f.Path, Line: first.line + blankBefore(first.text), To: to, Why: why, Text: strings.TrimRight(text, " \t\r\n"), Key: KeyHash(plain)})
 	if to != "" {
 		r.give(to, trail, backReference(first, text, f.Path))
 	}
@@ -294,20 +304,52 @@ func settled(f *File, ps []piece) (text string, left bool) {
 	return remains(ps, eolOf(f.Doc.Raw)), true
 }
 
-// over records that a file stays over its limit, and why: most of it is not ours to
-// move, or else what.
+// over records that a file stays over its limit, and why: most of it is not a machine's, and
+// which sections are the largest, or else what.
 func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
-	theirs := 0
+	theirs, unknown := 0, 0
+	size := map[int]int{} // by the heading of the section
 	for i := range ps {
-		if p := &ps[i]; !p.gone && !p.may && p.kind != pieceMarker {
-			body, _ := cutBlanks(p.text)
-			theirs += lineCount(strings.TrimSpace(body))
+		p := &ps[i]
+		if p.gone || p.may || p.kind == pieceMarker {
+			continue
+		}
+		body, _ := cutBlanks(p.text)
+		lines := lineCount(strings.TrimSpace(body))
+		theirs += lines
+		if p.origin == OriginUnknown || p.kind != pieceBlock {
+			unknown += lines
+		}
+		if p.kind == pieceBlock && len(p.sections) > 0 {
+			size[p.sections[len(p.sections)-1]] += lines
 		}
 	}
 	if theirs > limit/2 {
-		why = count(theirs, "line is", "lines are") + " not memkernel's own and stay; --include or upkeep.include names a heading, a file or an entry that may leave"
+		why = count(theirs, "line is a person's", "lines are a person's")
+		if unknown > 0 {
+			why += ", or taken for one's (" + itoa(unknown) + "),"
+		}
+		why += " and stay" + largest(ps, size) + "; --include or upkeep.include names a heading, a file or an entry that may leave"
 	}
 	r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
+}
+
+// suggestedSections is how many sections are suggested to whom a file is too long.
+const suggestedSections = 3
+
+// largest names the largest sections of a file, by the lines of blocks right below their
+// headings.
+func largest(ps []piece, size map[int]int) string {
+	heads := slices.SortedFunc(maps.Keys(size), func(a, b int) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	var names []string
+	for _, h := range heads[:min(len(heads), suggestedSections)] {
+		label, _ := CutTags(ps[h].label)
+		names = append(names, fmt.Sprintf("%q (%s)", clip(bare(label), 60), count(size[h], "line", "lines")))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; the largest sections: " + strings.Join(names, ", ")
 }
 
 // logs brings what old logs hold of decisions and lessons, and memory doesn't have,
@@ -326,6 +368,9 @@ func (r *pruner) logs() {
 		for j := range f.Entries {
 			e := &f.Entries[j]
 			if e.State == StateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
+				continue
+			}
+			if e = governed(f, j); e == nil {
 				continue
 			}
 			got := Earned{e.Plain, e.Tags}
@@ -386,7 +431,7 @@ func (r *pruner) worth(ps []piece, b bundle) float64 {
 		if e.State == StateOpen {
 			w++
 		}
-		if len(e.From) == 0 {
+		if len(e.From) == 0 && !ps[i].origin.Machine() {
 			w += byHand
 		}
 		if e.Date != "" && e.Date <= r.Day && e.Date >= addDays(r.Day, -7) {

@@ -29,7 +29,7 @@ func (r *pruner) memory() {
 	for n, b := range all {
 		switch ours := r.may(ps, b); {
 		case r.fresh(f, ps, b):
-		case !ours:
+		case !ours && !(r.All && len(b) == 1 && !ps[b[0]].bound):
 			r.suggest(f, ps, b, why)
 		case len(b) == 1 && why[b[0]] != "":
 			leaves[n] = why[b[0]]
@@ -37,12 +37,17 @@ func (r *pruner) memory() {
 		}
 	}
 	r.makeRoom(f, ps, all, leaves)
+	places := map[int][]string{}
 	for n, b := range all {
 		if w := leaves[n]; w != "" {
-			r.leave(f, ps, b, r.target(ps, b, w), w)
+			to := r.target(ps, b, w)
+			r.leave(f, ps, b, to, w)
+			if h := placeOfBundle(ps, b); h >= 0 && to != "" {
+				places[h] = append(places[h], to)
+			}
 		}
 	}
-	r.finishMemory(f, ps)
+	r.finishMemory(f, ps, places)
 }
 
 // target returns the file that gets a bundle, "" for none.
@@ -79,7 +84,7 @@ func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 	for _, i := range b {
 		p := &ps[i]
-		if why[i] == "" {
+		if why[i] == "" || p.bound {
 			continue
 		}
 		name := lineRef(strings.TrimSpace(p.text))
@@ -89,7 +94,7 @@ func (r *pruner) suggest(f *File, ps []piece, b bundle, why map[int]Why) {
 				name = bare(label)
 			}
 		}
-		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name})
+		r.out.Suggestions = append(r.out.Suggestions, Suggestion{Path: f.Path, Line: p.line + blankBefore(p.text), Why: why[i], Text: strings.TrimSpace(p.text), Include: name, Single: len(b) == 1, Origin: p.origin})
 	}
 }
 
@@ -175,7 +180,7 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 		return cmp.Or(cmp.Compare(r.worth(ps, all[x]), r.worth(ps, all[y])), cmp.Compare(dateOf(&ps[all[x][0]]), dateOf(&ps[all[y][0]])))
 	})
 	for _, n := range order {
-		if text, _ := settled(f, ps); lineCount(text) <= r.MemoryLines-moreLines || len(r.out.Moves)+len(leaves) >= mostMoves {
+		if text, _ := settled(f, ps); lineCount(text) <= r.MemoryLines-moreLines*(1+told(ps, all, leaves)) || len(r.out.Moves)+len(leaves) >= mostMoves {
 			return
 		}
 		leaves[n] = WhyRoom
@@ -185,12 +190,13 @@ func (r *pruner) makeRoom(f *File, ps []piece, all []bundle, leaves map[int]Why)
 	}
 }
 
-// finishMemory writes the line that lists where more is.
-func (r *pruner) finishMemory(f *File, ps []piece) {
+// finishMemory writes the lines that say where more is.
+func (r *pruner) finishMemory(f *File, ps []piece, places map[int][]string) {
 	n := f.lineCount()
 	if slices.ContainsFunc(r.out.Moves, func(m Move) bool { return m.From == f.Path }) {
+		r.tell(f, ps, places)
 		text, _ := settled(f, ps)
-		if l := r.moreLine(f); l != "" {
+		if l := r.moreLine(f); l != "" && !r.endsOpen(f.Path) {
 			eol := eolOf(f.Doc.Raw)
 			if text != "" && !strings.HasSuffix(text, "\n") {
 				text += eol

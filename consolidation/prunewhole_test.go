@@ -80,7 +80,7 @@ func leaves(src string) []string {
 // without are the leaves that a file has for itself: comments and the line of more.
 func without(ls []string) []string {
 	return slices.DeleteFunc(ls, func(l string) bool {
-		return strings.Contains(l, "HTMLBlock: <!-- mk:") || strings.Contains(l, "HTMLBlock: <!-- from ") || strings.Contains(l, "Paragraph: More memory:")
+		return strings.Contains(l, "HTMLBlock: <!-- mk:") || strings.Contains(l, "HTMLBlock: <!-- from ") || strings.Contains(l, "HTMLBlock: <!-- moved to ") || strings.Contains(l, "Paragraph: More memory:")
 	})
 }
 
@@ -291,7 +291,7 @@ func TestPruneSuggests(t *testing.T) {
 	if len(p.Moves) != 1 || !strings.Contains(p.Moves[0].Text, "The lamps want oil") || strings.Contains(became(p, "MEMORY.md"), "lamps") {
 		t.Fatalf("what leaves is %+v", p.Moves)
 	}
-	if len(p.Suggestions) != 3 || p.Suggestions[2].Include != "Rules" || p.Suggestions[2].Why != consolidation.WhyDuplicate || len(p.Over) != 1 || !strings.Contains(p.Over[0], "not memkernel's own") {
+	if len(p.Suggestions) != 3 || p.Suggestions[2].Include != "Rules" || p.Suggestions[2].Why != consolidation.WhyDuplicate || len(p.Over) != 1 || !strings.Contains(p.Over[0], `lines are a person's, or taken for one's (8), and stay; the largest sections: "Tasks" (3 lines), "Rules" (2 lines), "2026-01-01" (2 lines); --include`) {
 		t.Fatalf("%+v, %q", p.Suggestions, p.Over)
 	}
 	for _, s := range p.Suggestions[:2] {

@@ -104,7 +104,7 @@ func Pruned(w io.Writer, out *maintenance.Pruned, p Style) error {
 			fmt.Fprintf(w, "%s\n", p.Paint(Gray, fmt.Sprintf("and %s more that could leave; --json has all", Thousands(len(out.Suggestions)-i))))
 			break
 		}
-		fmt.Fprintf(w, "%s stays %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(s.Path), s.Line)), p.Paint(Gray, Printable(fmt.Sprintf("(%s; --include %q lets it leave)", s.Why, s.Include))))
+		fmt.Fprintf(w, "%s stays %s\n", p.Paint(Bold, fmt.Sprintf("%s:%d", Printable(s.Path), s.Line)), p.Paint(Gray, Printable(fmt.Sprintf("(%s, %s; --include %q lets it leave)", s.Why, whose[s.Origin], s.Include))))
 		fmt.Fprintf(w, "    %s\n", Printable(clipped(s.Text, shownMove)))
 	}
 	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
@@ -116,6 +116,10 @@ func Pruned(w io.Writer, out *maintenance.Pruned, p Style) error {
 	_, err := fmt.Fprintf(w, "%s %s moved, %s of the working buffer emptied, %s left\n", EntryCount(len(out.Moves)), done, Size(int64(out.BufferBytes)), Size(int64(out.BufferLeft)))
 	return err
 }
+
+// whose says whose an entry is that stays.
+var whose = map[consolidation.Origin]string{consolidation.OriginHand: "changed by hand", consolidation.OriginWords: "a person's words", consolidation.OriginUnknown: "of nobody known",
+	consolidation.OriginAgent: "an agent's, among others'", consolidation.OriginTool: "a tool's, among others'", consolidation.OriginUpkeep: "upkeep's, among others'"}
 
 // UnknownNames says which names of --include name nothing.
 func UnknownNames(names []string) []string {

@@ -43,6 +43,11 @@ type Keeper interface {
 	// and named. It changes nothing. Its error is a [consolidation.NoEntryError] if there
 	// is none of the name.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
+	// Provenance says who put what a line of a file belongs to there, and who said it, as
+	// far as it is known: a person by hand or in a session, an agent, a tool, upkeep. Lines
+	// begin at 1; a line without an entry, and a file that memory does not have, are an
+	// error. It changes nothing.
+	Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error)
 	// Guard says what MEMORY.md lost that is neither in an owning file, a topic or the
 	// archive, nor was taken out by a pruning, which has it in a backup. It changes
 	// nothing.
@@ -224,6 +229,9 @@ type PruneRequest struct {
 	PruneOptions
 	// Apply does it. Without it nothing is written at all.
 	Apply bool
+	// All takes the single entries of people's that would be suggested as well, and no
+	// others of theirs.
+	All bool
 	// QuietTime prunes observations and the working buffer alone.
 	QuietTime bool
 	Now       time.Time

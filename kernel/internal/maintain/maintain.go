@@ -198,7 +198,9 @@ func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
 
 // Prune is [maintenance.Keeper.Prune].
 func (k *Keeper) Prune(ctx context.Context, req maintenance.PruneRequest) (*maintenance.Pruned, error) {
-	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: filled(req.PruneOptions), QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
+	o := filled(req.PruneOptions)
+	o.All = req.All
+	p, err := k.Upkeep.Prune(ctx, upkeep.PruneOptions{PruneOptions: o, QuietTime: req.QuietTime, Apply: req.Apply, Now: nowOr(k, req.Now)})
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
 	}
@@ -232,6 +234,15 @@ func (k *Keeper) Why(ctx context.Context, req maintenance.WhyRequest) (*maintena
 	}
 	g.Use, err = k.Inspector.Use(ctx, g.Text)
 	return g, err
+}
+
+// Provenance is [maintenance.Keeper.Provenance].
+func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error) {
+	p, err := k.Upkeep.Provenance(ctx, path, line)
+	if err != nil {
+		return p, fmt.Errorf("provenance: %w", err)
+	}
+	return p, nil
 }
 
 // Guard is [maintenance.Keeper.Guard].

@@ -21,7 +21,7 @@ func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
 		return nil, err
 	}
 	defer unlock()
-	o, err := observeTurn(ctx, s, w, t)
+	o, err := observeTurn(ctx, d, s, w, t)
 	if err != nil {
 		s.Invalidate() // what stands on disk counts
 		return o, err
@@ -48,7 +48,7 @@ func (d *Desk) openTurn(ctx context.Context, t *Turn) (*session.Session, *intake
 	return s, in, unlock, nil
 }
 
-func observeTurn(ctx context.Context, s *session.Session, w *intake, t Turn) (*Observation, error) {
+func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t Turn) (*Observation, error) {
 	w.absorb(s)
 	hosts := w.Hosts
 	o := &Observation{Outcome: Committed, Ingested: len(w.Out.New)}
@@ -81,6 +81,9 @@ func observeTurn(ctx context.Context, s *session.Session, w *intake, t Turn) (*O
 	if !stands && t.Branch == "" {
 		// Before the turn stands: delivered again after a kill it would be a duplicate.
 		o.Faults = append(o.Faults, s.Life.Log().Asked(ctx, w.Msgs[turnStart(w.Msgs, end):end], t.Now)...)
+	}
+	if !stands {
+		o.Faults = append(o.Faults, d.hearWrites(ctx, s, w.Msgs[:end], t)...)
 	}
 	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -41,6 +42,7 @@ type Desk struct {
 	// Facts asks that model for facts of the logs at a moment; it may take long. Nil asks
 	// nobody.
 	Facts    func(ctx context.Context, now time.Time)
+	Upkeep   *upkeep.Keeper // keeps who wrote what into memory's files
 	LowWater int
 	Now      func() time.Time
 }

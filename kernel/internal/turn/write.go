@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
@@ -129,6 +132,9 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	if req.ID == "" {
 		req.ID = ids.Page("me", s.Name, req.Path, text)
 	}
+	if err := d.Upkeep.Hear(ctx, remembered(s, &req, text)); err != nil {
+		return nil, fmt.Errorf("remember: %w", err)
+	}
 	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
 	if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 		return &Remembered{ID: kept.ID, Ref: memkernel.Ref{Path: kept.Path}, Masked: masked, Unwritten: kept.Error()}, nil
@@ -139,4 +145,23 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	}
 	d.Memory.Sync.Written()
 	return &Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}, nil
+}
+
+// remembered is what is known of who says a text that is remembered: an agent, but for what
+// it says that the user asked for. The log of a day is nobody's to change, so nothing is.
+func remembered(s *session.Session, req *RememberRequest, text string) upkeep.Heard {
+	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
+	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {
+		return h
+	}
+	o := consolidation.OriginAgent
+	if slices.Contains(req.Tags, consolidation.Human) {
+		o = consolidation.OriginWords
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(l) != "" {
+			h.Lines[consolidation.LineHash(l)] = o
+		}
+	}
+	return h
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,17 +45,18 @@ func (r *run) need(path, text string) string {
 	return r.keep(text)
 }
 
-// pruneSafely is a pruning that touches no file which holds a secret.
+// pruneSafely is a pruning that touches no file which holds a secret, and none of which
+// what stays would be rendered otherwise.
 func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOptions, out *maintenance.Pruned) error {
 	p := snap.Prune(o)
-	bad := r.heldIn(p)
-	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) && !slices.Contains(bad, f.Path) {
-		bad = append(bad, f.Path) // nobody can tell what of it is new, so nothing leaves it
+	bad := r.refused(p)
+	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) {
+		bad[f.Path] = heldBack // nobody can tell what of it is new, so nothing leaves it
 	}
 	if len(bad) > 0 {
 		var only []string
 		for i := range snap.Files {
-			if f := &snap.Files[i]; !r.secret(f.Doc.Raw) && (len(o.Only) == 0 || slices.Contains(o.Only, f.Path)) {
+			if f := &snap.Files[i]; bad[f.Path] == "" && !r.secret(f.Doc.Raw) && (len(o.Only) == 0 || slices.Contains(o.Only, f.Path)) {
 				only = append(only, f.Path)
 			}
 		}
@@ -63,15 +65,33 @@ func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOpt
 		} else {
 			p = snap.Prune(o)
 		}
-		for _, path := range bad {
-			out.Kept = append(out.Kept, path+": "+heldBack)
+		for _, path := range slices.Sorted(maps.Keys(bad)) {
+			out.Kept = append(out.Kept, path+": "+bad[path])
 		}
-		if worse := r.heldIn(p); len(worse) > 0 {
-			return fmt.Errorf("%s: %s", strings.Join(worse, ", "), heldBack)
+		worse := r.refused(p)
+		if names := slices.Sorted(maps.Keys(worse)); len(names) > 0 {
+			return fmt.Errorf("%s: %s", strings.Join(names, ", "), worse[names[0]])
 		}
 	}
 	out.Pruning = *p
 	return nil
+}
+
+// refused are the files of a pruning that can't be touched, and why.
+func (r *run) refused(p *consolidation.Pruning) map[string]string {
+	out := map[string]string{}
+	for path, what := range p.Reshaped() {
+		out[path] = fmt.Sprintf("%s would be read otherwise after the change (%s), so nothing is moved: mend the Markdown there", path, what)
+		for _, m := range p.Moves {
+			if m.To == path {
+				out[m.From] = out[path]
+			}
+		}
+	}
+	for _, path := range r.heldIn(p) {
+		out[path] = heldBack
+	}
+	return out
 }
 
 // heldIn are the files of a pruning that hold a secret.

@@ -113,6 +113,10 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			}
 			before = f.Doc.Raw
 		}
+		c := consolidation.Pruning{Changes: []consolidation.Change{{Path: out.Path, Before: before, Add: text}}}
+		if what := c.Reshaped()[out.Path]; what != "" {
+			return fmt.Errorf("%s would not be read as it is with more at its end (%s): close the code, comment or HTML that it ends in", out.Path, what)
+		}
 		r.adds(out.Path, before, text)
 		r.promise.Entries, r.promise.Facts = len(out.Entries), factsOf(&out.Curation)
 	}

@@ -49,9 +49,12 @@ func (r *run) prune(ctx context.Context, opt PruneOptions) (*maintenance.Pruned,
 		return nil, err
 	}
 	graves := gravesOf(r.log)
-	wrote, unread := r.wrote()
+	record, unread, err := r.record()
+	if err != nil {
+		return nil, err
+	}
 	o := opt.PruneOptions
-	o.Day, o.Young, o.Wrote, o.Retired = r.promise.Day, young, wrote, func(key string) bool { return graves[key] }
+	o.Day, o.Young, o.Record, o.Retired = r.promise.Day, young, record, func(key string) bool { return graves[key] }
 	if opt.QuietTime {
 		o.Only = []string{"observations.md", "memory/observations.md"}
 	}

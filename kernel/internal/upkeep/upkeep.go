@@ -178,10 +178,18 @@ type done struct {
 	Kept  []string          `json:"kept,omitempty"`
 }
 
-// value is an entry of the page: one of the two.
+// value is an entry of the page: one of the three.
 type value struct {
 	Run  *promise `json:"run,omitempty"`
 	Done *done    `json:"done,omitempty"`
+	Said *said    `json:"said,omitempty"`
+}
+
+// said are the lines that an observed session wrote into a file, by their
+// [consolidation.LineHash], with who said them.
+type said struct {
+	Path  string                          `json:"path"`
+	Lines map[string]consolidation.Origin `json:"lines"`
 }
 
 // logged is a run with what became of it.

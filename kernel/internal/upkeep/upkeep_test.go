@@ -151,3 +151,19 @@ func TestJobs(t *testing.T) {
 		t.Errorf("the record is %q, %v", record, err)
 	}
 }
+
+// TestStructureIsGuarded: where what is written would be read as part of something that
+// stands there, nothing is written, and the error names the line.
+func TestStructureIsGuarded(t *testing.T) {
+	for _, open := range []string{"```\nnever closed\n", "<!-- never closed\n", "<script>\nnever closed\n"} {
+		k, l, dir := keeper(t)
+		before := "# Memory\n\n- The boats are in the long shed.\n\n" + open
+		put(t, dir, "MEMORY.md", before)
+		if _, err := curate(k); err == nil || !strings.Contains(err.Error(), "MEMORY.md would not be read as it is") || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%q: %v", open, err)
+		}
+		if got := memoryOf(t, dir); got != before || len(l.entries) != 0 {
+			t.Errorf("%q: %d entries were promised, and the file is\n%s", open, len(l.entries), got)
+		}
+	}
+}

@@ -1,10 +1,143 @@
 package upkeep
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
 )
+
+// mostSaid bounds the lines of a file that one call says: more are no memory.
+const mostSaid = 2000
+
+// Heard is what a call of an observed session wrote into a file.
+type Heard struct {
+	// ID names the call: what it wrote is kept once.
+	ID, Path string
+	// Lines are who said what it wrote, by [consolidation.LineHash].
+	Lines map[string]consolidation.Origin
+	// Whole: it wrote the file anew, so that what stood there may be among the lines. Read:
+	// what stood there was read in the session before, and is not among them.
+	Whole, Read bool
+	Now         time.Time
+}
+
+// Hear keeps who said the lines that an observed session wrote into a file: hashes, which
+// reveal nothing to whom doesn't have the line. A file that was written anew may have held
+// any line before: unless a run saw it, or the session read it, nothing is kept.
+func (k *Keeper) Hear(ctx context.Context, h Heard) error {
+	if k.Files == nil || len(h.Lines) == 0 {
+		return nil
+	}
+	r, unlock, err := k.begin(ctx, kindSeen, h.Now, true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	id := entryID("said", h.ID, h.Path)
+	if slices.ContainsFunc(r.journal.Entries(), func(e Entry) bool { return e.ID == id }) {
+		return nil
+	}
+	stood := map[string]bool{}
+	if h.Whole {
+		before, err := r.lastSeen(h.Path)
+		if err != nil || before == "" && !h.Read {
+			return err
+		}
+		for l := range strings.SplitSeq(before, "\n") {
+			stood[consolidation.LineHash(l)] = true
+		}
+	}
+	known, err := saidIn(r.journal)
+	if err != nil {
+		return err
+	}
+	s := said{Path: h.Path, Lines: map[string]consolidation.Origin{}}
+	for _, hash := range slices.Sorted(maps.Keys(h.Lines)) {
+		if !stood[hash] && known[h.Path][hash] == "" && len(s.Lines) < mostSaid {
+			s.Lines[hash] = h.Lines[hash]
+		}
+	}
+	if len(s.Lines) == 0 {
+		return nil
+	}
+	if err := appendLog(r.journal, id, value{Said: &s}, h.Now); err != nil {
+		r.journal.Forget()
+		return err
+	}
+	return nil
+}
+
+// saidIn is who said lines of files, by path and hash. What a person said stays a
+// person's.
+func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
+	out := map[string]map[string]consolidation.Origin{}
+	for _, e := range j.Entries() {
+		var v value
+		if err := json.Unmarshal(e.Value, &v); err != nil {
+			return nil, fmt.Errorf("read entry %s of the project's journal: %w", e.ID, err)
+		}
+		if v.Said == nil {
+			continue
+		}
+		if out[v.Said.Path] == nil {
+			out[v.Said.Path] = map[string]consolidation.Origin{}
+		}
+		for hash, o := range v.Said.Lines {
+			if was := out[v.Said.Path][hash]; was != consolidation.OriginWords {
+				out[v.Said.Path][hash] = o
+			}
+		}
+	}
+	return out, nil
+}
+
+// Provenance says who put what a line of a file belongs to there, as of now.
+func (k *Keeper) Provenance(ctx context.Context, path string, line int) (p consolidation.Provenance, err error) {
+	if k.Files == nil {
+		return p, errOff
+	}
+	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	if err != nil {
+		return p, err
+	}
+	defer unlock()
+	snap, err := r.Snapshot(ctx)
+	if err != nil {
+		return p, err
+	}
+	rec, unread, err := r.record()
+	if err != nil {
+		return p, err
+	}
+	p, ok := snap.Provenance(path, line, rec)
+	if err := unread(); err != nil {
+		return p, fmt.Errorf("read what was written before: %w", err)
+	}
+	if !ok {
+		return p, fmt.Errorf("%s:%d: no entry of memory is there: name a file of memory and a line of one of its entries", path, line)
+	}
+	return p, nil
+}
+
+// record is what the journal and the backups say of who wrote what; unread is why a backup
+// could not be read, once it was asked for.
+func (r *run) record() (rec consolidation.Record, unread func() error, err error) {
+	known, err := saidIn(r.journal)
+	if err != nil {
+		return rec, nil, err
+	}
+	rec.Wrote, unread = r.wrote()
+	rec.Said = func(path, hash string) consolidation.Origin { return known[path][hash] }
+	return rec, unread, nil
+}
 
 // wrote tells which pieces of a file a curation or pruning wrote, by what the journal
 // promised and the backups hold. What stands there otherwise than it was written is

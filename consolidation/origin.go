@@ -1,0 +1,159 @@
+package consolidation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Origin says who put an entry where it stands, or said what it says.
+type Origin string
+
+// The origins.
+const (
+	// OriginHand is a person who wrote into the file, or changed there what was written.
+	OriginHand Origin = "hand"
+	// OriginWords are a person's words in a session, as the person typed them.
+	OriginWords Origin = "words"
+	// OriginAgent is an agent's statement, OriginTool a tool's output.
+	OriginAgent Origin = "agent"
+	OriginTool  Origin = "tool"
+	// OriginUpkeep is a curation or a pruning.
+	OriginUpkeep Origin = "upkeep"
+	// OriginUnknown is nobody that is known: it is treated as a person's.
+	OriginUnknown Origin = "unknown"
+)
+
+// Machine reports whether no person said it.
+func (o Origin) Machine() bool { return o == OriginAgent || o == OriginTool || o == OriginUpkeep }
+
+// Provenance is where an entry comes from.
+type Provenance struct {
+	// Origin is who put it where it stands.
+	Origin Origin `json:"origin"`
+	// ID is the marker that it stands above, "" if there is none.
+	ID string `json:"id,omitempty"`
+	// From is what an entry of a curation was made of, as it says itself; Said is who said
+	// that, "" if there is no From.
+	From []string `json:"from,omitempty"`
+	Said Origin   `json:"said,omitempty"`
+}
+
+// Record is what is known of who wrote into files. Its functions may be nil.
+type Record struct {
+	// Wrote reports whether memkernel wrote a piece of a file, as it is there, above the
+	// marker of an entry; "" is no marker.
+	Wrote func(path, marker, text string) bool
+	// Said gives who said a line of a file that an observed session wrote there, by its
+	// [LineHash]; "" if none did.
+	Said func(path, hash string) Origin
+}
+
+// LineHash identifies a line as it is written, without the blanks round it. It reveals
+// nothing to whom doesn't have the line.
+func LineHash(line string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Provenance says where what a line of a file belongs to comes from; ok is false if no
+// entry is there.
+func (s *Snapshot) Provenance(path string, line int, r Record) (p Provenance, ok bool) {
+	f := s.File(path)
+	if f == nil {
+		return p, false
+	}
+	i := slices.IndexFunc(f.Entries, func(e Entry) bool { return e.StartLine <= line && line <= e.EndLine })
+	if i < 0 {
+		return p, false
+	}
+	e := &f.Entries[i]
+	p = Provenance{Origin: r.originOf(f, e.ID, e.Text), ID: e.ID, From: e.From}
+	for _, ref := range e.From {
+		if from, at, found := strings.Cut(ref, "#L"); found && from != path {
+			at, _, _ = strings.Cut(at, "-")
+			if q, ok := s.Provenance(from, number(at), r); ok {
+				p.Said = q.Origin
+				if q.Said != "" {
+					p.Said = q.Said
+				}
+			}
+		}
+	}
+	if len(p.From) > 0 && p.Said == "" {
+		p.Said = OriginUnknown
+	}
+	return p, true
+}
+
+// number reads a line's number, 0 if it is none.
+func number(s string) int {
+	n := 0
+	for _, c := range s {
+		if c < '0' || c > '9' || n > 1<<30 {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// originOf is who put a text into a file, above the marker of an entry. In logs, which
+// nobody may change, the marker tells: the kernel alone writes there with one.
+func (r Record) originOf(f *File, marker, text string) Origin {
+	if r.Wrote != nil && r.Wrote(f.Path, marker, strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")) {
+		return OriginUpkeep
+	}
+	if o := r.said(f.Path, text); o != "" {
+		return o
+	}
+	if marker == "" {
+		return OriginUnknown
+	}
+	if f.Kind == markdownstore.KindDaily || f.Kind == markdownstore.KindBuffer {
+		return kept(marker, text)
+	}
+	return OriginHand // somebody put it below what has the mark, or changed that
+}
+
+// kept is who said what the kernel keeps in a log by itself, by the marker's kind: a
+// statement that an agent wrote down, or what was captured of a session.
+func kept(marker, text string) Origin {
+	plain := strings.TrimLeft(text, " \t-*+")
+	kind, _, _ := strings.Cut(marker, "-")
+	switch {
+	case kind == "up":
+		return OriginUpkeep
+	case kind == "me":
+		return OriginAgent
+	case strings.HasPrefix(plain, "["+string(Human)+"]"), strings.HasPrefix(plain, quotesUser):
+		return OriginWords
+	case strings.HasPrefix(plain, "["+string(Lesson)+"]"):
+		return OriginTool // it came of a tool's failure
+	}
+	return OriginAgent
+}
+
+// said is who said all lines of a text, "" if it isn't known of one of them: a person where
+// any is a person's, else a tool where any is a tool's.
+func (r Record) said(path, text string) Origin {
+	if r.Said == nil {
+		return ""
+	}
+	var out Origin
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		switch o := r.Said(path, LineHash(l)); {
+		case o == "":
+			return ""
+		case out == "", o == OriginWords, o == OriginTool && out == OriginAgent:
+			out = o
+		}
+	}
+	return out
+}

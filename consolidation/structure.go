@@ -1,0 +1,305 @@
+package consolidation
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+)
+
+// commonMark reads and renders as the readers of memory do: CommonMark with tables and
+// tasks. HTML is rendered as it is written, so that it can be compared.
+var commonMark = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList, extension.Strikethrough), goldmark.WithRendererOptions(html.WithUnsafe()))
+})
+
+// leaf is a block without blocks in it, as it is rendered.
+type leaf struct {
+	// in are the kinds of the blocks that it is in, with the markers of lists, and its
+	// own; html is its content, links resolved.
+	in, html string
+	line     int
+}
+
+// same reports whether two leaves are rendered alike in the same place.
+func (l leaf) same(m leaf) bool { return l.in == m.in && l.html == m.html }
+
+// leaves are the leaves of a file, in order, front matter left out. A paragraph in a list
+// counts the same whether blank lines part the items or not: that changes where an item
+// leaves.
+func leaves(path, raw string) []leaf {
+	d := markdownstore.Parse(path, strings.ReplaceAll(raw, "\r\n", "\n"))
+	w := &leafWalk{source: []byte(d.Body), md: commonMark(), first: d.BodyLine}
+	w.walk(w.md.Parser().Parse(text.NewReader(w.source)), "")
+	return w.out
+}
+
+type leafWalk struct {
+	source []byte
+	md     goldmark.Markdown
+	first  int // the line of the file that the source begins with
+	at     int // how far lines are counted
+	out    []leaf
+}
+
+func (w *leafWalk) walk(n ast.Node, in string) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		kind := in + "/" + c.Kind().String()
+		switch l := c.(type) {
+		case *ast.List:
+			kind += string(l.Marker)
+		case *ast.TextBlock:
+			kind = in + "/Paragraph"
+		case *ast.Heading:
+			kind += fmt.Sprint(l.Level)
+		case *ast.LinkReferenceDefinition:
+			continue // what it defines is in the links
+		}
+		if f := c.FirstChild(); f != nil && f.Type() == ast.TypeBlock {
+			w.walk(c, kind)
+			continue
+		}
+		if b := c.Lines(); b != nil && b.Len() > 0 {
+			if start := b.At(0).Start; start >= w.at {
+				w.first, w.at = w.first+bytes.Count(w.source[w.at:start], []byte("\n")), start
+			}
+		}
+		w.out = append(w.out, leaf{kind, w.render(c), w.first})
+	}
+}
+
+// render is the content of a block as HTML.
+func (w *leafWalk) render(n ast.Node) string {
+	var b bytes.Buffer
+	if n.FirstChild() == nil {
+		if err := w.md.Renderer().Render(&b, w.source, n); err != nil {
+			return err.Error()
+		}
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if err := w.md.Renderer().Render(&b, w.source, c); err != nil {
+			return err.Error()
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// reshapes says what a change does to the meaning of what people read, "" if nothing: all
+// that stays is rendered as it was, in its order, and what is new is rendered as it is by
+// itself. Left are the blocks that leave.
+func (c *Change) reshapes(left []string) string {
+	before := leaves(c.Path, c.Before)
+	if c.Add != "" {
+		after := leaves(c.Path, strings.TrimRight(c.Before, "\r\n")+"\n\n"+c.Add)
+		for i, l := range append(slices.Clone(before), leaves(c.Path, c.Add)...) {
+			if i >= len(after) || !l.same(after[i]) {
+				return changes(l)
+			}
+		}
+		return ""
+	}
+	after := leaves(c.Path, c.Text)
+	gone := map[leaf]int{}
+	for _, block := range left {
+		for _, l := range leaves(c.Path, block) {
+			gone[leaf{in: l.in, html: l.html}]++
+		}
+	}
+	for _, l := range before {
+		for len(after) > 0 && isOurs(after[0]) && !l.same(after[0]) {
+			after = after[1:]
+		}
+		bare := leaf{in: l.in, html: l.html}
+		switch {
+		case len(after) > 0 && l.same(after[0]):
+			after = after[1:]
+		case gone[bare] > 0:
+			gone[bare]--
+		case !mayGo(l):
+			return changes(l)
+		}
+	}
+	for _, l := range after {
+		if !isOurs(l) {
+			return changes(l)
+		}
+	}
+	return ""
+}
+
+func changes(l leaf) string {
+	return fmt.Sprintf("line %d, %q, would be rendered otherwise", l.line, clip(oneLine(l.html), 60))
+}
+
+// mayGo reports whether a block goes with what it names: a heading, a rule, a marker.
+func mayGo(l leaf) bool {
+	kind := l.in[strings.LastIndexByte(l.in, '/')+1:]
+	return strings.HasPrefix(kind, "Heading") || kind == "ThematicBreak" || isOurs(l)
+}
+
+// isOurs reports whether a block is one that a pruning writes.
+func isOurs(l leaf) bool {
+	return strings.HasPrefix(l.html, "<!-- mk:") || strings.HasPrefix(l.html, "<!-- moved to ") || strings.HasPrefix(l.html, moreMark)
+}
+
+// Reshaped names the files of a pruning that would no longer be read as they are, with what
+// of them would be: what stays would be rendered otherwise, or what they get would not be
+// rendered as it is written, as behind code that nothing closes.
+func (p *Pruning) Reshaped() map[string]string {
+	left := map[string][]string{}
+	for _, m := range p.Moves {
+		left[m.From] = append(left[m.From], m.Text)
+	}
+	out := map[string]string{}
+	for i := range p.Changes {
+		if c := &p.Changes[i]; c.Before != "" {
+			if what := c.reshapes(left[c.Path]); what != "" {
+				out[c.Path] = what
+			}
+		}
+	}
+	return out
+}
+
+// endsOpen reports whether what is appended to a file is taken for something else, such as
+// code that nothing closes.
+func (r *pruner) endsOpen(path string) bool {
+	f := r.snap.File(path)
+	if f == nil || f.Doc.Raw == "" {
+		return false
+	}
+	open, known := r.open[path]
+	if !known {
+		c := Change{Path: path, Before: f.Doc.Raw, Add: "<!-- end -->\n"}
+		open = c.reshapes(nil) != ""
+		r.open[path] = open
+	}
+	return open
+}
+
+// refDefinition is where a file says what a reference means: [label]: destination. Found
+// where there is none it only keeps what names it in its place.
+var refDefinition = lazyregexp.New(`(?m)^[ \t>*+-]*\[([^\]\n]+)\]:`)
+
+// bound keeps what a reference binds to its file: who defines one and who uses it.
+func bound(f *File, ps []piece) {
+	var labels []string
+	for _, m := range refDefinition.FindAllStringSubmatch(f.Doc.Raw, -1) {
+		labels = append(labels, "["+strings.ToLower(oneLine(m[1]))+"]")
+	}
+	for i := range ps {
+		if p := &ps[i]; len(labels) > 0 {
+			text := strings.ToLower(oneLine(p.text))
+			p.bound = slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(text, l) })
+			p.may = p.may && !p.bound
+		}
+	}
+}
+
+// starts are the lines of a document at which blocks and items of lists begin that are in
+// no other block, with what they are.
+func starts(d markdownstore.Document) map[int]ast.NodeKind {
+	source := []byte(strings.ReplaceAll(d.Body, "\r\n", "\n"))
+	out, line, at := map[int]ast.NodeKind{}, d.BodyLine, 0
+	add := func(n ast.Node) {
+		if pos := n.Pos(); pos >= at && pos <= len(source) {
+			line, at = line+bytes.Count(source[at:pos], []byte("\n")), pos
+			out[line] = n.Kind()
+		}
+	}
+	root := commonMark().Parser().Parse(text.NewReader(source))
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() != ast.KindList {
+			add(n)
+			continue
+		}
+		for i := n.FirstChild(); i != nil; i = i.NextSibling() {
+			add(i)
+		}
+	}
+	return out
+}
+
+// DefaultLossShare is the share of its lines that MEMORY.md may lose at once.
+const DefaultLossShare = .25
+
+// LostLine is a line that a change takes out of a file.
+type LostLine struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Loss is what a change of a file loses.
+type Loss struct {
+	Path string `json:"path"`
+	// Lines is how many lines with anything in them the file had; Lost are those
+	// that are nowhere any more.
+	Lines int        `json:"lines"`
+	Lost  []LostLine `json:"lost"`
+	// Share is the share of the lines that are lost, Limit what may be, and Refused
+	// whether it is more.
+	Share   float64 `json:"share"`
+	Limit   float64 `json:"limit"`
+	Refused bool    `json:"refused"`
+}
+
+// FindLoss returns which lines of before are neither in after nor, as found
+// reports, anywhere else. Bullets, blanks and comments make no difference.
+func FindLoss(path, before, after string, limit float64, found func(line string) bool) *Loss {
+	has := map[string]bool{}
+	for l := range strings.SplitSeq(after, "\n") {
+		has[LineKey(l)] = true
+	}
+	out := &Loss{Path: path, Lost: []LostLine{}, Limit: limit}
+	n := 0
+	for l := range strings.SplitSeq(before, "\n") {
+		n++
+		key := LineKey(l)
+		if key == "" {
+			continue
+		}
+		out.Lines++
+		if !has[key] && (found == nil || !found(key)) {
+			out.Lost = append(out.Lost, LostLine{n, strings.TrimSpace(l)})
+		}
+	}
+	if out.Lines > 0 {
+		out.Share = float64(len(out.Lost)) / float64(out.Lines)
+	}
+	out.Refused = limit > 0 && out.Share > limit
+	return out
+}
+
+// LineKey returns what identifies a line wherever it is: "" for one without
+// content, a rule or a marker.
+func LineKey(l string) string { return strings.Trim(uncommented(l), " \t\r-*+#_=") }
+
+// Says returns a function that reports whether any file but one holds a line,
+// by its [LineKey].
+func (s *Snapshot) Says(but string) func(key string) bool {
+	var has map[string]bool
+	return func(key string) bool {
+		if has == nil {
+			has = map[string]bool{}
+			for i := range s.Files {
+				f := &s.Files[i]
+				if f.Path == but || f.Err != nil || !f.Evergreen() && !f.archived() {
+					continue
+				}
+				for l := range strings.SplitSeq(f.Doc.Raw, "\n") {
+					has[LineKey(l)] = true
+				}
+			}
+		}
+		return has[key]
+	}
+}

@@ -1,0 +1,190 @@
+package turn
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// hearWrites keeps what the calls of a turn wrote into memory's files, before the turn
+// stands: delivered again after a kill it would be a duplicate. What can't be kept is a
+// fault: the lines are taken for a person's.
+func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t Turn) []fault.Fault {
+	if d.Memory == nil {
+		return nil
+	}
+	var out []fault.Fault
+	for i := ingest.Unseen(s.Account.Observed[t.Branch].Offset.Key, msgs); i < len(msgs); i++ {
+		for j := range msgs[i].Parts {
+			c := msgs[i].Parts[j].Call
+			if c == nil || !strings.Contains(c.Input, ".md") {
+				continue
+			}
+			kind, paths := toolcall.Classify(c.Name, c.Input)
+			if kind != toolcall.CallEdit {
+				continue
+			}
+			r := answerTo(c.ID, msgs[i+1:])
+			if r == nil || r.IsError || r.Synthetic {
+				continue
+			}
+			for _, p := range paths {
+				if p = d.memoryPath(p); p == "" {
+					continue
+				}
+				h := d.heard(s, msgs[:i], c, r, p)
+				h.ID, h.Now = ids.Page("said", s.Name, t.Branch, c.ID, ids.Hash(c.Input)), t.Now
+				if err := d.Upkeep.Hear(ctx, h); err != nil {
+					out = append(out, fault.Fault{Code: fault.Net, Key: msgs[i].Key, Cause: p, Detail: "who wrote what was not recorded: " + err.Error()})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// answerTo is the result of a call, nil if there is none.
+func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
+	for i := range msgs {
+		for j := range msgs[i].Parts {
+			if r := msgs[i].Parts[j].Result; r != nil && r.CallID == id {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// memoryPath is a path that a call names as memory has it, "" if it is none of memory's.
+func (d *Desk) memoryPath(p string) string {
+	files := d.Memory.Private
+	if path.IsAbs(p) || filepath.IsAbs(filepath.FromSlash(p)) {
+		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(files.Dir()), "/")+"/")
+		if !ok {
+			return ""
+		}
+		p = rest
+	}
+	if _, ok := files.Classify(p); !ok {
+		return ""
+	}
+	return p
+}
+
+// leastSaid is how much a line says that is not found in other texts by chance, in bytes.
+const leastSaid = 8
+
+// heard is what a successful call wrote into a file, with who said it: what a person typed
+// before is the person's, what a tool put out the tool's, and what was read before, or is
+// part of what the call replaces, stood there already and is left out.
+func (d *Desk) heard(s *session.Session, before []memkernel.Message, c *memkernel.ToolCall, r *memkernel.ToolResult, p string) upkeep.Heard {
+	text := toolcall.Written(c.Name, c.Input)
+	e := d.evidence(before, p)
+	e.stood = append(e.stood, text.Old...)
+	h := upkeep.Heard{Path: p, Lines: map[string]consolidation.Origin{}, Whole: text.Whole, Read: e.read || strings.Contains(strings.ToLower(textOf(r)), "created")}
+	for _, block := range text.New {
+		for l := range strings.SplitSeq(strings.ReplaceAll(block, "\r\n", "\n"), "\n") {
+			if o := e.origin(consolidation.LineKey(l)); o != "" && s.Masker.Text(l) == l {
+				h.Lines[consolidation.LineHash(l)] = o
+			}
+		}
+	}
+	return h
+}
+
+// evidence are the texts of a conversation up to a call.
+type evidence struct {
+	typed, tools, stood []string
+	words               []string // typed, as keys
+	read                bool     // the file was read or written anew before
+}
+
+// evidence sorts what was said before. A result of a tool that searches memory or reads a
+// file shows what may be a person's.
+func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
+	e := &evidence{}
+	calls := map[string]*memkernel.ToolCall{}
+	for i := range msgs {
+		m := &msgs[i]
+		own, quoted := transcript.Typed(*m)
+		if own+quoted != "" {
+			e.typed = append(e.typed, own, quoted)
+			e.words = append(e.words, " "+consolidation.Key(own)+" ", " "+consolidation.Key(quoted)+" ")
+		}
+		for j := range m.Parts {
+			switch part := &m.Parts[j]; {
+			case part.Call != nil:
+				calls[part.Call.ID] = part.Call
+				if strings.Contains(part.Call.Input, ".md") {
+					e.stood = append(e.stood, toolcall.Written(part.Call.Name, part.Call.Input).Old...)
+				}
+			case part.Result != nil:
+				c := calls[part.Result.CallID]
+				if c == nil {
+					e.stood = append(e.stood, textOf(part.Result))
+					continue
+				}
+				kind, paths := toolcall.Classify(c.Name, c.Input)
+				for _, q := range paths {
+					e.read = e.read || !part.Result.IsError && d.memoryPath(q) == p && (kind == toolcall.CallRead || toolcall.Written(c.Name, c.Input).Whole)
+				}
+				if kind == toolcall.CallRead || strings.Contains(strings.ToLower(c.Name), "memory") {
+					e.stood = append(e.stood, textOf(part.Result))
+				} else if kind != toolcall.CallEdit {
+					e.tools = append(e.tools, textOf(part.Result))
+				}
+			case m.Role != memkernel.RoleAssistant && part.Text != "":
+				e.stood = append(e.stood, part.Text) // what hosts put there, and what was typed
+			}
+		}
+	}
+	return e
+}
+
+// origin is who said a line, by its key; "" if it may have stood there, or is too short to
+// tell.
+func (e *evidence) origin(key string) consolidation.Origin {
+	plain, _ := consolidation.CutTags(key)
+	words := consolidation.Key(plain)
+	switch {
+	case len(key) < leastSaid:
+		return ""
+	case holds(e.typed, key), len(words) >= leastSaid && holds(e.words, " "+words+" "):
+		return consolidation.OriginWords
+	case holds(e.stood, key):
+		return ""
+	case holds(e.tools, key):
+		return consolidation.OriginTool
+	}
+	return consolidation.OriginAgent
+}
+
+func holds(texts []string, s string) bool {
+	for _, t := range texts {
+		if strings.Contains(t, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf is the text of a result.
+func textOf(r *memkernel.ToolResult) string {
+	var b strings.Builder
+	for i := range r.Content {
+		b.WriteString(r.Content[i].Text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

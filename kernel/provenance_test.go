@@ -1,0 +1,212 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/crashtest"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// called are a call of a tool and its result.
+func called(n int, name string, args map[string]any, result string, failed bool) []memkernel.Message {
+	input, err := json.Marshal(args)
+	if err != nil {
+		panic(err)
+	}
+	id := fmt.Sprintf("call-%d", n)
+	return []memkernel.Message{
+		{Role: memkernel.RoleAssistant, Key: id, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: name, Input: string(input)}}}},
+		{Role: memkernel.RoleUser, Key: id + "-r", Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: name, Content: []memkernel.Part{{Kind: memkernel.PartText, Text: result}}, IsError: failed}}}},
+	}
+}
+
+// turnOfCalls is a turn in which a person asks, tools are called, and the agent says that it is
+// done.
+func turnOfCalls(ask string, calls ...[]memkernel.Message) []memkernel.Message {
+	out := []memkernel.Message{{Role: memkernel.RoleUser, Key: "ask", Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: ask, Typed: true}}}}
+	for _, c := range calls {
+		out = append(out, c...)
+	}
+	return append(out, memkernel.Message{Role: memkernel.RoleAssistant, Key: "done", Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "That is done."}}})
+}
+
+const (
+	byPerson = "- The long shed belongs to the harbour office"
+	byWords  = "- Never force-push to the main branch"
+	byTool   = "- sweeper listens on 0.0.0.0:9100"
+	byAgent  = "- The crane seems to be stuck on rainy mornings"
+)
+
+// What an observed session wrote into a file is whose the session shows it to be; whatever
+// it can't show is nobody's that is known.
+func TestProvenanceOfWrites(t *testing.T) {
+	read := called(1, "Read", map[string]any{"file_path": "MEMORY.md"}, "     1\t# Memory\n     2\t\n     3\t"+byPerson+"\n", false)
+	ports := called(2, "Bash", map[string]any{"command": "ss -ltn"}, strings.TrimPrefix(byTool, "- ")+"\n", false)
+	after := "# Memory\n\n" + byPerson + "\n" + byWords + "\n" + byTool + "\n" + byAgent + "\n"
+	edit := func(failed bool) []memkernel.Message {
+		return called(3, "Edit", map[string]any{"file_path": "MEMORY.md", "old_string": byPerson, "new_string": strings.Join([]string{byPerson, byWords, byTool, byAgent}, "\n")}, "edited", failed)
+	}
+	write := called(3, "Write", map[string]any{"file_path": "MEMORY.md", "content": after}, "The file has been updated", false)
+	created := called(3, "Write", map[string]any{"file_path": "MEMORY.md", "content": after}, "File created successfully", false)
+	shell := called(3, "bash", map[string]any{"command": "cat >> MEMORY.md <<'EOF'\n" + byWords + "\n" + byTool + "\n" + byAgent + "\nEOF"}, "", false)
+	patch := called(3, "apply_patch", map[string]any{"input": "*** Begin Patch\n*** Update File: MEMORY.md\n@@\n " + byPerson + "\n+" + byWords + "\n+" + byTool + "\n+" + byAgent + "\n*** End Patch"}, "Done!", false)
+	const u, w, to, a = consolidation.OriginUnknown, consolidation.OriginWords, consolidation.OriginTool, consolidation.OriginAgent
+	for name, c := range map[string]struct {
+		calls [][]memkernel.Message
+		want  [4]consolidation.Origin
+	}{
+		"edit":              {[][]memkernel.Message{read, ports, edit(false)}, [4]consolidation.Origin{u, w, to, a}},
+		"patch":             {[][]memkernel.Message{ports, patch}, [4]consolidation.Origin{u, w, to, a}},
+		"shell":             {[][]memkernel.Message{ports, shell}, [4]consolidation.Origin{u, w, to, a}},
+		"write behind read": {[][]memkernel.Message{read, ports, write}, [4]consolidation.Origin{u, w, to, a}},
+		"write of new file": {[][]memkernel.Message{ports, created}, [4]consolidation.Origin{a, w, to, a}},
+		"write unseen":      {[][]memkernel.Message{ports, write}, [4]consolidation.Origin{u, u, u, u}},
+		"failed":            {[][]memkernel.Message{read, ports, edit(true)}, [4]consolidation.Origin{u, u, u, u}},
+		"nothing":           {nil, [4]consolidation.Origin{u, u, u, u}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			putAt(t, filepath.Join(dir, "MEMORY.md"), after, nightAt.AddDate(0, 0, -3))
+			k := kernelAt(t, dir, nightAt)
+			defer k.Close()
+			turn := kernel.Turn{Messages: turnOfCalls("never force-push to the main branch! Note what you find out in MEMORY.md", c.calls...)}
+			for range 2 { // delivered again it is known
+				if o := observe(t, k, turn); len(o.Faults) > 0 {
+					t.Fatalf("%+v", o.Faults)
+				}
+			}
+			for i, want := range c.want {
+				p, err := k.Maintenance().Provenance(context.Background(), "MEMORY.md", 3+i)
+				if err != nil || p.Origin != want {
+					t.Errorf("line %d is said to be of %q, want %q: %v", 3+i, p.Origin, want, err)
+				}
+			}
+			p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: maintenance.PruneOptions{MemoryLines: 3}, Apply: true, Now: nightAt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest := readFile(t, dir, "MEMORY.md")
+			for i, line := range []string{byPerson, byWords, byTool, byAgent} {
+				if stays := strings.Contains(rest, line+"\n"); stays == c.want[i].Machine() {
+					t.Errorf("%q of %q stays: %t\n%+v", line, c.want[i], stays, p.Moves)
+				}
+			}
+		})
+	}
+}
+
+// What upkeep wrote says who said it where it comes from; what somebody changed of it is a
+// person's.
+func TestProvenanceOfUpkeep(t *testing.T) {
+	dir := t.TempDir()
+	putAt(t, filepath.Join(dir, "MEMORY.md"), "# Memory\n\n- Written by hand.\n", nightAt)
+	putAt(t, filepath.Join(dir, "memory", "2026-03-09.md"), "# 2026-03-09\n\n- [human] Every report is to be a table with two columns.\n<!-- mk:fl-0123456789abcdef -->\n- [decision] The nets are kept in the long shed because the short one leaks.\n<!-- mk:me-0123456789abcdef -->\n", nightAt)
+	k := kernelAt(t, dir, nightAt)
+	defer k.Close()
+	if c := curated(t, k, true); len(c.Entries) != 2 {
+		t.Fatalf("%+v", c.Entries)
+	}
+	text := readFile(t, dir, "MEMORY.md")
+	origin := func(line string) consolidation.Provenance {
+		t.Helper()
+		at := strings.Index(readFile(t, dir, "MEMORY.md"), line)
+		p, err := k.Maintenance().Provenance(context.Background(), "MEMORY.md", 1+strings.Count(text[:max(at, 0)], "\n"))
+		if err != nil || at < 0 {
+			t.Fatalf("%q: %v in\n%s", line, err, text)
+		}
+		return p
+	}
+	if p := origin("- [human] Every"); p.Origin != consolidation.OriginUpkeep || p.Said != consolidation.OriginWords || p.ID == "" || len(p.From) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if p := origin("- [decision] The nets"); p.Origin != consolidation.OriginUpkeep || p.Said != consolidation.OriginAgent {
+		t.Errorf("%+v", p)
+	}
+	if p := origin("- Written by hand."); p.Origin != consolidation.OriginUnknown || p.Said != "" {
+		t.Errorf("%+v", p)
+	}
+	text = strings.Replace(text, "two columns", "three columns", 1)
+	putAt(t, filepath.Join(dir, "MEMORY.md"), text, nightAt)
+	if p := origin("- [human] Every"); p.Origin != consolidation.OriginHand {
+		t.Errorf("what was put right: %+v", p)
+	}
+	for _, bad := range []string{"MEMORY.md", "memory/none.md", "../MEMORY.md"} {
+		if _, err := k.Maintenance().Provenance(context.Background(), bad, 1); err == nil || !strings.Contains(err.Error(), bad+":1") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// provenanceTurn is a turn in which an agent writes into MEMORY.md.
+func provenanceTurn() kernel.Turn {
+	return kernel.Turn{Messages: turnOfCalls("note it", called(1, "Edit", map[string]any{"file_path": "MEMORY.md", "old_string": byPerson, "new_string": byPerson + "\n" + byAgent}, "edited", false))}
+}
+
+// TestProvenanceCrashChild is the delivery that TestProvenanceKillAnywhere kills.
+func TestProvenanceCrashChild(t *testing.T) {
+	dir := crashtest.Child(t)
+	putAt(t, filepath.Join(dir, "MEMORY.md"), "# Memory\n\n"+byPerson+"\n"+byAgent+"\n", nightAt)
+	k := kernelAt(t, dir, nightAt)
+	defer k.Close()
+	observe(t, k, provenanceTurn())
+	fmt.Println("DONE")
+}
+
+// TestProvenanceKillAnywhere kills the delivery of a turn before each of its writes:
+// delivered again, who wrote what is known.
+func TestProvenanceKillAnywhere(t *testing.T) {
+	crashtest.EveryWrite(t, "TestProvenanceCrashChild", 5, func(dir string, n int, out []byte) {
+		k := kernelAt(t, dir, nightAt)
+		defer k.Close()
+		observe(t, k, provenanceTurn())
+		for line, want := range map[int]consolidation.Origin{3: consolidation.OriginUnknown, 4: consolidation.OriginAgent} {
+			if p, err := k.Maintenance().Provenance(context.Background(), "MEMORY.md", line); err != nil || p.Origin != want {
+				t.Fatalf("killed at %d: line %d is said to be of %q: %v", n, line, p.Origin, err)
+			}
+		}
+	})
+}
+
+// All takes what is listed for itself, and nothing else: not what it stands among, and not
+// what there is no room for.
+func TestPruneAll(t *testing.T) {
+	dir := t.TempDir()
+	memory := "# Memory\n\n## Tasks\n\n- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n\n## Again\n\n- Ask Ingrid before the gate is oiled\n- [x] Renew the [certificate][c] of the quay\n\n## Release\n\nIn this order:\n\n1. Freeze the branch\n2. ~~Tell the keepers by post~~\n3. Tag the commit\n\n[c]: https://example.org/c\n"
+	putAt(t, filepath.Join(dir, "MEMORY.md"), memory, nightAt.AddDate(0, 0, -30))
+	k := kernelAt(t, dir, nightAt)
+	defer k.Close()
+	prune := func(all, apply bool) *maintenance.Pruned {
+		t.Helper()
+		p, err := k.Maintenance().Prune(context.Background(), maintenance.PruneRequest{PruneOptions: maintenance.PruneOptions{MemoryLines: 3}, All: all, Apply: apply, Now: nightAt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := prune(false, true); len(p.Moves) != 0 || len(p.Suggestions) != 3 || !p.Suggestions[0].Single || !p.Suggestions[1].Single || p.Suggestions[2].Single || readFile(t, dir, "MEMORY.md") != memory {
+		t.Fatalf("%+v", p)
+	}
+	if p := prune(true, false); len(p.Moves) != 2 || readFile(t, dir, "MEMORY.md") != memory {
+		t.Fatalf("a preview: %+v", p)
+	}
+	p := prune(true, true)
+	want := strings.Replace(memory, "- [x] Renew the certificate of the gate\n- Ask Ingrid before the gate is oiled\n", "- Ask Ingrid before the gate is oiled\n<!-- moved to memory/archive/2026-03-09.md -->\n", 1)
+	want = strings.Replace(want, "- Ask Ingrid before the gate is oiled\n- [x] Renew the [", "- [x] Renew the [", 1)
+	if got := readFile(t, dir, "MEMORY.md"); len(p.Moves) != 2 || got != want {
+		t.Errorf("%+v\n%s", p.Moves, got)
+	}
+	if len(p.Suggestions) != 1 || p.Suggestions[0].Include != "Release" {
+		t.Errorf("%+v", p.Suggestions)
+	}
+	if _, err := k.Maintenance().UndoPrune(context.Background(), nightAt); err != nil || readFile(t, dir, "MEMORY.md") != memory {
+		t.Errorf("%v\n%s", err, readFile(t, dir, "MEMORY.md"))
+	}
+}

@@ -1,0 +1,102 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// Text is what a call that changes files writes into them, as far as its arguments tell.
+type Text struct {
+	// New are the texts that it writes, Old those that it says stood there before.
+	New, Old []string
+	// Whole reports whether it writes files anew, so that what stood there may be in New.
+	Whole bool
+}
+
+// oldKeys are the arguments that hold what stood in a file, whereKeys those that say where.
+var (
+	oldKeys    = Names("old_string old_str old_text oldtext oldstring search find before old_content")
+	whereKeys  = Names(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
+	wholeTools = Names("write write_file create_file update_file create")
+)
+
+// Written returns what a call that changes files writes; it is empty for any other.
+func Written(tool, input string) Text {
+	if k, _ := Classify(tool, input); k != CallEdit {
+		return Text{}
+	}
+	var t Text
+	if shellTools[baseTool(tool)] {
+		cmd, _ := shellCommand(input)
+		if !strings.Contains(cmd, "*** Begin Patch") {
+			t.Whole = !strings.Contains(cmd, ">>") && !strings.Contains(cmd, "tee -a")
+			t.New = append(t.New, cmd)
+			for _, m := range quoted.FindAllString(cmd, -1) {
+				t.New = append(t.New, m[1:len(m)-1])
+			}
+			return t
+		}
+		t.patch(cmd)
+		return t
+	}
+	if len(patchPaths(input)) > 0 {
+		body := input
+		for _, k := range [...]string{"input", "patch", "command"} {
+			if v := stringArg(input, k); v != "" {
+				body = v
+			}
+		}
+		t.patch(body)
+		return t
+	}
+	var v any
+	if json.Unmarshal([]byte(input), &v) == nil {
+		t.arguments("", v)
+	}
+	t.Whole = len(t.Old) == 0 && (wholeTools[baseTool(tool)] || stringArg(input, "command") == "create")
+	return t
+}
+
+// quoted is a word in quotes of a command.
+var quoted = lazyregexp.New(`"[^"]*"|'[^']*'`)
+
+// patch reads a patch in the Codex format: what its lines add, and what they find.
+func (t *Text) patch(body string) {
+	for line := range strings.Lines(body) {
+		switch line = strings.TrimRight(line, "\r\n"); {
+		case strings.HasPrefix(line, "+"):
+			t.New = append(t.New, line[1:])
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"):
+			t.Old = append(t.Old, line[1:])
+		}
+	}
+}
+
+// arguments reads the arguments of an edit, in a stable order.
+func (t *Text) arguments(key string, v any) {
+	switch v := v.(type) {
+	case string:
+		switch key = strings.ToLower(key); {
+		case oldKeys[key]:
+			t.Old = append(t.Old, v)
+		case !whereKeys[key]:
+			t.New = append(t.New, v)
+		}
+	case []any:
+		for _, e := range v {
+			t.arguments(key, e)
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		for _, k := range keys {
+			t.arguments(k, v[k])
+		}
+	}
+}
