@@ -116,7 +116,7 @@ func listLabels(entries []Entry) []string {
 // where they name nothing so: what stands below may only make sense of that.
 func subject(trail []string) string {
 	for _, h := range slices.Backward(trail) {
-		if len(codeNames(h)) == 0 {
+		if len(codeNames(h)) == 0 || headed(h) == worthPassing {
 			continue
 		}
 		for _, sep := range [...]string{": ", "：", " — ", " – ", " - "} {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -326,7 +327,12 @@ func taggedReachable(t *testing.T, dir string) {
 			}
 			// What memkernel wrote may be answered by the place that it was taken from.
 			at := slices.IndexFunc(r.Hits, func(h retrieval.Hit) bool {
-				return strings.Contains(h.Text, e.Plain) || slices.Contains(e.From, fmt.Sprintf("%s#L%d", h.Path, h.StartLine))
+				return strings.Contains(h.Text, e.Plain) || slices.ContainsFunc(e.From, func(ref string) bool {
+					path, line, _ := strings.Cut(ref, "#L")
+					n, err := strconv.Atoi(line)
+					more := slices.ContainsFunc(h.More, func(m retrieval.More) bool { return m.StartLine <= n && n <= m.EndLine })
+					return err == nil && path == h.Path && (more || h.StartLine <= n && n <= h.EndLine)
+				})
 			})
 			if at == 0 {
 				first++
