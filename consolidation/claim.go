@@ -15,14 +15,20 @@ type claim struct {
 	// subject are the words that name it, sorted; said is the value as it is
 	// written.
 	subject string
-	value   value
-	said    string
-	file    *File
-	entry   *Entry
-	line    int
+	// key is the same for subjects in the same words, in whichever number and order.
+	key   string
+	value value
+	said  string
+	file  *File
+	entry *Entry
+	line  int
 	// label reports whether the subject is a label, which means something else
 	// under another heading.
 	label bool
+	// loose reports that the words of a whole sentence are the subject; text
+	// is the line.
+	loose bool
+	text  string
 }
 
 var (
@@ -33,11 +39,15 @@ var (
 	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = lazyregexp.New(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
-	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})`)
+	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
 	// versioned is "uses Go 1.26", of whatever it is that uses it.
 	versioned = lazyregexp.New(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
 	// placed is "X lives in Y": of such a thing there is one.
 	placed = lazyregexp.New(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
+	// owned is "X owns Y" and "X is responsible for Y": whoever it is, there is one.
+	owned = lazyregexp.New(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
+	// ownedBy is the same with the thing first.
+	ownedBy = lazyregexp.New(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
 	// replaced are words by which an entry states that it replaces another, or
 	// that something changed.
 	replaced = lazyregexp.New(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
@@ -53,19 +63,16 @@ var small = map[string]bool{
 // claims lists what a file claims. Only entries that still hold claim anything,
 // and none that mentions a change: it names the old value too.
 func claims(f *File) []claim {
-	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine {
+	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || f.archived() {
 		return nil
 	}
 	var out []claim
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitTable || e.Kind == markdownstore.UnitQuote {
+		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote {
 			continue
 		}
-		found := entryClaims(f, e)
-		if e.State != StateNone {
-			found = taskClaim(f, e)
-		}
+		found := claimsOf(f, e)
 		// Looked for last: it takes longest, and few entries claim anything.
 		if len(found) > 0 && !replaced.MatchString(e.Plain) && !replaced.MatchString(strings.Join(e.Trail, " ")) {
 			out = append(out, found...)
@@ -74,13 +81,110 @@ func claims(f *File) []claim {
 	return out
 }
 
+func claimsOf(f *File, e *Entry) []claim {
+	switch {
+	case e.State != StateNone:
+		return taskClaim(f, e)
+	case slices.ContainsFunc(e.Trail, past):
+		return nil
+	case e.Kind == markdownstore.UnitTable:
+		return tableClaims(f, e)
+	}
+	found := entryClaims(f, e)
+	if !e.Dated {
+		found = append(found, wholeClaims(f, e)...)
+	}
+	return found
+}
+
+// past reports whether a heading is one of what was, or of examples.
+func past(heading string) bool {
+	return slices.ContainsFunc(words(heading), func(w string) bool { return lexicon().bygone[w] }) || holdsAny(heading, lexicon().bygoneHan)
+}
+
+// wholeClaims reads the sentences of an entry, whose lines are one text unless one
+// begins an item.
+func wholeClaims(f *File, e *Entry) []claim {
+	if slices.ContainsFunc(e.Trail, turns) {
+		return nil
+	}
+	var out []claim
+	body := strings.Split(uncommented(e.Text), "\n")
+	for i := 0; i < len(body); {
+		n := e.StartLine + i
+		text := strings.TrimSpace(bullet.ReplaceAllString(body[i], ""))
+		for i++; i < len(body) && bullet.FindString(body[i]) == ""; i++ {
+			text += " " + strings.TrimSpace(body[i])
+		}
+		text, _ = CutTags(text)
+		for sentence := range cutAt(untimed(text), ". ", "; ", "! ", "。", "；", "！") {
+			for _, c := range statements(strings.TrimRight(sentence, ".!。！ ")) {
+				c.file, c.entry, c.line = f, e, n
+				c.label = strings.ContainsAny(sentence, ":：=")
+				c.text = text
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// turns reports whether a heading turns what stands under it into its opposite.
+func turns(heading string) bool {
+	return slices.ContainsFunc(words(heading), func(w string) bool {
+		return lexicon().negator[w] || w == "avoid" || w == "don" || strings.HasSuffix(lexicon().side[w], ":no") || strings.HasSuffix(lexicon().side[w], ":off")
+	}) || holdsAny(heading, lexicon().negatorsHan) || strings.Contains(heading, "禁")
+}
+
+// scope are the settings that a claim is about: those that its line, its headings
+// and its file name.
+func (c *claim) scope() string {
+	var out []string
+	for _, s := range append([]string{c.text, c.file.Path, c.subject}, c.entry.Trail...) {
+		for _, w := range words(s) {
+			if lexicon().setting[w] {
+				out = append(out, w)
+			}
+		}
+		for _, w := range lexicon().settingsHan {
+			if strings.Contains(s, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	for i, w := range out {
+		switch w {
+		case "prod", "produktion", "producción", "生产", "生產":
+			out[i] = "production"
+		case "stage":
+			out[i] = "staging"
+		case "dev", "entwicklung", "desarrollo", "开发", "開発":
+			out[i] = "development"
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " ")
+}
+
+// bracketed is what stands in brackets.
+var bracketed = lazyregexp.New(`[(（]([^()（）]*)[)）]`)
+
+// aside is what stands in brackets in the line of a claim.
+func (c *claim) aside() string {
+	var out []string
+	for _, m := range bracketed.FindAllStringSubmatch(c.text, -1) {
+		out = append(out, m[1])
+	}
+	return keyOf(strings.Join(out, " "))
+}
+
 // taskClaim returns the claim that a task is open or done.
 func taskClaim(f *File, e *Entry) []claim {
 	if len(words(e.Plain)) < 3 {
 		return nil
 	}
 	side := "progress:" + string(e.State)
-	return []claim{{subject: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
+	return []claim{{subject: "task: " + Key(e.Plain), key: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
 }
 
 // entryClaims reads the lines of an entry: each line of its own, a list item as one
@@ -99,6 +203,7 @@ func entryClaims(f *File, e *Entry) []claim {
 		for sentence := range sentences(text) {
 			if c, ok := sentenceClaim(sentence, e); ok {
 				c.file, c.entry, c.line = f, e, n
+				c.text = text
 				out = append(out, c)
 			}
 		}
@@ -109,15 +214,20 @@ func entryClaims(f *File, e *Entry) []claim {
 // claimable reports whether one of the forms may fit a line.
 func claimable(l string) bool {
 	low := " " + strings.ToLower(l)
-	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
+	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, owners) || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
 }
 
-// sentences cuts a line where a full stop or a semicolon ends something.
+// sentences cuts a line where a full stop, a semicolon or a bracket ends something.
 func sentences(s string) func(yield func(string) bool) {
+	return cutAt(s, ". ", "; ", "。", "；", " (")
+}
+
+// cutAt cuts a text at any of the ends, and gives what is between.
+func cutAt(s string, ends ...string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for rest := s; rest != ""; {
 			at := len(rest)
-			for _, end := range [...]string{". ", "; ", "。", "；", " ("} {
+			for _, end := range ends {
 				if i := strings.Index(rest, end); i >= 0 && i < at {
 					at = i
 				}
@@ -138,6 +248,7 @@ var (
 	attributes = []string{"port ", "version ", "branch ", "host ", "region "}
 	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
 		" scheduled ", " set ", " planned ", " place ", " happen"}
+	owners  = []string{" own", " maintain", " leads ", " led ", " respons", " charge", " zuständig", " verantwortlich", "由"}
 	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " è ", " é "}
 )
 
@@ -151,8 +262,11 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	low := strings.ToLower(s)
 	if holdsAny(low, attributes) {
 		if m := attributed.FindStringSubmatch(s); m != nil {
-			return makeClaim(m[1]+" "+m[2], m[3], nil)
+			return makeClaim(m[1]+" "+m[2]+" "+m[4], m[3], nil)
 		}
+	}
+	if m := ownerOf(s, low); m != nil {
+		return makeClaim(m[0]+" owner", m[1], nil)
 	}
 	if m := versionOf(s); m != nil {
 		return makeClaim(m[1]+" version", m[2], nil)
@@ -208,6 +322,20 @@ func labelTrail(e *Entry) []string {
 	return append([]string{""}, e.Trail...)
 }
 
+// ownerOf finds what somebody is responsible for, and who.
+func ownerOf(s, low string) []string {
+	if !holdsAny(low, owners) {
+		return nil
+	}
+	if m := owned.FindStringSubmatch(s); m != nil {
+		return []string{m[2], m[1]}
+	}
+	if m := ownedBy.FindStringSubmatch(s); m != nil {
+		return []string{m[1] + m[3] + m[5], m[2] + m[4] + m[6]}
+	}
+	return nil
+}
+
 // versionOf fits "uses Go 1.26" to a sentence that ends with a number.
 func versionOf(s string) []string {
 	if s == "" || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
@@ -246,7 +374,7 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 		return claim{}, false
 	}
 	names := subjectWords(subject)
-	if v.kind == kindNumber && v.unit == "" && strings.Contains(strings.ToLower(subject), "version") {
+	if v.kind == kindNumber && v.unit == "" && versionWord.MatchString(subject) {
 		v.kind = kindVersion // 16, beside 16.2
 	}
 	if v.kind == kindVersion && v.unit == "" && !slices.Contains(names, "version") && len(names) == 1 && !general[names[0]] {
@@ -264,7 +392,8 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	if len(names) == 0 || len(names) == 1 && trail == nil && len([]rune(names[0])) < 3 || len(names) > 2*mostSubject {
 		return claim{}, false
 	}
-	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
+	subject = strings.Join(names, " ")
+	return claim{subject: subject, key: keyOf(subject), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
 // subjectWords returns the words that name something, without those that don't. A

@@ -12,10 +12,14 @@ import (
 // contradictions reports every pair that [CheckContradictions] looks for.
 //
 // A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X
-// runs on port 5432", "X lives in Y", the box of a task. Two claims disagree if they
-// name one subject in the same words, their values are of one kind (number and unit,
-// version, date, weekday, time of day, address, state, name), and neither only adds
-// detail to the other. What holds today is
+// runs on port 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task; or
+// a whole sentence, whose value is what its other words are the subject of: a number
+// with its unit, a day of the week, a state, or that it is so and not otherwise. Two
+// claims disagree if they name one subject in the same words, their values are of one
+// kind (number and unit, version, date, weekday, time of day, address, telephone, state,
+// name), and neither only adds detail to the other. Those of different settings
+// (staging, production) never do, nor what stands in quotation marks, under a heading of
+// what was, or beside words of doubt, of the past, of an example. What holds today is
 //
 //   - of a file about how things are, all that it claims; where sections of one
 //     file are dated, what the newest claims;
@@ -32,17 +36,24 @@ func (a *auditor) contradictions() {
 	who := peopleIn(a.snap)
 	for i := range a.snap.Files {
 		for _, c := range claims(&a.snap.Files[i]) {
-			c.subject = who.rename(c.subject)
-			k := c.subject + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
+			c.subject, c.key = who.rename(c.subject), who.rename(c.key)
+			k := c.key + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
 			if by[k] == nil {
 				subjects = append(subjects, k)
 			}
 			by[k] = append(by[k], c)
 		}
 	}
+	told := map[[2]place]bool{}
 	for _, k := range subjects {
-		a.compare(current(by[k]))
+		a.compare(current(by[k]), told)
 	}
+}
+
+// place is a line of a file.
+type place struct {
+	path string
+	line int
 }
 
 // people are the names by which files speak of the user.
@@ -102,11 +113,15 @@ func current(cs []claim) []claim {
 }
 
 // compare reports each claim that disagrees with an earlier one, once.
-func (a *auditor) compare(cs []claim) {
+func (a *auditor) compare(cs []claim, told map[[2]place]bool) {
 	for i := 1; i < len(cs); i++ {
 		for j := range i {
+			pair := [2]place{{cs[j].file.Path, cs[j].line}, {cs[i].file.Path, cs[i].line}}
 			if conflict(&cs[j], &cs[i]) {
-				a.disagreement(&cs[j], &cs[i])
+				if !told[pair] {
+					told[pair] = true
+					a.disagreement(&cs[j], &cs[i])
+				}
 				break
 			}
 		}
@@ -116,6 +131,15 @@ func (a *auditor) compare(cs []claim) {
 // conflict reports whether c, of a curated file, and d contradict each other.
 func conflict(c, d *claim) bool {
 	if !c.file.Evergreen() || !c.value.disagree(d.value) {
+		return false
+	}
+	if c.scope() != d.scope() {
+		return false
+	}
+	if x, y := c.aside(), d.aside(); x != y && x != "" && y != "" {
+		return false
+	}
+	if (c.loose || d.loose) && !sureOf(c, d) {
 		return false
 	}
 	if c.label && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
@@ -129,6 +153,19 @@ func conflict(c, d *claim) bool {
 		return false // done since
 	}
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
+}
+
+// sureOf reports whether whole sentences that differ in a value alone may be compared:
+// beside each other, what differs in a day, an hour, an address or a count may be so of
+// both.
+func sureOf(c, d *claim) bool {
+	if c.file != d.file {
+		return true
+	}
+	if !slices.Equal(c.entry.Trail, d.entry.Trail) {
+		return false
+	}
+	return c.value.kind == kindState || c.value.kind == kindVersion || c.value.kind == kindNumber && c.value.unit != "" || d.line > c.line+1 || c.line > d.line+1
 }
 
 func (a *auditor) disagreement(c, d *claim) {

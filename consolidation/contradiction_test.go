@@ -28,7 +28,7 @@ func TestContradictions(t *testing.T) {
 		{"state", map[string]string{m: "- Dark mode: enabled\n", u: "- Dark mode: off\n"}, "USER.md:1 MEMORY.md:1"},
 		{"place", map[string]string{m: "- Mika lives in Oslo.\n", u: "Mika lives in Bergen.\n"}, "USER.md:1 MEMORY.md:1"},
 		{"units", map[string]string{m: "- Statement timeout: 4 s\n", tools: "- Statement timeout: 4 seconds\n"}, ""},
-		{"another unit", map[string]string{m: "- Statement timeout: 4 s\n", tools: "- Statement timeout: 5 min\n"}, ""},
+		{"another unit", map[string]string{m: "- Statement timeout: 4 s\n", tools: "- Statement timeout: 5 min\n"}, "TOOLS.md:1 MEMORY.md:1"},
 		{"thousands", map[string]string{m: "- Row limit: 1,000\n", tools: "- Row limit: 1000\n"}, ""},
 		{"product", map[string]string{m: "- The staging database runs on PostgreSQL 15.\n", tools: "- Staging database: PostgreSQL 16\n"}, "TOOLS.md:1 MEMORY.md:1"},
 		{"another product", map[string]string{m: "- The staging database runs on PostgreSQL 15.\n", tools: "- Staging database: Debian 12\n"}, ""},
@@ -67,5 +67,83 @@ func TestContradictions(t *testing.T) {
 				t.Errorf("found %q, want %q: %+v", got, tt.want, r.Findings)
 			}
 		})
+	}
+}
+
+// Pairs of statements, the first in MEMORY.md and the second in a topic: those that
+// can't both hold, and those that can although they look alike.
+func TestStatementsInManyLanguages(t *testing.T) {
+	told := func(first, second string) int {
+		w := files(map[string]string{"MEMORY.md": "# Memory\n\n" + first + "\n", "memory/services.md": "# Services\n\n" + second + "\n"})
+		return len(audit(t, w, func(o *consolidation.Options) { o.Only = []health.Code{health.Contradictions} }).Findings)
+	}
+	opposed := [][2]string{
+		{"- We deploy on Fridays.", "- Never deploy on Fridays."},
+		{"- Deploying on Fridays is allowed.", "- Deploys on Fridays are forbidden."},
+		{"- Wir deployen freitags.", "- Freitags deployen wir nie."},
+		{"- Los despliegues en producción están permitidos.", "- Los despliegues en producción están prohibidos."},
+		{"- La journalisation est activée.", "- La journalisation est désactivée."},
+		{"- Il server di prova è acceso.", "- Il server di prova è spento."},
+		{"- O cache de imagens está ativado.", "- O cache de imagens não está ativado."},
+		{"- De nachtelijke controle is ingeschakeld.", "- De nachtelijke controle is uitgeschakeld."},
+		{"- Кэш изображений включен.", "- Кэш изображений отключен."},
+		{"- 我们周五部署主站。", "- 周五不部署主站。"},
+		{"- 夜間バックアップは有効です。", "- 夜間バックアップは無効です。"},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits 2 minutes for an answer."},
+		{"- L'attente du proxy est de 30 secondes.", "- L'attente du proxy est de 2 minutes."},
+		{"- Das Team trifft sich dienstags.", "- Das Team trifft sich donnerstags."},
+		{"- La riunione del gruppo è martedì.", "- La riunione del gruppo è giovedì."},
+		{"- Backups happen on Mondays and Thursdays.", "- Backups happen on Tuesdays/Fridays."},
+		{"- Anna's email is anna@north.example.", "- Anna's e-mail: anna@south.example"},
+		{"- Anna's phone is +49 30 1234567.", "- Anna's phone: +49 30 7654321"},
+		{"- Anna owns the billing service.", "- Boris owns the billing service."},
+		{"| Service | Port |\n|---|---|\n| Ledger | 8080 |", "- Ledger port: 8081"},
+		{"- 缓存的过期时间是30秒。", "- 缓存的过期时间是2分钟。"},
+	}
+	for _, p := range opposed {
+		if told(p[0], p[1]) != 1 {
+			t.Errorf("%q and %q are not told once", p[0], p[1])
+		}
+		if told(p[1], p[0]) != 1 {
+			t.Errorf("%q and %q are not told once", p[1], p[0])
+		}
+	}
+	agreeing := [][2]string{
+		{"- The proxy waits 60 s for an answer.", "- The proxy waits 1 minute for an answer."},
+		{"- Das Limit beträgt 1,5 Sekunden je Anfrage.", "- Das Limit beträgt 1500 ms je Anfrage."},
+		{"- The staging ledger is enabled.", "- The production ledger is disabled."},
+		{"## Staging\n\n- Debug logging is enabled.", "## Production\n\n- Debug logging is disabled."},
+		{"- Debug logging is enabled (staging).", "- Debug logging is disabled (production)."},
+		{"- Anna deploys on Fridays.", "- Boris never deploys on Fridays."},
+		{"- We deploy on Fridays.", "- We did not deploy on Fridays until the spring."},
+		{"- We deploy on Fridays.", "- For example: never deploy on Fridays."},
+		{"- We deploy on Fridays.", "- Somebody wrote \"never deploy on Fridays\"."},
+		{"- We deploy on Fridays.", "> Never deploy on Fridays."},
+		{"- We deploy on Fridays.", "```\nNever deploy on Fridays.\n```"},
+		{"- We deploy on Fridays.", "- Never deploy on Fridays unless Anna agrees."},
+		{"- Deploy on Fridays.", "## Never do\n\n- Deploy on Fridays."},
+		{"- Backups happen on Mondays and Thursdays.", "- Backups happen on Mondays."},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits 20 to 40 s for an answer."},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits about 45 s for an answer."},
+		{"- The proxy waits 30 s for an answer.", "## History\n\n- The proxy waits 45 s for an answer."},
+		{"- Anna's phone is +49 30 1234567.", "- Anna's phone: 030 1234567"},
+		{"- The limit is 100/min.", "- The limit is 6000/h."},
+		{"- Antes el puerto era 8080 en todas partes.", "- El puerto es 8081 en todas partes."},
+		{"- Si falla, no se repite la copia.", "- La copia se repite."},
+		{"- 以前周五部署主站。", "- 周五不部署主站。"},
+		{"- 测试环境的缓存已启用。", "- 生产环境的缓存已禁用。"},
+		{"- Кэш изображений был включен.", "- Кэш изображений отключен."},
+		{"- Is debug logging enabled?", "- Debug logging is disabled."},
+		{"- The sprint review of 2026-03-01 begins at 09:00.", "- The sprint review of 2026-04-01 begins at 10:00."},
+		{"| Day | Runs |\n|---|---|\n| 2026-03-01 | 4 |", "| Day | Runs |\n|---|---|\n| 2026-03-01 | 5 |"},
+		{"| Ledger | Port |\n|---|---|\n| staging | 8080 |\n| production | 8081 |", "- Ledger port: 8082 (demo)"},
+	}
+	for _, p := range agreeing {
+		if told(p[0], p[1]) != 0 {
+			t.Errorf("%q and %q are told", p[0], p[1])
+		}
+	}
+	if told("- The board meets on Monday.\n- The board meets on Thursday.", "- Nothing.") != 0 {
+		t.Error("a list of days is told as a contradiction of itself")
 	}
 }

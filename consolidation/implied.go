@@ -66,7 +66,7 @@ func (c *curator) supersede(p *Promoted) {
 	who := peopleIn(c.snap)
 	for _, now := range entryClaims(m, &e) {
 		for _, was := range claims(m) {
-			if was.entry.Date > c.Day || who.rename(was.subject) != who.rename(now.subject) || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
+			if was.entry.Date > c.Day || who.rename(was.key) != who.rename(now.key) || was.scope() != now.scope() || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
 				continue
 			}
 			if was.label && now.label && !slices.Equal(was.entry.Trail, e.Trail) && len(strings.Fields(was.subject)) < 2 {

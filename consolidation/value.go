@@ -21,6 +21,7 @@ const (
 	kindState   valueKind = "state"
 	kindWeekday valueKind = "weekday"
 	kindName    valueKind = "name"
+	kindPhone   valueKind = "phone"
 )
 
 // value is the value of a claim, in one spelling; unit is what a number counts, or
@@ -32,8 +33,8 @@ type value struct {
 
 var (
 	versionForm = lazyregexp.New(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
-	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:\.\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{Han}]{0,3})(?:/(?:s|min|h|day|month|year))?$`)
-	clockForm   = lazyregexp.New(`^([01]?\d|2[0-3]):([0-5]\d)(?:\s?(am|pm|utc|h))?$`)
+	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:[.,]\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{L}]{0,12})(/(?:s|min|h|day|month|year))?$`)
+	phoneForm   = lazyregexp.New(`^(?:\+\d|0\d|\(0?\d)[\d \-()/.]{6,18}\d$`)
 	addressForm = lazyregexp.New(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
 	nameForm    = lazyregexp.New(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
 	// productForm is "PostgreSQL 16".
@@ -52,8 +53,8 @@ var states = map[string]string{
 	"open": "progress:open", "pending": "progress:open", "todo": "progress:open", "unresolved": "progress:open", "not started": "progress:open",
 	"in progress": "progress:open", "blocked": "progress:open", "offen": "progress:open", "en cours": "progress:open", "pendiente": "progress:open",
 	"未完成": "progress:open", "进行中": "progress:open", "待办": "progress:open",
-	"enabled": "switch:on", "on": "switch:on", "yes": "switch:on", "true": "switch:on", "active": "switch:on", "aktiv": "switch:on", "启用": "switch:on",
-	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "inaktiv": "switch:off", "禁用": "switch:off",
+	"enabled": "switch:on", "on": "switch:on", "yes": "switch:on", "true": "switch:on", "active": "switch:on", "an": "switch:on", "ein": "switch:on", "aan": "switch:on",
+	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "aus": "switch:off", "uit": "switch:off",
 }
 
 // valueOf reads a short text as a value; ok is false for what could mean several
@@ -81,23 +82,39 @@ func plainValue(s string) (value, bool) {
 	if d, ok := dateValue(low); ok {
 		return value{kind: kindDate, text: d}, true
 	}
-	if st, ok := states[strings.TrimLeft(low, "✅❌🔴🟢🟡 ")]; ok {
+	state := strings.TrimLeft(low, "✅❌🔴🟢🟡 ")
+	st, ok := states[state]
+	if !ok {
+		if st, ok = lexicon().side[state]; !ok {
+			st, ok = lexicon().sideHan[state]
+		}
+	}
+	if ok {
 		pair, _, _ := strings.Cut(st, ":")
 		return value{kindState, st, pair}, true
 	}
+	if m := clockIn.FindStringSubmatch(low); m != nil && m[0] == low {
+		c, ok := clockOf(m)
+		return value{kind: kindClock, text: c}, ok
+	}
+	if d, ok := onlyDays(low); ok {
+		return d, true
+	}
 	switch {
-	case clockForm.MatchString(low):
-		return value{kind: kindClock, text: strings.ReplaceAll(low, " ", "")}, true
+	case phoneForm.MatchString(low) && strings.Count(low, ".") != 3:
+		p, ok := phoneOf(low)
+		return value{kind: kindPhone, text: p}, ok
 	case addressForm.MatchString(low):
 		return value{kind: kindAddress, text: strings.TrimSuffix(low, "/")}, true
 	case numberForm.MatchString(low):
 		m := numberForm.FindStringSubmatch(low)
-		n, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
-		return value{kindNumber, strconv.FormatFloat(n, 'f', -1, 64), unitOf(m[1] + m[3])}, err == nil
+		n, ok := numberOf(m[2])
+		if u, known := lexicon().unit[m[3]]; known && m[1] == "" && m[3] != "" && m[4] == "" {
+			return inUnit(n, u), ok
+		}
+		return value{kindNumber, n, m[1] + m[3] + m[4]}, ok
 	case versionForm.MatchString(low):
 		return value{kind: kindVersion, text: versionForm.FindStringSubmatch(low)[1]}, true
-	case weekdays[strings.TrimSuffix(low, "s")]:
-		return value{kind: kindWeekday, text: strings.TrimSuffix(low, "s")}, true
 	case productForm.MatchString(s):
 		m := productForm.FindStringSubmatch(s)
 		return value{kindVersion, m[2], strings.ToLower(m[1])}, true
@@ -107,26 +124,24 @@ func plainValue(s string) (value, bool) {
 	return value{}, false
 }
 
-var weekdays = map[string]bool{"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true}
+// onlyDays reads a text that names days of the week and nothing else.
+func onlyDays(low string) (value, bool) {
+	var st statement
+	rest := st.days(low)
+	if len(st.values) != 1 || st.vague {
+		return value{}, false
+	}
+	for _, w := range words(rest) {
+		if !lexicon().weightless[w] && w != "et" && w != "e" && w != "en" && w != "和" && w != "と" {
+			return value{}, false
+		}
+	}
+	return st.values[0].value, true
+}
 
 // mostName is how many words, or characters of a script without spaces, a name has
 // at most: longer ones are phrases.
 const mostName = 5
-
-// unitOf brings the common spellings of a unit together.
-func unitOf(u string) string {
-	switch u {
-	case "sec", "secs", "second", "seconds":
-		return "s"
-	case "minute", "minutes", "mins":
-		return "min"
-	case "hour", "hours", "hrs", "hr":
-		return "h"
-	case "day", "days":
-		return "d"
-	}
-	return u
-}
 
 // dateLayouts are the ways in which days are written; the names of months may be in
 // any case.
@@ -164,7 +179,34 @@ func (v value) disagree(w value) bool {
 		a, b := Key(v.text), Key(w.text)
 		return a != b && !strings.Contains(a, b) && !strings.Contains(b, a)
 	case kindAddress:
+		if strings.Contains(v.text, "@") && strings.Contains(w.text, "@") {
+			return true
+		}
 		return !strings.Contains(v.text, w.text) && !strings.Contains(w.text, v.text)
+	case kindPhone:
+		return local(v.text) != local(w.text)
+	case kindWeekday:
+		return !includes(v.text, w.text) && !includes(w.text, v.text)
+	case kindNumber:
+		a, _ := strconv.ParseFloat(v.text, 64)
+		b, _ := strconv.ParseFloat(w.text, 64)
+		return v.unit != "byte" || max(a, b) > 1.1*min(a, b) // a kilobyte has 1000, or 1024
+	}
+	return true
+}
+
+// local is a telephone's number without what a country adds to it.
+func local(digits string) string {
+	digits = strings.TrimLeft(digits, "0")
+	return digits[max(0, len(digits)-7):]
+}
+
+// includes reports whether all of a list stands in another one.
+func includes(list, part string) bool {
+	for d := range strings.SplitSeq(part, ",") {
+		if !strings.Contains(list, d) {
+			return false
+		}
 	}
 	return true
 }
