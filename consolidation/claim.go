@@ -116,8 +116,8 @@ func wholeClaims(f *File, e *Entry) []claim {
 		for i++; i < len(body) && bullet.FindString(body[i]) == ""; i++ {
 			text += " " + strings.TrimSpace(body[i])
 		}
-		text, _ = CutTags(text)
-		for sentence := range cutAt(untimed(text), ". ", "; ", "! ", "。", "；", "！") {
+		text = untagged(text)
+		for sentence := range cutAt(text, ". ", "; ", "! ", "。", "；", "！") {
 			for _, c := range statements(strings.TrimRight(sentence, ".!。！ ")) {
 				c.file, c.entry, c.line = f, e, n
 				c.label = strings.ContainsAny(sentence, ":：=")
@@ -127,6 +127,12 @@ func wholeClaims(f *File, e *Entry) []claim {
 		}
 	}
 	return out
+}
+
+// untagged is a line without its time and its tags, in whichever order they stand.
+func untagged(s string) string {
+	s, _ = CutTags(untimed(s))
+	return untimed(s)
 }
 
 // turns reports whether a heading turns what stands under it into its opposite.
@@ -198,8 +204,7 @@ func entryClaims(f *File, e *Entry) []claim {
 		if !claimable(l) {
 			continue
 		}
-		text, _ := CutTags(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
-		text = untimed(text)
+		text := untagged(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
 		for sentence := range sentences(text) {
 			if c, ok := sentenceClaim(sentence, e); ok {
 				c.file, c.entry, c.line = f, e, n
