@@ -36,7 +36,9 @@ func (a *auditor) contradictions() {
 	who := peopleIn(a.snap)
 	for i := range a.snap.Files {
 		for _, c := range claims(&a.snap.Files[i]) {
-			c.subject, c.key = who.rename(c.subject), who.rename(c.key)
+			if c.key = who.rename(c.key); !c.loose {
+				c.subject = who.rename(c.subject)
+			}
 			k := c.key + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
 			if by[k] == nil {
 				subjects = append(subjects, k)

@@ -133,6 +133,7 @@ func TestStatementsInManyLanguages(t *testing.T) {
 		{"- 以前周五部署主站。", "- 周五不部署主站。"},
 		{"- 测试环境的缓存已启用。", "- 生产环境的缓存已禁用。"},
 		{"- Кэш изображений был включен.", "- Кэш изображений отключен."},
+		{"- [Ledger](https://a.example/ledger) is party content.", "- [Ledger](https://b.example/guide) is party content."},
 		{"- Is debug logging enabled?", "- Debug logging is disabled."},
 		{"- The sprint review of 2026-03-01 begins at 09:00.", "- The sprint review of 2026-04-01 begins at 10:00."},
 		{"| Day | Runs |\n|---|---|\n| 2026-03-01 | 4 |", "| Day | Runs |\n|---|---|\n| 2026-03-01 | 5 |"},

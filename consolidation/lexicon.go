@@ -7,16 +7,16 @@ import (
 )
 
 // The words by which statements are compared, per kind, in the languages that rules
-// are safe in. Forms of one word are apart by blanks; a + stands for a blank within a
-// phrase. Scripts without spaces have their words in the tables whose names end in Han.
+// are safe in. Words are apart by blanks. Scripts without spaces have their words in the tables
+// whose names end in Han.
 
 // sides are words for the state of something, by its side. Those of a pair are
 // opposites; words of different pairs never disagree. What may or must not be is the
 // pair rule, as is a sentence with a negation against the one without.
 var sides = map[string]string{
-	"switch:on": `enabled enable enables active activated activo activa activos activas aktiv attivo ativo ativa encendido encendida acceso acesa allumé allumée turned+on switched+on aktiviert eingeschaltet activé activée activés activées activado activada habilitado habilitada
+	"switch:on": `enabled enable enables active activated activo activa activos activas aktiv attivo ativo ativa encendido encendida acceso acesa allumé allumée aktiviert eingeschaltet activé activée activés activées activado activada habilitado habilitada
 		attivato attivata abilitato abilitata ativado ativada ingeschakeld geactiveerd включен включена включено включён`,
-	"switch:off": `disabled disable disables inactive deactivated inactivo inactiva inactivos inactivas inaktiv inattivo inativo inativa apagado apagada spento spenta éteint éteinte turned+off switched+off deaktiviert ausgeschaltet abgeschaltet désactivé désactivée désactivés désactivées desactivado desactivada
+	"switch:off": `disabled disable disables inactive deactivated inactivo inactiva inactivos inactivas inaktiv inattivo inativo inativa apagado apagada spento spenta éteint éteinte deaktiviert ausgeschaltet abgeschaltet désactivé désactivée désactivés désactivées desactivado desactivada
 		deshabilitado deshabilitada inhabilitado disattivato disattivata disabilitato disabilitata desativado desativada desabilitado uitgeschakeld gedeactiveerd выключен выключена выключено отключен отключена отключено отключён`,
 	"rule:yes": `allowed permitted erlaubt gestattet zulässig permitido permitida permitidos permitidas autorizado autorizada autorisé autorisée autorisés autorisées permis permesso consentito toegestaan
 		разрешен разрешена разрешено разрешены разрешён`,
@@ -34,7 +34,7 @@ var sidesHan = map[string]string{
 
 // negators turn a sentence into its opposite.
 const (
-	negators = `not never don't dont doesn't isn't aren't won't mustn't shouldn't cannot can't no+longer nicht nie niemals kein keine keinen keiner keinem no nunca jamás jamas ne n pas jamais
+	negators = `not never dont cannot nicht nie niemals kein keine keinen keiner keinem no nunca jamás jamas ne n pas jamais
 		non mai não nao nunca niet nooit geen не никогда`
 	negatorsHan = "从不 绝不 决不 永不 不要 不能 不会 不再 不应 不该 從不 絕不 请勿 勿 没有 不 没 別 别"
 )
@@ -43,7 +43,7 @@ const (
 // always and usually but never, us and the articles.
 const (
 	weightless = `the a an of for on in at to is are be been was were our my its we i you they it this that these those current currently default and s now set always please must may can will shall should do does service system status state
-		uses use run runs running listens listen listening happens happen takes take place lives every each with by from as has have there team generally every+time stays kept via
+		uses use run runs running listens listen listening happens happen takes take place lives every each with by from as has have there team generally stays kept via
 		der die das des dem den ein eine einen einem einer ist sind wird werden wir ich man im in am um auf bei ab beim zum zur vom von mit und immer stets bitte muss müssen soll sollen darf dürfen kann können läuft laufen lauscht jeden jede jedes jeder jedem dienst system zustand liegt beträgt lautet unser unsere hat haben für ans
 		le la les l mon un une du de des d est sont on nous je il elle à au aux en sur chaque toujours doit doivent peut peuvent faut tourne tournent s se notre nos et avec service système état
 		el la los las un una del de es son está están se nosotros en a al los cada siempre debe deben puede pueden hay que nuestro nuestra y con por para lo servicio sistema estado corre ejecuta ejecutan escucha usa
@@ -57,11 +57,11 @@ const (
 // unsaid are words of sentences that claim nothing: examples, guesses, plans, things that
 // were or may be.
 const (
-	unsaid = `example examples instance maybe perhaps probably possibly might could would proposal proposed considering consider idea wondering did didn't wasn't weren't was were had until used+to once previously earlier formerly yesterday
-		if whether unless except instead rather than only just e.g eg
-		beispiel beispielsweise z.b vielleicht wahrscheinlich vermutlich könnte würde wäre vorschlag war waren wurde wurden hatte früher damals bisher bis ehemals gestern falls wenn ob außer sondern
-		ejemplo quizás quizá tal+vez probablemente podría sería propuesta era eran fue fueron estaba estaban había antes hasta anteriormente ayer salvo excepto sino solo sólo
-		exemple peut-être probablement pourrait serait était étaient avait avant autrefois jusqu hier sauf plutôt seulement
+	unsaid = `example examples instance maybe perhaps probably possibly might could would proposal proposed considering consider idea wondering did was were had until once previously earlier formerly yesterday
+		if whether unless except instead rather than only just eg
+		beispiel beispielsweise vielleicht wahrscheinlich vermutlich könnte würde wäre vorschlag war waren wurde wurden hatte früher damals bisher bis ehemals gestern falls wenn ob außer sondern
+		ejemplo quizás quizá probablemente podría sería propuesta era eran fue fueron estaba estaban había antes hasta anteriormente ayer salvo excepto sino solo sólo
+		exemple probablement pourrait serait était étaient avait avant autrefois jusqu hier sauf plutôt seulement
 		esempio forse probabilmente potrebbe sarebbe era erano prima fino ieri tranne solo
 		exemplo talvez provavelmente poderia seria era eram foi foram antes até ontem exceto apenas
 		voorbeeld misschien waarschijnlijk zou was waren voorheen vroeger tot gisteren als tenzij behalve alleen
@@ -121,13 +121,13 @@ var monthWords = [12]string{
 var lexicon = sync.OnceValue(makeLexicon)
 
 type lexicons struct {
-	side, sideHan                                          map[string]string
-	negator, weightless, unsaid, bygone, setting           map[string]bool
-	weekday                                                map[string]int
-	month                                                  map[string]int
-	unit                                                   map[string]unit
-	sidesHan, negatorsHan, weightlessHan, unsaidHan        []string
-	bygoneHan, settingsHan, weekdaysHan, phrases, unitsHan []string
+	side, sideHan                                   map[string]string
+	negator, weightless, unsaid, bygone, setting    map[string]bool
+	weekday                                         map[string]int
+	month                                           map[string]int
+	unit                                            map[string]unit
+	sidesHan, negatorsHan, weightlessHan, unsaidHan []string
+	bygoneHan, settingsHan, weekdaysHan, unitsHan   []string
 }
 
 // unit is what one of a unit comes to in a base.
@@ -141,7 +141,7 @@ func makeLexicon() *lexicons {
 	set := func(s string) map[string]bool {
 		out := map[string]bool{}
 		for _, w := range strings.Fields(s) {
-			out[l.phrase(w)] = true
+			out[w] = true
 		}
 		return out
 	}
@@ -191,14 +191,4 @@ func makeLexicon() *lexicons {
 		})
 	}
 	return l
-}
-
-// phrase gives a word of the tables as texts have it, and remembers one of several.
-func (l *lexicons) phrase(w string) string {
-	if !strings.Contains(w, "+") {
-		return w
-	}
-	w = strings.ReplaceAll(w, "+", " ")
-	l.phrases = append(l.phrases, w)
-	return w
 }

@@ -16,11 +16,14 @@ import (
 type statement struct {
 	values  []found
 	words   []string // what remains, in one spelling, sorted
+	plain   string   // the same as it is written
 	negated bool
 	// side is the word for a state that it holds, "" for none; vague reports a range or
 	// several values of one kind.
 	side  string
 	vague bool
+	// pages reports that it links to a page.
+	pages bool
 }
 
 // found is a value in a sentence, as it is written there.
@@ -41,7 +44,7 @@ var (
 	versionWord = lazyregexp.New(`(?i)versi|версия|版本|バージョン`)
 	dayRange    = lazyregexp.New(`^\s*(?:-|–|—|to|through|thru|bis|a|à|au|al|hasta|até|tot|t/m|по|至|到|から|~)\s*$`)
 	quotation   = lazyregexp.New(`["“”„«»「」『』]`)
-	unsure      = lazyregexp.New(`[?？~≈<>→]|\b(?:e\.\s?g|i\.\s?e|z\.\s?b|p\.\s?ej|p\.\s?ex|bijv)\b|\betwa\b|\b(?:about|around)\s+\d|\broughly\b|\bapprox|\bcirca\b|\bca\.|\bungefähr\b|\bunos\b|\baproximadamente\b|\benviron\b|\bcerca de\b|около|примерно|大约|约|左右|約|\bup to\b|\bat least\b|\bat most\b|\bbis zu\b|\bmindestens\b|\bhöchstens\b|\bal menos\b|至少|最多|至多|不超过`)
+	unsure      = lazyregexp.New(`[?？~≈<>→]|\b(?:e\.\s?g|i\.\s?e|z\.\s?b|p\.\s?ej|p\.\s?ex|bijv)\b|\betwa\b|\btal vez\b|peut-être|\b(?:about|around)\s+\d|\broughly\b|\bapprox|\bcirca\b|\bca\.|\bungefähr\b|\bunos\b|\baproximadamente\b|\benviron\b|\bcerca de\b|около|примерно|大约|约|左右|約|\bup to\b|\bat least\b|\bat most\b|\bbis zu\b|\bmindestens\b|\bhöchstens\b|\bal menos\b|至少|最多|至多|不超过`)
 )
 
 // takeApart reads a sentence; ok is false for one that claims nothing.
@@ -77,6 +80,10 @@ func takeApart(sentence string) (st statement, ok bool) {
 		case lexicon().weightless[w]:
 		default:
 			st.words = append(st.words, spelled(w))
+			if r, _ := utf8.DecodeRuneInString(w); st.plain != "" && !ideograph(r) {
+				st.plain += " "
+			}
+			st.plain += w
 		}
 	}
 	slices.Sort(st.words)
@@ -129,6 +136,10 @@ func (st *statement) add(v value, said string) {
 func (st *statement) scan(low string) string {
 	low = st.cut(low, addressIn, func(m []string) (value, int, bool) {
 		s := strings.TrimRight(m[0], ".,;:")
+		// Of pages there are many.
+		if strings.Contains(s, "://") {
+			st.pages = true
+		}
 		return value{kind: kindAddress, text: strings.TrimSuffix(s, "/")}, len(s), true
 	})
 	low = st.cut(low, dateIn, func(m []string) (value, int, bool) {
@@ -317,7 +328,7 @@ func statements(sentence string) []claim {
 			return
 		}
 		k := strings.Join(key, " ")
-		out = append(out, claim{subject: k, key: k, value: v, said: said, loose: true})
+		out = append(out, claim{subject: st.plain, key: k, value: v, said: said, loose: true})
 	}
 	var named []string
 	for _, v := range st.values {
@@ -325,7 +336,7 @@ func statements(sentence string) []claim {
 	}
 	dated := slices.ContainsFunc(st.values, func(v found) bool { return v.kind == kindDate })
 	for i, v := range st.values {
-		if st.vague || i > 2 {
+		if st.vague || st.pages || i > 2 {
 			break
 		}
 		if dated && v.kind != kindDate {
