@@ -15,40 +15,51 @@ type claim struct {
 	// subject are the words that name it, sorted; said is the value as it is
 	// written.
 	subject string
-	value   value
-	said    string
-	file    *File
-	entry   *Entry
-	line    int
+	// key is the same for subjects in the same words, in whichever number and order.
+	key   string
+	value value
+	said  string
+	file  *File
+	entry *Entry
+	line  int
 	// label reports whether the subject is a label, which means something else
 	// under another heading.
 	label bool
-	// short reports whether the subject is a word or two, which mean something else
-	// under another heading of any file.
-	short bool
-	// frame reports whether the subject is what a sentence says without its value, its
-	// words in order; column is the head of a cell's.
-	frame  bool
-	column string
+	// loose reports that the words of a whole sentence are the subject; text
+	// is the line.
+	loose bool
+	text  string
 }
 
 var (
 	// labelled is "**Label**: value" or "Label = value".
 	labelled = lazyregexp.New(`^[*_]{0,3}([\p{L}][^:：=*|]{0,60}?)[*_]{0,3}\s*[:：=]\s*[*_]{0,3}\s*(.{1,90})$`)
 	// stated is "The port of X is 5432", whole, in a few languages.
-	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|están?|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
+	stated = lazyregexp.New(`^(?:(?i:the|our|my|der|die|das|le|la|el)\s+)?([\p{L}\d][^.:;!?]{1,60}?)\s+(?:is|are|=|ist|sind|est|es|è|é)\s+(?:now\s+|set to\s+|at\s+|on\s+)?(.{1,60})$`)
 	// statedHan is the same for Chinese, where nothing is between the words.
 	statedHan = lazyregexp.New(`^([\p{Han}\p{L}\d ]{2,30}?)(?:是|为|為)\s*(.{1,40})$`)
 	// attributed is "X runs on port 5432" and the like: an attribute by its name.
-	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})`)
+	attributed = lazyregexp.New(`(?i)^(.{2,60}?)\s+(?:(?:runs|listens|is running|is listening|lives|sits|is served|is reachable|läuft|lauscht|écoute|escucha)\s+)?(?:on|at|auf|sur|en)\s+(?:the\s+)?(port|version|branch|host|region)\s+([^\s,;()]{1,40})[.,;]?(?:\s+(.*))?$`)
 	// versioned is "uses Go 1.26", of whatever it is that uses it.
 	versioned = lazyregexp.New(`^(?:(?:(?i:we|i|it|the (?:project|service|server|team|app|machine)|this (?:project|machine))|[\p{Lu}][\p{L}-]*)\s+)?(?i:uses?|runs?(?: on)?|is on|are on|requires?|needs?|targets?)\s+([\p{Lu}][\p{L}.+#-]{1,20})\s+v?(\d+(?:\.\d+)+)$`)
 	// placed is "X lives in Y": of such a thing there is one.
 	placed = lazyregexp.New(`^(.{2,40}?)\s+(lives in|is based in|works at|works for|was born on|launches on|starts on|ends on|is due on|expires on|ships on|goes live on|(?:is|are) (?:scheduled|set|planned) for|takes? place on|happens? on|runs? on|runs? at|(?:uses|runs) version)\s+(.{2,40})$`)
+	// owned is "X owns Y" and "X is responsible for Y": whoever it is, there is one.
+	owned = lazyregexp.New(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:owns|maintains|leads|(?:is|ist|es|est|è|é) (?:the owner of|responsible for|in charge of|responsable (?:de|del|du)|responsabile (?:di|del|della)|responsável (?:por|pelo|pela))) (.{3,60})$`)
+	// ownedBy is the same with the thing first.
+	ownedBy = lazyregexp.New(`^(?:Für (.{3,60}?) ist (\p{Lu}[\p{L}-]+) (?:zuständig|verantwortlich)|(.{2,40}?)由([\p{Han}\p{L}]{2,8})(?:负责|維護|维护|負責)|(.{3,60}?) is (?:owned|maintained|led) by (\p{Lu}[\p{L}'’-]+))$`)
+	// ledBy is "The lead of X is Y", leaderOf the same with the person first.
+	ledBy    = lazyregexp.New(`^(?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60}) (?:is|ist|es|est|è|é) (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)$|^([^，,]{2,30}?)的?(?:负责人|負責人|主管|联系人|担当者)(?:是|は)([\p{Han}\p{L}]{2,8})$`)
+	leaderOf = lazyregexp.New(`^(\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?) (?:is|ist|es|est|è|é) (?:(?i:the|der|die|el|la|le|il|o|a|de) )?` + roles + ` (?:of|for|von|für|de|del|di|da|do|van) (.{3,60})$|^([\p{Han}\p{L}]{2,8})(?:是|は)([^，,]{2,30}?)(?:的|の)(?:负责人|負責人|主管|联系人|担当者)$`)
+	// hasOne finds heads of columns that name such a person.
+	hasOne = lazyregexp.New(`(?i)^(?:who|wer|quién|quien|qui|chi|quem|wie|кто|谁|誰|` + roles + `)$|负责人|負責人|主管|联系人|担当`)
 	// replaced are words by which an entry states that it replaces another, or
 	// that something changed.
 	replaced = lazyregexp.New(`(?i)\b(?:supersed\w*|replac\w*|instead of|no longer|not any ?more|used to|formerly|previously|deprecated|obsolete|outdated|was (?:\S+ ){0,4}(?:now|until|before)|now (?:on|at|is)|moved? (?:from|to)|chang\w* (?:from|to)|switch\w* (?:from|to)|migrat\w*|upgrad\w*|renam\w*|bumped|raised|lowered|corrected|correction|instead|ersetzt|nicht mehr|früher|statt|geändert|remplac\w*|ne plus|auparavant|anciennement|reemplaz\w*|ya no|antes|cambiad\w*|sostitu\w*|não mais|substitu\w*)\b|→|->|=>|~~|不再|改为|改為|已改|取代|替代|替换|曾经|更新为|升级|升級|置き換え|変更|заменен|больше не|раньше|대체|변경`)
 )
+
+// roles are what one person is of a thing.
+const roles = `(?i:owner|lead|leader|head|manager|maintainer|contact|leiter(?:in)?|verantwortliche[rn]?|ansprechpartner(?:in)?|jefe|jefa|responsable|encargad[oa]|chef|cheffe|responsabile|capo|responsável|eigenaar|leider)`
 
 // small are words that name nothing.
 var small = map[string]bool{
@@ -60,7 +71,7 @@ var small = map[string]bool{
 // claims lists what a file claims. Only entries that still hold claim anything,
 // and none that mentions a change: it names the old value too.
 func claims(f *File) []claim {
-	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine {
+	if f.Shadowed || f.Err != nil || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindRoutine || f.archived() {
 		return nil
 	}
 	var out []claim
@@ -69,15 +80,7 @@ func claims(f *File) []claim {
 		if e.State == StateSuperseded || len(e.Supersedes) > 0 || e.Kind == markdownstore.UnitQuote {
 			continue
 		}
-		var found []claim
-		if e.Kind == markdownstore.UnitTable {
-			found = tableClaims(f, e)
-		} else {
-			found = entryClaims(f, e)
-		}
-		if e.State != StateNone {
-			found = taskClaim(f, e)
-		}
+		found := claimsOf(f, e)
 		// Looked for last: it takes longest, and few entries claim anything.
 		if len(found) > 0 && !replaced.MatchString(e.Plain) && !replaced.MatchString(strings.Join(e.Trail, " ")) {
 			out = append(out, found...)
@@ -86,13 +89,116 @@ func claims(f *File) []claim {
 	return out
 }
 
+func claimsOf(f *File, e *Entry) []claim {
+	switch {
+	case e.State != StateNone:
+		return taskClaim(f, e)
+	case slices.ContainsFunc(e.Trail, past):
+		return nil
+	case e.Kind == markdownstore.UnitTable:
+		return tableClaims(f, e)
+	}
+	found := entryClaims(f, e)
+	if !e.Dated {
+		found = append(found, wholeClaims(f, e)...)
+	}
+	return found
+}
+
+// past reports whether a heading is one of what was, or of examples.
+func past(heading string) bool {
+	return slices.ContainsFunc(words(heading), func(w string) bool { return lexicon().bygone[w] }) || holdsAny(heading, lexicon().bygoneHan)
+}
+
+// wholeClaims reads the sentences of an entry, whose lines are one text unless one
+// begins an item.
+func wholeClaims(f *File, e *Entry) []claim {
+	if slices.ContainsFunc(e.Trail, turns) {
+		return nil
+	}
+	var out []claim
+	body := strings.Split(uncommented(e.Text), "\n")
+	for i := 0; i < len(body); {
+		n := e.StartLine + i
+		text := strings.TrimSpace(bullet.ReplaceAllString(body[i], ""))
+		for i++; i < len(body) && bullet.FindString(body[i]) == ""; i++ {
+			text += " " + strings.TrimSpace(body[i])
+		}
+		text = untagged(text)
+		for sentence := range cutAt(text, ". ", "; ", "! ", "。", "；", "！") {
+			for _, c := range statements(strings.TrimRight(sentence, ".!。！ ")) {
+				c.file, c.entry, c.line = f, e, n
+				c.label = strings.ContainsAny(sentence, ":：=")
+				c.text = text
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// untagged is a line without its time and its tags, in whichever order they stand.
+func untagged(s string) string {
+	s, _ = CutTags(untimed(s))
+	return untimed(s)
+}
+
+// turns reports whether a heading turns what stands under it into its opposite.
+func turns(heading string) bool {
+	return slices.ContainsFunc(words(heading), func(w string) bool {
+		return lexicon().negator[w] || w == "avoid" || w == "don" || strings.HasSuffix(lexicon().side[w], ":no") || strings.HasSuffix(lexicon().side[w], ":off")
+	}) || holdsAny(heading, lexicon().negatorsHan) || strings.Contains(heading, "禁")
+}
+
+// scope are the settings that a claim is about: those that its line, its headings
+// and its file name.
+func (c *claim) scope() string {
+	var out []string
+	for _, s := range append([]string{c.text, c.file.Path, c.subject}, c.entry.Trail...) {
+		for _, w := range words(s) {
+			if lexicon().setting[w] {
+				out = append(out, w)
+			}
+		}
+		for _, w := range lexicon().settingsHan {
+			if strings.Contains(s, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	for i, w := range out {
+		switch w {
+		case "prod", "produktion", "producción", "生产", "生產":
+			out[i] = "production"
+		case "stage":
+			out[i] = "staging"
+		case "dev", "entwicklung", "desarrollo", "开发", "開発":
+			out[i] = "development"
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " ")
+}
+
+// bracketed is what stands in brackets.
+var bracketed = lazyregexp.New(`[(（]([^()（）]*)[)）]`)
+
+// aside is what stands in brackets in the line of a claim.
+func (c *claim) aside() string {
+	var out []string
+	for _, m := range bracketed.FindAllStringSubmatch(c.text, -1) {
+		out = append(out, m[1])
+	}
+	return keyOf(strings.Join(out, " "))
+}
+
 // taskClaim returns the claim that a task is open or done.
 func taskClaim(f *File, e *Entry) []claim {
 	if len(words(e.Plain)) < 3 {
 		return nil
 	}
 	side := "progress:" + string(e.State)
-	return []claim{{subject: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
+	return []claim{{subject: "task: " + Key(e.Plain), key: "task: " + Key(e.Plain), value: value{kindState, side, "task"}, said: string(e.State), file: f, entry: e, line: e.StartLine}}
 }
 
 // entryClaims reads the lines of an entry: each line of its own, a list item as one
@@ -103,18 +209,14 @@ func entryClaims(f *File, e *Entry) []claim {
 	n := e.StartLine - 1
 	for l := range lines(body) {
 		n++
-		forms := claimable(l)
-		text, _ := CutTags(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
-		text = untimed(text)
+		if !claimable(l) {
+			continue
+		}
+		text := untagged(strings.TrimSpace(bullet.ReplaceAllString(l, "")))
 		for sentence := range sentences(text) {
-			var found []claim
-			if forms {
-				if c, ok := sentenceClaim(sentence, e); ok {
-					found = append(found, c)
-				}
-			}
-			for _, c := range append(found, frameClaims(sentence)...) {
+			if c, ok := sentenceClaim(sentence, e); ok {
 				c.file, c.entry, c.line = f, e, n
+				c.text = text
 				out = append(out, c)
 			}
 		}
@@ -125,15 +227,20 @@ func entryClaims(f *File, e *Entry) []claim {
 // claimable reports whether one of the forms may fit a line.
 func claimable(l string) bool {
 	low := " " + strings.ToLower(l)
-	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
+	return strings.ContainsAny(l, ":：=是为為") || holdsAny(low, owners) || holdsAny(low, attributes) || holdsAny(low, places) || holdsAny(low, copulas)
 }
 
-// sentences cuts a line where a full stop or a semicolon ends something.
+// sentences cuts a line where a full stop, a semicolon or a bracket ends something.
 func sentences(s string) func(yield func(string) bool) {
+	return cutAt(s, ". ", "; ", "。", "；", " (")
+}
+
+// cutAt cuts a text at any of the ends, and gives what is between.
+func cutAt(s string, ends ...string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for rest := s; rest != ""; {
 			at := len(rest)
-			for _, end := range [...]string{". ", "; ", "。", "；", " ("} {
+			for _, end := range ends {
 				if i := strings.Index(rest, end); i >= 0 && i < at {
 					at = i
 				}
@@ -154,7 +261,8 @@ var (
 	attributes = []string{"port ", "version ", "branch ", "host ", "region "}
 	places     = []string{" lives ", " based ", " works ", " born ", " launches ", " starts ", " ends ", " due ", " expires ", " ships ", " goes ", " use", " run", " requires ", " needs ", " targets ",
 		" scheduled ", " set ", " planned ", " place ", " happen"}
-	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " está ", " están ", " è ", " é "}
+	owners  = []string{" own", " maintain", " leads ", " led ", " respons", " charge", " zuständig", " verantwortlich", "由"}
+	copulas = []string{" is ", " are ", " = ", " ist ", " sind ", " est ", " es ", " è ", " é "}
 )
 
 func holdsAny(s string, words []string) bool {
@@ -167,8 +275,11 @@ func sentenceClaim(s string, e *Entry) (claim, bool) {
 	low := strings.ToLower(s)
 	if holdsAny(low, attributes) {
 		if m := attributed.FindStringSubmatch(s); m != nil {
-			return makeClaim(m[1]+" "+m[2], m[3], nil)
+			return makeClaim(m[1]+" "+m[2]+" "+m[4], m[3], nil)
 		}
+	}
+	if m := ownerOf(s, low); m != nil {
+		return makeClaim(m[0]+" owner", m[1], nil)
 	}
 	if m := versionOf(s); m != nil {
 		return makeClaim(m[1]+" version", m[2], nil)
@@ -224,6 +335,26 @@ func labelTrail(e *Entry) []string {
 	return append([]string{""}, e.Trail...)
 }
 
+// ownerOf finds what somebody is responsible for, and who.
+func ownerOf(s, low string) []string {
+	if m := ledBy.FindStringSubmatch(s); m != nil {
+		return []string{m[1] + m[3], m[2] + m[4]}
+	}
+	if m := leaderOf.FindStringSubmatch(s); m != nil {
+		return []string{m[2] + m[4], m[1] + m[3]}
+	}
+	if !holdsAny(low, owners) {
+		return nil
+	}
+	if m := owned.FindStringSubmatch(s); m != nil {
+		return []string{m[2], m[1]}
+	}
+	if m := ownedBy.FindStringSubmatch(s); m != nil {
+		return []string{m[1] + m[3] + m[5], m[2] + m[4] + m[6]}
+	}
+	return nil
+}
+
 // versionOf fits "uses Go 1.26" to a sentence that ends with a number.
 func versionOf(s string) []string {
 	if s == "" || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
@@ -248,12 +379,6 @@ func statedClaim(s, low string) (claim, bool) {
 	return c, ok && c.value.kind != kindName
 }
 
-// momentary are what changes by itself.
-var momentary = wordSet("pid uptime load elapsed")
-
-// ofVersion finds subjects whose number is that of a version.
-var ofVersion = lazyregexp.New(`(?i)versi[oó]n|versão|versie|верси|版本|バージョン`)
-
 // general are labels of versions that don't name of what.
 var general = map[string]bool{"release": true, "tag": true, "latest": true, "installed": true, "current": true, "update": true, "status": true, "schema": true, "format": true, "score": true, "rating": true}
 
@@ -268,16 +393,13 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 		return claim{}, false
 	}
 	names := subjectWords(subject)
-	if slices.ContainsFunc(names, func(w string) bool { return momentary[w] }) {
-		return claim{}, false
-	}
-	if v.kind == kindNumber && v.unit == "" && ofVersion.MatchString(subject) {
+	if v.kind == kindNumber && v.unit == "" && versionWord.MatchString(subject) {
 		v.kind = kindVersion // 16, beside 16.2
 	}
 	if v.kind == kindVersion && v.unit == "" && !slices.Contains(names, "version") && len(names) == 1 && !general[names[0]] {
 		names, trail = append(names, "version"), nil // "Go: 1.26" names what it is the version of
 	}
-	if len(names) == 1 && trail != nil && !named(names[0]) {
+	if len(names) == 1 && trail != nil {
 		above := subjectWords(trail[len(trail)-1])
 		if len(above) == 0 || len(above) > mostSubject {
 			return claim{}, false
@@ -289,20 +411,14 @@ func makeClaim(subject, said string, trail []string) (claim, bool) {
 	if len(names) == 0 || len(names) == 1 && trail == nil && len([]rune(names[0])) < 3 || len(names) > 2*mostSubject {
 		return claim{}, false
 	}
-	return claim{subject: strings.Join(names, " "), value: v, said: strings.Trim(said, "*_ ")}, true
-}
-
-// named reports whether a word without spaces in it is long enough to be a name.
-func named(w string) bool {
-	r, _ := utf8.DecodeRuneInString(w)
-	return ideograph(r) && utf8.RuneCountInString(w) > 4
+	subject = strings.Join(names, " ")
+	return claim{subject: subject, key: keyOf(subject), value: v, said: strings.Trim(said, "*_ ")}, true
 }
 
 // subjectWords returns the words that name something, without those that don't. A
 // run of a script without spaces is one word here: its characters are not names.
 func subjectWords(s string) []string {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "'s")
-	s = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(s, "状态"), "狀態"), "的")
 	var out []string
 	glue := false
 	for _, w := range words(s) {
@@ -317,9 +433,6 @@ func subjectWords(s string) []string {
 			out = append(out, w)
 		}
 		glue = ideograph(r)
-	}
-	if named := slices.DeleteFunc(slices.Clone(out), func(w string) bool { return classes[w] }); len(named) > 0 {
-		return named
 	}
 	return out
 }

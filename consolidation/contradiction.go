@@ -12,12 +12,14 @@ import (
 // contradictions reports every pair that [CheckContradictions] looks for.
 //
 // A claim is a subject and a value in a plain form: "Label: value", "X is 5", "X
-// runs on port 5432", "X lives in Y", the box of a task, the cell of a table; or a
-// sentence of any form and language and the one value in it, or whether it is negated
-// (see frameClaims). Two claims disagree if they
-// name one subject in the same words, their values are of one kind (number and unit,
-// version, date, weekday, time of day, address, state, name), and neither only adds
-// detail to the other. What holds today is
+// runs on port 5432", "X lives in Y", "X owns Y", a row of a table, the box of a task; or
+// a whole sentence, whose value is what its other words are the subject of: a number
+// with its unit, a day of the week, a state, or that it is so and not otherwise. Two
+// claims disagree if they name one subject in the same words, their values are of one
+// kind (number and unit, version, date, weekday, time of day, address, telephone, state,
+// name), and neither only adds detail to the other. Those of different settings
+// (staging, production) never do, nor what stands in quotation marks, under a heading of
+// what was, or beside words of doubt, of the past, of an example. What holds today is
 //
 //   - of a file about how things are, all that it claims; where sections of one
 //     file are dated, what the newest claims;
@@ -34,20 +36,26 @@ func (a *auditor) contradictions() {
 	who := peopleIn(a.snap)
 	for i := range a.snap.Files {
 		for _, c := range claims(&a.snap.Files[i]) {
-			if !c.frame {
+			if c.key = who.rename(c.key); !c.loose {
 				c.subject = who.rename(c.subject)
 			}
-			k := c.subject + "\x00" + c.column + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
+			k := c.key + "\x00" + string(c.value.kind) + "\x00" + c.value.unit
 			if by[k] == nil {
 				subjects = append(subjects, k)
 			}
 			by[k] = append(by[k], c)
 		}
 	}
-	told := map[[2]*Entry]bool{}
+	told := map[[2]place]bool{}
 	for _, k := range subjects {
 		a.compare(current(by[k]), told)
 	}
+}
+
+// place is a line of a file.
+type place struct {
+	path string
+	line int
 }
 
 // people are the names by which files speak of the user.
@@ -106,14 +114,16 @@ func current(cs []claim) []claim {
 	return cs
 }
 
-// compare reports each claim that disagrees with an earlier one, once; told are the
-// entries that were said to disagree.
-func (a *auditor) compare(cs []claim, told map[[2]*Entry]bool) {
+// compare reports each claim that disagrees with an earlier one, once.
+func (a *auditor) compare(cs []claim, told map[[2]place]bool) {
 	for i := 1; i < len(cs); i++ {
 		for j := range i {
-			if pair := [2]*Entry{cs[j].entry, cs[i].entry}; conflict(&cs[j], &cs[i]) && !told[pair] {
-				told[pair], told[[2]*Entry{pair[1], pair[0]}] = true, true
-				a.disagreement(&cs[j], &cs[i])
+			pair := [2]place{{cs[j].file.Path, cs[j].line}, {cs[i].file.Path, cs[i].line}}
+			if conflict(&cs[j], &cs[i]) {
+				if !told[pair] {
+					told[pair] = true
+					a.disagreement(&cs[j], &cs[i])
+				}
 				break
 			}
 		}
@@ -125,10 +135,16 @@ func conflict(c, d *claim) bool {
 	if !c.file.Evergreen() || !c.value.disagree(d.value) {
 		return false
 	}
-	if c.short && !slices.Equal(innermost(c.entry), innermost(d.entry)) {
+	if c.scope() != d.scope() {
 		return false
 	}
-	if (c.label || c.frame) && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
+	if x, y := c.aside(), d.aside(); x != y && x != "" && y != "" {
+		return false
+	}
+	if (c.loose || d.loose) && !sureOf(c, d) {
+		return false
+	}
+	if c.label && c.file == d.file && !slices.Equal(c.entry.Trail, d.entry.Trail) {
 		return false // a form that was filled in again
 	}
 	if d.file.Evergreen() {
@@ -141,12 +157,17 @@ func conflict(c, d *claim) bool {
 	return !c.entry.Dated || d.entry.Date >= c.entry.Date
 }
 
-// innermost returns the heading above an entry, where there is one below the title.
-func innermost(e *Entry) []string {
-	if len(e.Trail) < 2 {
-		return nil
+// sureOf reports whether whole sentences that differ in a value alone may be compared:
+// beside each other, what differs in a day, an hour, an address or a count may be so of
+// both.
+func sureOf(c, d *claim) bool {
+	if c.file != d.file {
+		return true
 	}
-	return []string{Key(e.Trail[len(e.Trail)-1])}
+	if !slices.Equal(c.entry.Trail, d.entry.Trail) {
+		return false
+	}
+	return c.value.kind == kindState || c.value.kind == kindVersion || c.value.kind == kindNumber && c.value.unit != "" || d.line > c.line+1 || c.line > d.line+1
 }
 
 func (a *auditor) disagreement(c, d *claim) {

@@ -41,25 +41,6 @@ func TestContradictions(t *testing.T) {
 		{"version used", map[string]string{m: "- We use Node 20.3.\n", tools: "- Node: v22.1.0\n"}, "TOOLS.md:1 MEMORY.md:1"},
 		{"version of two things", map[string]string{m: "- We use Node 20.3.\n", tools: "- Go: 1.26\n"}, ""},
 		{"Chinese", map[string]string{m: "- 数据库端口是5432\n", tools: "- 数据库端口是5433\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"any sentence", map[string]string{m: "- Backups are copied to the vault on Mondays.\n", tools: "- Backups are copied to the vault on Fridays.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"one of several days", map[string]string{m: "- The bins go out on Mondays and Fridays.\n", tools: "- The bins go out on Fridays.\n"}, ""},
-		{"German", map[string]string{m: "- Der Kran wird mittwochs gewartet.\n", tools: "- Der Kran wird donnerstags gewartet.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"French", map[string]string{m: "- Les sauvegardes sont gardées 30 jours au coffre.\n", tools: "- Les sauvegardes sont gardées 2 semaines au coffre.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"one length in other units", map[string]string{m: "- Les sauvegardes sont gardées 14 jours au coffre.\n", tools: "- Les sauvegardes sont gardées 2 semaines au coffre.\n"}, ""},
-		{"Russian", map[string]string{m: "- Отчёт отправляется по пятницам.\n", tools: "- Отчёт отправляется по вторникам.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"Japanese", map[string]string{m: "- 港の会議は火曜日に開く。\n", tools: "- 港の会議は木曜日に開く。\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"forbidden", map[string]string{m: "- Pushing to main is allowed.\n", tools: "- Pushing to main is not allowed.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"negated", map[string]string{m: "- We deploy on Fridays.\n", tools: "- Never deploy on Fridays.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"not yet", map[string]string{m: "- The mailer does not support attachments yet.\n", tools: "- The mailer supports attachments.\n"}, ""},
-		{"elsewhere", map[string]string{m: "- In staging the cache is kept for 5 min.\n", tools: "- In production the cache is kept for 2 h.\n"}, ""},
-		{"before", map[string]string{m: "- Until May the cache was kept for 5 min.\n", tools: "- The cache is kept for 2 h.\n"}, ""},
-		{"measured", map[string]string{m: "- The build of the docs took 30 s.\n", tools: "- The build of the docs took 2 min.\n"}, ""},
-		{"a guess", map[string]string{m: "- The build of the docs needs about 30 s.\n", tools: "- The build of the docs needs about 2 min.\n"}, ""},
-		{"mail", map[string]string{m: "- Invoices go to ana@quay.example.\n", tools: "- Invoices go to boris@quay.example.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"owner", map[string]string{m: "- Boris is responsible for the crane.\n", tools: "- Clara is responsible for the crane.\n"}, "TOOLS.md:1 MEMORY.md:1"},
-		{"owners", map[string]string{m: "- Boris is responsible for the crane.\n", tools: "- Boris and Clara are responsible for the crane.\n"}, ""},
-		{"cell", map[string]string{m: "| host | port |\n|---|---|\n| quay | 80 |\n", tools: "| host | port |\n|---|---|\n| quay | 81 |\n"}, "TOOLS.md:3 MEMORY.md:3"},
-		{"cell of another row", map[string]string{m: "| host | zone | port |\n|---|---|---|\n| quay | a | 80 |\n", tools: "| host | zone | port |\n|---|---|---|\n| quay | b | 81 |\n"}, ""},
 		{"log against memory", map[string]string{m: "- Postgres port: 5432\n", log: "# L\n\n- 10:00 Postgres port: 5433\n"}, "memory/2026-03-09.md:3 MEMORY.md:1"},
 		{"an older log is history", map[string]string{m: "- 2026-03-08: x\n\n## 2026-03-10\n\n- Postgres port: 5432\n", log: "- Postgres port: 5433\n"}, ""},
 		{"two logs never disagree", map[string]string{"memory/2026-03-08.md": "- Postgres port: 5433\n", log: "- Postgres port: 5432\n"}, ""},
@@ -86,5 +67,84 @@ func TestContradictions(t *testing.T) {
 				t.Errorf("found %q, want %q: %+v", got, tt.want, r.Findings)
 			}
 		})
+	}
+}
+
+// Pairs of statements, the first in MEMORY.md and the second in a topic: those that
+// can't both hold, and those that can although they look alike.
+func TestStatementsInManyLanguages(t *testing.T) {
+	told := func(first, second string) int {
+		w := files(map[string]string{"MEMORY.md": "# Memory\n\n" + first + "\n", "memory/services.md": "# Services\n\n" + second + "\n"})
+		return len(audit(t, w, func(o *consolidation.Options) { o.Only = []health.Code{health.Contradictions} }).Findings)
+	}
+	opposed := [][2]string{
+		{"- We deploy on Fridays.", "- Never deploy on Fridays."},
+		{"- Deploying on Fridays is allowed.", "- Deploys on Fridays are forbidden."},
+		{"- Wir deployen freitags.", "- Freitags deployen wir nie."},
+		{"- Los despliegues en producción están permitidos.", "- Los despliegues en producción están prohibidos."},
+		{"- La journalisation est activée.", "- La journalisation est désactivée."},
+		{"- Il server di prova è acceso.", "- Il server di prova è spento."},
+		{"- O cache de imagens está ativado.", "- O cache de imagens não está ativado."},
+		{"- De nachtelijke controle is ingeschakeld.", "- De nachtelijke controle is uitgeschakeld."},
+		{"- Кэш изображений включен.", "- Кэш изображений отключен."},
+		{"- 我们周五部署主站。", "- 周五不部署主站。"},
+		{"- 夜間バックアップは有効です。", "- 夜間バックアップは無効です。"},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits 2 minutes for an answer."},
+		{"- L'attente du proxy est de 30 secondes.", "- L'attente du proxy est de 2 minutes."},
+		{"- Das Team trifft sich dienstags.", "- Das Team trifft sich donnerstags."},
+		{"- La riunione del gruppo è martedì.", "- La riunione del gruppo è giovedì."},
+		{"- Backups happen on Mondays and Thursdays.", "- Backups happen on Tuesdays/Fridays."},
+		{"- Anna's email is anna@north.example.", "- Anna's e-mail: anna@south.example"},
+		{"- Anna's phone is +49 30 1234567.", "- Anna's phone: +49 30 7654321"},
+		{"- Anna owns the billing service.", "- Boris owns the billing service."},
+		{"| Service | Port |\n|---|---|\n| Ledger | 8080 |", "- Ledger port: 8081"},
+		{"- 缓存的过期时间是30秒。", "- 缓存的过期时间是2分钟。"},
+	}
+	for _, p := range opposed {
+		if told(p[0], p[1]) != 1 {
+			t.Errorf("%q and %q are not told once", p[0], p[1])
+		}
+		if told(p[1], p[0]) != 1 {
+			t.Errorf("%q and %q are not told once", p[1], p[0])
+		}
+	}
+	agreeing := [][2]string{
+		{"- The proxy waits 60 s for an answer.", "- The proxy waits 1 minute for an answer."},
+		{"- Das Limit beträgt 1,5 Sekunden je Anfrage.", "- Das Limit beträgt 1500 ms je Anfrage."},
+		{"- The staging ledger is enabled.", "- The production ledger is disabled."},
+		{"## Staging\n\n- Debug logging is enabled.", "## Production\n\n- Debug logging is disabled."},
+		{"- Debug logging is enabled (staging).", "- Debug logging is disabled (production)."},
+		{"- Anna deploys on Fridays.", "- Boris never deploys on Fridays."},
+		{"- We deploy on Fridays.", "- We did not deploy on Fridays until the spring."},
+		{"- We deploy on Fridays.", "- For example: never deploy on Fridays."},
+		{"- We deploy on Fridays.", "- Somebody wrote \"never deploy on Fridays\"."},
+		{"- We deploy on Fridays.", "> Never deploy on Fridays."},
+		{"- We deploy on Fridays.", "```\nNever deploy on Fridays.\n```"},
+		{"- We deploy on Fridays.", "- Never deploy on Fridays unless Anna agrees."},
+		{"- Deploy on Fridays.", "## Never do\n\n- Deploy on Fridays."},
+		{"- Backups happen on Mondays and Thursdays.", "- Backups happen on Mondays."},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits 20 to 40 s for an answer."},
+		{"- The proxy waits 30 s for an answer.", "- The proxy waits about 45 s for an answer."},
+		{"- The proxy waits 30 s for an answer.", "## History\n\n- The proxy waits 45 s for an answer."},
+		{"- Anna's phone is +49 30 1234567.", "- Anna's phone: 030 1234567"},
+		{"- The limit is 100/min.", "- The limit is 6000/h."},
+		{"- Antes el puerto era 8080 en todas partes.", "- El puerto es 8081 en todas partes."},
+		{"- Si falla, no se repite la copia.", "- La copia se repite."},
+		{"- 以前周五部署主站。", "- 周五不部署主站。"},
+		{"- 测试环境的缓存已启用。", "- 生产环境的缓存已禁用。"},
+		{"- Кэш изображений был включен.", "- Кэш изображений отключен."},
+		{"- [Ledger](https://a.example/ledger) is party content.", "- [Ledger](https://b.example/guide) is party content."},
+		{"- Is debug logging enabled?", "- Debug logging is disabled."},
+		{"- The sprint review of 2026-03-01 begins at 09:00.", "- The sprint review of 2026-04-01 begins at 10:00."},
+		{"| Day | Runs |\n|---|---|\n| 2026-03-01 | 4 |", "| Day | Runs |\n|---|---|\n| 2026-03-01 | 5 |"},
+		{"| Ledger | Port |\n|---|---|\n| staging | 8080 |\n| production | 8081 |", "- Ledger port: 8082 (demo)"},
+	}
+	for _, p := range agreeing {
+		if told(p[0], p[1]) != 0 {
+			t.Errorf("%q and %q are told", p[0], p[1])
+		}
+	}
+	if told("- The board meets on Monday.\n- The board meets on Thursday.", "- Nothing.") != 0 {
+		t.Error("a list of days is told as a contradiction of itself")
 	}
 }

@@ -56,8 +56,8 @@ func (e *NoEntryError) Error() string {
 	return fmt.Sprintf("%q is said by several entries: %s", e.Name, strings.Join(e.Places, ", "))
 }
 
-// place is a line of a file.
-var place = lazyregexp.New(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
+// placeForm is a line of a file.
+var placeForm = lazyregexp.New(`^(.+\.md)(?::|#L)(\d{1,7})(?:-L?\d+)?$`)
 
 // mostPlaces is how many places an error names.
 const mostPlaces = 5
@@ -89,7 +89,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 	note(e)
 	for _, ref := range e.From {
 		src := Source{Ref: ref}
-		if m := place.FindStringSubmatch(ref); m != nil {
+		if m := placeForm.FindStringSubmatch(ref); m != nil {
 			if at := s.entryAt(m[1], m[2]); at != nil {
 				src.Text = at.Plain
 				note(at)
@@ -129,7 +129,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 
 // named finds the one entry of a name.
 func (s *Snapshot) named(name string) (*File, *Entry, error) {
-	if m := place.FindStringSubmatch(name); m != nil && s.File(m[1]) != nil {
+	if m := placeForm.FindStringSubmatch(name); m != nil && s.File(m[1]) != nil {
 		if e := s.entryAt(m[1], m[2]); e != nil {
 			return s.File(m[1]), e, nil
 		}

@@ -51,11 +51,11 @@ func (c *curator) supersede(p *Promoted) {
 	e := Entry{Path: m.Path, Text: "- " + p.Text, Plain: p.Text, StartLine: 1, Date: c.Day, Dated: true}
 	who := peopleIn(c.snap)
 	for _, now := range entryClaims(m, &e) {
-		if now.frame {
+		if now.loose {
 			continue // likely enough for a finding, not to call a line outdated
 		}
 		for _, was := range claims(m) {
-			if was.entry.Date > c.Day || who.rename(was.subject) != who.rename(now.subject) || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
+			if was.entry.Date > c.Day || who.rename(was.key) != who.rename(now.key) || was.scope() != now.scope() || was.value.kind != now.value.kind || !was.value.disagree(now.value) {
 				continue
 			}
 			if was.label && now.label && !slices.Equal(was.entry.Trail, e.Trail) && len(strings.Fields(was.subject)) < 2 {

@@ -1,9 +1,7 @@
 package consolidation
 
 import (
-	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,13 +21,7 @@ const (
 	kindState   valueKind = "state"
 	kindWeekday valueKind = "weekday"
 	kindName    valueKind = "name"
-	// A duration in milliseconds, a size in bytes, the digits of a phone number, whether a
-	// sentence is negated, and what is no value of these.
-	kindDuration valueKind = "duration"
-	kindSize     valueKind = "size"
-	kindPhone    valueKind = "phone"
-	kindPolarity valueKind = "polarity"
-	kindOther    valueKind = ""
+	kindPhone   valueKind = "phone"
 )
 
 // value is the value of a claim, in one spelling; unit is what a number counts, or
@@ -41,8 +33,8 @@ type value struct {
 
 var (
 	versionForm = lazyregexp.New(`^v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?)$`)
-	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:\.\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{Han}]{0,3})(?:/(?:s|min|h|day|month|year))?$`)
-	clockForm   = lazyregexp.New(`^([01]?\d|2[0-3]):([0-5]\d)(?:\s?(am|pm|utc|h))?$`)
+	numberForm  = lazyregexp.New(`^([$€£¥]?)([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+(?:[.,]\d+)?)\s?(%|[a-zµ°]{0,12}|[\p{L}]{0,12})(/(?:s|min|h|day|month|year))?$`)
+	phoneForm   = lazyregexp.New(`^(?:\+\d|0\d|\(0?\d)[\d \-()/.]{6,18}\d$|^\d{3}[ -]\d{4}[ -]\d{4}$`)
 	addressForm = lazyregexp.New(`^(?:[a-z][a-z0-9+.-]*://\S+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?|localhost(?::\d+)?)$`)
 	nameForm    = lazyregexp.New(`^[\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’+#/_-]*(?: [\p{Lu}\p{Lo}\p{N}][\p{L}\p{M}\p{N}.'’+#/_-]*){0,2}$`)
 	// productForm is "PostgreSQL 16".
@@ -51,6 +43,19 @@ var (
 	repeated  = lazyregexp.New(`(?i)\s+(?:every \w+|each \w+|daily|nightly|weekly)$`)
 	tokenForm = lazyregexp.New("^`([^`\\s]{1,60})`$")
 )
+
+// states are words for the state of something, by the side that they are on:
+// done against open, on against off. Words of different pairs don't disagree.
+var states = map[string]string{
+	"done": "progress:done", "completed": "progress:done", "complete": "progress:done", "finished": "progress:done", "closed": "progress:done",
+	"resolved": "progress:done", "fixed": "progress:done", "shipped": "progress:done", "erledigt": "progress:done", "fertig": "progress:done",
+	"terminé": "progress:done", "hecho": "progress:done", "完成": "progress:done", "已完成": "progress:done",
+	"open": "progress:open", "pending": "progress:open", "todo": "progress:open", "unresolved": "progress:open", "not started": "progress:open",
+	"in progress": "progress:open", "blocked": "progress:open", "offen": "progress:open", "en cours": "progress:open", "pendiente": "progress:open",
+	"未完成": "progress:open", "进行中": "progress:open", "待办": "progress:open",
+	"enabled": "switch:on", "on": "switch:on", "yes": "switch:on", "true": "switch:on", "active": "switch:on", "an": "switch:on", "ein": "switch:on", "aan": "switch:on",
+	"disabled": "switch:off", "off": "switch:off", "no": "switch:off", "false": "switch:off", "inactive": "switch:off", "aus": "switch:off", "uit": "switch:off",
+}
 
 // valueOf reads a short text as a value; ok is false for what could mean several
 // things: lists, ranges, estimates, sentences.
@@ -77,27 +82,39 @@ func plainValue(s string) (value, bool) {
 	if d, ok := dateValue(low); ok {
 		return value{kind: kindDate, text: d}, true
 	}
-	if v, ok := stateValue(strings.TrimLeft(low, "✅❌🔴🟢🟡 ")); ok {
-		return v, true
+	state := strings.TrimLeft(low, "✅❌🔴🟢🟡 ")
+	st, ok := states[state]
+	if !ok {
+		if st, ok = lexicon().side[state]; !ok {
+			st, ok = lexicon().sideHan[state]
+		}
+	}
+	if ok {
+		pair, _, _ := strings.Cut(st, ":")
+		return value{kindState, st, pair}, true
+	}
+	if m := clockIn.FindStringSubmatch(low); m != nil && m[0] == low {
+		c, ok := clockOf(m)
+		return value{kind: kindClock, text: c}, ok
+	}
+	if d, ok := onlyDays(low); ok {
+		return d, true
 	}
 	switch {
-	case phoneForm.FindString(low) == low:
-		return phone(low)
-	case clockForm.MatchString(low):
-		return value{kind: kindClock, text: strings.ReplaceAll(low, " ", "")}, true
+	case phoneForm.MatchString(low) && strings.Count(low, ".") != 3:
+		p, ok := phoneOf(low)
+		return value{kind: kindPhone, text: p}, ok
 	case addressForm.MatchString(low):
 		return value{kind: kindAddress, text: strings.TrimSuffix(low, "/")}, true
 	case numberForm.MatchString(low):
 		m := numberForm.FindStringSubmatch(low)
-		if q, ok := quantity(strings.ReplaceAll(m[2], ",", ""), m[3]); ok && m[1] == "" {
-			return q, true
+		n, ok := numberOf(m[2])
+		if u, known := lexicon().unit[m[3]]; known && m[1] == "" && m[3] != "" && m[4] == "" {
+			return inUnit(n, u), ok
 		}
-		n, err := strconv.ParseFloat(strings.ReplaceAll(m[2], ",", ""), 64)
-		return value{kindNumber, strconv.FormatFloat(n, 'f', -1, 64), m[1] + m[3]}, err == nil
+		return value{kindNumber, n, m[1] + m[3] + m[4]}, ok
 	case versionForm.MatchString(low):
 		return value{kind: kindVersion, text: versionForm.FindStringSubmatch(low)[1]}, true
-	case weekdays[low] != "":
-		return value{kind: kindWeekday, text: weekdays[low]}, true
 	case productForm.MatchString(s):
 		m := productForm.FindStringSubmatch(s)
 		return value{kindVersion, m[2], strings.ToLower(m[1])}, true
@@ -105,6 +122,21 @@ func plainValue(s string) (value, bool) {
 		return value{kind: kindName, text: low}, true
 	}
 	return value{}, false
+}
+
+// onlyDays reads a text that names days of the week and nothing else.
+func onlyDays(low string) (value, bool) {
+	var st statement
+	rest := st.days(low)
+	if len(st.values) != 1 || st.vague {
+		return value{}, false
+	}
+	for _, w := range words(rest) {
+		if !lexicon().weightless[w] && w != "et" && w != "e" && w != "en" && w != "和" && w != "と" {
+			return value{}, false
+		}
+	}
+	return st.values[0].value, true
 }
 
 // mostName is how many words, or characters of a script without spaces, a name has
@@ -128,15 +160,8 @@ func dateValue(s string) (string, bool) {
 		}
 		return t.Format(time.DateOnly), true
 	}
-	if m := monthDate.FindStringSubmatch(s); m != nil && months[m[2]] > 0 {
-		day, _ := strconv.Atoi(m[1])
-		return fmt.Sprintf("%s-%02d-%02d", m[3], months[m[2]], day), day <= 31
-	}
 	return "", false
 }
-
-// monthDate is "4 de mayo de 2026", "4. Mai 2026", "4th may 2026".
-var monthDate = lazyregexp.New(`^(\d{1,2})(?:st|nd|rd|th|\.)?\s(?:de\s)?(\p{L}{3,10})\.?(?:\sde)?\s(\d{4})$`)
 
 // disagree reports whether two values can't both hold. One that has more
 // detail than the other ("PostgreSQL 16", "PostgreSQL"; "18" and "18.2"; a day
@@ -153,16 +178,35 @@ func (v value) disagree(w value) bool {
 	case kindName:
 		a, b := Key(v.text), Key(w.text)
 		return a != b && !strings.Contains(a, b) && !strings.Contains(b, a)
-	case kindWeekday: // one of several days
-		return !holdsAll(v.text, w.text) && !holdsAll(w.text, v.text)
 	case kindAddress:
+		if strings.Contains(v.text, "@") && strings.Contains(w.text, "@") {
+			return true
+		}
 		return !strings.Contains(v.text, w.text) && !strings.Contains(w.text, v.text)
+	case kindPhone:
+		return local(v.text) != local(w.text)
+	case kindWeekday:
+		return !includes(v.text, w.text) && !includes(w.text, v.text)
+	case kindNumber:
+		a, _ := strconv.ParseFloat(v.text, 64)
+		b, _ := strconv.ParseFloat(w.text, 64)
+		return v.unit != "byte" || max(a, b) > 1.1*min(a, b) // a kilobyte has 1000, or 1024
 	}
 	return true
 }
 
-// holdsAll reports whether all words of b are among those of a.
-func holdsAll(a, b string) bool {
-	of := strings.Fields(a)
-	return !slices.ContainsFunc(strings.Fields(b), func(w string) bool { return !slices.Contains(of, w) })
+// local is a telephone's number without what a country adds to it.
+func local(digits string) string {
+	digits = strings.TrimLeft(digits, "0")
+	return digits[max(0, len(digits)-7):]
+}
+
+// includes reports whether all of a list stands in another one.
+func includes(list, part string) bool {
+	for d := range strings.SplitSeq(part, ",") {
+		if !strings.Contains(list, d) {
+			return false
+		}
+	}
+	return true
 }
