@@ -148,6 +148,7 @@ var goNames = map[string]string{
 	"err":          "err error",
 	"call":         "call struct { Name string; Input json.RawMessage }",
 	"callTheModel": "callTheModel func([]memkernel.Message) struct { Message memkernel.Message; Usage *memkernel.Usage }",
+	"complete":     "complete func(system, prompt string, maxTokens int) string",
 	"store":        "store interface { History(string) []Message }",
 }
 
