@@ -60,6 +60,8 @@ type Promoted struct {
 	Why   []string `json:"why"`
 	// section is what heads it in a log, where nothing but that speaks for it.
 	section string
+	// work reports that it only names what was worked on.
+	work bool
 }
 
 // Line returns the entry as it is in memory.
@@ -109,12 +111,18 @@ func (s *Snapshot) Curate(o CurateOptions) *Curation {
 		out.Path = m.Path
 	}
 	c.gather()
-	slices.SortStableFunc(c.found, func(a, b Promoted) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(c.found, func(a, b Promoted) int {
+		if a.work != b.work {
+			return map[bool]int{true: 1, false: -1}[a.work]
+		}
+		return cmp.Compare(b.Score, a.Score)
+	})
 	room := max(MostPromoted-o.Taken, 0)
 	for i := range c.found {
 		p := &c.found[i]
 		weak := p.Score < strong
 		switch {
+		case p.work && len(out.Entries)+o.Taken > 0: // a day that came to something better
 		case c.known.holds(p.Text) || weak && len(out.Entries)+o.Taken >= leastPromoted, p.section != "" && c.sections[p.section] >= mostOfSection:
 		case len(out.Entries) >= room:
 			if !weak {
@@ -221,7 +229,7 @@ func (c *curator) capture(e *Entry, ref, session string, fresh bool) {
 		got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
 		p.Text, p.Tags = Present(got.Text), got.Tags
 		if text, score := done(e.Plain); fresh && got.Tags == nil && score > 0 {
-			p.Text, p.Score, p.Why = Present(capital(text)), score, []string{"outcome"}
+			p.Text, p.Score, p.Why, p.work = Present(capital(text)), score, []string{"outcome"}, true
 		}
 	}
 	c.rate(e, p, fresh)

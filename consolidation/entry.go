@@ -130,6 +130,9 @@ func SupersedesMark(refs ...string) string {
 // leadingTime is the time at which an item of a log begins, with its zone.
 var leadingTime = lazyregexp.New(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
+// trailingTime is the moment that the working buffer puts behind what was said.
+var trailingTime = lazyregexp.New(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)
+
 // comments finds the comments in a text; most have none.
 func comments(s string) [][]string {
 	if !strings.Contains(s, "<!--") {
@@ -182,6 +185,9 @@ func (r *reader) describe(e *Entry) {
 	body = strings.Join(strings.Fields(body[len(mark):]), " ")
 	body, tags := CutTags(untimed(body))
 	body = untimed(body)
+	if strings.HasSuffix(body, "Z)") {
+		body = trailingTime.ReplaceAllString(body, "")
+	}
 	e.Plain, e.Tags = body, e.Tags.with(tags...)
 	if d, ok := leadingDate(body); ok {
 		e.Date, e.Dated = d, true

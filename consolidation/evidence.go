@@ -246,9 +246,17 @@ func telling(s string) int {
 	return n
 }
 
+// pointer is a link, of either spelling.
+var pointer = lazyregexp.New(`\[\[[^\]]*\]\]|\[[^\]]*\]\([^)]*\)`)
+
 // passing reports whether an entry is one of the day alone: routine, a question, a task, a
-// form's field.
+// form's field, nothing but links.
 func passing(plain string) bool {
+	if strings.Contains(plain, "](") || strings.Contains(plain, "[[") {
+		if len(words(pointer.ReplaceAllString(plain, " "))) == 0 {
+			return true
+		}
+	}
 	t := strings.TrimRight(plain, "*_ ")
 	return routine.MatchString(plain) || suggested.MatchString(plain) || strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "：")
 }
