@@ -399,6 +399,83 @@ const maxRoom = 40
 // they may have. Numbers here only go down.
 var larger = map[string]int{}
 
+func TestRoomsStaySmall(t *testing.T) {
+	goDirs(t, func(dir string, files []string) {
+		size := map[string]int{dir: len(files)}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+					size[dir+"."+receiver(fn.Recv.List[0].Type)]++
+				}
+			}
+		}
+		for name, n := range size {
+			most, known := larger[name]
+			if !known {
+				most = maxRoom
+			}
+			if n > most {
+				t.Errorf("%s has %d files or methods, want at most %d", name, n, most)
+			} else if known && n <= maxRoom {
+				t.Errorf("%s has %d files or methods: take it out of the list", name, n)
+			}
+		}
+	})
+}
+
+// receiver is the name of a method's type.
+func receiver(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return receiver(t.X)
+	case *ast.IndexExpr:
+		return receiver(t.X)
+	case *ast.IndexListExpr:
+		return receiver(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return ""
+}
+
+// TestModules holds that the root can be released as it is, since `go install` of a
+// version refuses a module with replacements, and that the modules below it choose the
+// versions that it chooses.
+func TestModules(t *testing.T) {
+	root := readModule(t, "go.mod")
+	for _, l := range root.other {
+		if strings.HasPrefix(l, "replace ") || strings.HasPrefix(l, "exclude ") {
+			t.Errorf("go.mod: %s: a module with this can't be installed by its version", l)
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range nested(t) {
+		m := readModule(t, dir+"/go.mod")
+		if m.path != module+"/"+dir || m.goVersion != root.goVersion {
+			t.Errorf("%s/go.mod: module %s for go %s, want %s for %s", dir, m.path, m.goVersion, module+"/"+dir, root.goVersion)
+		}
+		up := strings.Repeat("../", 1+strings.Count(dir, "/"))
+		if len(m.other) != 1 || strings.TrimRight(m.other[0], "/") != "replace "+module+" => "+strings.TrimRight(up, "/") {
+			t.Errorf("%s/go.mod: %q, want only the root replaced by %s", dir, m.other, up)
+		}
+		for path, version := range m.require {
+			if want, ok := root.require[path]; ok && version != want {
+				t.Errorf("%s/go.mod: %s %s, the root has %s", dir, path, version, want)
+			}
+		}
+		if !strings.Contains(string(makefile), " "+dir) {
+			t.Errorf("%s is not among the MODULES of the Makefile, whose targets run its tests", dir)
+		}
+	}
+}
+
 // goMod is the content of a go.mod; other are the directives that are neither module, go
 // nor require.
 type goMod struct {
