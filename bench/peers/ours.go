@@ -39,7 +39,7 @@ type kernelSearch struct{ *kernel.Kernel }
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (k kernelSearch) ask(ctx context.Context, question string) ([]hit, error) {
-	r, err := k.Search(ctx, kernel.SearchRequest{Query: question, Private: true, MaxResults: asked, Now: now})
+	r, err := k.Search(ctx, kernel.SearchRequest{Query: question, Private: true, MaxResults: asked, Lines: true, Now: now}) // a peer has no places
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ type cliSearch struct {
 }
 
 func (c cliSearch) ask(ctx context.Context, question string) ([]hit, error) {
-	args := append([]string{"search", "-n", "50", "--now", now.Format(time.RFC3339)}, c.shared...)
+	args := append([]string{"search", "--lines", "-n", "50", "--now", now.Format(time.RFC3339)}, c.shared...)
 	b, err := output(exec.CommandContext(ctx, c.program, append(args, "--", question)...))
 	if err != nil {
 		return nil, err
