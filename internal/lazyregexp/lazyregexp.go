@@ -33,10 +33,6 @@ func (r *Regexp) FindStringIndex(s string) []int         { return r.get().FindSt
 func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }
 func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
 func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
-func (r *Regexp) SubexpIndex(name string) int            { return r.get().SubexpIndex(name) }
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	return r.get().FindAllStringIndex(s, n)
-}
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.get().FindAllStringSubmatchIndex(s, n)
 }
