@@ -71,3 +71,45 @@ func TestMergesSeldomOnlyInBulk(t *testing.T) {
 	}
 	checkClean(t, ix)
 }
+
+// A large sync leaves word lists in few segments, each of which costs a question a read
+// for each of its words; one that was cut short leaves that to the next.
+func TestMergesAtTheEndOfBulk(t *testing.T) {
+	ctx := context.Background()
+	w := many(t, 30)
+	ix := openNew(t)
+	source := func(yield func(FileStat, error) bool) {
+		for f := range w.list() {
+			if f.Size = manyBytes; !yield(f, nil) {
+				return
+			}
+		}
+	}
+	segments := func() (n int) {
+		t.Helper()
+		if err := ix.door.cur.write.QueryRow("SELECT count(DISTINCT segid) FROM chunks_fts_idx").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	cut, cancel := context.WithCancel(ctx)
+	batches := 0
+	stop := func(Progress) {
+		if batches++; batches == 10 {
+			cancel()
+		}
+	}
+	if _, err := ix.Sync(cut, source, w.read, &SyncOptions{BatchChunks: 1, Progress: stop}); err == nil {
+		t.Fatal("the sync was not cut short")
+	}
+	if n := segments(); n < 2*mergeFew {
+		t.Fatalf("%d segments after ten transactions: this test shows nothing", n)
+	}
+	if _, err := ix.Sync(ctx, source, w.read, &SyncOptions{BatchChunks: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if n := segments(); n >= mergeFew {
+		t.Errorf("%d segments after a large sync", n)
+	}
+	checkClean(t, ix)
+}

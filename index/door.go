@@ -40,8 +40,9 @@ type handles struct {
 	users   int
 	retired bool
 
-	// looks is lookQuery, prepared for each of read's connections.
-	looks *sql.Stmt
+	// prepared are the queries that searches make, prepared for each of read's
+	// connections.
+	prepared map[string]*sql.Stmt
 
 	// seen caches what searches need of meta.
 	seenMu sync.Mutex
@@ -137,12 +138,13 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 		db.SetMaxIdleConns(idleReaders)
 		_, err = loadMeta(ctx, db)
 		if err == nil {
-			h.looks, err = db.PrepareContext(ctx, lookQuery)
+			err = h.prepare(ctx, db)
 		}
 		if err == nil {
 			h.read = db
 			return nil
 		}
+		h.unprepare()
 		db.Close()
 		if first == nil {
 			first = err
@@ -157,11 +159,30 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 	return explain("open index", path, first)
 }
 
-func (h *handles) close() error {
-	var errs []error
-	if h.looks != nil {
-		errs = append(errs, h.looks.Close())
+// prepare prepares what searches ask.
+func (h *handles) prepare(ctx context.Context, db *sql.DB) error {
+	h.prepared = map[string]*sql.Stmt{}
+	for _, q := range []string{lookQuery, rowsQuery, fts5.Pages} {
+		s, err := db.PrepareContext(ctx, q)
+		if err != nil {
+			return err
+		}
+		h.prepared[q] = s
 	}
+	return nil
+}
+
+func (h *handles) unprepare() error {
+	var errs []error
+	for _, s := range h.prepared {
+		errs = append(errs, s.Close())
+	}
+	h.prepared = nil
+	return errors.Join(errs...)
+}
+
+func (h *handles) close() error {
+	errs := []error{h.unprepare()}
 	if h.read != nil {
 		errs = append(errs, h.read.Close())
 	}

@@ -32,7 +32,7 @@ func InMemory(ctx context.Context, opts *Options) (*Index, error) {
 		h.read, err = drv.Open(name, drv.Memory, o.BusyTimeout)
 	}
 	if err == nil {
-		h.looks, err = h.read.PrepareContext(ctx, lookQuery)
+		err = h.prepare(ctx, h.read)
 	}
 	if err != nil {
 		h.close()

@@ -77,19 +77,33 @@ func (ix *Index) Keyword(ctx context.Context, terms []string, k int, want func(p
 // reader reads for one search, all in one transaction.
 type reader struct {
 	*handles
-	tx *sql.Tx
+	tx readTx
 	v  *view
 	// structure is the structure record of the word lists.
 	structure []byte
 }
 
+// readTx is a transaction in which queries that are prepared are not prepared again.
+type readTx struct {
+	*sql.Tx
+	prepared map[string]*sql.Stmt
+}
+
+func (t readTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if s := t.prepared[query]; s != nil {
+		return t.StmtContext(ctx, s).QueryContext(ctx, args...)
+	}
+	return t.Tx.QueryContext(ctx, query, args...)
+}
+
 // reader begins one. The caller ends its transaction.
 func (h *handles) reader(ctx context.Context) (*reader, error) {
-	tx, err := h.read.BeginTx(ctx, nil)
+	begun, err := h.read.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	v, structure, err := h.lookBy(ctx, tx, tx.StmtContext(ctx, h.looks))
+	tx := readTx{begun, h.prepared}
+	v, structure, err := h.lookBy(ctx, tx, tx.StmtContext(ctx, h.prepared[lookQuery]))
 	if err != nil {
 		tx.Rollback()
 		return nil, err

@@ -98,7 +98,7 @@ func texts(ctx context.Context, db drv.Conn, after int64) ([]storedText, error) 
 
 // How many segments of one level chunks_fts merges into one. Few make searches
 // fast, many make writing fast: a quarter of a large sync's time would go into
-// merging by fours.
+// merging by fours; what is left of it is merged once, at its end.
 const (
 	mergeFew  = 4 // SQLite's default
 	mergeMany = 16
@@ -108,9 +108,7 @@ const (
 
 // mergeBy sets how many segments are merged into one.
 func (s *syncer) mergeBy(ctx context.Context, n int) error {
-	var now int
-	err := s.h.read.QueryRowContext(ctx, fts5.MergedAt, mergeFew).Scan(&now)
-	if err != nil || now == n {
+	if now, err := s.mergedBy(ctx); err != nil || now == n {
 		return err
 	}
 	return s.change(ctx, func(tx *sql.Tx, _ *meta) error {
@@ -119,8 +117,35 @@ func (s *syncer) mergeBy(ctx context.Context, n int) error {
 	})
 }
 
+func (s *syncer) mergedBy(ctx context.Context) (n int, err error) {
+	err = s.h.read.QueryRowContext(ctx, fts5.MergedAt, mergeFew).Scan(&n)
+	return n, err
+}
+
+// merge merges the segments that a large sync has left as they were, a few pages of them in
+// each transaction: a question reads a page or more for each of its words in each segment.
+func (s *syncer) merge(ctx context.Context) error {
+	for more := true; more; {
+		err := s.change(ctx, func(tx *sql.Tx, _ *meta) (err error) {
+			more, err = fts5.Merge(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // tidy does what is due after the files are written.
 func (s *syncer) tidy(ctx context.Context) error {
+	now, err := s.mergedBy(ctx)
+	if err == nil && now > mergeFew {
+		err = s.merge(ctx)
+	}
+	if err != nil {
+		return err
+	}
 	if err := s.mergeBy(ctx, mergeFew); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type view struct {
 // look returns the view of the present generation, at the price of one small
 // read if nothing has changed.
 func (h *handles) look(ctx context.Context) (*view, error) {
-	v, _, err := h.lookBy(ctx, h.read, h.looks)
+	v, _, err := h.lookBy(ctx, h.read, h.prepared[lookQuery])
 	return v, err
 }
 

@@ -18,8 +18,8 @@ type candidate struct {
 	hash index.Hash
 	// facts are those of its lines.
 	facts []index.Fact
-	// words marks those of a chunk that was taken apart.
-	words *wordMask
+	// outline is that of a chunk that was taken apart.
+	outline *outline
 	// digest is made when it is first needed.
 	digest *digest
 	// exact is how much of the question stands in it as it was typed.

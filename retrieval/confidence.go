@@ -81,13 +81,27 @@ type sought struct {
 	weight, holders float64
 }
 
+// wordsIn returns the word of the question that each term is of; see [analysis.Analyzer.Words].
+func (s *search) wordsIn(terms []string) []int {
+	if s.wordsOf == nil || !slices.Equal(s.wordsOf.terms, terms) {
+		s.wordsOf = &termWords{terms, s.a.Words(s.q.Text, terms)}
+	}
+	return s.wordsOf.words
+}
+
+// termWords are terms with the words that they are of.
+type termWords struct {
+	terms []string
+	words []int
+}
+
 // askedWords returns those of the question, by the terms that it was searched by.
 func (s *search) askedWords() []sought {
 	n := float64(s.chunks) + confidencePrior
 	terms := s.asked[:min(len(s.asked), maxTerms)]
 	var out []sought
 	at := map[int]int{}
-	for j, word := range s.a.Words(s.q.Text, terms) {
+	for j, word := range s.wordsIn(terms) {
 		t, holders := terms[j], 0.0
 		if j < len(s.holders) {
 			holders = float64(s.holders[j])
@@ -131,7 +145,12 @@ func dense(t string) bool {
 	return denseRune(r)
 }
 
-func denseRune(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+func denseRune(r rune) bool {
+	return r >= leastDense && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// leastDense is the first character of Chinese and Japanese.
+const leastDense = 0x2E80
 
 // calibrate gives the hits the scores that callers see: the confidence in the best one,
 // and the others' in proportion.
@@ -270,25 +289,33 @@ func runOf(text string) run {
 
 // unitsOf cuts a text into words in small letters and characters of Chinese and Japanese.
 func unitsOf(text string) []string {
-	var out []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			out, word = append(out, string(word)), word[:0]
+	out := make([]string, 0, len(text)/5)
+	low := strings.ToLower(text) // rune by rune, and mostly the text itself
+	begin := -1
+	flush := func(end int) {
+		if begin >= 0 {
+			out, begin = append(out, low[begin:end]), -1
 		}
 	}
-	for _, r := range text {
+	for i := 0; i < len(low); {
+		r, size := rune(low[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(low[i:])
+		}
 		switch {
+		case r < utf8.RuneSelf && letter(byte(r)) && r != '_', r >= utf8.RuneSelf && !denseRune(r) && unicode.In(r, unicode.L, unicode.N, unicode.M):
+			if begin < 0 {
+				begin = i
+			}
 		case denseRune(r):
-			flush()
-			out = append(out, string(r))
-		case unicode.In(r, unicode.L, unicode.N, unicode.M):
-			word = append(word, unicode.ToLower(r))
+			flush(i)
+			out = append(out, low[i:i+size])
 		default:
-			flush()
+			flush(i)
 		}
+		i += size
 	}
-	flush()
+	flush(len(low))
 	return out
 }
 

@@ -45,6 +45,14 @@ func digestOf(a *analysis.Analyzer, text, lang string) *digest {
 
 // tally sorts hashes, in place, and counts the equal ones: behind the set in its capacity.
 func tally(tokens []uint32) (set []uint32) {
+	both := appendTally(nil, tokens)
+	n := len(both) / 2
+	return both[: n : 2*n]
+}
+
+// appendTally appends the set of some hashes, which it sorts in place, and behind it how
+// often each occurs.
+func appendTally(dst, tokens []uint32) []uint32 {
 	slices.Sort(tokens)
 	n := 0
 	for i, h := range tokens {
@@ -52,15 +60,27 @@ func tally(tokens []uint32) (set []uint32) {
 			n++
 		}
 	}
-	both := make([]uint32, 2*n) // kept for long, so no larger than it must be
-	set, freq := both[:0], both[n:]
+	if dst == nil {
+		dst = make([]uint32, 0, 2*n) // kept for long, so no larger than it must be
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, 2*n)[:at+2*n]
+	set, freq := dst[at:at+n], dst[at+n:]
+	clear(freq)
+	n = -1
 	for i, h := range tokens {
 		if i == 0 || h != tokens[i-1] {
-			set = append(set, h)
+			n++
+			set[n] = h
 		}
-		freq[len(set)-1]++
+		freq[n]++
 	}
-	return set
+	return dst
+}
+
+func tallied(tokens []uint32) *digest {
+	n := len(tokens)
+	return &digest{set: tally(tokens), size: n}
 }
 
 // appendHashes appends the hashes of terms that are between spaces.

@@ -23,6 +23,10 @@ type asTyped struct {
 	marks []string
 	// typed is whole before it was spelled in one way.
 	typed string
+	// pairs are those of whole, inner those of them without a space, markPairs those of each
+	// of marks.
+	pairs, inner pairMask
+	markPairs    []pairMask
 }
 
 // mostWhole is the longest question that is looked for as it is, in bytes, and mostMarks
@@ -42,6 +46,10 @@ func exactOf(text string) asTyped {
 	}
 	e.typed = bare(text)
 	e.whole = spelled(e.typed)
+	e.pairs.add(e.whole)
+	for w := range strings.SplitSeq(e.whole, " ") {
+		e.inner.add(w)
+	}
 	if strings.ContainsAny(text, "\"“«„「『《`") {
 		for _, m := range quotes(text) {
 			e.mark(m)
@@ -67,6 +75,9 @@ func quotes(text string) (out []string) {
 func (e *asTyped) mark(text string) {
 	if text = spelled(text); text != "" && len(e.marks) < mostMarks && !slices.Contains(e.marks, text) {
 		e.marks = append(e.marks, text)
+		var m pairMask
+		m.add(text)
+		e.markPairs = append(e.markPairs, m)
 	}
 }
 
@@ -113,9 +124,10 @@ func ofWord(r rune) bool {
 
 // spelled is a text as spellings are compared: in small letters, with one space for any,
 // and without the marks of Markdown inside of lines.
-func spelled(text string) string {
-	out := make([]byte, 0, len(text))
-	space := false
+func spelled(text string) string { return string(appendSpelled(make([]byte, 0, len(text)), text)) }
+
+func appendSpelled(out []byte, text string) []byte {
+	space, begin := false, len(out)
 	for i := 0; i < len(text); {
 		if c := asIs[text[i]]; c != 0 {
 			if space {
@@ -133,7 +145,7 @@ func spelled(text string) string {
 		i += size
 		switch {
 		case r <= ' ' || r >= utf8.RuneSelf && unicode.IsSpace(r):
-			space = len(out) > 0
+			space = len(out) > begin
 			continue
 		case r == '*' || r == '`':
 			continue
@@ -143,7 +155,7 @@ func spelled(text string) string {
 		}
 		out = utf8.AppendRune(out, unicode.ToLower(r))
 	}
-	return string(out)
+	return out
 }
 
 // asIs has the characters of one byte as they are compared, 0 for those that are not:
@@ -195,6 +207,13 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
+// may reports whether something of the question can stand in a text of a day, as it is
+// spelled, of these pairs: most texts need not be read.
+func (e *asTyped) may(pairs *pairMask, date string) bool {
+	return pairs.hasAll(&e.pairs) || date != "" && slices.Contains(e.marks, date) ||
+		slices.ContainsFunc(e.markPairs, func(m pairMask) bool { return pairs.hasAll(&m) })
+}
+
 // in returns how much of the question stands in a text of a day: 0 if nothing does, most
 // if the whole does, to the sign.
 func (e *asTyped) in(raw, date string) int {
@@ -220,7 +239,7 @@ func (e *asTyped) in(raw, date string) int {
 // wordsOf returns the word of the question that each term is of. What was asked for in
 // place of a word, or of two, is of the first of them.
 func (r *refiner) wordsOf() []int {
-	words := r.a.Words(r.q.Text, r.hits.Terms[:len(r.terms)])
+	words := slices.Clone(r.wordsIn(r.hits.Terms[:len(r.terms)]))
 	for _, also := range r.hits.Also {
 		for _, j := range also.Terms {
 			if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
@@ -260,7 +279,7 @@ func (r *refiner) holders() {
 				p.words++
 			}
 		}
-		if p.words > 0 && !p.gone && (2*p.words >= r.groups || len(e.marks) > 0) {
+		if p.words > 0 && !p.gone && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = e.in(p.text(), p.chunk.hit.Date)
 			whole = whole || p.exact > mostMarks
 		}
@@ -278,6 +297,11 @@ func (r *refiner) across() {
 		if p.session != q.session || p.to+1 != q.from || p.words == 0 || q.words == 0 || p.words+q.words < r.groups || p.gone || q.gone {
 			continue
 		}
+		both := p.pairs
+		both.join(&q.pairs)
+		if !both.hasAll(&r.exact.inner) {
+			continue
+		}
 		if n := r.exact.in(p.text()+"\n"+q.text(), ""); n > mostMarks {
 			p.exact, q.exact = n, n
 		}
@@ -291,6 +315,9 @@ func (s *search) standing(cs []*candidate) {
 	var marked []*candidate
 	for _, c := range cs {
 		if c.hit.passage {
+			continue
+		}
+		if c.outline != nil && !s.exact.may(c.outline.spelling(c.hit.Text), c.hit.Date) {
 			continue
 		}
 		c.exact = s.exact.in(c.hit.Text, c.hit.Date)

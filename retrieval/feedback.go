@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -46,7 +47,7 @@ func (r *refiner) feedback() {
 		if p.chunk != chunk {
 			chunk, there = p.chunk, there[:0]
 			for _, w := range words {
-				if chunk.words.has(w.term) {
+				if chunk.outline.mask.has(w.term) {
 					there = append(there, w)
 				}
 			}
@@ -110,20 +111,23 @@ func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }
 
-// countHolders counts the passages that hold words, which are in order. A filter of
-// the hashes' upper bits saves most of the looking.
+// countHolders counts the passages that hold words, which are in order. Where the first of
+// those lies that share the upper bits of their hashes is looked up.
 func (r *refiner) countHolders(words []lent) {
-	var filter [1 << 12]bool
 	const shift = 32 - 12
-	for _, w := range words {
-		filter[w.term>>shift] = true
+	var first [1 << 12]uint16 // from 1 on
+	for i := min(len(words), math.MaxUint16) - 1; i >= 0; i-- {
+		first[words[i].term>>shift] = uint16(i + 1)
 	}
 	for _, p := range r.places {
 		for _, t := range p.body.set {
-			if !filter[t>>shift] {
+			i := int(first[t>>shift])
+			if i == 0 {
 				continue
 			}
-			if i, ok := slices.BinarySearchFunc(words, t, func(w lent, t uint32) int { return cmp.Compare(w.term, t) }); ok {
+			for i--; i < len(words) && words[i].term < t; i++ {
+			}
+			if i < len(words) && words[i].term == t {
 				words[i].holders++
 			}
 		}

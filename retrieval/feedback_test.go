@@ -51,7 +51,7 @@ func TestPick(t *testing.T) {
 func TestLend(t *testing.T) {
 	one, two := &session{}, &session{}
 	p := func(s *session, score float64, set ...uint32) *place {
-		return &place{session: s, score: score, passage: &passage{body: tallied(set)}}
+		return &place{session: s, score: score, passage: &passage{body: *tallied(set)}}
 	}
 	r := &refiner{terms: []uint32{7}}
 	r.places = []*place{p(one, 5, 1, 7), p(one, 4, 1, 2), p(two, 3, 1), p(two, 1, 9), p(two, 0, 9)}

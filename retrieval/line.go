@@ -189,15 +189,44 @@ func mark(lines []line, terms []uint32) {
 		return
 	}
 	defer analyzers.Put(a)
-	for i, d := range lineWords(a, lines) {
-		lines[i].mark = d.mark(terms)
+	lang := a.Language(sample(lines))
+	var buf []byte
+	for i := range lines {
+		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)
+		lines[i].mark = markIn(buf, terms)
 	}
+}
+
+// markIn returns the terms that are among those between spaces, as bits.
+func markIn(between []byte, terms []uint32) (held uint64) {
+	h := newHash
+	take := func() {
+		if h != newHash {
+			sum := h.sum()
+			for i, t := range terms {
+				if t == sum {
+					held |= 1 << i
+				}
+			}
+			h = newHash
+		}
+	}
+	for _, c := range between {
+		if c != ' ' {
+			h = h.add(c)
+		} else {
+			take()
+		}
+	}
+	take()
+	return held
 }
 
 // lineWords returns the words of each of some lines of one text.
 func lineWords(a *analysis.Analyzer, lines []line) []*digest {
 	out := make([]*digest, len(lines))
-	buf, lang := a.AppendIndex(nil, sample(lines))
+	lang := a.Language(sample(lines))
+	var buf []byte
 	var tokens []uint32
 	for i := range lines {
 		buf = a.AppendIndexAs(buf[:0], lines[i].text, lang)

@@ -3,7 +3,9 @@ package retrieval
 import (
 	"crypto/sha256"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
@@ -20,21 +22,57 @@ type outlines struct {
 	young, old map[index.Hash]*outline
 }
 
-// get returns the outline of a candidate; if the hash of its chunk is not known, it is made.
-func (o *outlines) get(a *analysis.Analyzer, c *candidate) *outline {
-	key, h := c.hash, &c.hit
-	if key == (index.Hash{}) {
-		key = index.HashChunk(h.Trail, h.Text)
+// outlinesEach is how many outlines are worth another processor.
+const outlinesEach = 4
+
+// of returns the outlines of candidates. Those that are not kept are made, side by side
+// where there are processors for it: that is most of a search for what was not asked for
+// lately.
+func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
+	out := make([]*outline, len(cs))
+	var missing []int
+	for i, c := range cs {
+		if out[i] = o.kept(c.key()); out[i] == nil {
+			missing = append(missing, i)
+		}
+	}
+	var next atomic.Int32
+	work := func(a *analysis.Analyzer) {
+		for n := int(next.Add(1)); n <= len(missing); n = int(next.Add(1)) {
+			c := cs[missing[n-1]]
+			made := outlineOf(a, c.hit.Text, c.hit.Trail)
+			made.learn(a, c)
+			o.put(c.key(), made)
+			out[missing[n-1]] = made
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(missing)/outlinesEach) - 1 {
+		if another, err := analyzer(); err == nil {
+			others.Go(func() { work(another); analyzers.Put(another) })
+		}
+	}
+	work(a)
+	others.Wait()
+	return out
+}
+
+// key is what a candidate's outline is kept by: the hash of its chunk, reckoned if it is not
+// known, and what its facts are.
+func (c *candidate) key() index.Hash {
+	if c.hash == (index.Hash{}) {
+		c.hash = index.HashChunk(c.hit.Trail, c.hit.Text)
 	}
 	if len(c.facts) > 0 {
-		key = withFacts(key, c)
+		return withFacts(c.hash, c)
 	}
+	return c.hash
+}
+
+// kept returns an outline that is kept, else nil.
+func (o *outlines) kept(key index.Hash) *outline {
 	got, young := o.seen(key)
-	if got == nil {
-		got = outlineOf(a, h.Text, h.Trail)
-		got.learn(a, c)
-	}
-	if !young {
+	if got != nil && !young {
 		o.put(key, got)
 	}
 	return got

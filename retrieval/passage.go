@@ -26,7 +26,8 @@ type passage struct {
 	label *digest
 	// body is its words without the label's, about those of the headings in the
 	// chunk that it is under, which trail has in full.
-	body, about *digest
+	body  digest
+	about *digest
 	// title is the words of the headings that are among its lines; nil without.
 	title *digest
 	trail []string
@@ -40,7 +41,7 @@ type passage struct {
 	gone bool
 	// changes: it mentions a statement that it replaces.
 	changes bool
-	// pairs are those of its own lines.
+	// pairs are those of its text as spellings are compared.
 	pairs pairMask
 	// others is shared by the passages that speak of none.
 	*others
@@ -80,8 +81,20 @@ type outline struct {
 	mask wordMask
 	// read is of the whole chunk.
 	read
-	// whole is the digest of the chunk, made on first use.
+	// whole is the digest of the chunk, spelt the pairs of its spelling, made on first use.
 	whole atomic.Pointer[digest]
+	spelt atomic.Pointer[pairMask]
+}
+
+// spelling returns the pairs of the chunk's text as spellings are compared.
+func (o *outline) spelling(text string) *pairMask {
+	m := o.spelt.Load()
+	if m == nil {
+		m = new(pairMask)
+		m.add(spelled(text))
+		o.spelt.Store(m)
+	}
+	return m
 }
 
 // outlineOf takes a chunk apart.
@@ -94,8 +107,9 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	}
 	c.flush(len(c.lines))
 	o := &outline{passages: c.out, over: c.words(trail)}
+	c.pack()
 	for _, p := range c.out {
-		for _, d := range []*digest{p.body, p.label, p.title} {
+		for _, d := range [...]*digest{&p.body, p.label, p.title} {
 			o.mask.add(d)
 		}
 	}
@@ -119,10 +133,18 @@ func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
 // marked doesn't stand in them.
 type pairMask [4]uint64
 
-func (m *pairMask) add(text string) {
+func (m *pairMask) add(text string) { addPairs(m, text) }
+
+func addPairs[T string | []byte](m *pairMask, text T) {
 	for i := 1; i < len(text); i++ {
 		h := (uint32(text[i-1])<<8 | uint32(text[i])) * 0x9E3779B1 >> 24
 		m[h>>6] |= 1 << (h % 64)
+	}
+}
+
+func (m *pairMask) join(o *pairMask) {
+	for i := range m {
+		m[i] |= o[i]
 	}
 }
 
@@ -154,6 +176,12 @@ type cutter struct {
 	head  int
 	heads bool
 	out   []*passage
+	// digests are all that were made; sets has theirs.
+	digests []*digest
+	sets    []uint32
+	// room, buf and spelt are used again and again.
+	room       []uint32
+	buf, spelt []byte
 }
 
 func (c *cutter) unit(u markdownstore.Unit) {
@@ -257,21 +285,30 @@ func stamped(lines []string) bool {
 // add finishes a passage, whose own words begin at a line. Headings in front of
 // that are words of about.
 func (c *cutter) add(p *passage, own int) {
+	begin, end := lineSpan(c.whole, p.from, p.to)
+	ownBegin := begin
+	if own > p.from {
+		ownBegin, _ = lineSpan(c.whole, own, p.to)
+	}
+	p.own, p.begin, p.ownBegin, p.end = own, int32(begin), int32(ownBegin), int32(end)
+	text, lines := c.whole[ownBegin:end], c.lines[own:p.to]
 	tokens := c.hashes(own, p.to)
 	if p.label != nil {
 		tokens = tokens[min(p.label.size, len(tokens)):]
 	}
-	p.asks, p.tagged = questionShare(c.lines[own:p.to]), anyTagged(c.lines[own:p.to])
-	speaksOf := others{}
-	speaksOf.comesFrom, speaksOf.supersedes = refersTo(c.lines[own:p.to])
-	if own < len(c.lines) {
-		p.task = strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
+	c.tally(&p.body, tokens)
+	if own > p.from {
+		p.title = c.tally(&digest{}, c.hashes(p.from, own))
 	}
-	p.gone = own < p.to && !slices.ContainsFunc(c.lines[own:p.to], func(l string) bool {
+	p.asks, p.tagged = questionShare(text), anyTagged(lines)
+	p.task = own < len(c.lines) && strings.Contains(c.lines[own], "[") && box.MatchString(c.lines[own])
+	p.gone = own < p.to && !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.TrimSpace(l) != "" && !markdownstore.SaysSuperseded(l)
 	})
+	speaksOf := others{}
+	speaksOf.comesFrom, speaksOf.supersedes = refersTo(lines)
 	var r markdownstore.Replacement
-	if r, p.changes = markdownstore.ReplacementOf(strings.Join(c.lines[own:p.to], "\n")); p.changes && !p.gone {
+	if r, p.changes = markdownstore.ReplacementOf(text); p.changes && !p.gone {
 		speaksOf.replaces = &r
 		for _, w := range r.Former() {
 			speaksOf.former.add(w)
@@ -281,28 +318,20 @@ func (c *cutter) add(p *passage, own int) {
 	if len(speaksOf.comesFrom)+len(speaksOf.supersedes) > 0 || speaksOf.replaces != nil {
 		p.others = &speaksOf
 	}
-	for _, l := range c.lines[own:p.to] {
-		p.pairs.add(strings.ToLower(l))
-	}
-	p.own = own
-	begin, end := lineSpan(c.whole, p.from, p.to)
-	ownBegin, _ := lineSpan(c.whole, own, p.to)
-	p.begin, p.ownBegin, p.end = int32(begin), int32(ownBegin), int32(end)
-	if own > p.from {
-		p.title = tallied(c.hashes(p.from, own))
-	}
-	p.body = tallied(tokens)
+	c.spelt = appendSpelled(c.spelt[:0], c.whole[begin:end])
+	addPairs(&p.pairs, c.spelt)
 	p.about = c.about
 	p.trail = c.trail()
 	c.out = append(c.out, p)
 }
 
-// hashes are the words of some lines.
-func (c *cutter) hashes(from, to int) (tokens []uint32) {
+// hashes are the words of some lines, until the next call.
+func (c *cutter) hashes(from, to int) []uint32 {
+	c.room = c.room[:0]
 	for i := from; i < to && i < len(c.terms); i++ {
-		tokens = appendHashes(tokens, c.terms[i])
+		c.room = appendHashes(c.room, c.terms[i])
 	}
-	return tokens
+	return c.room
 }
 
 // trail returns the headings of a passage. Those of the chunk's own that all
@@ -328,37 +357,51 @@ func (c *cutter) trail() []string {
 }
 
 func (c *cutter) words(texts []string) *digest {
-	return tallied(appendHashes(nil, c.a.AppendIndexAs(nil, strings.Join(texts, "\n"), c.lang)))
+	c.buf = c.a.AppendIndexAs(c.buf[:0], strings.Join(texts, "\n"), c.lang)
+	c.room = appendHashes(c.room[:0], c.buf)
+	return c.tally(&digest{}, c.room)
 }
 
-func tallied(tokens []uint32) *digest {
-	n := len(tokens)
-	return &digest{set: tally(tokens), size: n}
+// tally makes a digest of words.
+func (c *cutter) tally(d *digest, tokens []uint32) *digest {
+	at := len(c.sets)
+	c.sets = appendTally(c.sets, tokens)
+	n := (len(c.sets) - at) / 2
+	*d = digest{set: c.sets[at : at+n : at+2*n], size: len(tokens)}
+	c.digests = append(c.digests, d)
+	return d
+}
+
+// pack puts the sets of all digests into one piece of memory, no larger than it must be
+// since it is kept for long.
+func (c *cutter) pack() {
+	all := make([]uint32, 0, len(c.sets))
+	for _, d := range c.digests {
+		n, at := len(d.set), len(all)
+		all = append(all, d.set[:2*n]...)
+		d.set = all[at : at+n : at+2*n]
+	}
 }
 
 // questionShare returns the share of the sentences in some lines that end with a
 // question mark.
-func questionShare(lines []string) float64 {
+func questionShare(text string) float64 {
+	if strings.IndexByte(text, '?') < 0 && !strings.Contains(text, "？") && !strings.Contains(text, "؟") {
+		return 0
+	}
 	asked, told := 0.0, 0.0
-	for _, l := range lines {
-		for i, r := range l {
-			end := i+1 >= len(l) || l[i+1] == ' ' || l[i+1] >= utf8.RuneSelf
-			switch r {
-			case '?':
-				asked++
-			case '.', '!':
-				if end {
-					told++
-				}
-			case '？', '؟':
-				asked++
-			case '。', '！', '।':
+	for i, r := range text {
+		end := i+1 >= len(text) || text[i+1] == ' ' || text[i+1] == '\n' || text[i+1] >= utf8.RuneSelf
+		switch r {
+		case '?', '？', '؟':
+			asked++
+		case '.', '!':
+			if end {
 				told++
 			}
+		case '。', '！', '।':
+			told++
 		}
-	}
-	if asked == 0 {
-		return 0
 	}
 	return asked / (asked + told)
 }

@@ -113,8 +113,9 @@ func (r *refiner) layOut(cs []*candidate) {
 	fileOf := map[string]int{}
 	var files [][]*place
 	var there []int
-	for _, c := range cs {
-		o := r.outlines.get(r.a, c)
+	outlines := r.outlines.of(r.a, cs)
+	for i, c := range cs {
+		o := outlines[i]
 		f, ok := fileOf[c.hit.Path]
 		if !ok {
 			f = len(files)
@@ -126,7 +127,7 @@ func (r *refiner) layOut(cs []*candidate) {
 				there = append(there, j)
 			}
 		}
-		c.hit.piece, c.words = &o.read, &o.mask
+		c.hit.piece, c.outline = &o.read, o
 		found := make([]place, len(o.passages))
 		about := headings{over: o.over}
 		for i := range o.passages {
@@ -300,7 +301,7 @@ const halfPassage = 60
 
 // candidate makes c one of the passage.
 func (p *place) candidate(c *candidate, w weights) {
-	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, p.body
+	c.hit, c.from, c.digest = p.chunk.hit, p.chunk.from, &p.body
 	h := &c.hit
 	h.passage, h.piece, h.whole, h.first, h.words = true, &p.passage.read, h.Text, h.StartLine, p.body.set
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail

@@ -37,6 +37,7 @@ type search struct {
 	asked   []string
 	holders []int64
 	chunks  int64
+	wordsOf *termWords
 	// calibrated: the hits' scores are chances.
 	calibrated bool
 	// vectorShare is how far vectors were relied on, of what they might be at most.

@@ -56,21 +56,32 @@ func (a *Analyzer) lookup(w []byte) *word {
 // text without a word in Latin letters.
 func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 	a.scan(text)
+	l, lang := a.language()
+	return a.emit(dst, l), lang
+}
+
+// Language returns the language that AppendIndex finds a text to be in.
+func (a *Analyzer) Language(text string) string {
+	a.scan(text)
+	_, lang := a.language()
+	return lang
+}
+
+// language finds that of what was scanned, and its code, "" without a word in Latin letters.
+func (a *Analyzer) language() (l int, code string) {
 	t := a.tally()
-	l := t.best()
-	dst = a.emit(dst, l)
-	if t.words == 0 {
-		return dst, ""
+	if l = t.best(); t.words == 0 {
+		return l, ""
 	}
-	return dst, recipes[l].code
+	return l, recipes[l].code
 }
 
 // AppendLines is AppendIndex with a line feed wherever the text has one, so that
 // the terms of each line can be told apart. lang is that of the whole text.
 func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang string) {
 	a.scan(text)
-	t := a.tally()
-	l, done := t.best(), 0
+	l, lang := a.language()
+	done := 0
 	for i := range text {
 		if text[i] != '\n' {
 			continue
@@ -83,10 +94,7 @@ func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang stri
 	for ; done < len(a.items); done++ {
 		dst = a.emitItem(dst, &a.items[done], l)
 	}
-	if t.words == 0 {
-		return dst, ""
-	}
-	return dst, recipes[l].code
+	return dst, lang
 }
 
 // AppendIndexAs is AppendIndex for a text whose language is known, such as the

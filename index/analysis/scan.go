@@ -34,7 +34,9 @@ func (a *Analyzer) scan(text string) {
 		switch c := classOf(r); c {
 		case letter, digit:
 			if end := simple(text, i); end > 0 {
-				a.items = append(a.items, item{word: a.lookup([]byte(text[i:end])), class: letter, at: i})
+				a.buf = append(a.buf[:0], text[i:end]...)
+				a.buf[0] |= 0x20
+				a.items = append(a.items, item{word: a.lookup(a.buf), class: letter, at: i})
 				i = end
 				continue
 			}
@@ -80,18 +82,36 @@ func (a *Analyzer) run(text string, i int, c class) int {
 	return i
 }
 
-// simple returns the end of the word at i if it is what most words are, small
-// ASCII letters with a space or line end behind, else 0.
+// simple returns the end of the word at i if it is what most words are, ASCII letters of
+// which the first alone may be a capital, with nothing behind that could belong to it, else
+// 0.
 func simple(text string, i int) int {
-	j := i
+	j := i + 1
+	if c := text[i] | 0x20; c < 'a' || c > 'z' {
+		return 0
+	}
 	for j < len(text) && text[j] >= 'a' && text[j] <= 'z' {
 		j++
 	}
-	if j-i <= maxTerm && j > i && (j == len(text) || text[j] == ' ' || text[j] == '\n') {
+	switch {
+	case j-i > maxTerm:
+		return 0
+	case j == len(text) || endsWord[text[j]]:
+		return j
+	case text[j] == '.' && (j+1 == len(text) || endsWord[text[j+1]]):
 		return j
 	}
 	return 0
 }
+
+// endsWord has the characters that belong to no word, whatever stands behind them: not
+// those that join its parts or make a name of a letter.
+var endsWord = func() (t [256]bool) {
+	for _, c := range " \n\r\t,;:!?()[]{}\"*`/\\|<>=" {
+		t[c] = true
+	}
+	return t
+}()
 
 // compound reads a word with all that hangs on it by hyphens, dots,
 // underscores and case changes, adds its parts and, if it has several, the

@@ -17,6 +17,12 @@
 // their distance; places are counted in bytes, and go on on the next page.
 package fts5
 
+import (
+	"context"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
 // Weights of the columns of chunks_fts: a word in a heading counts more for a
 // chunk than one in its text, and so does one in the file's name or keywords,
 // though all chunks of the file share it.
@@ -64,3 +70,21 @@ const (
 	// Vocabulary makes temp.vocab, a row for each place of each word.
 	Vocabulary = "CREATE VIRTUAL TABLE temp.vocab USING fts5vocab('main', 'chunks_fts', 'instance')"
 )
+
+// mergePages is how many pages are written by one call of Merge, about 8 MB.
+const mergePages = 2000
+
+// Merge merges segments of which there are many of one level, or goes on with that, in the
+// transaction of tx. more is false when nothing was left to do.
+func Merge(ctx context.Context, tx drv.Conn) (more bool, err error) {
+	var before, after int64
+	const changes = "SELECT total_changes()"
+	if err = tx.QueryRowContext(ctx, changes).Scan(&before); err != nil {
+		return false, err
+	}
+	if _, err = tx.ExecContext(ctx, "INSERT INTO chunks_fts(chunks_fts, rank) VALUES('merge', ?)", mergePages); err != nil {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, changes).Scan(&after)
+	return after-before > 1, err // the insert itself is one
+}

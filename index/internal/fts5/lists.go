@@ -156,24 +156,53 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 // number.
 const maxPages = 1 << 18
 
-// fetch reads all pages that hold the words' rows.
+// fetch reads all pages that hold the words' rows: first those on which the words may
+// begin, then what follows those that end with one of them.
 func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
+	behind := map[*segment][][]byte{}
 	for _, t := range terms {
 		key := append([]byte{termMark}, t...)
 		for i := range l.segments {
 			s := &l.segments[i]
 			from, to := s.span(key)
+			if from > to {
+				continue
+			}
+			if ids = append(ids, s.pageID(from)); to > from {
+				behind[s] = append(behind[s], key)
+			}
+		}
+	}
+	pages, err := readPages(ctx, db, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	ids = ids[:0]
+	for s, keys := range behind {
+		for _, key := range keys {
+			from, to := s.span(key)
+			page, err := parseLeaf(pages[s.pageID(from)])
+			if err != nil {
+				return nil, err
+			}
+			if _, more, err := page.find(key); err != nil {
+				return nil, err
+			} else if !more {
+				continue
+			}
 			if to-from > maxPages-int64(len(ids)) {
 				return nil, errUnknownForm
 			}
-			for ; from <= to; from++ {
+			for from++; from <= to; from++ {
 				ids = append(ids, s.pageID(from))
 			}
 		}
 	}
-	slices.Sort(ids)
-	return readPages(ctx, db, slices.Compact(ids))
+	if len(ids) == 0 {
+		return pages, nil
+	}
+	return readPages(ctx, db, ids, pages)
 }
 
 // add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same

@@ -125,23 +125,30 @@ func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment
 	return segments, rows.Err()
 }
 
-// readPages fetches pages by their keys in chunks_fts_data.
-func readPages(ctx context.Context, db drv.Conn, ids []int64) (map[int64][]byte, error) {
-	rows, err := db.QueryContext(ctx, "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))", drv.JSONList(ids))
+// Pages is the query that reads pages of the word lists, worth preparing.
+const Pages = "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))"
+
+// readPages fetches pages by their keys in chunks_fts_data, and adds them to those that are
+// there.
+func readPages(ctx context.Context, db drv.Conn, ids []int64, there map[int64][]byte) (map[int64][]byte, error) {
+	slices.Sort(ids)
+	rows, err := db.QueryContext(ctx, Pages, drv.JSONList(slices.Compact(ids)))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	out := make(map[int64][]byte, len(ids))
+	if there == nil {
+		there = make(map[int64][]byte, len(ids))
+	}
 	for rows.Next() {
 		var id int64
 		var block []byte
 		if err := rows.Scan(&id, &block); err != nil {
 			return nil, err
 		}
-		out[id] = block
+		there[id] = block
 	}
-	return out, rows.Err()
+	return there, rows.Err()
 }
 
 // leaf is a page taken apart.

@@ -60,7 +60,7 @@ func readWords(ctx context.Context, db drv.Conn, structure []byte, want func(ter
 	var all []string
 	size := 0
 	for chunk := range slices.Chunk(slices.Compact(ids), pagesAtOnce) {
-		pages, err := readPages(ctx, db, chunk)
+		pages, err := readPages(ctx, db, chunk, nil)
 		if err != nil {
 			return nil, err
 		}
