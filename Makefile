@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics plan-hashes search-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -148,6 +148,12 @@ bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted
 	$(GO) run ./judge/memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
+bench-economy: build ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
+	$(BIN) bench economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write replay/economics
+
+bench-tasks: build ## scripted tasks under each policy: what is solved, and the bill; prints its section of doc/economics.md
+	$(BIN) bench tasks --window 64k,128k --variants 4 --markdown
+
 bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
 	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
 

@@ -43,7 +43,7 @@ func (l *Ledger) Advise(m Model, p Pace, c Cut, total int, now time.Time) Advice
 		return Advice{}
 	}
 	a := Advice{ExpiresAt: now.Add(ttl)}
-	if total-f.ColdLowWater >= MinSaved {
+	if c.Economy.thrift().enough(total - f.ColdLowWater) {
 		a.SummariseBy = a.ExpiresAt.Add(-adviceMargin)
 		a.SummaryWarm, a.SummaryCold = f.ReadRatio*float64(total), float64(total)
 	}

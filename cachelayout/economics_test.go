@@ -139,24 +139,77 @@ func TestChooseTTL(t *testing.T) {
 
 func TestChooseFixedTTL(t *testing.T) {
 	opus := mustModel(t, "claude-opus-5")
+	const ten, day = 10 * time.Minute, 24 * time.Hour
+	many := func(n int, gaps ...time.Duration) (out []Pace) {
+		return slices.Repeat([]Pace{paceWith(50, gaps...)}, n)
+	}
 	for _, tt := range []struct {
-		name  string
-		p     Pace
-		calls float64
-		want  time.Duration
+		name    string
+		p       Pace
+		earlier []Pace
+		calls   float64
+		want    time.Duration
 	}{
-		{"a session", Pace{}, SessionCalls, time.Hour},
-		{"an errand", Pace{}, 10, 5 * time.Minute},
-		{"never idle", paceWith(1_000), 100, 5 * time.Minute},
-		{"days between", paceWith(100, slices.Repeat([]time.Duration{24 * time.Hour}, 50)...), 100, 5 * time.Minute},
+		{"a session", Pace{}, nil, SessionCalls, time.Hour},
+		{"an errand", Pace{}, nil, 10, 5 * time.Minute},
+		{"never idle", paceWith(1_000), nil, 100, 5 * time.Minute},
+		{"days between", paceWith(100, slices.Repeat([]time.Duration{day}, 50)...), nil, 100, 5 * time.Minute},
+		{"the first pause was a day", paceWith(20, day), nil, 100, 5 * time.Minute},
+		{"after the second day", paceWith(30, day, day), nil, 100, 5 * time.Minute},
+		{"an hour's half after a day", paceWith(30, day, ten), nil, 100, time.Hour},
+		{"a day after pauses that it survived", paceWith(60, ten, ten, day), nil, 100, time.Hour},
+		{"days after pauses that it survived", paceWith(60, ten, ten, day, day, day), nil, 100, 5 * time.Minute},
+		{"an agent that is used once a day", Pace{}, many(4, day, day), 100, 5 * time.Minute},
+		{"an agent that pauses for minutes", paceWith(20, day), many(4, ten, day, ten), 100, time.Hour},
+		{"earlier sessions do not outweigh this one", paceWith(60, day, day, day, day, day), many(100, ten), 100, 5 * time.Minute},
+		{"sessions that never pause tell nothing", Pace{}, many(8), 100, time.Hour},
 	} {
-		if ttl, why := ChooseFixedTTL(tt.p, opus, 15_000, tt.calls); ttl != tt.want {
+		if ttl, why := ChooseFixedTTL(tt.p, tt.earlier, opus, 15_000, tt.calls); ttl != tt.want || why == "" {
 			t.Errorf("%s: %s, %s", tt.name, ttl, why)
 		}
 	}
-	if ttl, _ := ChooseFixedTTL(Pace{}, Model{}, 15_000, 100); ttl != AssumedTTL {
+	if ttl, _ := ChooseFixedTTL(Pace{}, nil, Model{}, 15_000, 100); ttl != AssumedTTL {
 		t.Errorf("unknown model: %s", ttl)
 	}
+}
+
+// TestFixedThroughDays: a session that pauses for days alone has its fixed part written
+// for long once; any other one as often as pauses that the long lifetime survived speak for
+// it.
+func TestFixedThroughDays(t *testing.T) {
+	opus := mustModel(t, "claude-opus-5")
+	short, long := opus.TTLs[0], opus.TTLs[1]
+	written := func(gaps []time.Duration) (longs, survived int) {
+		p := Pace{}.Add(0)
+		ttl, _ := ChooseFixedTTL(p, nil, opus, 15_000, SessionCalls)
+		if ttl == long {
+			longs++
+		}
+		for _, g := range gaps {
+			p = p.Add(g)
+			if g >= short && g < long {
+				survived++
+			}
+			if g < ttl {
+				continue
+			}
+			if ttl, _ = ChooseFixedTTL(p, nil, opus, 15_000, SessionCalls); ttl == long {
+				longs++
+			}
+		}
+		return longs, survived
+	}
+	for n := range 30 {
+		if longs, _ := written(slices.Repeat([]time.Duration{time.Second, 24 * time.Hour}, n)); longs != 1 {
+			t.Errorf("%d days: written for long %d times", n, longs)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		gaps := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{time.Second, 7 * time.Minute, 50 * time.Minute, 2 * time.Hour, 24 * time.Hour}), 0, 40).Draw(t, "gaps")
+		if longs, survived := written(gaps); longs > 4*survived+1 {
+			t.Fatalf("written for long %d times, %d pauses survived: %v", longs, survived, gaps)
+		}
+	})
 }
 
 func TestRecordedTTL(t *testing.T) {

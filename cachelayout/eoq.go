@@ -35,6 +35,8 @@ type Cycle struct {
 	Ratios   Ratios
 	// Extra is the extra cost of a cut in base input tokens.
 	Extra float64
+	// Economy is what the user prefers.
+	Economy Economy
 }
 
 // holdShare is the part of the read price that counts against the size of a
@@ -50,6 +52,9 @@ func (c Cycle) Batch(low float64) float64 {
 	ratios := c.Ratios
 	ratios.Read *= holdShare
 	batch, _ := OptimalBatch(c.Growth, 0, low, ratios, c.Extra)
+	if batch *= c.Economy.thrift().patience; math.IsNaN(batch) {
+		batch = math.Inf(1) // nothing is kept, and nothing is a reason to cut
+	}
 	if c.Room > 0 {
 		batch = math.Min(batch, math.Max(c.Room-low, 0))
 	}
@@ -81,12 +86,19 @@ func (c Cycle) Miss() float64 {
 	return c.Ratios.Read*(c.Fixed+commonConversation) + c.Ratios.Write*priorGrowth
 }
 
+// Kept is the conversation that a cut is taken to keep before the session has shown
+// what it is worth.
+func (c Cycle) Kept() int {
+	t := c.Economy.thrift()
+	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, WorkingSetShare*c.Room)))
+}
+
 // LowWater returns the most conversation, between floor and ceiling, that is worth
 // its keep. The chance that a call needs something falls with its distance, so that
 // the last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per
 // rewrite.
 func (c Cycle) LowWater(floor, ceiling int) int {
-	worth := MissWeight * c.Miss()
+	worth := MissWeight * c.Miss() * c.Economy.thrift().worth
 	lo, hi := floor, max(floor, ceiling)
 	for lo < hi {
 		mid := lo + (hi-lo+1)/2

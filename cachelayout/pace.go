@@ -2,6 +2,7 @@ package cachelayout
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -28,6 +29,11 @@ const (
 	priorIdlePower = 0.7
 	priorIdleAt    = 5 * time.Minute
 	priorIdleCalls = 100
+
+	// What follows a pause is judged by the pauses that were seen, beside which what is
+	// common weighs as much as one, and all that earlier sessions showed as three.
+	priorPauses   = 1
+	earlierPauses = 3
 )
 
 // Add returns the pace after one more call, that started gap after the one
@@ -61,4 +67,52 @@ func (p Pace) Rate(gap time.Duration) float64 {
 // priorRate is Rate of a session that nothing is known of.
 func priorRate(gap time.Duration) float64 {
 	return math.Min(1, priorIdleRate*math.Pow(float64(max(gap, minIdle))/float64(priorIdleAt), -priorIdlePower))
+}
+
+// survives returns the chance that, of the pauses that outlive a short lifetime, the next is
+// one that a long lifetime survives. It goes by what followed pauses like the newest: those
+// that outlive both lifetimes, as a session's beginning does, or those that do not.
+func (p Pace) survives(earlier []Pace, short, long time.Duration) float64 {
+	beyond := p.newestBeyond(short, long)
+	n, of := p.followed(beyond, short, long)
+	var before, all float64
+	for _, e := range earlier {
+		x, y := e.followed(beyond, short, long)
+		before, all = before+x, all+y
+	}
+	if all > earlierPauses {
+		before, all = before*earlierPauses/all, earlierPauses
+	}
+	common := 1 - priorRate(long)/priorRate(short)
+	return (priorPauses*common + before + n) / (priorPauses + all + of)
+}
+
+// newestBeyond reports whether the newest pause outlived both lifetimes; the beginning of
+// a session counts as one.
+func (p Pace) newestBeyond(short, long time.Duration) bool {
+	for _, g := range slices.Backward(p.Idle) {
+		if g >= short {
+			return g >= long
+		}
+	}
+	return true
+}
+
+// followed counts the pauses that came next behind one of a kind, and how many of them the
+// long lifetime survives.
+func (p Pace) followed(beyond bool, short, long time.Duration) (survived, of float64) {
+	was := true
+	for _, g := range p.Idle {
+		if g < short {
+			continue
+		}
+		if was == beyond {
+			of++
+			if g < long {
+				survived++
+			}
+		}
+		was = g >= long
+	}
+	return survived, of
 }

@@ -33,19 +33,30 @@ func ChooseTTL(p Pace, m Model, c Cycle, low int) (ttl time.Duration, why string
 	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
 }
 
-// ChooseFixedTTL picks the lifetime for tools and system, which are written once,
-// anew at every gap that outlives them, and read by all other calls, of which
-// there will be so many.
-func ChooseFixedTTL(p Pace, m Model, fixedTokens int, calls float64) (ttl time.Duration, why string) {
+// ChooseFixedTTL picks the lifetime for tools and system where their entry is written
+// anew. The long one costs more at once, and earns that back only if the next pause that
+// the short one does not survive is one that the long one does; with the short one the
+// entry is written once more then, for long. So it goes by how such pauses followed
+// each other, in this session and in earlier ones of the same agent: a session that pauses
+// for days pays the long price once, and not again after each of them. calls is how many
+// calls there will be: the session may end before the next pause.
+func ChooseFixedTTL(p Pace, earlier []Pace, m Model, fixedTokens int, calls float64) (ttl time.Duration, why string) {
 	ttl, why, several := choosable(m)
 	if !several {
 		return ttl, why
 	}
-	cost := func(t time.Duration) float64 {
-		ratios, cold := m.Ratios(fixedTokens, t), p.Rate(t)
-		return float64(fixedTokens) * (ratios.Write*(1/math.Max(calls, 1)+cold) + ratios.Read*(1-cold))
+	short, long := m.TTLs[0], m.TTLs[1]
+	pause, end := p.Rate(short), 1/math.Max(calls, 1)
+	survives := p.survives(earlier, short, long) * pause / (pause + end)
+	brief, lasting := m.Ratios(fixedTokens, short), m.Ratios(fixedTokens, long)
+	costShort := float64(fixedTokens) * (brief.Write + survives*lasting.Write)
+	costLong := float64(fixedTokens) * (lasting.Write + survives*lasting.Read)
+	why = fmt.Sprintf("the next pause is expected to be one from %s to %s with %.0f %%: written and read behind it, tools and system cost %.0f base tokens with the short lifetime, %.0f with the long",
+		short, long, 100*survives, costShort, costLong)
+	if costLong < costShort {
+		return long, why
 	}
-	return cheaper(p, m, cost(m.TTLs[0]), cost(m.TTLs[1]))
+	return short, why
 }
 
 // choosable reports whether there is a choice, and if not, which lifetime

@@ -110,12 +110,79 @@ func (r Reading) Line(l Level, saved bool) string {
 	if l < LevelShow {
 		return ""
 	}
-	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window))
+	s := r.head("", saved)
+	if l >= LevelCheckpoint {
+		s += "\n" + Advice
+	}
+	return s
+}
+
+// head is the first line, with something more in it.
+func (r Reading) head(more string, saved bool) string {
+	s := fmt.Sprintf("[Context: %d%% | %s/%s tokens", int(math.Floor(100*r.Utilization()+1e-9)), thousands(r.Tokens), thousands(r.Window)) + more
 	if saved {
 		s += " | Checkpoint saved"
 	}
-	if s += "]"; l >= LevelCheckpoint {
-		s += "\n" + Advice
+	return s + "]"
+}
+
+// NextCut is when older parts leave a prompt next, and what a model can do about it.
+type NextCut struct {
+	// Low is what the prompt came down to, or will, and High the size above which it is
+	// cut, both in tokens of the whole prompt. High is 0 where no cut is in sight.
+	Low, High int
+	// InLoop reports whether a run of tool calls is open, which no cut for money breaks.
+	InLoop bool
+	// Tool is the tool by which the model writes memory, "" if it has none; Maybe tells
+	// that nobody knows whether it has it.
+	Tool  string
+	Maybe bool
+	// Resolver is the tool by which it fetches what has left, "" if it has none.
+	Resolver string
+	// Told: since the last cut it was told what to do already.
+	Told bool
+}
+
+// Way is how far a prompt has come from the last cut to the next, as a reading for
+// [Thresholds]: 0 right after the one, 1 at the other.
+func (c NextCut) Way(tokens int) Reading {
+	return Reading{Tokens: max(0, tokens-c.Low), Window: max(0, c.High-c.Low)}
+}
+
+// Line is [Reading.Line] with when older parts leave, and what to do until then, as far
+// as the model can do it.
+func (c NextCut) Line(r Reading, l Level, saved bool) string {
+	if l < LevelShow {
+		return ""
+	}
+	when := ""
+	switch left := c.High - r.Tokens; {
+	case c.High <= 0:
+		return r.Line(l, saved)
+	case left >= 1000:
+		when = " | older parts leave in about " + thousands(left) + " tokens"
+	case c.InLoop:
+		when = " | older parts leave when this run of tool calls ends"
+	default:
+		when = " | older parts leave next"
+	}
+	s := r.head(when, saved)
+	switch {
+	case l < LevelCheckpoint:
+		return s
+	case c.Told:
+		return s + "\nWhat was not repeated or written down by then is shown shortened, or not at all."
+	}
+	s += "\nRepeat briefly in your next message what of them you still need: decisions, open points, exact names and numbers."
+	switch {
+	case c.Tool == "":
+	case c.Maybe:
+		s += " What must outlive the session belongs in memory: call " + c.Tool + ", if you have it."
+	default:
+		s += " What must outlive the session belongs in memory: call " + c.Tool + "."
+	}
+	if c.Resolver != "" {
+		s += " What has left can be fetched with " + c.Resolver + "."
 	}
 	return s
 }

@@ -118,3 +118,46 @@ func TestThresholdsCheck(t *testing.T) {
 		t.Errorf("compaction point %v", p)
 	}
 }
+
+// What is said of the next cut: when it comes, and what the model can do until then, by
+// the tools that it has.
+func TestNextCutLine(t *testing.T) {
+	next := checkpoint.NextCut{Low: 43_000, High: 74_400}
+	repeat := "\nRepeat briefly in your next message what of them you still need: decisions, open points, exact names and numbers."
+	for _, c := range []struct {
+		set    func(*checkpoint.NextCut)
+		tokens int
+		level  checkpoint.Level
+		saved  bool
+		want   string
+	}{
+		{nil, 65_000, none, false, ""},
+		{nil, 65_000, show, false, "[Context: 32% | 65k/200k tokens | older parts leave in about 9k tokens]"},
+		{nil, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat},
+		{func(n *checkpoint.NextCut) { n.Tool = "mcp__m__memory_append" }, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat + " What must outlive the session belongs in memory: call mcp__m__memory_append."},
+		{func(n *checkpoint.NextCut) { n.Tool, n.Maybe, n.Resolver = "memory_append", true, "page_expand" }, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat +
+			" What must outlive the session belongs in memory: call memory_append, if you have it. What has left can be fetched with page_expand."},
+		{func(n *checkpoint.NextCut) { n.InLoop = true }, 80_000, compact, false, "[Context: 40% | 80k/200k tokens | older parts leave when this run of tool calls ends]" + repeat},
+		{func(n *checkpoint.NextCut) { n.InLoop, n.Told, n.Tool = true, true, "memory" }, 162_000, save, true, "[Context: 81% | 162k/200k tokens | older parts leave when this run of tool calls ends | Checkpoint saved]\nWhat was not repeated or written down by then is shown shortened, or not at all."},
+		{nil, 73_900, show, false, "[Context: 36% | 73k/200k tokens | older parts leave next]"},
+		{func(n *checkpoint.NextCut) { *n = checkpoint.NextCut{} }, 162_000, save, true, "[Context: 81% | 162k/200k tokens | Checkpoint saved]\n" + checkpoint.Advice},
+	} {
+		n := next
+		if c.set != nil {
+			c.set(&n)
+		}
+		if got := n.Line(at(c.tokens), c.level, c.saved); got != c.want {
+			t.Errorf("%+v at %d: %q, want %q", n, c.tokens, got, c.want)
+		}
+	}
+	for tokens, want := range map[int]checkpoint.Level{40_000: none, 64_000: none, 65_000: show, 68_200: save, 74_400: compact, 90_000: compact} {
+		th := checkpoint.DefaultThresholds()
+		th.Compact = 1
+		if got := th.Level(next.Way(tokens)); got != want {
+			t.Errorf("%d on the way: %v, want %v", tokens, got, want)
+		}
+	}
+	if (checkpoint.NextCut{}).Way(10) != (checkpoint.Reading{Tokens: 10}) {
+		t.Error("no cut in sight is no window")
+	}
+}

@@ -183,3 +183,39 @@ func (s *Snapshot) entryAt(path, line string) *Entry {
 	}
 	return nil
 }
+
+// Name is by what others name the entry that supersede it: a hash of its first line.
+func (e *Entry) Name() string { return lineRef(e.Text) }
+
+// Origin is who put a text into a file, above the marker of an entry ("" is no marker).
+func (r Record) Origin(path, marker, text string) Origin {
+	c, _ := markdownstore.Classify(path)
+	return r.originOf(&File{Path: path, Class: c}, marker, text)
+}
+
+// PlaceOf reads a reference as a line of a file, "MEMORY.md:12" or
+// "memory/2026-03-01.md#L3-L5"; ok is false if it is none.
+func PlaceOf(ref string) (path string, line int, ok bool) {
+	m := placeForm.FindStringSubmatch(ref)
+	if m == nil {
+		return "", 0, false
+	}
+	return m[1], number(m[2]), true
+}
+
+// SuccessorOf is the place of the entry that says that it takes the place of one of a file,
+// "" if none does.
+func (s *Snapshot) SuccessorOf(path string, e *Entry) string {
+	out := ""
+	s.each(func(x *Entry) {
+		if out != "" || x.Path == path && x.StartLine == e.StartLine {
+			return
+		}
+		for _, ref := range x.Supersedes {
+			if q, line, ok := PlaceOf(ref); ok && q == path && e.StartLine <= line && line <= e.EndLine || !ok && ref == e.Name() {
+				out = x.Place()
+			}
+		}
+	})
+	return out
+}

@@ -383,7 +383,7 @@ func TestOddIds(t *testing.T) {
 				// The keys of the plan are the kernel's own where the host's do not do.
 				checkPlan(t, p, []memkernel.Message{p.Messages[len(p.Messages)-1]})
 				newest := c.msgs[len(c.msgs)-1].Parts[0].Result.Content[0].Text
-				if got := p.Messages[len(p.Messages)-1].Parts[0].Result.Content[0].Text; got != newest {
+				if got := newestOf(p).Parts[0].Result.Content[0].Text; got != newest {
 					t.Fatalf("turn %d: the newest message is not the last", i)
 				}
 				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {

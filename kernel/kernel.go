@@ -60,6 +60,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
@@ -112,6 +113,9 @@ type Options struct {
 	// LowWater is the conversation that a cut keeps, in tokens, for experiments; 0
 	// leaves it to the cut planner.
 	LowWater int
+	// Economy says what a session prefers where memory costs money, unless a request
+	// does: save, balanced, keep, or a number from 0 to 1. Default: balanced.
+	Economy cachelayout.Economy
 	// Summary says whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
 	// KeepSessions is how many sessions are held in memory; the others are read again
@@ -205,7 +209,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Now: o.Now, Upkeep: runs}
+		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Now: o.Now, Upkeep: runs, Habits: habit.In(state)}
 	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,

@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // NumberError is returned for a number that can't be meant: a negative window, a share
@@ -51,7 +53,15 @@ func (r *PlanRequest) Check() error {
 		notBelow("Reserve", r.Reserve, 0, wantTokens),
 		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
 		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),
+		checkEconomy(r.Economy),
 		r.Overflow.check())
+}
+
+func checkEconomy(e cachelayout.Economy) error {
+	if err := e.Check(); err != nil {
+		return fmt.Errorf("economy: %w", err)
+	}
+	return nil
 }
 
 func (o *Overflow) check() error {
@@ -83,7 +93,9 @@ var negativeMeans = map[string]bool{
 }
 
 // check refuses numbers that no option means.
-func (o *Options) check() error { return checkNumbers("", reflect.ValueOf(*o)) }
+func (o *Options) check() error {
+	return firstError(checkNumbers("", reflect.ValueOf(*o)), checkEconomy(o.Economy))
+}
 
 // checkNumbers refuses negative numbers, and such as are none, in all exported fields.
 func checkNumbers(name string, v reflect.Value) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/outline"
@@ -79,6 +80,8 @@ type PlanRequest struct {
 	// under what it says; one refusal more gives a smaller one, until there have been
 	// too many in a row (*[OverflowError]).
 	Overflow *Overflow
+	// Economy is what to prefer where memory costs money; "" takes [Options.Economy].
+	Economy cachelayout.Economy
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
 	Unplanned *Unplanned

@@ -38,6 +38,16 @@ func request(c *conversation) kernel.PlanRequest {
 	return kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: 64_000, Messages: c.msgs, Now: c.now.Add(time.Second), Resolver: "memory_get"}
 }
 
+// newestOf is the newest of a plan's messages that the host wrote: the gauge may stand
+// behind it.
+func newestOf(p *kernel.ContextPlan) memkernel.Message {
+	m := p.Messages[len(p.Messages)-1]
+	if strings.HasPrefix(m.Parts[0].Text, "[Context: ") {
+		m = p.Messages[len(p.Messages)-2]
+	}
+	return m
+}
+
 func mustPlan(t fataler, k *kernel.Kernel, req kernel.PlanRequest) *kernel.ContextPlan {
 	t.Helper()
 	p, err := k.PlanContext(context.Background(), req)

@@ -109,7 +109,7 @@ func TestRule2OpenLoop(t *testing.T) {
 		if p.Messages[0].Key != "m0001" && p.Messages[1].Key != "m0001" {
 			t.Fatalf("the opener left: %s %s", p.Messages[0].Key, p.Messages[1].Key)
 		}
-		newest := p.Messages[len(p.Messages)-1]
+		newest := newestOf(p)
 		for i := range newest.Parts {
 			if newest.Parts[i].Result.Content[0].Text != c.msgs[len(c.msgs)-1].Parts[i].Result.Content[0].Text {
 				t.Fatal("a result was degraded that the model has not seen")
@@ -208,6 +208,7 @@ func TestRule3ColdInALoop(t *testing.T) {
 	if p := planned(t, k, big()); p.Layout.Cold || p.Layout.Made != nil {
 		t.Errorf("a new turn in a warm cache: cold %v, cut %+v", p.Layout.Cold, p.Layout.Made)
 	}
+	c.loop(2, 9000)
 	c.grow()
 	c.gap(time.Hour)
 	if p := planned(t, k, big()); p.Layout.Made == nil || p.Layout.Made.Reason != string(pagevm.CutCold) {

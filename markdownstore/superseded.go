@@ -20,18 +20,28 @@ var (
 // SaysSuperseded reports whether a line is marked as no longer valid: it is struck
 // through as a whole, or marked as superseded.
 func SaysSuperseded(line string) bool {
-	if !strings.Contains(line, "~~") && (!strings.ContainsAny(line, ":：()[]（）【】") || !marked(line)) {
-		return false
+	if !strings.Contains(line, "~~") && !marked(line) {
+		return false // the expressions are slow
 	}
 	line = strings.TrimSpace(htmlNote.ReplaceAllString(line, ""))
 	line = line[len(itemLead.FindString(line)):]
 	return strickenThrough.MatchString(line) || saysSuperseded.MatchString(line)
 }
 
-// marked reports whether a line has a word that marks it as superseded.
+// marked reports whether a line may have a word that marks it as superseded.
 func marked(line string) bool {
-	low := strings.ToLower(line)
-	return strings.Contains(low, "superseded") || strings.Contains(low, "überholt") || strings.Contains(low, "已被") || strings.Contains(low, "已作废")
+	return strings.Contains(line, "已") || holdsFold(line, "superseded") || holdsFold(line, "berholt")
+}
+
+// holdsFold reports whether a text holds a word of small ASCII letters, in letters of
+// either size.
+func holdsFold(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if text[i]|0x20 == word[0] && text[i+1]|0x20 == word[1] && strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // formerly are the phrases behind which a sentence names what no longer holds, up to
@@ -53,13 +63,14 @@ type Replacement struct{ now, former []string }
 // instead of 5432", "5433 (was: 5432)", "5432 → 5433", "~~5432~~ 5433". ok is false for
 // all others.
 func ReplacementOf(text string) (r Replacement, ok bool) {
-	if !hints(text) {
+	hinted := hints(text)
+	if hinted == 0 {
 		return r, false
 	}
 	text = htmlNote.ReplaceAllString(text, "")
 	at := [2]int{-1, -1}
-	for _, re := range [...]*regexp.Regexp{inStrike, arrow, formerly} {
-		if re == inStrike && !strings.Contains(text, "~~") || re == arrow && !strings.ContainsAny(text, "→⇒>") {
+	for i, re := range [...]*regexp.Regexp{inStrike, arrow, formerly} {
+		if hinted&(1<<i) == 0 {
 			continue // the expressions are slow
 		}
 		if m := re.FindStringSubmatchIndex(text); m != nil {
@@ -79,15 +90,58 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
-// cues are what a statement must hold to be a replacement: the expressions are slow,
-// and few statements hold any.
-var cues = []string{"~~", "→", "⇒", "->", "=>", "instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was ", "（was ", "moved from", "changed from", "switched from", "migrated from",
-	"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
-	"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}
+// cues are what a statement must hold for an expression to match, of inStrike, arrow and
+// formerly: the expressions are slow, and few statements hold any.
+var cues = [...][]string{{"~~"}, {"→", "⇒", "->", "=>"},
+	{"instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was", "（was", "moved from", "changed from", "switched from", "migrated from",
+		"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
+		"вместо", "больше не", "раньше", "不再", "而不是", "原来", "之前", "取代", "代替"}}
 
-func hints(text string) bool {
+// cue is a text of cues, and the bit of its expression.
+type cue struct {
+	text string
+	of   byte
+}
+
+// cuesBy are the cues by their first byte.
+var cuesBy = func() (out [256][]cue) {
+	for of, texts := range cues {
+		for _, c := range texts {
+			out[c[0]] = append(out[c[0]], cue{c, 1 << of})
+		}
+	}
+	return out
+}()
+
+// cueStarts marks the first two bytes of cues.
+var cueStarts = func() *[1 << 16 / 64]uint64 {
+	var out [1 << 16 / 64]uint64
+	for _, texts := range cues {
+		for _, c := range texts {
+			two := twoBytes(c)
+			out[two/64] |= 1 << (two % 64)
+		}
+	}
+	return &out
+}()
+
+func twoBytes(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
+
+// hints returns the bits of the expressions that may match.
+func hints(text string) (found byte) {
 	low := strings.ToLower(text)
-	return slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(low, c) })
+	for i := range max(len(low)-1, 0) {
+		two := twoBytes(low[i:])
+		if cueStarts[two/64]&(1<<(two%64)) == 0 {
+			continue
+		}
+		for _, c := range cuesBy[low[i]] {
+			if strings.HasPrefix(low[i:], c.text) {
+				found |= c.of
+			}
+		}
+	}
+	return found
 }
 
 // Former returns the words of what no longer holds, in lower case.

@@ -15,6 +15,11 @@ type SelectInput struct {
 	Names []NameUse
 	// Target is what the conversation may cost after the cut, in tokens.
 	Target int
+	// Most is what the conversation may cost at the most, for what is worth its keep: for
+	// steps of a rank of Hurdle and more, in needs per token and turn. Below Target it
+	// says nothing.
+	Most   int
+	Hurdle float64
 	// Resolver: pages may go down to a pointer.
 	Resolver bool
 }
@@ -53,6 +58,11 @@ func Select(in SelectInput) *CutWish {
 		}
 	}
 	s.version++
+	if in.Most > in.Target {
+		s.hurdle = in.Hurdle
+		left, _ := Climb(&s, len(s.atoms), in.Most-used, nil)
+		used, s.hurdle = in.Most-left, 0
+	}
 	Climb(&s, len(s.atoms), in.Target-used, nil)
 	return s.wish()
 }
@@ -71,6 +81,8 @@ type selection struct {
 	// number of this round.
 	mark  []int32
 	round int32
+	// hurdle is the least rank of a step that is taken.
+	hurdle float64
 }
 
 // atomChoice is what may become of one atom.
@@ -258,6 +270,9 @@ func (s *selection) Take(st Step) Taken {
 	a := &s.atoms[st.Entry]
 	if a.version != s.version {
 		return Faded
+	}
+	if st.Rank < s.hurdle {
+		return Barred
 	}
 	s.round++
 	if a.stands {

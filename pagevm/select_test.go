@@ -55,20 +55,27 @@ func (c *choice) name(use NameUse) int32 {
 }
 
 func TestSelectPrefers(t *testing.T) {
+	// What commands print is worth what it names: no edit repeats its lines.
+	printed := func(c *choice) {
+		c.result(0).Act, c.result(1).Act = toolcall.ActShell, toolcall.ActShell
+	}
 	cases := []struct {
 		name string
 		// favour makes the first of two equal old results worth more than the second.
 		favour func(c *choice)
 	}{
 		{"what names something that was said", func(c *choice) {
+			printed(c)
 			c.result(0).Names[Full] = []int32{c.name(NameUse{Said: 1, Age: 9})}
 			c.result(1).Names[Full] = []int32{c.name(NameUse{Age: 9})}
 		}},
 		{"a name that was said more often", func(c *choice) {
+			printed(c)
 			c.result(0).Names[Full] = []int32{c.name(NameUse{Said: 9, Age: 9})}
 			c.result(1).Names[Full] = []int32{c.name(NameUse{Said: 1, Age: 9})}
 		}},
 		{"the only one to show a name", func(c *choice) {
+			printed(c)
 			n, m := c.name(NameUse{Said: 1}), c.name(NameUse{Said: 1})
 			c.in.Traits[len(c.in.Traits)-1][0].Names[Full] = []int32{m}
 			c.result(0).Names[Full], c.result(1).Names[Full] = []int32{n}, []int32{m}
@@ -77,6 +84,9 @@ func TestSelectPrefers(t *testing.T) {
 		{"an error that is not resolved", func(c *choice) { c.result(1).Resolved = true }},
 		{"what no newer read replaces", func(c *choice) { c.host[4].Segments[0].Superseded = true }},
 		{"a file before a command's output", func(c *choice) { c.result(1).Act = toolcall.ActShell }},
+		{"a file that was edited a moment ago", func(c *choice) { c.result(0).Edited = 2 }},
+		{"the file that was edited last", func(c *choice) { c.result(0).Edited, c.result(1).Edited = 2, 30 }},
+		{"what no newer read shows as well", func(c *choice) { c.result(1).Reread = true }},
 		{"the newer", func(c *choice) { c.result(1).Age += 30 }},
 	}
 	for _, tc := range cases {
@@ -89,6 +99,32 @@ func TestSelectPrefers(t *testing.T) {
 				t.Errorf("the first is shown %v, the second %v", a, b)
 			}
 		})
+	}
+}
+
+// What is worth its keep stands above the target too, as far as there is room for it.
+func TestSelectKeepsWhatEarnsIt(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		most         int
+		hurdle       float64
+		first, other bool
+	}{
+		{"nothing above the target", 0, 0, true, false},
+		{"no room", 4700, 1e-9, true, false},
+		{"all that there is room for", 20_000, 1e-9, true, true},
+		{"a hurdle that the edited file takes", 20_000, 1e-4, true, false},
+		{"a hurdle that nothing takes", 20_000, 1, true, false},
+	} {
+		c := choiceOf(3, 4000)
+		c.result(0).Edited = 2
+		c.result(2).Act = toolcall.ActShell
+		c.in.Target = 50 + 40 + 50 + 30 + 4000 + 100
+		c.in.Most, c.in.Hurdle = tt.most, tt.hurdle
+		w := Select(c.in)
+		if first, other := c.shows(w, 0) == Full, c.shows(w, 1) == Full; first != tt.first || other != tt.other {
+			t.Errorf("%s: the edited file stands %v, the other %v; want %v, %v", tt.name, first, other, tt.first, tt.other)
+		}
 	}
 }
 

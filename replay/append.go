@@ -34,17 +34,27 @@ func (p *appendLate) compactIfFull(req request) (c choice) {
 	if p.tokens(req.end) <= req.room {
 		return c
 	}
-	c.cut, c.summarised = "full", p.tokens(req.end-1)
+	c.cut = "full"
+	c.summarise(p.tokens(req.end-1), 0, lateSummary)
 	keep := p.keep
 	if keep <= lateKeep {
 		keep = min(keep, req.room/4)
 	}
 	p.from = p.newest(req.end, min(keep, req.room-lateSummary))
 	p.compactions++
-	summary := p.rec.note("summary "+strconv.Itoa(p.compactions), "[summary of the session so far]")
-	summary.tokens = lateSummary
-	p.lead = []item{summary}
+	p.lead = []item{p.rec.summary(p.compactions, lateSummary)}
 	return c
+}
+
+// summary returns the item of the nth summary, of so many tokens unless its words are more.
+func (r *recording) summary(n, tokens int) item {
+	text := "[summary of the session so far]"
+	if r.opt.Summary != nil {
+		text += "\n" + r.opt.Summary(r.msgs, tokens)
+	}
+	it := r.note("summary "+strconv.Itoa(n), text)
+	it.tokens = max(it.tokens, tokens)
+	return it
 }
 
 // fullest shows everything ever said.

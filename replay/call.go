@@ -26,6 +26,10 @@ type Call struct {
 	NetWrite   int       `json:"net_write_tokens"`
 	CostUSD    *float64  `json:"cost_usd"`
 	NetCostUSD *float64  `json:"net_cost_usd"`
+	// Output is what was answered, by the record: the same under every policy, at the
+	// price of the tier that this prompt's size leads to.
+	Output        int      `json:"output_tokens"`
+	OutputCostUSD *float64 `json:"output_cost_usd"`
 	// Cold: the cache held nothing of the last prompt's messages. Gap: as long went
 	// by since the last call as its entries lived.
 	Cold       bool   `json:"cold"`
@@ -50,8 +54,20 @@ type Call struct {
 	CausedEdits int `json:"caused_edits,omitempty"`
 
 	Recall recall.Score `json:"recall"`
+	// Actions are the answer's tool calls with input that was seen before, ActionsReady
+	// those of which all such input stood in the prompt; Edits are its edits of a line
+	// that was seen before, BlindEdits those whose line was not shown.
+	Actions      int `json:"actions,omitempty"`
+	ActionsReady int `json:"actions_ready,omitempty"`
+	Edits        int `json:"edits,omitempty"`
+	BlindEdits   int `json:"blind_edits,omitempty"`
+
+	acted []recall.Action
 
 	bound Bound
+	parts Parts
+	// first: no call of the session was before it.
+	first bool
 }
 
 // code counts a fault by its name.
@@ -67,22 +83,42 @@ func (c *Call) code(name string) {
 var controllable = map[string]bool{string(fault.Refetch): true, string(fault.DuplicateTool): true}
 
 // price fills in what the bill holds. The fixed part is in front, so its tokens
-// are the first that are read, then written for long, then for short.
-func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
+// are the first that are read, then written for long, then for short. grown is how many
+// tokens of messages are new to the call.
+func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed, grown int, extra *float64) {
+	c.OutputCostUSD = outputCost(m.TierFor(b.Total()), c.Output)
+	messages := sections{b.ReadTokens, b.Write1hTokens, b.Write5mTokens, b.UncachedTokens}
 	c.Input, c.Read, c.Uncached = b.Total(), b.ReadTokens, b.UncachedTokens
 	c.Write5m, c.Write1h, c.Write = b.Write5mTokens, b.Write1hTokens, b.Write5mTokens+b.Write1hTokens
+	c.parts = noParts()
 	if c.Input == 0 { // nothing could be sent
 		c.CostUSD, c.NetCostUSD = new(float64), new(float64)
 		return
 	}
-	f := fixed
-	take := func(n int) int { n = min(n, f); f -= n; return n }
-	read, long, short, plain := take(c.Read), take(c.Write1h), take(c.Write5m), take(c.Uncached)
-	c.NetInput, c.NetWrite = c.Input-read-long-short-plain, c.Write+c.Uncached-long-short-plain
-	c.CostUSD = b.CostUSD
-	c.NetCostUSD = costAt(m.TierFor(c.Input), c.Read-read, c.Write5m-short, c.Write1h-long, c.Uncached-plain)
-	if extra != nil {
-		c.CostUSD, c.NetCostUSD = add(c.CostUSD, extra), add(c.NetCostUSD, extra)
+	front, tier := messages.first(fixed), m.TierFor(c.Input)
+	c.NetInput, c.NetWrite = messages.tokens(), messages.written()
+	c.CostUSD, c.NetCostUSD = add(b.CostUSD, extra), add(messages.cost(tier), extra)
+	c.parts = c.apart(front, messages, grown, tier, extra)
+}
+
+// outputCost prices output tokens by a given tier; nil if the price is unknown.
+func outputCost(t cachelayout.Tier, tokens int) *float64 {
+	if t.Output == nil {
+		return nil
+	}
+	usd := float64(tokens) * *t.Output / 1e6
+	return &usd
+}
+
+// act takes in how the answer's tool calls were served.
+func (c *Call) act(all []recall.Action) {
+	c.acted = all
+	for i := range all {
+		a := &all[i]
+		c.Actions += count(a.Tokens > 0)
+		c.ActionsReady += count(a.Tokens > 0 && a.Ready())
+		c.Edits += a.Edits
+		c.BlindEdits += a.Blind
 	}
 }
 

@@ -27,7 +27,8 @@ func newClearTools(rec *recording, keep int) *clearTools {
 
 func (p *clearTools) choose(req request) choice {
 	cut := ""
-	if p.rec.opt.FixedTokens+p.tokens(req.end) > clearTrigger && p.clear(req) {
+	least := max(clearAtLeast, int(clearAtLeastShare*float64(req.window)))
+	if p.rec.opt.FixedTokens+p.tokens(req.end) > clearTrigger && p.clear(req.end, p.keep, least) {
 		cut = "clear"
 	}
 	c := p.compactIfFull(req)
@@ -38,31 +39,32 @@ func (p *clearTools) choose(req request) choice {
 	return c
 }
 
-func (p *clearTools) clear(req request) bool {
-	least := max(clearAtLeast, int(clearAtLeastShare*float64(req.window)))
-	all := p.results(req.end)
+// clear clears all results before message end but the newest, if that saves enough. It
+// reports whether it did.
+func (h *history) clear(end, keep, least int) bool {
+	all := h.results(end)
 	var old []result
 	saves := 0
-	for _, r := range all[:max(0, len(all)-p.keep)] {
-		if p.form(r) == "" {
+	for _, r := range all[:max(0, len(all)-keep)] {
+		if h.form(r) == "" {
 			old = append(old, r)
-			saves += p.saves(r)
+			saves += h.saves(r, cleared)
 		}
 	}
 	if saves < least {
 		return false
 	}
 	for _, r := range old {
-		p.replace(r, cleared)
+		h.replace(r, cleared)
 	}
 	return true
 }
 
-// saves returns what clearing a result would save, in tokens.
-func (p *clearTools) saves(r result) int {
-	part := p.part(r)
-	before, after := p.rec.msgs[r.message], p.rec.msgs[r.message]
+// saves returns what a text in the place of a result would save, in tokens.
+func (h *history) saves(r result, text string) int {
+	part := h.part(r)
+	before, after := h.rec.msgs[r.message], h.rec.msgs[r.message]
 	before.Parts, after.Parts = before.Parts[r.part:r.part+1], nil
-	after.Parts = append(after.Parts, withText(*part, cleared))
-	return max(0, p.rec.counter.Message(&before)-p.rec.counter.Message(&after))
+	after.Parts = append(after.Parts, withText(*part, text))
+	return max(0, h.rec.counter.Message(&before)-h.rec.counter.Message(&after))
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -39,9 +40,21 @@ type choice struct {
 	// cut names why something that was shown before is shown no more, "" if nothing
 	// left.
 	cut string
-	// summarised is the size of the messages that a summarising call read, 0 if
-	// there was none.
-	summarised int
+	// stable is how many items the policy knows the next cut to leave as they are; a
+	// marker is put behind them. 0 is no such knowledge.
+	stable int
+	// summaries are the calls that wrote a summary for it.
+	summaries []summaryCall
+}
+
+// summaryCall is a call that writes a summary, in tokens: what it reads of messages
+// that an earlier call sent and that none did, and what it writes.
+type summaryCall struct{ old, fresh, output int }
+
+// summarise adds a summarising call; fresh are those of its messages that no call has
+// sent before.
+func (c *choice) summarise(messages, fresh, output int) {
+	c.summaries = append(c.summaries, summaryCall{messages - fresh, fresh, output})
 }
 
 // hostPolicy sends what a chooser chooses, with markers as the kernel places them,
@@ -59,11 +72,11 @@ func (p *hostPolicy) plan(_ context.Context, n int) (*prompt, error) {
 	start := p.rec.calls[n].Start
 	req := p.request(n, start)
 	c := p.by.choose(req)
-	pr := p.send(c.items, req, start)
+	pr := p.send(c, req, start)
 	pr.call.Cut, pr.call.Cold = c.cut, req.cold
 	pr.call.Violations = p.violations(c.items, req.model)
-	if c.summarised > 0 {
-		pr.extra = p.summaryCall(c.summarised, req)
+	for _, call := range c.summaries {
+		pr.extra = add(pr.extra, p.summaryCall(call, req))
 	}
 	return pr, nil
 }
@@ -91,18 +104,49 @@ func (p *hostPolicy) identity() cachelayout.Identity {
 }
 
 // send bills a prompt and moves the ledger on.
-func (p *hostPolicy) send(items []item, req request, start time.Time) *prompt {
-	blocks := p.blocks(items)
+func (p *hostPolicy) send(c choice, req request, start time.Time) *prompt {
+	blocks := p.blocks(c.items)
 	p.images = cachelayout.HasImage(blocks)
 	ttl := p.rec.opt.TTL
 	bps := cachelayout.Breakpoints(blocks, req.model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
+	if c.stable > 0 {
+		bps = mark(bps, blocks, len(blocks)-len(c.items)+c.stable-1, req.model)
+	}
 	bill := p.ledger.Bill(req.model, p.identity(), blocks, bps, start)
 	p.ledger = p.ledger.Advance(p.identity(), blocks, bps, start)
-	pr := &prompt{bill: bill, call: Call{Overflow: bill.Total() > req.room+p.rec.opt.FixedTokens}}
-	for i := range items {
-		pr.texts = append(pr.texts, items[i].text)
+	pr := &prompt{bill: bill, markers: markers(blocks, bps), extra: new(float64), call: Call{Overflow: bill.Total() > req.room+p.rec.opt.FixedTokens}}
+	for i := range c.items {
+		pr.texts = append(pr.texts, c.items[i].text)
+		pr.messages = append(pr.messages, c.items[i].msg)
 	}
 	return pr
+}
+
+// mark adds a marker at a block of the messages, in the place of one that only guards if
+// no slot is left.
+func mark(bps []cachelayout.Breakpoint, blocks []cachelayout.Block, at int, m cachelayout.Model) []cachelayout.Breakpoint {
+	if len(bps) == 0 || slices.ContainsFunc(bps, func(b cachelayout.Breakpoint) bool { return b.Block == at }) {
+		return bps
+	}
+	if len(bps) >= m.MaxBreakpoints {
+		least := slices.IndexFunc(bps, func(b cachelayout.Breakpoint) bool {
+			return b.Why == cachelayout.WhyGuard || b.Why == cachelayout.WhyCarry
+		})
+		if least < 0 {
+			return bps
+		}
+		bps = slices.Delete(bps, least, least+1)
+	}
+	tokens := 0
+	for i := range at + 1 {
+		tokens += blocks[i].Tokens
+	}
+	if tokens < m.MinCacheTokens {
+		return bps
+	}
+	bps = append(bps, cachelayout.Breakpoint{Block: at, Region: blocks[at].Region, Why: cachelayout.WhyGuard, TTL: bps[len(bps)-1].TTL, CumulativeTokens: tokens})
+	slices.SortFunc(bps, func(a, b cachelayout.Breakpoint) int { return a.Block - b.Block })
+	return bps
 }
 
 func (p *hostPolicy) blocks(items []item) []cachelayout.Block {
@@ -132,13 +176,13 @@ func (p *hostPolicy) violations(items []item, model cachelayout.Model) int {
 	return len(transcript.Validate(transcript.Provider(format), req, nil))
 }
 
-// summaryCall prices the call that writes a summary: fixed part and old messages
-// at the read price if the cache is warm, at the base price if it is cold, and the
-// summary as output.
-func (p *hostPolicy) summaryCall(old int, req request) *float64 {
-	old += p.rec.opt.FixedTokens
+// summaryCall prices the call that writes a summary: fixed part and what was sent before
+// at the read price if the cache is warm, at the base price if it is cold, what is new at
+// the base price, and the summary as output.
+func (p *hostPolicy) summaryCall(c summaryCall, req request) *float64 {
+	old := c.old + p.rec.opt.FixedTokens
 	if req.cold {
-		return req.model.Cost(0, 0, 0, old, lateSummary)
+		return req.model.Cost(0, 0, 0, old+c.fresh, c.output)
 	}
-	return req.model.Cost(old, 0, 0, 0, lateSummary)
+	return req.model.Cost(old, 0, 0, c.fresh, c.output)
 }

@@ -4,28 +4,33 @@ import (
 	"context"
 	"errors"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
 
+// Session is the key of the kernel's session that is planned.
+const Session = "replay"
+
 // kernelPolicy lets the kernel plan every call.
 type kernelPolicy struct {
 	rec      *recording
 	lowWater int
+	economy  cachelayout.Economy
 	k        *kernel.Kernel
 }
 
-func newKernelPolicy(ctx context.Context, rec *recording, lowWater int) (*kernelPolicy, error) {
+func newKernelPolicy(ctx context.Context, rec *recording, lowWater int, economy cachelayout.Economy) (*kernelPolicy, error) {
 	if rec.opt.Scratch == "" {
 		return nil, errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	p := &kernelPolicy{rec: rec, lowWater: lowWater}
+	p := &kernelPolicy{rec: rec, lowWater: lowWater, economy: economy}
 	return p, p.open(ctx)
 }
 
 func (p *kernelPolicy) open(ctx context.Context) error {
-	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater})
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy})
 	p.k = k
 	return err
 }
@@ -44,12 +49,12 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	if opt.ownTTL {
 		ttl = kernel.ChooseTTL
 	}
-	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "replay", Model: opt.Model, ContextWindow: opt.ContextWindow,
+	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow,
 		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: ttl})
 	if err != nil {
 		return nil, err
 	}
-	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill}
+	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill, messages: plan.Messages, markers: plan.Markers, plan: plan.ID, extra: new(float64)}
 	for i := range plan.Messages {
 		pr.texts = append(pr.texts, recall.TextOf(plan.Messages[i]))
 	}

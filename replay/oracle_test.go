@@ -36,7 +36,7 @@ func TestBoundHolds(t *testing.T) {
 			Model: rapid.SampledFrom([]string{"marked", "auto"}).Draw(rt, "model"), TTL: rapid.SampledFrom([]time.Duration{5 * time.Minute, time.Hour}).Draw(rt, "ttl")}
 		rec := s.record(t, opt)
 		goal := 0
-		for _, policy := range []string{Fullest, AppendLate, CacheTTL, ClearTools, Oracle} {
+		for _, policy := range []string{Fullest, AppendLate, ClaudeCode, ContextEditing, CacheTTL, ClearTools, "masking-batch-2", "masking-1", Oracle} {
 			r := replayed(t, rec, policy, goal)
 			if policy == AppendLate {
 				goal = r.shown
@@ -56,6 +56,12 @@ func checkResult(t *rapid.T, rec *recording, r *Result) {
 	}
 	if r.Totals.Violations > 0 {
 		t.Errorf("%s: %d violations", r.Policy, r.Totals.Violations)
+	}
+	if over := r.Parts.Over(r.Bound.Parts()); math.Abs(*r.Parts.Total()-*r.Totals.CostUSD) > eps || math.Abs(*over.Total()-(*r.Totals.CostUSD-*r.Bound.CostUSD)) > eps {
+		t.Errorf("%s: the parts %v sum to %v, not to %v", r.Policy, r.Parts, *r.Parts.Total(), *r.Totals.CostUSD)
+	}
+	if *r.Parts.RestUSD > eps {
+		t.Errorf("%s: %v that has no cause", r.Policy, *r.Parts.RestUSD)
 	}
 	for _, c := range r.Calls {
 		if c.Read+c.Write+c.Uncached != c.Input || c.Write5m+c.Write1h != c.Write || c.NetInput != c.Input-rec.opt.FixedTokens || *c.NetCostUSD > *c.CostUSD+eps {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,26 +12,47 @@ import (
 func TestParsePolicy(t *testing.T) {
 	for _, c := range []struct {
 		name, policy string
-		figure       int
+		figures      []int
 		ok           bool
 	}{
-		{"memkernel", Memkernel, 0, true},
-		{"memkernel-20k", Memkernel, 20_000, true},
-		{"append-late", AppendLate, 0, true},
-		{"append-late-512", AppendLate, 512, true},
-		{"clear-tool-uses-10", ClearTools, 10, true},
-		{"cache-ttl-20", CacheTTL, 20, true},
-		{"oracle-90", Oracle, 90, true},
-		{"fullest-3", "", 0, false},
-		{"sliding-", "", 0, false},
-		{"sliding-0", "", 0, false},
-		{"sliding--5", "", 0, false},
-		{"newest", "", 0, false},
-		{"", "", 0, false},
+		{"memkernel", Memkernel, nil, true},
+		{"memkernel-20k", Memkernel, []int{20_000}, true},
+		{"append-late", AppendLate, nil, true},
+		{"append-late-512", AppendLate, []int{512}, true},
+		{"clear-tool-uses-10", ClearTools, []int{10}, true},
+		{"cache-ttl-20", CacheTTL, []int{20}, true},
+		{"masking", Masking, nil, true},
+		{"masking-10", Masking, []int{10}, true},
+		{"masking-batch", MaskingBatch, nil, true},
+		{"masking-batch-30", MaskingBatch, []int{30}, true},
+		{"batch", Batch, nil, true},
+		{"batch-80k-30k", Batch, []int{80_000, 30_000}, true},
+		{"batch-60000-20k", Batch, []int{60_000, 20_000}, true},
+		{"oracle-90", Oracle, []int{90}, true},
+		{"recorded", AsRecorded, nil, true},
+		{"claude-code", ClaudeCode, nil, true},
+		{"context-editing", ContextEditing, nil, true},
+		{"batch-80k", "", nil, false},
+		{"batch-30k-80k", "", nil, false},
+		{"batch-80k-30k-10k", "", nil, false},
+		{"masking-3-4", "", nil, false},
+		{"masking-batches", "", nil, false},
+		{"claude-code-3", "", nil, false},
+		{"recorded-1", "", nil, false},
+		{"fullest-3", "", nil, false},
+		{"sliding-", "", nil, false},
+		{"sliding-k", "", nil, false},
+		{"sliding-+5", "", nil, false},
+		{"sliding-0", "", nil, false},
+		{"sliding--5", "", nil, false},
+		{"sliding5", "", nil, false},
+		{"newest", "", nil, false},
+		{"-5", "", nil, false},
+		{"", "", nil, false},
 	} {
-		policy, figure, err := ParsePolicy(c.name)
-		if policy != c.policy || figure != c.figure || (err == nil) != c.ok {
-			t.Errorf("ParsePolicy(%q) = %q, %d, %v", c.name, policy, figure, err)
+		policy, figures, err := ParsePolicy(c.name)
+		if policy != c.policy || !slices.Equal(figures, c.figures) || (err == nil) != c.ok {
+			t.Errorf("ParsePolicy(%q) = %q, %d, %v", c.name, policy, figures, err)
 		}
 	}
 }
@@ -125,6 +147,9 @@ func TestUnpricedStaysUnpriced(t *testing.T) {
 	r := replayed(t, threeTurns(0).record(t, Options{Model: "nobody-knows", ContextWindow: 5000}), AppendLate, 0)
 	if o := r.Totals; o.CostUSD != nil || o.NetCostUSD != nil || r.Bound.CostUSD != nil || o.InputTokens == 0 {
 		t.Errorf("%+v", o)
+	}
+	if p := r.Parts.Over(r.Bound.Parts()); p.Total() != nil || p.SelectionUSD != nil || p.FixedUSD != nil {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -28,6 +28,10 @@ type recording struct {
 	// after counts, per call, the calls since the host's own last compaction, the
 	// first being 1; 0 if there was none yet.
 	after []int
+	// output is what each message would be billed as an answer, in tokens.
+	output []int
+	// rewrites are where the host changed its past.
+	rewrites []rewrite
 	// recent is the first message of the last 8,000 tokens, per call; set by references.
 	recent []int
 	sizes  map[recall.Place]int
@@ -50,7 +54,12 @@ func record(s *transcript.Session, opt Options) (*recording, error) {
 	if opt.View != transcript.Full {
 		return recordMessages(s.View(opt.View), nil, opt)
 	}
-	return recordMessages(s.View(transcript.Full), s.Compactions(), opt)
+	view := s.View(transcript.Full)
+	r, err := recordMessages(view, s.Compactions(), opt)
+	if err == nil {
+		r.follow(view, s.Rewrites())
+	}
+	return r, err
 }
 
 // recordMessages is record of messages that the host compacted at some positions.
@@ -67,6 +76,7 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	}
 	for i := range msgs {
 		m := msgs[i]
+		r.output = append(r.output, r.answered(&m))
 		m.Usage = nil
 		r.msgs = append(r.msgs, m)
 		r.items = append(r.items, r.item("m"+strconv.Itoa(i), m))
@@ -81,6 +91,16 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	}
 	r.leave()
 	return r, nil
+}
+
+// answered returns how many tokens of output a message was billed for: as recorded, or
+// its size where that is more, since hosts that stream often record a stub.
+func (r *recording) answered(m *memkernel.Message) int {
+	n := r.counter.Message(m)
+	if m.Usage != nil {
+		n = max(n, m.Usage.OutputTokens)
+	}
+	return n
 }
 
 // item makes the item of a message; hash identifies its content.

@@ -8,12 +8,24 @@
 //	memkernel        the kernel: PlanContext before every call, nothing else
 //	append-late      what harnesses commonly do: append until the prompt is over
 //	                 window − reserve, then compact to a summary and the newest atoms
-//	turns            the newest user turns, however large
-//	sliding          the newest atoms within a size, decided anew for every call
+//	recorded         what the host showed: its own compactions and summaries, and the
+//	                 results that it cleared
+//	claude-code      Claude Code's rule: append until 33,000 tokens of the window are
+//	                 left, then a summary and the five files that were read last
+//	context-editing  Anthropic's server-side rules by their documented defaults: tool
+//	                 results cleared from one size on, everything summarised from
+//	                 another
+//	clear-tool-uses  append-late, and all but the newest tool results cleared from a
+//	                 size on, if that is worth it
 //	cache-ttl        append-late, and old tool results shortened when the cache has
 //	                 expired, as OpenClaw does
-//	clear-tool-uses  append-late, and all but the newest tool results cleared from a
-//	                 size on, as Anthropic's server-side rule does
+//	masking-batch    append-late, and old tool results masked, many at a time or when
+//	                 the cache has expired
+//	masking          append-late, and old tool results masked, by every call
+//	batch            append until the messages are over one size, then the newest atoms
+//	                 within another
+//	turns            the newest user turns, however large
+//	sliding          the newest atoms within a size, decided anew for every call
 //	fullest          everything ever said, whatever the window: the most that can
 //	                 be shown, and no real policy once the window is full
 //	oracle           the cheapest cuts and choices for what is known to come, that
@@ -23,8 +35,9 @@
 //
 // What is replayed is what was recorded: agents could only use what their host's
 // own compaction had left them, so a policy that keeps more is not credited for
-// what the agent might have done with it. Only the input side is priced, and the
-// summary calls of the policies that compact. Nothing is sent anywhere.
+// what the agent might have done with it. The input side is priced, the summary calls
+// of the policies that compact, and apart from these the recorded output, which is the
+// same under every policy. Nothing is sent anywhere.
 //
 // A call that can't be planned (see [Unplanned]) is left out for every policy alike: it
 // is in no figure, and what was said in it is in the prompts of later calls.
@@ -40,6 +53,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
@@ -63,6 +77,8 @@ type Options struct {
 	TTL time.Duration
 	// ownTTL: none was given.
 	ownTTL bool
+	// Economy is what memkernel prefers where memory costs money.
+	Economy cachelayout.Economy
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
 	// View is what is replayed: as the host would see it, or everything ever said.
@@ -75,6 +91,9 @@ type Options struct {
 	Scratch string
 	// Progress is told how many calls of how many are replayed; it may be nil.
 	Progress func(done, all int)
+	// Summary writes what a policy that compacts shows of the messages, in at most so many
+	// tokens. Nil leaves the place of a summary, with its size.
+	Summary func(messages []memkernel.Message, tokens int) string
 	// Reopen closes and reopens the kernel between calls.
 	Reopen bool
 }
@@ -90,6 +109,8 @@ type Result struct {
 	// is compared with.
 	Unplanned []Unplanned `json:"unplanned"`
 	Totals    Totals      `json:"totals"`
+	// Parts is the cost by its causes.
+	Parts Parts `json:"parts"`
 	// Bound is the same for all policies.
 	Bound Bound `json:"bound"`
 
@@ -99,12 +120,11 @@ type Result struct {
 // Run replays a session under one policy. The oracle is set to show as much as
 // memkernel does, which needs a run of it first.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
-	base, figure, err := ParsePolicy(name)
+	base, figures, err := ParsePolicy(name)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	goal := figure
-	if base == Oracle && figure == 0 {
+	if base == Oracle && len(figures) == 0 {
 		ours, err := Run(ctx, s, Memkernel, opt)
 		if err != nil {
 			return nil, err
@@ -115,8 +135,9 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
+	goal := 0
 	if base == Oracle {
-		goal = rec.share(min(figure, 100))
+		goal = rec.share(min(figures[0], 100))
 	}
 	return rec.run(ctx, name, goal)
 }
@@ -206,11 +227,13 @@ func (j *judge) call(n int, pr *prompt) Call {
 	c.Index, c.bound = j.rec.numbers[n], j.rec.bound(n)
 	c.Key, c.Time = j.rec.msgs[at.Index].Key, at.Start
 	m := j.rec.model(at.Start)
-	c.price(pr.bill, m, j.rec.opt.FixedTokens, pr.extra)
+	c.first, c.Output = n == 0, j.rec.output[at.Index]
+	c.price(pr.bill, m, j.rec.opt.FixedTokens, j.rec.sum(j.rec.seen(n), j.rec.end(n)), pr.extra)
 	c.Gap = n > 0 && at.Start.Sub(j.rec.calls[n-1].Start) >= m.TTL(j.rec.opt.TTL)
 	j.shown.Set(pr.texts)
 	var needs []recall.Need
 	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.msgs[at.Index], pr.behind)
+	c.act(j.tracker.Actions(&j.shown, j.rec.msgs[at.Index]))
 	j.restore.call(&c, needs, m)
 	j.rereads.call(&c, n, &j.shown)
 	return c

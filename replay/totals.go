@@ -18,10 +18,13 @@ type Totals struct {
 	NetWriteTokens   int            `json:"net_write_tokens"`
 	CostUSD          *float64       `json:"cost_usd"`
 	NetCostUSD       *float64       `json:"net_cost_usd"`
-	Cuts             int            `json:"cuts"`
-	ColdEvents       int            `json:"cold_events"`
-	Overflows        int            `json:"overflows"`
-	Violations       int            `json:"violations"`
+	// OutputCostUSD is what the recorded answers cost: with CostUSD the whole bill.
+	OutputTokens  int      `json:"output_tokens"`
+	OutputCostUSD *float64 `json:"output_cost_usd"`
+	Cuts          int      `json:"cuts"`
+	ColdEvents    int      `json:"cold_events"`
+	Overflows     int      `json:"overflows"`
+	Violations    int      `json:"violations"`
 	// Faults are all faults of the plans, FaultCodes the same by name, and
 	// Controllable those that another choice of what is shown would have
 	// prevented.
@@ -42,6 +45,15 @@ type Totals struct {
 	References      int     `json:"references"`
 	// AnchorRecall is the share of earlier seen edit anchors that were shown.
 	AnchorRecall float64 `json:"anchor_recall"`
+	// Actions are the tool calls with input that was seen before; ActionsReady is the
+	// share of them of which all such input stood in the prompt, Acted the same by tool
+	// and by distance. Edits are edits of a line that was seen before, BlindEdits those
+	// whose line the prompt did not show.
+	Actions      int     `json:"actions"`
+	ActionsReady float64 `json:"actions_ready"`
+	Edits        int     `json:"edits"`
+	BlindEdits   int     `json:"blind_edits"`
+	Acted        []Acted `json:"acted"`
 	// CausedReads and CausedEdits are the recorded reads and edits that the prompts
 	// would have caused, CausedShare both over all recorded reads.
 	RecordedReads int     `json:"recorded_reads"`
@@ -62,23 +74,26 @@ type Totals struct {
 // sum adds the calls up.
 func (r *Result) sum() {
 	t := Totals{Calls: len(r.Calls), Unplanned: map[string]int{}, FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
-		ResolutionsUSD: new(float64), LostUSD: new(float64)}
+		ResolutionsUSD: new(float64), LostUSD: new(float64), OutputCostUSD: new(float64), Acted: []Acted{}}
 	for _, u := range r.Unplanned {
 		t.Unplanned[u.Reason]++
 	}
-	r.Bound = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}
+	r.Bound, r.Parts = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}, noParts()
 	var score recall.Score
-	warmRead, warm := 0, 0
+	warmRead, warm, ready := 0, 0, 0
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		r.Bound.add(c.bound)
+		r.Parts = r.Parts.Add(c.parts)
 		t.tokens(c)
 		t.events(c, i)
 		if !c.Cold {
 			warmRead, warm = warmRead+c.Read, warm+c.Input
 		}
 		score.Add(c.Recall)
+		ready += c.ActionsReady
 	}
+	t.ActionsReady, t.Acted = shareOrAll(ready, t.Actions), tally(r.Calls)
 	t.References, r.shown = score.References, score.Shown
 	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
 	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)
@@ -97,6 +112,8 @@ func (t *Totals) tokens(c *Call) {
 	t.NetInputTokens += c.NetInput
 	t.NetWriteTokens += c.NetWrite
 	t.CostUSD, t.NetCostUSD = add(t.CostUSD, c.CostUSD), add(t.NetCostUSD, c.NetCostUSD)
+	t.OutputTokens += c.Output
+	t.OutputCostUSD = add(t.OutputCostUSD, c.OutputCostUSD)
 	t.ResolutionsUSD, t.LostUSD = add(t.ResolutionsUSD, c.ResolutionsUSD), add(t.LostUSD, c.LostUSD)
 	if c.Gap {
 		t.GapCalls++
@@ -119,6 +136,9 @@ func (t *Totals) events(c *Call, n int) {
 	t.RecordedReads += c.Reads
 	t.CausedReads += c.CausedReads
 	t.CausedEdits += c.CausedEdits
+	t.Actions += c.Actions
+	t.Edits += c.Edits
+	t.BlindEdits += c.BlindEdits
 	t.Cuts += count(c.Cut != "")
 	t.ColdEvents += count(c.Cold && n > 0)
 	t.Overflows += count(c.Overflow)
@@ -145,3 +165,7 @@ func shareOrAll(a, b int) float64 {
 	}
 	return share(a, b)
 }
+
+// BillUSD is the whole bill: the input side with its summary calls, and the answers; nil if
+// a price is unknown.
+func (t *Totals) BillUSD() *float64 { return add(t.CostUSD, t.OutputCostUSD) }

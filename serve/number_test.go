@@ -25,6 +25,13 @@ func TestWholeNumbers(t *testing.T) {
 		`"context_window":-1`:                                                        false,
 		`"reserve":-1`:                                                               false,
 		`"overflow":{"input_tokens":5,"limit_tokens":-9}`:                            false,
+		`"max_tokens":1000,"economy":0.7`:                                            true,
+		`"max_tokens":1000,"economy":1`:                                              true,
+		`"max_tokens":1000,"economy":"keep"`:                                         true,
+		`"max_tokens":1000,"economy":"0.3"`:                                          true,
+		`"economy":1.5`:                                                              false,
+		`"economy":"much"`:                                                           false,
+		`"economy":{}`:                                                               false,
 	} {
 		r := c.call("peek", head+numbers+"}")
 		if (r.Error == nil) != ok {

@@ -42,6 +42,8 @@ type callSettings struct {
 	DropOption    bool            `json:"drop_option"`
 	Format        string          `json:"format"`
 	Overflow      *overflow       `json:"overflow"`
+	// Economy is a word or a number.
+	Economy cachelayout.Economy `json:"economy"`
 }
 
 // overflow is a provider's refusal of the last call as too long.
@@ -175,9 +177,12 @@ func (p *planCall) request() (*kernel.PlanRequest, error) {
 func (c *callSettings) request() (*kernel.PlanRequest, error) {
 	req := &kernel.PlanRequest{Branch: c.Branch, Model: c.Model, ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens,
 		Resolver: c.Resolver, ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption,
-		Format: transcript.Format(c.Format), Overflow: c.Overflow.refusal()}
+		Format: transcript.Format(c.Format), Economy: c.Economy, Overflow: c.Overflow.refusal()}
 	if err := oneOf("format", c.Format, append([]string{""}, names(transcript.Formats())...)); err != nil {
 		return nil, err
+	}
+	if err := c.Economy.Check(); err != nil {
+		return nil, badParams("give a word or a number", "economy: %s", err)
 	}
 	sizes := map[string]int{"context_window": c.ContextWindow, "reserve": c.Reserve, "fixed_tokens": c.FixedTokens}
 	if o := req.Overflow; o != nil {

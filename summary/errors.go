@@ -62,6 +62,9 @@ func errorLine(first, last string) string {
 	const open, end = "<tool_use_error>", "</tool_use_error>" // one host's wrapping
 	var marked, named, any string
 	for _, s := range [...]string{body(first), last} {
+		if marked != "" {
+			break
+		}
 		lines(s, func(line string) bool {
 			t := strings.TrimSpace(line)
 			if _, code := exitCode(t); t == "" || code || starts(t, dull[:]) {
@@ -70,13 +73,19 @@ func errorLine(first, last string) string {
 			if any == "" {
 				any = t
 			}
-			if marked == "" && starts(t, failMarks[:]) && len(t) > len("FAILED") {
+			switch {
+			case marked == "" && starts(t, failMarks[:]) && len(t) > len("FAILED"):
 				marked = t
+			case reasonFollows(marked) && !starts(t, failMarks[:]):
+				marked += " / " + t
+				return false
+			case marked != "":
+				return false
 			}
 			if named == "" && mentions(t) {
 				named = t
 			}
-			return marked == ""
+			return marked == "" || reasonFollows(marked)
 		})
 	}
 	for _, t := range [...]string{marked, named, any} {
@@ -85,6 +94,29 @@ func errorLine(first, last string) string {
 		}
 	}
 	return ""
+}
+
+// reasonFollows reports whether a marked line names what failed, as Go's tests do, and the
+// next one says why.
+func reasonFollows(marked string) bool {
+	return strings.HasPrefix(marked, "--- FAIL") && !strings.Contains(marked, " / ")
+}
+
+// failedAt returns where in an output that is longer than the windows at its ends the line
+// begins that reports the first failure, -1 if those have it or none does.
+func failedAt(text string) int {
+	if len(text) <= 2*resultWindow {
+		return -1
+	}
+	at, found := resultWindow, -1
+	for line := range strings.Lines(text[at : len(text)-resultWindow]) {
+		if at > resultWindow && starts(strings.TrimSpace(line), failMarks[:]) { // the first may be a line's end
+			found = at
+			break
+		}
+		at += len(line)
+	}
+	return found
 }
 
 func starts(s string, marks []string) bool {

@@ -23,6 +23,9 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 		return statusRejected, ""
 	}
 	if status = c.ended(r, first, last); Failed(status) {
+		if at := failedAt(text); at > 0 && failMark(first) == "" {
+			first = head(text[at:], resultWindow)
+		}
 		line = errorLine(first, last)
 	}
 	return status, line

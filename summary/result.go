@@ -44,6 +44,9 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	if out == statusStarted {
 		keepRunning(&u.s, c, first)
 	}
+	if at := failedAt(text); at > 0 && failed(out) && failMark(first) == "" {
+		first = u.mask.source(text[at:], resultWindow)
+	}
 	if c.Command != "" {
 		u.commanded(c, out, first, last)
 	}

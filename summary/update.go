@@ -139,7 +139,7 @@ func (u *updater) request(text string) {
 	}
 	e := u.entry("r", "", gist(text, requestRunes))
 	u.s.Request = e
-	if u.s.Goal.Text == "" || !substantial(u.s.Goal.Text) && substantial(e.Text) {
+	if u.s.Goal.Text == "" || !substantial(u.s.Goal.Text) && substantial(e.Text) || Restates(u.s.Goal.Text, e.Text) {
 		u.s.Goal = e
 		u.s.Goal.Text = gist(text, goalRunes)
 	}

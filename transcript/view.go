@@ -70,14 +70,65 @@ func (s *Session) full(l *wire.Line) []memkernel.Message {
 // Compactions lists where the host compacted the main line, as positions in the
 // Full view: a compaction was before the message at that index.
 func (s *Session) Compactions() []int {
-	l, out := s.log.Lines[""], []int{}
-	if len(l.Order) == 0 && len(s.log.Names) == 1 {
-		l = s.log.Lines[s.log.Names[0]]
-	}
+	l, out := s.main(), []int{}
 	for _, b := range l.Bounds {
 		out = append(out, len(s.full(&wire.Line{Order: l.Order[:b.Pos]})))
 	}
 	return out
+}
+
+// main returns the line that is viewed where no branch is named.
+func (s *Session) main() *wire.Line {
+	l := s.log.Lines[""]
+	if len(l.Order) == 0 && len(s.log.Names) == 1 {
+		return s.log.Lines[s.log.Names[0]]
+	}
+	return l
+}
+
+// Rewrite is where the host changed what it sends of its past: it compacted, or it
+// cleared results.
+type Rewrite struct {
+	// At is a position in the Full view: what the host sends from there on is Messages
+	// and behind them what the Full view has from At on.
+	At       int
+	Messages []memkernel.Message
+}
+
+// Rewrites lists where the host changed the past of the main line, in order. Of
+// several changes at one position the last holds.
+func (s *Session) Rewrites() []Rewrite {
+	l := s.main()
+	var at []int // positions in the line
+	for _, b := range l.Bounds {
+		at = append(at, b.Pos)
+	}
+	for _, m := range l.Micros {
+		at = append(at, m.Pos)
+	}
+	slices.Sort(at)
+	var out []Rewrite
+	for _, pos := range slices.Compact(at) {
+		r := Rewrite{At: len(s.full(&wire.Line{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
+		if n := len(out); n > 0 && out[n-1].At == r.At {
+			out[n-1] = r
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// until returns the line as it was once the host had changed its past at a position,
+// with the summary that it then wrote.
+func (s *Session) until(l *wire.Line, pos int) *wire.Line {
+	end := pos
+	for end < len(l.Order) && s.Messages[l.Order[end]].Origin == memkernel.OriginSummary {
+		end++
+	}
+	return &wire.Line{Order: l.Order[:end],
+		Bounds: slices.DeleteFunc(slices.Clone(l.Bounds), func(b wire.Bound) bool { return b.Pos > pos }),
+		Micros: slices.DeleteFunc(slices.Clone(l.Micros), func(m wire.Micro) bool { return m.Pos > pos })}
 }
 
 func (s *Session) host(l *wire.Line) []memkernel.Message {

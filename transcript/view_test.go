@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,8 +267,40 @@ func TestCompactions(t *testing.T) {
 	if got := s.Compactions(); len(got) != 1 || got[0] != 2 {
 		t.Errorf("compactions at %v of %d messages, want 2", got, len(s.View(Full)))
 	}
+	r := s.Rewrites()
+	if len(r) != 1 || r[0].At != 2 {
+		t.Fatalf("the past was changed at %+v, want 2", r)
+	}
+	wantSketch(t, "sent from there on", r[0].Messages, "user(summary): summary\n")
 	none, err := Load(strings.NewReader(lines[:strings.IndexByte(lines, '\n')+1]), "", nil)
-	if err != nil || len(none.Compactions()) != 0 {
+	if err != nil || len(none.Compactions())+len(none.Rewrites()) != 0 {
 		t.Errorf("without a compaction: %v, %v", none.Compactions(), err)
 	}
+}
+
+// TestRewrites: the last change with what came behind it is the Host view, in every
+// dialect that records changes; an earlier one is the Host view of that moment.
+func TestRewrites(t *testing.T) {
+	for name, at := range map[string][]int{"claude-code-compacted.jsonl": {7, 8}, "pi-v3.jsonl": {6}, "pi-v1.jsonl": {3}, "codex.jsonl": {7}, "claude-code.jsonl": {7}} {
+		s := loadSample(t, name)
+		full, got := s.View(Full), []int(nil)
+		var last []memkernel.Message
+		for _, r := range s.Rewrites() {
+			got, last = append(got, r.At), append(slices.Clone(r.Messages), full[r.At:]...)
+		}
+		if diff := cmp.Diff(at, got); diff != "" {
+			t.Errorf("%s: positions (-want +got):\n%s", name, diff)
+		}
+		wantSketch(t, name, last, sketch(s.View(Host)))
+	}
+	wantSketch(t, "before the compaction", loadSample(t, "claude-code-compacted.jsonl").Rewrites()[0].Messages, `
+user: Why does the kettle "boil" twice?
+assistant: (Look at boil.go.) call t1 call t2
+user: result t1=[Old tool result content cleared]
+user: result t2=boil.go
+[image attached below]
+user(meta): <system-reminder>be brief</system-reminder>
+assistant: It has two switches.
+user: Remove the right one.
+`)
 }

@@ -10,6 +10,7 @@ import (
 var (
 	ages  = []int{10, 20, 40, 80, 160}
 	sizes = []int{100, 400, 1600, 6400}
+	works = []int{5, 15, 40, 100}
 	uses  = []int{1, 2, 3, 5, 9}
 )
 
@@ -53,6 +54,20 @@ func (p *page) state() string {
 		return "read, path read before"
 	}
 	return "read, once"
+}
+
+// editCell groups pages by what they are and how many calls ago their file was edited.
+func (b *book) editCell(p *page, n int) Cell {
+	row := p.act.String()
+	switch last, edited := b.edited[p.works]; {
+	case p.works == "":
+		row += ", no file"
+	case edited:
+		row += ", edited " + bucket(n-last, works)
+	default:
+		row += ", not edited"
+	}
+	return Cell{TableEdit, row, bucket(n-p.born, ages)}
 }
 
 func (p *page) readCell(n int) Cell {

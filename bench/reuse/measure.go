@@ -1,6 +1,8 @@
 package reuse
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -42,6 +44,7 @@ const (
 	TableName  = "references by name"
 	TableForm  = "references by form"
 	TableLevel = "lines that stand by level"
+	TableEdit  = "replaced lines by file"
 )
 
 // Measure walks the messages of a session and counts.
@@ -56,6 +59,7 @@ func Measure(msgs []memkernel.Message) Counts {
 		if calls[i] {
 			b.expose(out, n)
 			b.refer(out, n, tr, msgs, m)
+			b.edits(out, n, tr, msgs, m)
 			b.reread(out, n, m)
 			n++
 		}
@@ -69,7 +73,7 @@ func Measure(msgs []memkernel.Message) Counts {
 func (b *book) expose(out Counts, n int) {
 	for i := range b.pages {
 		p := &b.pages[i]
-		for _, k := range p.cells(n) {
+		for _, k := range append(p.cells(n), b.editCell(p, n)) {
 			out.add(k, Count{Units: 1, Tokens: float64(p.tokens)})
 		}
 		if p.path != "" && !p.act.Dialogue() {
@@ -104,6 +108,26 @@ func (b *book) refer(out Counts, n int, tr *recall.Tracker, msgs []memkernel.Mes
 		}
 		b.referName(out, n, token)
 	})
+}
+
+// edits counts the pages that hold a line which call n replaces, each line as one hit
+// that they share.
+func (b *book) edits(out Counts, n int, tr *recall.Tracker, msgs []memkernel.Message, m memkernel.Message) {
+	for _, places := range tr.EditPlaces(m) {
+		var pages []*page
+		for _, at := range places {
+			k := where{at.Message, ""}
+			if msgs[at.Message].Role != memkernel.RoleAssistant {
+				k.call = at.CallID
+			}
+			if i, ok := b.at[k]; ok && !slices.Contains(pages, &b.pages[i]) {
+				pages = append(pages, &b.pages[i])
+			}
+		}
+		for _, p := range pages {
+			out.add(b.editCell(p, n), Count{Hits: 1 / float64(len(pages))})
+		}
+	}
 }
 
 // referName counts a reference for its name; the last name of a text is the whole

@@ -25,6 +25,8 @@ type page struct {
 	again         int
 	names         []represent.Name
 	reps          []pagevm.Rep
+	// works is the file that the page is about, of edits their input's.
+	works string
 }
 
 // survive counts whether the line of a reference is in the shorter forms.
@@ -52,6 +54,8 @@ type book struct {
 	calls map[string]*memkernel.ToolCall
 	names map[represent.Name]*use
 	order []*use
+	// edited is the newest call that edited a file.
+	edited map[string]int
 }
 
 // use is how a name has been used.
@@ -60,7 +64,7 @@ type use struct {
 }
 
 func newBook() *book {
-	return &book{at: map[where]int{}, calls: map[string]*memkernel.ToolCall{}, names: map[represent.Name]*use{}}
+	return &book{at: map[where]int{}, calls: map[string]*memkernel.ToolCall{}, names: map[represent.Name]*use{}, edited: map[string]int{}}
 }
 
 // add takes a message in.
@@ -85,7 +89,8 @@ func (b *book) dialogue(i, born int, m memkernel.Message) {
 		case q.Call != nil:
 			b.calls[q.Call.ID] = q.Call
 			if toolcall.IsEdit(q.Call.Name, q.Call.Input) {
-				p.act = toolcall.ActEdit
+				p.act, p.works = toolcall.ActEdit, toolcall.Path(q.Call.Name, q.Call.Input)
+				b.edited[p.works] = born
 			}
 		case q.Kind == memkernel.PartText && m.Role != memkernel.RoleAssistant:
 			text += q.Text + "\n"
@@ -101,7 +106,7 @@ func (b *book) result(at where, born int, r *memkernel.ToolResult) {
 	kind, paths := toolcall.Classify(call.Name, call.Input)
 	p := page{act: toolcall.ActOf(call.Name, call.Input), born: born, failed: r.IsError}
 	if len(paths) > 0 {
-		p.path = paths[0]
+		p.path, p.works = paths[0], paths[0]
 	}
 	for i := range b.pages {
 		old := &b.pages[i]

@@ -44,17 +44,21 @@ func odd(t *testing.T) string {
 func TestUnplannedCallsAreTold(t *testing.T) {
 	path := odd(t)
 	args := []string{"replay", "-t", path, "--policy", "all", "--room", "20k", "--quiet", "--workspace", t.TempDir()}
-	code, text, stderr := invoke(t, args...)
-	if code != fail.ExitOK || stderr != "" {
-		t.Fatalf("exit %d, %s", code, stderr)
-	}
-	flat := strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"calls 3 3 3 not planned 3 3 3 ", "3 calls could not be planned and count for no policy: 1 answered (call 4), 1 does_not_fit (call 3), 1 no_messages (call 1). The first:"} {
-		if !strings.Contains(flat, want) {
-			t.Errorf("no %q in\n%s", want, text)
+	for policies, calls := range map[string]string{"all": " 3 calls, window 20,900, fixed part 900 ", "memkernel,append-late,oracle": "calls 3 3 3 not planned 3 3 3 "} {
+		args[4] = policies
+		code, text, stderr := invoke(t, args...)
+		if code != fail.ExitOK || stderr != "" {
+			t.Fatalf("exit %d, %s", code, stderr)
+		}
+		flat := strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{calls, "3 calls could not be planned and count for no policy: 1 answered (call 4), 1 does_not_fit (call 3), 1 no_messages (call 1). The first:", "the oracle", "the bound"} {
+			if !strings.Contains(flat, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
 		}
 	}
-	code, text, stderr = invoke(t, append(args, "--json")...)
+	args[4] = "all"
+	code, text, stderr := invoke(t, append(args, "--json")...)
 	if code != fail.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}

@@ -64,6 +64,7 @@ var groups = []group{
 		{"audit", "find stale, oversized, doubled or contradictory memory", upkeep.Audit, words("lint inspect review")},
 		{"curate", "bring what a day came to into MEMORY.md", upkeep.Curate, words("consolidate promote distill merge")},
 		{"why ENTRY…", "print what speaks for an entry of memory", upkeep.Why, words("evidence provenance blame reason source")},
+		{"history PATH[:LINE]", "print what an entry or a file of memory was before", upkeep.History, words("versions changes past diff")},
 		{"prune", "take out of memory what is done, doubled or too much", upkeep.Prune, words("tidy undo revert")},
 		{"nightly", "audit, curate and prune, in this order", upkeep.Nightly, words("cron daily maintain")},
 		{"guard", "refuse a MEMORY.md that lost too much of itself", upkeep.Guard, words("protect")},

@@ -58,6 +58,7 @@ export interface CallSettings {
   branch?: string; model?: string; context_window?: number; reserve?: number; fixed_tokens?: number;
   system?: string | object[]; tools?: object[]; resolver?: string; tool_choice?: string; thinking?: string; effort?: string;
   drop_option?: boolean; format?: "anthropic" | "openai" | "responses"; overflow?: Overflow;
+  economy?: "save" | "balanced" | "keep" | number;
 }
 export interface PlanParams extends SessionParams, SourceParams, CallSettings {
   conversation?: Conversation; prompt?: string; turn?: string; ttl_seconds?: number;

@@ -6,31 +6,34 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // Config holds all settings. Make one with [Default], [Load] or [Read]. Reading
 // it is safe for concurrent use, [Config.Set] is not. The meaning of every field
 // below is in its doc tag.
 type Config struct {
-	Plan          Plan          `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
-	Output        Output        `key:"output" doc:"How results are shown."`
-	Workspace     Workspace     `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
-	Chunking      Chunking      `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval     Retrieval     `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding     Embedding     `key:"embedding" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
-	Index         Index         `key:"index" doc:"The index file, index.sqlite in the state folder."`
-	Checkpoint    Checkpoint    `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
-	SessionState  SessionState  `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
-	WorkingBuffer WorkingBuffer `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
-	Flush         Flush         `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
-	Compaction    Compaction    `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
-	Summary       Summary       `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
-	Trace         Trace         `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
-	Redact        Redact        `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
-	Audit         Audit         `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
-	Proxy         Proxy         `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
-	Upkeep        Upkeep        `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to. Of the section audit they take near_duplicate, observation_lines and the host's limits."`
-	Retention     Retention     `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
+	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money: save cuts early and keeps little, keep cuts only where the window forces it and keeps as much as may stand; a number is between them, with balanced at 0.5. memkernel config economy says what each has cost and kept."`
+	Plan          Plan                `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
+	Output        Output              `key:"output" doc:"How results are shown."`
+	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
+	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
+	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
+	Embedding     Embedding           `key:"embedding" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
+	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
+	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
+	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
+	Compaction    Compaction          `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
+	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
+	Trace         Trace               `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
+	Redact        Redact              `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
+	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
+	Proxy         Proxy               `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
+	Upkeep        Upkeep              `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to. Of the section audit they take near_duplicate, observation_lines and the host's limits."`
+	Retention     Retention           `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
 	origin map[string]Origin
 }

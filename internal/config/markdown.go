@@ -46,7 +46,12 @@ memkernel config --sample > .memkernel/config.yaml   # a file to start from
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
-	for _, s := range Default().tree().sections {
+	tree := Default().tree()
+	if len(tree.keys) > 0 {
+		b.WriteString("\n## At the top of the file\n")
+		tree.table(&b)
+	}
+	for _, s := range tree.sections {
 		if s.name == Experiments {
 			s.list(&b)
 		} else if !s.empty() {
@@ -58,6 +63,13 @@ func Markdown() string {
 
 func (s section) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.name, s.doc)
+	s.table(b)
+	for _, below := range s.sections {
+		below.markdown(b)
+	}
+}
+
+func (s section) table(b *strings.Builder) {
 	if len(s.keys) > 0 {
 		b.WriteString("\n| key | default | values | meaning |\n|---|---|---|---|\n")
 	}
@@ -67,9 +79,6 @@ func (s section) markdown(b *strings.Builder) {
 			meaning += fmt.Sprintf(" Flag: `--%s`.", k.Flag)
 		}
 		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", k.Name, k.yaml(), k.Accepts(), meaning)
-	}
-	for _, below := range s.sections {
-		below.markdown(b)
 	}
 }
 

@@ -13,11 +13,16 @@ func (c *Config) suggest(s section, word string) string {
 	if _, known := c.find(word); known && strings.Contains(word, ".") {
 		return "a dot is a level of the file: write " + short(word) + " indented below its section"
 	}
-	if near := c.nearest(s, short(word)); near != "" {
+	near := c.nearest(s, short(word))
+	if _, key := c.find(near); key && s.name != "" && !strings.Contains(near, ".") {
+		return fmt.Sprintf("did you mean %s, at the top of the file?", near)
+	}
+	if near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
 	if s.name == "" {
-		return "sections are " + strings.Join(s.words(), ", ")
+		keys := len(s.keys)
+		return fmt.Sprintf("sections are %s; %s stands by itself", strings.Join(s.words()[keys:], ", "), strings.Join(s.words()[:keys], ", "))
 	}
 	return fmt.Sprintf("keys of %s are %s", s.name, strings.Join(s.words(), ", "))
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // kind is what all settings of one Go type share.
@@ -30,6 +32,8 @@ func kindOf(v reflect.Value) kind {
 		return kind{"number", "", []string{"!!int", "!!float"}}
 	case Tokens:
 		return kind{"tokens", "tokens", counted}
+	case cachelayout.Economy:
+		return kind{"save, balanced, keep or a number from 0 to 1", "", counted}
 	case Size:
 		return kind{"size", "bytes", counted}
 	case Duration:

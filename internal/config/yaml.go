@@ -12,14 +12,18 @@ import (
 // as a comment.
 func (c *Config) YAML() string {
 	var b strings.Builder
-	for _, s := range c.tree().sections {
-		if s.empty() {
-			continue
+	tree := c.tree()
+	setting := func(b *strings.Builder, indent string, k Key) {
+		line := fmt.Sprintf("%s%s: %s", indent, short(k.Name), k.yaml())
+		fmt.Fprintf(b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
+	}
+	for _, k := range tree.keys {
+		setting(&b, "", k)
+	}
+	for _, s := range tree.sections {
+		if !s.empty() {
+			s.write(&b, setting)
 		}
-		s.write(&b, func(b *strings.Builder, indent string, k Key) {
-			line := fmt.Sprintf("%s%s: %s", indent, short(k.Name), k.yaml())
-			fmt.Fprintf(b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
-		})
 	}
 	return b.String()
 }
@@ -29,15 +33,20 @@ func (c *Config) YAML() string {
 func Sample() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
-	for _, s := range Default().tree().sections {
-		if s.empty() {
-			continue
-		}
+	tree := Default().tree()
+	setting := func(b *strings.Builder, indent string, k Key) {
+		prose(b, indent, k.meaning()+" ("+k.Accepts()+")")
+		fmt.Fprintf(b, "%s#%s: %s\n", indent, short(k.Name), k.yaml())
+	}
+	for _, k := range tree.keys {
 		b.WriteString("\n")
-		s.write(&b, func(b *strings.Builder, indent string, k Key) {
-			prose(b, indent, k.meaning()+" ("+k.Accepts()+")")
-			fmt.Fprintf(b, "%s#%s: %s\n", indent, short(k.Name), k.yaml())
-		})
+		setting(&b, "", k)
+	}
+	for _, s := range tree.sections {
+		if !s.empty() {
+			b.WriteString("\n")
+			s.write(&b, setting)
+		}
 	}
 	return b.String()
 }

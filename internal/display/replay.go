@@ -24,33 +24,43 @@ type replayRow struct {
 	of   func(r *replay.Result) string
 }
 
-// Replay puts the policies side by side, as many as fit.
+// Replay puts the policies side by side with every figure; more than fit are a line
+// each with the main ones. Where the kernel is among them it says what its cost above the
+// oracle and the bound comes from.
 func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p Style) error {
 	var b strings.Builder
-	for part := range slices.Chunk(results, replayWide) {
-		b.WriteString(p.Paint(Bold, left("memkernel replay", replayLabel+2)))
-		for _, r := range part {
-			b.WriteString(p.Paint(Bold, right(r.Policy, replayCol)))
-		}
-		b.WriteString("\n")
-		if part[0] == results[0] {
-			b.WriteString("  " + left("model", replayLabel) + " " + Clip(part[0].Model, p.columns()-replayLabel-3) + "\n")
-		}
-		for _, row := range replayRows {
-			if row.name == notPlanned && len(part[0].Unplanned) == 0 {
-				continue
-			}
-			b.WriteString("  " + left(row.name, replayLabel))
-			for _, r := range part {
-				b.WriteString(right(row.of(r), replayCol))
-			}
-			b.WriteString("\n")
-		}
+	if len(results) > replayWide {
+		replayLines(&b, results, p)
+	} else {
+		replayColumns(&b, results, p)
 	}
+	replayDistances(&b, replay.Distances(results), p)
 	for _, l := range Wrap(replayNotes(recorded, results), p.columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
 	return flush(w, &b)
+}
+
+// replayColumns is a column for each policy.
+func replayColumns(b *strings.Builder, results []*replay.Result, p Style) {
+	b.WriteString(p.Paint(Bold, left("memkernel replay", replayLabel+2)))
+	for _, r := range results {
+		b.WriteString(p.Paint(Bold, right(r.Policy, replayCol)))
+	}
+	b.WriteString("\n")
+	for _, r := range results[:min(1, len(results))] {
+		b.WriteString("  " + left("model", replayLabel) + " " + Clip(r.Model, p.columns()-replayLabel-3) + "\n")
+	}
+	for _, row := range replayRows {
+		if row.name == notPlanned && len(results) > 0 && len(results[0].Unplanned) == 0 {
+			continue
+		}
+		b.WriteString("  " + left(row.name, replayLabel))
+		for _, r := range results {
+			b.WriteString(right(row.of(r), replayCol))
+		}
+		b.WriteString("\n")
+	}
 }
 
 func number(of func(t *replay.Totals) int) func(*replay.Result) string {
@@ -63,6 +73,15 @@ func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
 
 func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
 	return func(r *replay.Result) string { return share(of(&r.Totals)) }
+}
+
+// bill is the whole bill: input, summaries and answers.
+func bill(t *replay.Totals) *float64 {
+	if t.CostUSD == nil || t.OutputCostUSD == nil {
+		return nil
+	}
+	whole := *t.CostUSD + *t.OutputCostUSD
+	return &whole
 }
 
 // notPlanned is the row of the calls that count for no policy; without any it is left
@@ -82,6 +101,7 @@ var replayRows = []replayRow{
 	{"  warm calls only", ratio(func(t *replay.Totals) float64 { return t.WarmHitRatio })},
 	{"cost", money(func(t *replay.Totals) *float64 { return t.CostUSD })},
 	{"  net of fixed part", money(func(t *replay.Totals) *float64 { return t.NetCostUSD })},
+	{"  with the answers", money(func(t *replay.Totals) *float64 { return bill(t) })},
 	{"  bound, net", func(r *replay.Result) string { return dollars(r.Bound.NetCostUSD) }},
 	{"cuts", number(func(t *replay.Totals) int { return t.Cuts })},
 	{"cold events", number(func(t *replay.Totals) int { return t.ColdEvents })},
@@ -92,6 +112,10 @@ var replayRows = []replayRow{
 	{"violations", number(func(t *replay.Totals) int { return t.Violations })},
 	{"faults", number(func(t *replay.Totals) int { return t.Faults })},
 	{"  controllable", number(func(t *replay.Totals) int { return t.Controllable })},
+	{"actions", number(func(t *replay.Totals) int { return t.Actions })},
+	{"  ready", ratio(func(t *replay.Totals) float64 { return t.ActionsReady })},
+	{"edits", number(func(t *replay.Totals) int { return t.Edits })},
+	{"  blind", number(func(t *replay.Totals) int { return t.BlindEdits })},
 	{"references", number(func(t *replay.Totals) int { return t.References })},
 	{"  shown", ratio(func(t *replay.Totals) float64 { return t.ReferenceRecall })},
 	{"  only named", ratio(func(t *replay.Totals) float64 { return t.Named })},
@@ -108,7 +132,7 @@ var replayRows = []replayRow{
 // replayNotes says what to keep in mind, and what was billed in truth.
 func replayNotes(recorded replay.Recorded, results []*replay.Result) string {
 	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
-		"Input side only, and the summary calls of the policies that compact."
+		"Cost is of the input side, and of the summary calls of the policies that compact."
 	if r := recorded; r.Calls > 0 {
 		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, Thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
 	}

@@ -8,6 +8,8 @@ require (
 	github.com/pkoukk/tiktoken-go-loader v0.0.2
 )
 
+require github.com/rogpeppe/go-internal v1.16.0 // indirect
+
 require (
 	github.com/RoaringBitmap/roaring/v2 v2.14.5 // indirect
 	github.com/adrg/frontmatter v0.2.0 // indirect

@@ -43,6 +43,10 @@ type Keeper interface {
 	// and named. It changes nothing. Its error is a [consolidation.NoEntryError] if there
 	// is none of the name.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
+	// History says what a file of memory, or an entry of one, was before: each version with
+	// when, by whom and why, as far as runs, marks and [HistoryRequest.Versions] know. Its
+	// error is an [ErrNoHistory] or [ErrNoText], or a [NoLineError]. It changes nothing.
+	History(ctx context.Context, r HistoryRequest) (*History, error)
 	// Provenance says who put what a line of a file belongs to there, and who said it, as
 	// far as it is known: a person by hand or in a session, an agent, a tool, upkeep. Lines
 	// begin at 1; a line without an entry, and a file that memory does not have, are an

@@ -40,7 +40,8 @@ type SpanInput struct {
 func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 	o := opt.withDefaults()
 	in.Utterances = validUtterances(in.Utterances)
-	full := spanText(in.Utterances)
+	said := said(in.Utterances)
+	full := spanText(said)
 	reps := repChain{left: len(full)}
 	f := spanFields(&in, len(full))
 	ptr := spanPointer(&in, f)
@@ -48,7 +49,7 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 		return nil
 	}
 	s := scanText(full, kindProse, false)
-	label := s.favourRoles(in.Utterances)
+	label := s.favourRoles(said)
 	tail := ""
 	if in.Resolver != "" && in.PageID != "" {
 		tail = "\n[whole: " + in.Resolver + " " + in.PageID + "]"
@@ -64,6 +65,20 @@ func Conversation(in SpanInput, opt *Options) []pagevm.Rep {
 	reps.addFields(&pagevm.Fields{Conversation: f})
 	reps.add(pagevm.Pointer, ptr)
 	return reps.reps
+}
+
+// said are those with a text: who called tools and said nothing is only counted. Where
+// nobody said anything all are.
+func said(us []Utterance) (out []Utterance) {
+	for _, u := range us {
+		if strings.TrimSpace(u.Text) != "" {
+			out = append(out, u)
+		}
+	}
+	if len(out) == 0 {
+		return us
+	}
+	return out
 }
 
 func validUtterances(us []Utterance) []Utterance {
@@ -167,8 +182,11 @@ func (s *scan) favourRoles(us []Utterance) (label []int) {
 	return label
 }
 
-// withLabels adds to the kept units the role of each message that shows.
+// withLabels keeps the role of each message of which something shows, and of no other.
 func withLabels(keep []bool, label []int) []bool {
+	for i := range keep {
+		keep[i] = keep[i] && label[i] != i
+	}
 	for i, k := range keep {
 		if k {
 			keep[label[i]] = true

@@ -39,6 +39,19 @@ func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
 	return CallOther, nil
 }
 
+// Command returns the command line of a shell call that is not understood as a plain read
+// or write of files, "" of any other call.
+func Command(tool, input string) string {
+	if !shellTools[baseTool(tool)] {
+		return ""
+	}
+	if k, _ := Classify(tool, input); k != CallOther {
+		return ""
+	}
+	cmd, _ := shellCommand(input)
+	return strings.TrimSpace(cmd)
+}
+
 // shellCommand returns the command line and the working directory of a shell
 // call: a string, or an argument vector such as ["bash","-lc","cat f"].
 func shellCommand(input string) (cmd, dir string) {

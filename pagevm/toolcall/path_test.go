@@ -128,3 +128,16 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+func TestCommand(t *testing.T) {
+	for _, tc := range []struct{ tool, input, want string }{
+		{"Bash", `{"command":" make test "}`, "make test"},
+		{"shell", `{"command":["bash","-lc","go vet ./..."]}`, "go vet ./..."},
+		{"Bash", `{"command":"cat a.go"}`, ""},
+		{"Read", `{"file_path":"/a.go"}`, ""},
+	} {
+		if got := Command(tc.tool, tc.input); got != tc.want {
+			t.Errorf("Command(%s, %s) = %q, want %q", tc.tool, tc.input, got, tc.want)
+		}
+	}
+}

@@ -10,10 +10,11 @@
 // Everything is relative to append-late on the same session, window and prices, as
 // sessions differ in size by far more than policies do. Costs are net: the fixed
 // part, which no policy can change, is left out. A window is the fixed part of the
-// session and a room above it, so that every session has the same room.
+// session and a room above it, so that every session has the same room, or the model's
+// own.
 //
-// The package sends nothing, and writes nothing but the two files of
-// [Report.Write]. The same sessions give the same figures, whatever the order in
+// The package sends nothing, and writes nothing but the files of [Report.Write] and
+// [Economy.Write]. The same sessions give the same figures, whatever the order in
 // which they were run.
 package economics
 
@@ -36,21 +37,36 @@ type Regime struct {
 	Name  string
 	Model string
 	TTL   time.Duration
+	// Window is the whole context window, in tokens, for a regime that has one of its
+	// own; 0 has a window for each of the rooms.
+	Window int
 }
 
 // Regimes lists the price regimes: a Claude model with short and with long cache
-// entries, and an OpenAI model of the generation that bills cache writes. Both are
-// in the price book for the days of older recordings too.
+// entries, and an OpenAI model of the generation that bills cache writes, each in windows
+// as they are common; and the newest models of both in their own windows: a million
+// tokens, and as many as cost the base price. All are in the price book for the days of
+// older recordings too.
 func Regimes() []Regime {
 	return []Regime{
-		{"claude-5m", "claude-opus-4-5", 5 * time.Minute},
-		{"claude-1h", "claude-opus-4-5", time.Hour},
-		{"openai", "gpt-6.1-sol", 30 * time.Minute},
+		{"claude-5m", "claude-opus-4-5", 5 * time.Minute, 0},
+		{"claude-1h", "claude-opus-4-5", time.Hour, 0},
+		{"openai", "gpt-6.1-sol", 30 * time.Minute, 0},
+		{"claude-1m", "claude-opus-5-5", 5 * time.Minute, 1_000_000},
+		{"openai-272k", "gpt-6.2-sol", 30 * time.Minute, 272_000},
 	}
 }
 
 // rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
+
+// rooms returns the rooms of a regime among some; its own window stands for them.
+func (g *Regime) rooms(of []int) []int {
+	if g.Window > 0 {
+		return []int{g.Window}
+	}
+	return of
+}
 
 // Session is a recorded session with its name.
 type Session struct {
@@ -74,9 +90,10 @@ type Options struct {
 // Row is one session under one policy, window and regime.
 type Row struct {
 	Session, Regime, Policy string
-	Room                    int
+	Room                    int // the whole window where the regime has one of its own
 	FixedTokens             int
 	Totals                  replay.Totals
+	Parts                   replay.Parts
 	Bound                   replay.Bound
 
 	result *replay.Result // until all policies of its session are aligned
@@ -114,7 +131,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	var grid []job
 	for _, regime := range opt.Regimes {
-		for _, room := range opt.Rooms {
+		for _, room := range regime.rooms(opt.Rooms) {
 			for s := range opt.Sessions {
 				grid = append(grid, job{s, regime, room, opt.Policies})
 			}
@@ -150,7 +167,8 @@ func align(rows []Row, session string) {
 	replay.Align(results)
 	for i := range rows {
 		if rows[i].Session == session {
-			rows[i].Totals, rows[i].Bound, rows[i].result = rows[i].result.Totals, rows[i].result.Bound, nil
+			res := rows[i].result
+			rows[i].Totals, rows[i].Parts, rows[i].Bound, rows[i].result = res.Totals, res.Parts, res.Bound, nil
 		}
 	}
 }
@@ -228,6 +246,9 @@ func (j job) policy(ctx context.Context, s Session, policy string, ours *replay.
 	defer os.RemoveAll(scratch)
 	opt := replay.Options{RoomTokens: j.room, FixedAuto: true, Model: j.regime.Model, TTL: j.regime.TTL, Resolver: resolver,
 		View: transcript.Full, Scratch: scratch}
+	if j.regime.Window > 0 {
+		opt.RoomTokens, opt.ContextWindow = 0, j.regime.Window
+	}
 	if policy == replay.Oracle && ours != nil {
 		return replay.RunOracle(ctx, s.Session, ours, opt)
 	}

@@ -73,6 +73,40 @@ func whole(w *Row) float64 {
 	return net(w) + value(w.Totals.ResolutionsUSD) + value(w.Totals.LostUSD)
 }
 
+// bill is the whole one: fixed part, input, summary calls and answers.
+func bill(w *Row) float64 { return value(w.Totals.BillUSD()) }
+
+func billRatio(own, late *Row) float64 { return over(bill(own), bill(late)) }
+func ready(own, _ *Row) float64 {
+	if own.Totals.Actions == 0 {
+		return math.NaN()
+	}
+	return own.Totals.ActionsReady
+}
+
+// bills sums the whole bills up.
+func (r *Report) bills(c cell, policy string) (usd float64) {
+	for _, w := range r.of(c, policy) {
+		usd += bill(w)
+	}
+	return usd
+}
+
+// readyOf is the share of all actions that were ready, blindOf that of all edits whose
+// line was not shown.
+func (r *Report) readyOf(c cell, policy string) float64 {
+	all, ready := 0.0, 0.0
+	for _, w := range r.of(c, policy) {
+		all, ready = all+float64(w.Totals.Actions), ready+w.Totals.ActionsReady*float64(w.Totals.Actions)
+	}
+	return over(ready, all)
+}
+
+func (r *Report) blindOf(c cell, policy string) float64 {
+	edits := r.sumOf(c, policy, func(t *replay.Totals) int { return t.Edits })
+	return over(float64(r.sumOf(c, policy, func(t *replay.Totals) int { return t.BlindEdits })), float64(edits))
+}
+
 func value(p *float64) float64 {
 	if p == nil {
 		return math.NaN()

@@ -9,6 +9,21 @@ import (
 	"github.com/memkernel/memkernel/replay"
 )
 
+// billTable returns what every policy comes to in one window and regime: the whole bill, and
+// what agents had for it.
+func (r *Report) billTable(c cell) string {
+	var b strings.Builder
+	b.WriteString("| policy | whole bill | against append-late | its dearest session | actions ready | median (least) | blind edits | references shown |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	late := r.bills(c, replay.AppendLate)
+	for _, p := range r.Options.Policies {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", p, usd(r.bills(c, p)), signed(over(r.bills(c, p), late)),
+			signed(spreadOf(r.each(c, p, billRatio), true).worst), part(r.readyOf(c, p)), percent(spreadOf(r.each(c, p, ready), false)),
+			part(r.blindOf(c, p)), percent(spreadOf(r.each(c, p, references), false)))
+	}
+	return b.String()
+}
+
 // policyTable returns the table of one window and regime, a line per policy.
 func (r *Report) policyTable(c cell) string {
 	var b strings.Builder
@@ -52,11 +67,73 @@ func (r *Report) gapTable(c cell) string {
 func (r *Report) cells() []cell {
 	var out []cell
 	for _, regime := range r.Options.Regimes {
-		for _, room := range r.Options.Rooms {
+		for _, room := range regime.rooms(r.Options.Rooms) {
 			out = append(out, cell{regime.Name, room})
 		}
 	}
 	return out
+}
+
+// regime returns a regime by name.
+func (r *Report) regime(name string) Regime {
+	i := slices.IndexFunc(r.Options.Regimes, func(g Regime) bool { return g.Name == name })
+	return r.Options.Regimes[i]
+}
+
+// title names a cell: prices and window.
+func (r *Report) title(c cell) string {
+	if r.regime(c.regime).Window > 0 {
+		return fmt.Sprintf("%s, a window of %dk", c.regime, c.room/1000)
+	}
+	return fmt.Sprintf("%s, fixed part + %dk", c.regime, c.room/1000)
+}
+
+// distances returns where the kernel's cost above the oracle and the bound comes from in a
+// session; none if the kernel was not run.
+func (r *Report) distances(c cell, session string) []replay.Distance {
+	var results []*replay.Result
+	for _, p := range []string{replay.Memkernel, replay.Oracle} {
+		if w := r.of(c, p)[session]; w != nil {
+			results = append(results, &replay.Result{Policy: p, Parts: w.Parts, Bound: w.Bound})
+		}
+	}
+	return replay.Distances(results)
+}
+
+// distanceTable says where the kernel's cost above the oracle comes from, a line per
+// session and their sum, and the same for the bound in sum.
+func (r *Report) distanceTable(c cell) string {
+	var b strings.Builder
+	b.WriteString("| session | memkernel over | in all | selection | fixed part | cuts | gaps | rest |\n|---|---|---|---|---|---|---|---|\n")
+	line := func(name, to string, p replay.Parts) {
+		total := value(p.Total())
+		share := func(v *float64) string {
+			if v == nil || total == 0 {
+				return usd(value(v))
+			}
+			return fmt.Sprintf("%s (%s)", usd(*v), strings.Replace(fmt.Sprintf("%.0f %%", 100**v/total), "-", "−", 1))
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", name, to, usd(total), share(p.SelectionUSD), share(p.FixedUSD), share(p.CutsUSD), share(p.GapsUSD), share(p.RestUSD))
+	}
+	sums := map[string]replay.Parts{}
+	for _, s := range r.Options.Sessions {
+		for _, d := range r.distances(c, s.Name) {
+			if sum, ok := sums[d.To]; ok {
+				sums[d.To] = sum.Add(d.Parts)
+			} else {
+				sums[d.To] = d.Parts
+			}
+			if d.To == replay.Oracle {
+				line(s.Name, d.To, d.Parts)
+			}
+		}
+	}
+	for _, to := range []string{replay.Oracle, replay.ToBound} {
+		if sum, ok := sums[to]; ok {
+			line("all", to, sum)
+		}
+	}
+	return b.String()
 }
 
 // curve is a policy's line in the picture.
@@ -150,7 +227,7 @@ func usd(v float64) string {
 	if math.IsNaN(v) {
 		return "unpriced"
 	}
-	return fmt.Sprintf("$%.2f", v)
+	return strings.Replace(strings.Replace(fmt.Sprintf("$%.2f", v), "$-", "−$", 1), "−$0.00", "$0.00", 1)
 }
 
 func times(v float64) string {

@@ -43,27 +43,53 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	for _, w := range r.of(r.cells()[0], r.Options.Policies[0]) {
 		calls += w.Totals.Calls
 	}
-	fmt.Fprintf(&b, head, now.UTC().Format(time.DateOnly), command, len(r.Options.Sessions), calls)
+	fmt.Fprintf(&b, head, now.UTC().Format(time.DateOnly), command, len(r.Options.Sessions), calls, policyList())
 	for _, g := range r.Options.Regimes {
-		fmt.Fprintf(&b, "- `%s`: %s, cache entries that live %s\n", g.Name, g.Model, lifetime(g.TTL))
+		window := ""
+		if g.Window > 0 {
+			window = fmt.Sprintf(", a window of %dk", g.Window/1000)
+		}
+		fmt.Fprintf(&b, "- `%s`: %s, cache entries that live %s%s\n", g.Name, g.Model, lifetime(g.TTL), window)
 	}
 	b.WriteString(r.leftOut())
-	b.WriteString("\n## Targets\n\nMedians over the sessions unless a row says otherwise. Costs and tokens are net of the\nfixed part. A saving counts only while as many references are shown as append-late\nshows, or up to 3 points less at the larger room. Smaller rooms have no targets.\n\n" + r.targetTable())
+	b.WriteString("\n" + billText)
+	for _, c := range r.cells() {
+		fmt.Fprintf(&b, "\n### What it comes to, %s\n\n%s", r.title(c), r.billTable(c))
+	}
+	b.WriteString("\n## Targets\n\nOver all sessions unless a row says otherwise. The bill is the whole one; gaps and tokens\nare net of the fixed part. Beside it stand the actions that were ready.\n\n" + r.targetTable())
 	if len(r.Points) > 0 {
 		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), PictureFile,
 			r.Options.Regimes[0].Name, curveRoom/1000, curveTable(r.curves()))
 	}
+	if m, err := Measured(); err == nil && len(m.Rows) > 0 {
+		b.WriteString("\n" + m.Markdown())
+	}
 	b.WriteString("\n" + columnsText)
 	for _, c := range r.cells() {
-		fmt.Fprintf(&b, "\n### %s, fixed part + %dk\n\n%s", c.regime, c.room/1000, r.policyTable(c))
+		fmt.Fprintf(&b, "\n### %s\n\n%s", r.title(c), r.policyTable(c))
 	}
 	if r.has(replay.Memkernel, replay.AppendLate, replay.Oracle) {
 		b.WriteString("\n" + gapText)
 		for _, c := range r.cells() {
-			fmt.Fprintf(&b, "\n### Sessions, %s, fixed part + %dk\n\n%s", c.regime, c.room/1000, r.gapTable(c))
+			fmt.Fprintf(&b, "\n### Sessions, %s\n\n%s", r.title(c), r.gapTable(c))
+		}
+	}
+	if r.has(replay.Memkernel, replay.Oracle) {
+		b.WriteString("\n" + distanceText)
+		for _, c := range r.cells() {
+			fmt.Fprintf(&b, "\n### Causes, %s\n\n%s", r.title(c), r.distanceTable(c))
 		}
 	}
 	return b.String()
+}
+
+// policyList lists the policies with what they do.
+func policyList() string {
+	var b strings.Builder
+	for _, p := range replay.About() {
+		fmt.Fprintf(&b, "- `%s`: %s\n", p.Name, p.About)
+	}
+	return b.String() + "\n"
 }
 
 // leftOut returns which calls are in no figure, "" if there are none.
@@ -80,7 +106,7 @@ func (r *Report) leftOut() string {
 			for _, reason := range slices.Sorted(maps.Keys(w.Totals.Unplanned)) {
 				why = append(why, fmt.Sprintf("%d `%s`", w.Totals.Unplanned[reason], reason))
 			}
-			lines = append(lines, fmt.Sprintf("- %s, %s, fixed part + %dk: %s\n", s.Name, c.regime, c.room/1000, strings.Join(why, ", ")))
+			lines = append(lines, fmt.Sprintf("- %s, %s: %s\n", s.Name, r.title(c), strings.Join(why, ", ")))
 		}
 	}
 	if len(lines) == 0 {
@@ -102,12 +128,13 @@ const head = `# What context policies cost and show
 Made on %s by ` + "`%s`" + `, which anyone can run on sessions of their own.
 
 %d recorded sessions with %d model calls are replayed call by call under every
-policy, with the same messages, token counts, clock and price book. ` + "`memkernel replay --help`" + `
-says what the policies are. Agents could only use what their host's own compactions
-had left them, so a policy that keeps more is not credited for what the agent might
-have done with it. Only the input side is priced, and the summary calls of policies
-that compact; tokens are counted and not billed. The fixed part (tools and system
-prompt) is taken from the usage of each session's first call. The price regimes:
+policy, with the same messages, token counts, clock and price book. Agents could only use
+what their host's own compactions had left them, so a policy that keeps more is not
+credited for what the agent might have done with it. Tokens are counted and not billed;
+answers are those that were recorded. The fixed part (tools and system prompt) is taken from the usage of each session's first call. The policies (` + "`memkernel replay --help`" + `
+says what figures may follow a name):
+
+%sThe price regimes:
 
 `
 
@@ -118,6 +145,15 @@ conversation ended with a message of the model's; ` + "`no_messages`" + `: nothi
 ` + "`does_not_fit`" + `: the least that must stand was larger than the window less the reserve;
 ` + "`refused`" + `: the plan was refused.
 
+`
+
+const billText = `## What it comes to
+
+The whole bill has the fixed part, the summary calls of policies that compact, and the
+recorded answers. Actions are tool calls with input that was seen before (paths,
+identifiers, numbers, quoted strings): one is ready if all of that stood in the prompt. A
+blind edit replaces a line that was seen before and was not shown. References are what
+the agent named next, beyond the last 8,000 tokens.
 `
 
 const columnsText = `## By window and prices
@@ -153,4 +189,18 @@ cut may leave the leading part cached, excerpts and pointers, references that st
 in several older places, and dearer price tiers: so it can be followed, and a better
 one may exist. The bound is proved: every token is written once, when it is new, and
 nothing is retained. Costs are net of the fixed part.
+`
+
+const distanceText = `## Where the distance comes from
+
+The same distances by their causes, with the fixed part, in US dollars; they sum to the
+whole. An oracle that shows as much is the comparison, so what is left is what knowing
+the future would save.
+
+- selection: what was sent when it was new, and read again by every call for which it stood
+- fixed part: tools and system prompt, written and read
+- cuts, gaps: older messages that a cut, or a call that found the cache cold, wrote again,
+  and the calls that wrote summaries
+- rest: what memkernel added itself, such as what it recalled, and what other calls did not
+  find in the cache
 `

@@ -25,6 +25,10 @@
 // The last 8,000 tokens are counted as characters over three by whole
 // messages: the message in which the count is reached belongs to them.
 //
+// References leave out what the model has just seen, and text that it only speaks of.
+// An [Action] is judged without either: of a tool call's input, all that was seen before,
+// however recently, has to stand in the prompt, and of an edit each line that it replaces.
+//
 // Agents could refer only to what their own host had left them, so a policy
 // that keeps more than that host did gains nothing here. Print that with any
 // figure.

@@ -140,67 +140,18 @@ func unquote(q string) string {
 	return s
 }
 
-// oldKeys are the input fields that hold an edit's old text.
-var oldKeys = [...]string{"old_string", "oldString", "oldText", "old_text", "old_str"}
-
 // anchorsOf lists the anchors of a message's edits: the longest line, trimmed,
 // of each edit's old text, which the model must have known to the letter.
-// Edits are tool inputs with an old text, lists of them under "edits", and
-// hunks of patches in the "*** Begin Patch" format.
 func anchorsOf(m memkernel.Message) []string {
 	var out []string
 	for i := range m.Parts {
-		c := m.Parts[i].Call
-		if m.Parts[i].Kind != memkernel.PartToolUse || c == nil {
-			continue
-		}
-		if !c.Custom {
-			out = append(out, inputAnchors(json.RawMessage(c.Input))...)
-		}
-		for _, s := range inputLeaves(c) {
-			out = append(out, patchAnchors(s)...)
+		if c := m.Parts[i].Call; m.Parts[i].Kind == memkernel.PartToolUse && c != nil {
+			for _, old := range oldTexts(c) {
+				out = appendAnchor(out, old)
+			}
 		}
 	}
 	return out
-}
-
-func inputAnchors(raw json.RawMessage) []string {
-	var in map[string]json.RawMessage
-	if json.Unmarshal(raw, &in) != nil {
-		return nil
-	}
-	var out []string
-	for _, k := range oldKeys {
-		var s string
-		if json.Unmarshal(in[k], &s) == nil {
-			out = appendAnchor(out, strings.Split(s, "\n"))
-		}
-	}
-	var edits []json.RawMessage
-	if json.Unmarshal(in["edits"], &edits) == nil {
-		for _, e := range edits {
-			out = append(out, inputAnchors(e)...)
-		}
-	}
-	return out
-}
-
-// patchAnchors reads hunks: lines that stay or go are the old text.
-func patchAnchors(s string) []string {
-	_, s, ok := strings.Cut(s, "*** Begin Patch\n")
-	if !ok {
-		return nil
-	}
-	var out, old []string
-	for line := range strings.SplitSeq(s, "\n") {
-		switch {
-		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "*** "):
-			out, old = appendAnchor(out, old), nil
-		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"):
-			old = append(old, line[1:])
-		}
-	}
-	return appendAnchor(out, old)
 }
 
 // appendAnchor adds the longest line, in characters, if it has content.

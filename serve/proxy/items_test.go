@@ -29,7 +29,7 @@ func TestItemsArePlanned(t *testing.T) {
 	for i := range 24 {
 		id := fmt.Sprintf("call_%02d", i)
 		kind := kinds[i%len(kinds)]
-		call, output := fmt.Sprintf(kind[0], id), fmt.Sprintf(kind[1], id, big(fmt.Sprintf("p%d", i), 700))
+		call, output := fmt.Sprintf(kind[0], id), fmt.Sprintf(kind[1], id, big(fmt.Sprintf("p%d", i), 400+i%4*300))
 		sent[id] = call + output
 		items = append(items, responses.user(fmt.Sprintf("please do step %d of the plan", i)), call)
 		if i%2 == 0 { // several at once

@@ -127,21 +127,25 @@ type Span struct {
 	// Level is how the span is shown, Text what is shown.
 	Level pagevm.Level `json:"level"`
 	Text  string       `json:"text"`
+	// Worked lists what the session had worked on when the span left, as far as nothing
+	// that stayed named it: the newest span's is shown.
+	Worked string `json:"worked,omitempty"`
 }
 
 // Call is what is remembered of a call beside the messages, so that a compaction knows
 // what it makes room for.
 type Call struct {
-	ContextWindow int               `json:"context_window,omitempty"`
-	Reserve       int               `json:"reserve,omitempty"`
-	FixedTokens   int               `json:"fixed_tokens,omitempty"`
-	Resolver      string            `json:"resolver,omitempty"`
-	ToolChoice    string            `json:"tool_choice,omitempty"`
-	Thinking      string            `json:"thinking,omitempty"`
-	Effort        string            `json:"effort,omitempty"`
-	DropOption    bool              `json:"drop_option,omitempty"`
-	Format        transcript.Format `json:"format,omitempty"`
-	TTL           time.Duration     `json:"ttl,omitempty"`
+	ContextWindow int                 `json:"context_window,omitempty"`
+	Reserve       int                 `json:"reserve,omitempty"`
+	FixedTokens   int                 `json:"fixed_tokens,omitempty"`
+	Resolver      string              `json:"resolver,omitempty"`
+	ToolChoice    string              `json:"tool_choice,omitempty"`
+	Thinking      string              `json:"thinking,omitempty"`
+	Effort        string              `json:"effort,omitempty"`
+	DropOption    bool                `json:"drop_option,omitempty"`
+	Format        transcript.Format   `json:"format,omitempty"`
+	TTL           time.Duration       `json:"ttl,omitempty"`
+	Economy       cachelayout.Economy `json:"economy,omitempty"`
 	// Tools and System are their sizes and hashes as the plan had them: their texts
 	// are the host's.
 	ToolTokens   int    `json:"tool_tokens,omitempty"`

@@ -44,6 +44,8 @@ type Kept struct {
 	Private bool `json:"private,omitempty"`
 	// Level is the gauge's, so that a threshold is told once.
 	Level int `json:"level,omitempty"`
+	// CutLevel is the same on the way to the next cut. It falls with a cut alone.
+	CutLevel int `json:"cut_level,omitempty"`
 	// Window is that of the newest plan, Full its whole input, calibrated, both in
 	// tokens; 0 where a record does not say.
 	Window int `json:"window,omitempty"`

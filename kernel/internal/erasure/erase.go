@@ -146,8 +146,8 @@ func (e *eraser) ingest(r *journal.Record) (bool, error) {
 	return len(b.Pages) > 0, err
 }
 
-// cut keeps the spans, so that they can be read, and drops the texts of blocks:
-// no projection shows them any more.
+// cut keeps the spans, so that they can be read, and drops the texts of blocks, which no
+// projection shows any more, and the lists of what was worked on, which name no page.
 func (e *eraser) cut(r *journal.Record) error {
 	var b branch.Cut
 	if err := decode(*r, &b); err != nil {
@@ -156,6 +156,7 @@ func (e *eraser) cut(r *journal.Record) error {
 	b.Texts = nil
 	for i := range b.Spans {
 		sp := &b.Spans[i]
+		sp.Worked = ""
 		for _, id := range sp.Pages {
 			if _, gone := e.forgotten[id]; gone {
 				sp.Text = "[" + sp.ID + ": " + ingest.ForgottenText + "]"

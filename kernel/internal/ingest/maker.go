@@ -257,7 +257,8 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 			s.At[rep.Level] = sh
 		}
 	}
-	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && s.At[pagevm.Pointer].Hash != "" {
+	// What the resolver returned was asked for: behind a pointer it could never be read.
+	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && page.Tool != g.Resolver && s.At[pagevm.Pointer].Hash != "" {
 		s.First = pagevm.Pointer
 	}
 }

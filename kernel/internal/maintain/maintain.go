@@ -236,6 +236,15 @@ func (k *Keeper) Why(ctx context.Context, req maintenance.WhyRequest) (*maintena
 	return g, err
 }
 
+// History is [maintenance.Keeper.History].
+func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest) (*maintenance.History, error) {
+	h, err := k.Upkeep.History(ctx, req, k.Now())
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	return h, nil
+}
+
 // Provenance is [maintenance.Keeper.Provenance].
 func (k *Keeper) Provenance(ctx context.Context, path string, line int) (consolidation.Provenance, error) {
 	p, err := k.Upkeep.Provenance(ctx, path, line)

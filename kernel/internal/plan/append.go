@@ -26,6 +26,7 @@ type appended struct {
 func appendBlocks(ctx context.Context, d decision) appended {
 	a := appended{decision: d, flushAsked: d.Prev.FlushAsked, flushSeen: d.Prev.FlushSeen}
 	if a.req.Demand != nil {
+		untold(&a)
 		return a
 	}
 	flushDue(&a)
@@ -33,10 +34,15 @@ func appendBlocks(ctx context.Context, d decision) appended {
 		a.Wishes.Ahead++
 	}
 	if n := len(a.Msgs); a.Wishes.Ahead == n || a.Wishes.Ahead > n-a.Align.At {
+		untold(&a)
 		return a
 	}
 	a.leadGone = a.Proj.Seen[0].Gone
-	blocks := fitting(&a, slices.Concat(pinNotes(&a), gaugeNote(&a), tellings(&a)))
+	line := gaugeNote(&a)
+	blocks := fitting(&a, slices.Concat(pinNotes(&a), line, tellings(&a)))
+	if len(line) > 0 && !slices.Contains(blocks, line[0]) {
+		untold(&a)
+	}
 	if len(blocks) > 0 {
 		grant(&a, blocks, nil)
 	}
@@ -45,6 +51,11 @@ func appendBlocks(ctx context.Context, d decision) appended {
 		grant(&a, append(blocks, recalled...), recall)
 	}
 	return a
+}
+
+// untold leaves it to the next call to tell what the gauge would have told.
+func untold(a *appended) {
+	a.level, a.cutLevel = min(a.level, a.Prev.Level), int(a.toldOfCut())
 }
 
 // grant asks for the same projection with blocks behind it.

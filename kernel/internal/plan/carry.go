@@ -77,6 +77,7 @@ func spanText(d *deciding) string {
 	var b strings.Builder
 	b.WriteString(carryIntro)
 	spans := d.Spans
+	b.WriteString(spans[len(spans)-1].Worked)
 	if older := len(spans) - maxSpanLines; older > 0 {
 		fmt.Fprintf(&b, "\n+%d older: get %s", older, spans[older-1].ID)
 		spans = spans[older:]
@@ -118,6 +119,7 @@ func leavingSpan(d *deciding, seen []pagevm.Seen, leave map[int]bool) (branch.Sp
 	}
 	s.ID = ids.Page("sp", d.prior.Name, d.req.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
 	s.Level, s.Text = d.spanLine(s, turns)
+	s.Worked = d.workedText(func(i int) bool { return seen[i].Gone || leave[d.Places[i].Atom] })
 	return s, true
 }
 

@@ -30,7 +30,7 @@ func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 		Growth: d.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == d.Grown.LastEvent(),
 		OpenLoop: len(d.Places) > 0 && d.Places[len(d.Places)-1].InLoop, TTL: d.Lifetimes.Messages,
 		ColdRate:      d.Pace.Rate(d.Lifetimes.Messages),
-		ExpectedTurns: cachelayout.ExpectedTurns(d.callsSoFar()), LowWater: d.req.LowWater, ColdLowWater: d.req.LowWater,
+		ExpectedTurns: cachelayout.ExpectedTurns(d.callsSoFar()), LowWater: d.req.LowWater, ColdLowWater: d.req.LowWater, Economy: d.economy().Short(),
 	}
 	in.Pending = d.Before - d.Fixed - d.Standing
 	if c.Cold && !d.sent() {
@@ -84,13 +84,13 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	captured := captureAhead(d)
 	advanceSummary(d)
 	seen := slices.Concat(d.Align.Seen, ingest.Seen(d.Hosts[d.Align.At:]))
-	target, worth, texts := d.Cut.TargetTokens, score(d, seen), d.Texts
+	target, most, worth, texts := d.Cut.TargetTokens, d.Cut.MostTokens, score(d, seen), d.Texts
 	captured()
 	stands := d.attempt
 	stands.Spans = d.Prev.Spans
 	for range 3 {
 		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
-		wish := pressing(d, selectFor(d, worth, target))
+		wish := pressing(d, selectFor(d, worth, target, most))
 		wish.Reason = pagevm.CutReason(d.Cut.Reason)
 		if span, ok := leavingSpan(d, seen, wish.Leave); ok {
 			d.Spans = append(d.Spans[:len(d.Spans):len(d.Spans)], span)
@@ -109,6 +109,7 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 			return
 		}
 		target = d.Fixed + d.Standing + (target-d.Fixed-d.Standing)/3
+		most = target
 	}
 }
 
@@ -145,13 +146,14 @@ func saidBy(d *deciding, carry []pagevm.Block) map[string]bool {
 	return drop
 }
 
-// selectFor lets the selector choose for a whole prompt of target tokens.
-func selectFor(d *deciding, a *scores, target int) *pagevm.CutWish {
+// selectFor lets the selector choose for a whole prompt of target tokens, or of most for
+// what is worth its keep.
+func selectFor(d *deciding, a *scores, target, most int) *pagevm.CutWish {
 	carry := carryRoom(d.Window)
-	conversation := d.unscale(target-d.Fixed-d.Standing) - carry
+	room := func(whole int) int { return max(d.unscale(whole-d.Fixed-d.Standing)-carry, 0) }
 	return choose(&d.measured, pagevm.SelectInput{
 		Host: d.Supersede(), Places: d.Places, Seen: a.seen, Traits: a.traits, Names: a.uses,
-		Target: max(conversation, 0), Resolver: d.req.Resolver != "",
+		Target: room(target), Most: room(most), Hurdle: d.Cut.Hurdle, Resolver: d.req.Resolver != "",
 	})
 }
 

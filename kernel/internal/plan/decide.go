@@ -36,11 +36,12 @@ type decision struct {
 	Split     budget.Plan
 	// Standing is the size of pins and workspace files in the carry block, calibrated.
 	Standing int
-	// Reading is the gauge, crossed the highest level that this plan crossed, Trigger
-	// why a checkpoint is due, Behind that an earlier conversation left state that no
-	// checkpoint holds. Captured is the working state with this plan's messages, if it
-	// was made.
+	// Reading is the gauge, NextCut the way to the next cut, crossed the highest level
+	// that this plan crossed on either, Trigger why a checkpoint is due, Behind that an
+	// earlier conversation left state that no checkpoint holds. Captured is the working
+	// state with this plan's messages, if it was made.
 	Reading  checkpoint.Reading
+	NextCut  checkpoint.NextCut
 	crossed  checkpoint.Level
 	Trigger  checkpoint.Trigger
 	Behind   bool
@@ -52,6 +53,7 @@ type decision struct {
 	compacted  int
 	notesShown int
 	level      int
+	cutLevel   int
 	fitted     map[string]bool
 	settled    int
 

@@ -60,7 +60,7 @@ func chooseLifetimes(d *deciding) Lifetimes {
 		messages, l.MessagesWhy = chooseMessages(d)
 	}
 	if fixed == 0 {
-		fixed, l.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, d.req.Price, d.Fixed, d.expectedCalls())
+		fixed, l.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, d.earlier(), d.req.Price, d.Fixed, d.expectedCalls())
 	}
 	if fixed < messages {
 		fixed, l.FixedWhy = messages, whyOrder
@@ -79,8 +79,16 @@ const (
 
 // chooseMessages picks the messages' lifetime by what an average call would cost.
 func chooseMessages(d *deciding) (time.Duration, string) {
-	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed)}
-	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, cachelayout.LowWaterFloor)
+	c := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(d.growth())), Fixed: float64(d.Fixed), Room: float64(d.Hard - d.Fixed), Economy: d.economy()}
+	return cachelayout.ChooseTTL(d.Pace, d.req.Price, c, c.Kept())
+}
+
+// earlier is how earlier sessions went, of which an errand tells nothing.
+func (d *deciding) earlier() []cachelayout.Pace {
+	if d.req.Branch != "" {
+		return nil
+	}
+	return d.session.Earlier()
 }
 
 // expectedCalls is how many calls the fixed part will serve. A sidechain is one

@@ -154,7 +154,7 @@ func learnRecorded(m *measured, cal *budget.Calibration) {
 func (m *measured) lastCall() *branch.Call {
 	r := m.req
 	return &branch.Call{ContextWindow: r.ContextWindow, Reserve: r.Reserve, FixedTokens: r.FixedTokens, Resolver: r.Resolver,
-		ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption, Format: r.Format, TTL: r.TTL,
+		ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption, Format: r.Format, TTL: r.TTL, Economy: r.Economy,
 		ToolTokens: m.ToolTokens, SystemTokens: m.SystemTokens, ToolHash: m.toolHash, SystemHash: m.systemHash}
 }
 

@@ -126,7 +126,7 @@ const stateTokens = 600
 
 // gaugeNote is the gauge behind the newest message, when a level was crossed.
 func gaugeNote(a *appended) []pagevm.Block {
-	text := a.Reading.Line(a.crossed, a.Trigger != "")
+	text := a.NextCut.Line(a.Reading, a.crossed, a.Trigger != "")
 	if a.crossed == checkpoint.LevelNone || text == "" {
 		return nil
 	}

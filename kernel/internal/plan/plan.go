@@ -11,6 +11,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,8 @@ type Prior struct {
 	Compacted []time.Time
 	Life      Life
 	Memory    Memory
+	// Economy is that of calls that name none.
+	Economy cachelayout.Economy
 }
 
 // Life says how the working state of sessions is kept.
@@ -110,6 +113,8 @@ type Request struct {
 	// LowWater is the conversation that a cut keeps, in tokens; 0 leaves it to the cut
 	// planner.
 	LowWater int
+	// Economy is what to prefer where memory costs money; "" is the prior's.
+	Economy cachelayout.Economy
 	// Demand is a compaction that comes with no call, nil for a plan. Nothing is
 	// appended then, and the provider's cache stays what it was.
 	Demand *Wish
@@ -124,6 +129,9 @@ type Session interface {
 	// Searchable is what left the session's prompts, with some pages more: shown gives
 	// a page, and what it says where it still stands in the host's messages.
 	Searchable(pages []string, shown func(id string) (p *pagevm.Page, text string, here bool)) (*retrieval.Spans, []fault.Fault)
+	// Earlier is how the calls of the agent's earlier sessions followed each other, by
+	// their pauses alone.
+	Earlier() []cachelayout.Pace
 }
 
 // WorkState is a session's working state as it was kept last.
@@ -276,6 +284,9 @@ func resolve(in input) (resolved, error) {
 func (in *input) Request() *Request { return in.req }
 func (in *input) Session() string   { return in.prior.Key }
 
+// economy is what is preferred where memory costs money.
+func (in *input) economy() cachelayout.Economy { return cmp.Or(in.req.Economy, in.prior.Economy) }
+
 // LeftAlone reports whether the workspace was.
 func (in *input) LeftAlone() bool { return in.workspace == nil }
 
@@ -301,7 +312,7 @@ func next(a *appended, l *layout) *branch.State {
 	n.Call, n.System, n.Tools = a.lastCall(), a.req.System, a.req.Tools
 	n.Overflow, n.Ran, n.Pace, n.TTL, n.Ledger = a.overflow, a.ran, a.Pace, a.ttl, l.ledger
 	n.Summary, n.Spans, n.Breaker, n.Compacted, n.Notes = a.Summary, a.Spans, a.Breaker, a.compacted, a.notesShown
-	n.Fitted, n.Settled, n.Level = a.fitted, a.settled, a.level
+	n.Fitted, n.Settled, n.Level, n.CutLevel = a.fitted, a.settled, a.level, a.cutLevel
 	n.FlushAsked, n.FlushSeen = a.flushAsked, a.flushSeen
 	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.Window
 	n.Before, n.Ratio = a.Before, a.Ratio

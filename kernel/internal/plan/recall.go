@@ -63,8 +63,9 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 		}
 		return out, nil
 	}
-	keepMemories(a, packed.Items, records, turn)
-	block := a.blockPage(pagevm.ItemRetrieval, ids.Page("rt", a.prior.Name, a.req.Branch, turn), pagevm.Preference, retrieval.Render(packed.Items), turn, refsOf(packed.Items))
+	notes, also := sayLater(a, packed.Items)
+	keepMemories(a, notes, records, turn)
+	block := a.blockPage(pagevm.ItemRetrieval, ids.Page("rt", a.prior.Name, a.req.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
 	out.Page = block.Page
 	return out, []pagevm.Block{block}
 }

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"strings"
 	"sync"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -17,6 +19,10 @@ func gauge(d *deciding) {
 		return
 	}
 	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.Window, Estimated: d.Prev.Anchor.Total == 0}
+	if d.Made.Cut != nil {
+		d.level, d.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
+		return
+	}
 	t := d.prior.Life.Thresholds(d.Window, d.Reserve)
 	now, crossed := t.Cross(checkpoint.Level(d.Prev.Level), d.Reading)
 	d.level = int(now)
@@ -26,10 +32,57 @@ func gauge(d *deciding) {
 			d.Trigger = checkpoint.TriggerAuto
 		}
 	}
-	if d.Made.Cut != nil {
-		d.level, d.crossed = int(checkpoint.LevelNone), checkpoint.LevelNone
-		d.Trigger = checkpoint.TriggerCompaction
+	gaugeCut(d, t)
+}
+
+// gaugeCut reads how near the next cut is, which may come long before the window is full.
+// Each level is told once between two cuts: marks move, and no line is said twice.
+func gaugeCut(d *deciding, t checkpoint.Thresholds) {
+	if t.Show >= 1 {
+		return
 	}
+	told := d.toldOfCut()
+	d.NextCut = checkpoint.NextCut{Told: told >= checkpoint.LevelCheckpoint, Low: d.Cut.Figures.LowWater, High: d.Cut.Next(), InLoop: d.InLoop(), Resolver: d.req.Resolver}
+	d.NextCut.Tool, d.NextCut.Maybe = memoryTool(d.req.Tools)
+	t.Compact = 1
+	now := t.Level(d.NextCut.Way(d.Before))
+	if now == checkpoint.LevelCompact && !d.InLoop() {
+		now = told // what was due was not made: nothing is
+	}
+	if d.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
+		d.crossed = checkpoint.LevelNone // more than that was told
+	}
+	if now > told && d.level < int(now) {
+		d.crossed = max(d.crossed, now)
+	}
+	d.cutLevel = int(max(told, now, d.crossed))
+}
+
+// toldOfCut is what was told of the next cut since the last one.
+func (d *decision) toldOfCut() checkpoint.Level {
+	if d.Proj.Generation != d.Prev.Proj.Generation {
+		return checkpoint.LevelNone
+	}
+	return checkpoint.Level(d.Prev.CutLevel)
+}
+
+// memoryTools are the names by which models write memory, in memkernel and elsewhere.
+var memoryTools = []string{"memory_append", "memory_write", "memory_save", "save_memory", "memory_add", "memory"}
+
+// memoryTool is the one of a request's tools by which a model writes memory, behind
+// whatever server's name. maybe tells that the host does not show its tools.
+func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
+	for _, want := range memoryTools {
+		for i := range tools {
+			if got := tools[i].Name; got == want || strings.HasSuffix(got, "__"+want) {
+				return got, false
+			}
+		}
+	}
+	if len(tools) == 0 {
+		return memoryTools[0], true
+	}
+	return "", false
 }
 
 // stateNow is the working state as the plan's messages leave it.

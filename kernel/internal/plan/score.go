@@ -27,6 +27,10 @@ type scores struct {
 	worked map[string]bool
 	// found are the names of every segment's levels, by its place in the messages.
 	found [][][pagevm.Full + 1][]represent.Name
+	// lastEdit is the newest atom that edited a path, reread the size of its largest newer
+	// read.
+	lastEdit map[string]int
+	reread   map[string]int
 	// edited is the path that was edited last, asked the names in the user's newest
 	// words and in the step that the work is at.
 	edited string
@@ -37,12 +41,13 @@ type scores struct {
 // counts: a name that was said once is likelier to be said again.
 func score(d *deciding, seen []pagevm.Seen) *scores {
 	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
-		worked: map[string]bool{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
+		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
 	_, words, _ := d.userTurn()
 	for _, n := range represent.Names(words + "\n" + represent.PlanStep(d.workState().Text)) {
 		a.asked[n] = true
 	}
 	a.find()
+	a.edits()
 	for i := len(d.Hosts) - 1; i >= 0; i-- {
 		a.traits[i] = make([]pagevm.Traits, len(d.Hosts[i].Segments))
 		for j := range d.Hosts[i].Segments {
@@ -57,6 +62,31 @@ func score(d *deciding, seen []pagevm.Seen) *scores {
 }
 
 func (a *scores) age(i int) int { return a.newest - a.d.Places[i].Atom }
+
+// edits looks for the newest edit of every file.
+func (a *scores) edits() {
+	for i := range a.d.Msgs {
+		for _, p := range a.d.Msgs[i].Parts {
+			if p.Call == nil {
+				continue
+			}
+			if kind, paths := toolcall.Classify(p.Call.Name, p.Call.Input); kind == toolcall.CallEdit {
+				for _, path := range paths {
+					a.lastEdit[path] = a.d.Places[i].Atom
+				}
+			}
+		}
+	}
+}
+
+// since is how many atoms are newer than the newest edit of a file, plus one; 0 without
+// any.
+func (a *scores) since(path string) int {
+	if atom, ok := a.lastEdit[path]; ok && path != "" {
+		return a.newest - atom + 1
+	}
+	return 0
+}
 
 // find looks for the names in all texts, on all processors: it is most of the work.
 func (a *scores) find() {
@@ -120,7 +150,7 @@ func (a *scores) dialogue(i, j int) {
 	}
 	for _, p := range m.Parts[s.Part : s.Part+s.Parts] {
 		if p.Call != nil && toolcall.IsEdit(p.Call.Name, p.Call.Input) {
-			t.Act = toolcall.ActEdit
+			t.Act, t.Edited = toolcall.ActEdit, a.since(toolcall.Path(p.Call.Name, p.Call.Input))
 		}
 	}
 	if s.Lowest(true) < pagevm.Full { // mostly pasted: what it asks for stands at every level
@@ -157,6 +187,11 @@ func (a *scores) result(i, j int) {
 		a.edited = page.Path
 	}
 	t.InHand = page.Path != "" && (page.Path == a.edited || a.askedFor(page.Path))
+	if t.Act == toolcall.ActRead {
+		size := s.At[pagevm.Full].Tokens
+		t.Edited, t.Reread = a.since(page.Path), a.reread[page.Path] >= size
+		a.reread[page.Path] = max(a.reread[page.Path], size)
+	}
 	if a.seen[i].Gone {
 		return
 	}

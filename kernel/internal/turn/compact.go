@@ -94,7 +94,7 @@ func nextCall(s *session.Session, b *Boundary, call *plan.Request) (req plan.Req
 func nextRequest(l *branch.State, o *plan.Request) plan.Request {
 	c := l.LastCall()
 	req := plan.Request{ContextWindow: c.ContextWindow, Reserve: c.Reserve, FixedTokens: c.FixedTokens, Resolver: c.Resolver,
-		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL,
+		ToolChoice: c.ToolChoice, Thinking: c.Thinking, Effort: c.Effort, DropOption: c.DropOption, Format: c.Format, TTL: c.TTL, Economy: c.Economy,
 		System: l.System, Tools: l.Tools}
 	if o == nil {
 		return req
@@ -109,6 +109,7 @@ func nextRequest(l *branch.State, o *plan.Request) plan.Request {
 	req.DropOption = req.DropOption || o.DropOption
 	req.Format = cmp.Or(o.Format, req.Format)
 	req.TTL = cmp.Or(o.TTL, req.TTL)
+	req.Economy = cmp.Or(o.Economy, req.Economy)
 	req.Private = req.Private || o.Private
 	if o.System != nil || o.Tools != nil {
 		req.System, req.Tools = o.System, o.Tools

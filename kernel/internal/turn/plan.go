@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -41,6 +43,7 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
 	}
+	d.noteHabits(pl)
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
 	if d.Counter != nil && pl.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
 		if p, err := d.planCounted(ctx, s, c); ctx.Err() == nil {
@@ -48,6 +51,17 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 		}
 	}
 	return pl, nil
+}
+
+// noteHabits keeps a pause that the session made, for the agent's next one to be planned
+// by. What can't be kept is lost: it is no part of the plan.
+func (d *Desk) noteHabits(pl *Planned) {
+	if pl.Request().Branch != "" {
+		return
+	}
+	if paused := habit.PausesOf(pl.Next.Pace); !slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) {
+		_ = d.Habits.Note(pl.source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
+	}
 }
 
 // planCounted plans once more after the provider counted a plan and found it too
@@ -122,7 +136,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable boo
 	if d.Memory != nil {
 		files = workspaceReader{d.Memory, req.Private, s.Key, s.Name, c.Loaded, c.peek}
 	}
-	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source}, files)
+	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source, d.Habits}, files)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +163,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	if err != nil {
 		faults = append(faults, fault.Fault{Code: fault.Project, Detail: err.Error()})
 	}
-	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m,
+	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy,
 		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
@@ -162,6 +176,15 @@ type sessionReader struct {
 	s      *session.Session
 	req    *plan.Request
 	source checkpoint.Source
+	habits *habit.Book
+}
+
+func (r sessionReader) Earlier() []cachelayout.Pace {
+	var out []cachelayout.Pace
+	for _, did := range r.habits.Earlier(r.source.Agent, r.s.Name) {
+		out = append(out, did.Pace())
+	}
+	return out
 }
 
 func (r sessionReader) Notes() (summary.Notes, error) { return NotesOf(r.s, r.req.Branch) }

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -42,9 +43,12 @@ type Desk struct {
 	// Facts asks that model for facts of the logs at a moment; it may take long. Nil asks
 	// nobody.
 	Facts    func(ctx context.Context, now time.Time)
+	Habits   *habit.Book    // what agents' sessions did
 	Upkeep   *upkeep.Keeper // keeps who wrote what into memory's files
 	LowWater int
-	Now      func() time.Time
+	// Economy is that of calls that name none.
+	Economy cachelayout.Economy
+	Now     func() time.Time
 }
 
 // Counter asks a provider how many tokens a request body would be.

@@ -153,6 +153,14 @@ func configError(err error) error {
 	return wrapped
 }
 
+// EconomyFlag adds --economy to a verb that plans. It stands over the setting economy.
+func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
+	e := cachelayout.Balanced
+	cmd.Flags().Var(&e, "economy", "what to prefer where memory costs money: save, balanced, keep, or a `number` from 0 to 1")
+	CompleteWords(cmd, "economy", []string{string(cachelayout.Save), string(cachelayout.Balanced), string(cachelayout.Keep)})
+	return &e
+}
+
 // SharedFlag adds --shared to a verb that shows memory. It stands over
 // workspace.private.
 func (a *App) SharedFlag(set interface {

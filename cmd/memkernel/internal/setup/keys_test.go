@@ -48,7 +48,7 @@ func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 	for _, k := range config.Default().Keys() {
 		var tried []string
 		reached := false
-		for _, v := range append([]string{"true", "false", "3", "0.25", "7k", "90s", "2s", "0.9", "5", "300", "3000", "20k", "2mb", "70kb", "1gb", "3d", "http://localhost:1/v1", "postgres://h/d", "other", "[a/b.md]", "A=b", "Europe/Berlin"}, k.Of...) {
+		for _, v := range append([]string{"true", "false", "3", "0.25", "7k", "90s", "2s", "0.9", "5", "300", "3000", "20k", "2mb", "70kb", "1gb", "3d", "keep", "http://localhost:1/v1", "postgres://h/d", "other", "[a/b.md]", "A=b", "Europe/Berlin"}, k.Of...) {
 			after, err := with(func(c *config.Config) error { return c.Set(k.Name, v, "") })
 			if err == nil {
 				tried = append(tried, v)

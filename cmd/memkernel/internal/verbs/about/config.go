@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/nearest"
+	"github.com/memkernel/memkernel/replay/economics"
 )
 
 // Config is the verb config.
@@ -20,7 +21,8 @@ func Config(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `config prints the settings as they hold, as a configuration file would have them:
 the defaults, over them the file, over it the flags. doc/config.md explains each. With
-names of settings or of sections, it prints these alone, and where each value came from.`,
+names of settings or of sections, it prints these alone, and where each value came from;
+with economy, what each of its choices has cost and kept as well.`,
 		Example: `  mkdir -p .memkernel && memkernel config --sample > .memkernel/config.yaml
   memkernel config workspace.max_tokens retrieval`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runConfig(a, sample, args) },
@@ -59,6 +61,11 @@ func runConfig(a *cli.App, sample bool, names []string) error {
 	case len(names) > 0:
 		for _, s := range configDocument(a.Config, a.ConfigFile, keys).Values {
 			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
+			if s.Key == "economy" {
+				if err := showEconomy(a); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	}
@@ -73,6 +80,15 @@ func runConfig(a *cli.App, sample bool, names []string) error {
 		a.Tip("there is no configuration file; --sample prints one to start from")
 	}
 	return nil
+}
+
+// showEconomy prints what each choice has cost and kept.
+func showEconomy(a *cli.App) error {
+	m, err := economics.Measured()
+	if err != nil {
+		return err
+	}
+	return display.Economy(a.Out, m, a.Style())
 }
 
 // settings are those of the names, each a setting's or a section's; all if there is none.

@@ -74,6 +74,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
+	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd

@@ -18,6 +18,6 @@ func Bench(a *cli.App) *cobra.Command {
 			return cli.UnknownVerb(cmd, args[0])
 		},
 	}
-	cmd.AddCommand(newBenchEconomics(a), newBenchPaging(a), newBenchPredict(a))
+	cmd.AddCommand(newBenchEconomics(a), newBenchPaging(a), newBenchPredict(a), newBenchTasks(a))
 	return cmd
 }

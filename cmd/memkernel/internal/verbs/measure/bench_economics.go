@@ -25,6 +25,7 @@ type economicsFlags struct {
 	rooms       []string
 	regimes     []string
 	noCurve     bool
+	economy     bool
 	write       string
 }
 
@@ -35,12 +36,17 @@ func newBenchEconomics(a *cli.App) *cobra.Command {
 		Short: "what context policies cost and show, over sessions, windows and prices",
 		Long: `economics replays sessions under every policy, window and price regime and prints
 the report: targets, cost against recall, a table per window and regime, and the
-distance to the oracle and to the bound per session. With --write DIR the report and
+distance to the oracle and to the bound per session with its causes. With --write DIR the report and
 its picture are written there as economics.md and economics.svg.
 
+With --economy it measures what each choice of the setting economy costs and keeps,
+instead, in windows of 200k and 1m tokens above the fixed part; with --write DIR that
+goes to economy.json.
+
 A window is the session's fixed part (tools and system prompt, taken from the usage
-of its first call) and a room above it. Nothing is sent anywhere. It takes a few
-seconds per session and processor.`,
+of its first call) and a room above it; the regimes claude-1m and openai-272k have the
+windows of today's models instead. Nothing is sent anywhere. It takes a minute or so per
+session and processor.`,
 		Example: `  memkernel bench economics -t session.jsonl
   memkernel bench economics -t a.jsonl -t b.jsonl --room 128k --write doc`,
 		Args: cli.NoArgs,
@@ -52,7 +58,12 @@ seconds per session and processor.`,
 	f.StringSliceVar(&e.rooms, "room", []string{"64k", "128k", "200k"}, "windows, as `tokens` above the fixed part")
 	f.StringSliceVar(&e.regimes, "regime", regimeNames(), "price `regimes`")
 	f.BoolVar(&e.noCurve, "no-curve", false, "leave out the curve, which takes half of the time")
+	f.BoolVar(&e.economy, "economy", false, "measure the choices of the setting economy instead")
+	cli.Must(f.SetAnnotation("economy", cli.OwnFlag, []string{}))
 	f.StringVar(&e.write, "write", "", "write the report into this `folder` instead of printing it")
+	for _, grid := range []string{"policy", "room", "regime", "no-curve"} {
+		cmd.MarkFlagsMutuallyExclusive("economy", grid)
+	}
 	cli.CompleteWords(cmd, "policy", replay.Policies())
 	cli.CompleteWords(cmd, "regime", regimeNames())
 	return cmd
@@ -87,6 +98,8 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 	}
 	now, command := time.Now(), "memkernel "+strings.Join(shortArgs(os.Args[1:]), " ")
 	switch {
+	case e.economy:
+		return writeEconomy(a, e, report, command, now)
 	case a.JSON:
 		return a.WriteJSON(report.JSON("memkernel/bench_economics/v1"))
 	case e.write != "":
@@ -96,11 +109,35 @@ func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
 	return err
 }
 
+// economyJSON is the document of --economy.
+type economyJSON struct {
+	Schema string `json:"schema"`
+	*economics.Economy
+}
+
+// writeEconomy hands out what each economy costs and keeps.
+func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, command string, now time.Time) error {
+	m, err := report.Economy(command, now)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.WriteJSON(economyJSON{"memkernel/bench_economy/v1", m})
+	case e.write != "":
+		return m.Write(e.write)
+	}
+	_, err = a.Out.Write([]byte(m.Markdown()))
+	return err
+}
+
 // options checks the flags.
 func (e *economicsFlags) options() (economics.Options, error) {
 	opt := economics.Options{NoCurve: e.noCurve, Policies: e.policies}
 	if len(e.transcripts) == 0 {
 		return opt, fail.Usagef("economics needs --transcript FILE, once for each session")
+	}
+	if e.economy {
+		return economics.EconomyOptions(), nil
 	}
 	for _, p := range e.policies {
 		if _, _, err := replay.ParsePolicy(p); err != nil {

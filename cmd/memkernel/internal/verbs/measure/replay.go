@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,7 @@ type replayFlags struct {
 	model      string
 	ttl        time.Duration
 	resolver   string
+	economy    *cachelayout.Economy
 	view       cli.Choice
 	limit      int
 	trace      string
@@ -46,19 +48,12 @@ func Replay(a *cli.App) *cobra.Command {
 prints what they would have cost and how much of what the agent referred to they
 showed. Nothing is sent anywhere and the project's state is not touched.
 
-  memkernel        this program: append; cut in batches or with a cold cache
-  append-late      append until full, then a summary and the newest messages
-  turns            the newest 10 user turns
-  sliding          the newest 64k tokens of messages
-  cache-ttl        append-late; old tool results shortened by a cold cache
-  clear-tool-uses  append-late, and all but 3 tool results cleared from 100k on
-  fullest          everything ever said, however large
-  oracle           the cheapest cuts that show as many references as memkernel,
-                   found with the whole session known
-
+` + policyList() + `
 "all" stands for all of them, and a figure may follow a name: memkernel-20k keeps
-20k tokens of conversation at a cut, likewise append-late-30k, turns-5, sliding-32k,
-cache-ttl-20 (per cent of the window), clear-tool-uses-10, oracle-90 (per cent of
+20k tokens of conversation at a cut, memkernel-save, -balanced and -keep are this
+program under each --economy, likewise append-late-30k, turns-5, sliding-32k,
+masking-10 and clear-tool-uses-10 (results that stay), masking-batch-30 (masked at a
+time), batch-60k-20k, cache-ttl-20 (per cent of the window), oracle-90 (per cent of
 the references).
 
 A call that can't be planned counts for none of the policies: nothing stands before it
@@ -103,6 +98,7 @@ another version are counted apart: they may well differ.`,
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
 	f.StringVar(&r.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	r.economy = cli.EconomyFlag(cmd)
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
 	f.StringVar(&r.picture, "picture", "", "draw the session into this `file`, as SVG")
@@ -118,12 +114,31 @@ another version are counted apart: they may well differ.`,
 	return cmd
 }
 
+// policyList lists the policies with what they do, for the help.
+func policyList() string {
+	var b strings.Builder
+	for _, p := range replay.About() {
+		for i, l := range display.Wrap(p.About, display.Columns-policyColumn) {
+			if i > 0 {
+				p.Name = ""
+			}
+			fmt.Fprintf(&b, "%-*s%s\n", policyColumn, "  "+p.Name, l)
+		}
+	}
+	return b.String()
+}
+
+// policyColumn is the width of the help's column of policies, in characters.
+const policyColumn = 19
+
 // replayJSON is the document for several policies.
 type replayJSON struct {
 	Schema   string           `json:"schema"`
 	View     string           `json:"view"`
 	Recorded replay.Recorded  `json:"recorded"`
 	Results  []*replay.Result `json:"results"`
+	// Distances are the kernel's, if it is among the results.
+	Distances []replay.Distance `json:"distances"`
 }
 
 // replayOneJSON is the document for one policy: its result as it stands.
@@ -132,6 +147,7 @@ type replayOneJSON struct {
 	View     string          `json:"view"`
 	Recorded replay.Recorded `json:"recorded"`
 	*replay.Result
+	Distances []replay.Distance `json:"distances"`
 }
 
 func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
@@ -161,6 +177,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		doc.Results = append(doc.Results, result)
 	}
 	replay.Align(doc.Results)
+	doc.Distances = replay.Distances(doc.Results)
 	if r.picture != "" {
 		if err := writePicture(r.picture, doc.Results, r.theme.Value); err != nil {
 			return err
@@ -168,7 +185,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	}
 	switch {
 	case a.JSON && len(doc.Results) == 1:
-		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0]})
+		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0], doc.Distances})
 	case a.JSON:
 		return a.WriteJSON(doc)
 	}
@@ -224,7 +241,7 @@ func replayOne(ctx context.Context, a *cli.App, s *transcript.Session, policy st
 	defer os.RemoveAll(scratch)
 	opt := replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
-		Model: r.model, TTL: r.ttl, Resolver: r.resolver, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
 		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
 	}
 	for _, b := range before {

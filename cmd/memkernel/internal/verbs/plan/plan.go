@@ -87,6 +87,7 @@ func (p *planFlags) add(a *cli.App, cmd *cobra.Command) {
 	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
 	cli.ViewFlag(cmd, &p.view, "host")
 	f.StringVar(&p.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
+	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
 	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")
 	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")

@@ -68,6 +68,7 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f.Var(&o.window, "context-window", "size of the window, such as 200k (default the last plan's, or the price book's)")
 	f.Var(&o.reserve, "reserve", "what is kept free for the answer (default the last plan's, or a fifth, 8k to 40k)")
 	o.fixed.Add(f)
+	cli.EconomyFlag(cmd)
 	f.StringVar(&o.resolver, "resolver", "", "the tool or command by which the model can follow pointers, by `name`")
 	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
 	a.SharedFlag(f)

@@ -20,12 +20,18 @@ type gitCommits struct {
 // git runs the program in the workspace.
 func (g *gitCommits) git(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+	out, err := outputOf(cmd, args[0])
+	return strings.TrimRight(out, "\n"), err
+}
+
+// outputOf runs git, and adds to its error what it says.
+func outputOf(cmd *exec.Cmd, verb string) (string, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("git %s: %w: %s", verb, err, strings.TrimSpace(stderr.String()))
 	}
-	return strings.TrimRight(out.String(), "\n"), nil
+	return out.String(), nil
 }
 
 // commit commits what memory's files are, and nothing else: not the rest of a

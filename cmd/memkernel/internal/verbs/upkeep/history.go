@@ -1,0 +1,102 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// historyFlags are the flags of history.
+type historyFlags struct {
+	limit int
+	diff  bool
+}
+
+// defaultVersions is how many versions are printed.
+const defaultVersions = 20
+
+// History is the verb history.
+func History(a *cli.App) *cobra.Command {
+	f := &historyFlags{}
+	cmd := &cobra.Command{
+		Long: `history prints what an entry of memory was, or with a path alone what a file was: each
+version with when it was written, by whom (a person's hand, a person's words in a
+session, an agent, a tool, upkeep; that nobody knows is said), and why: promoted from a
+log, moved, superseded, taken back. It follows an entry from line to line, from file to
+file, into the log that it comes from and to what it took the place of.
+
+It knows what curate, prune and nightly did and saw, as long as retention.backups_days
+keeps it, and what git has, where the workspace is a repository. Secrets are masked. What
+you forget is in none of it but git's commits, which memkernel never changes. It changes
+nothing.`,
+		Example: `  memkernel history MEMORY.md:12
+  memkernel history MEMORY.md --diff --limit 3`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(cmd.Context(), a, f, args) },
+	}
+	cmd.Flags().IntVar(&f.limit, "limit", defaultVersions, "print so many versions, the newest; 0 for all")
+	cmd.Flags().BoolVar(&f.diff, "diff", false, "show how each version differs from the one before")
+	return cmd
+}
+
+type historyJSON struct {
+	Schema string `json:"schema"`
+	*maintenance.History
+}
+
+func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
+	if len(args) != 1 {
+		return fail.Usagef("history: name one file, or one of its entries as FILE:LINE")
+	}
+	if f.limit < 0 {
+		return fail.Usagef("--limit %d: give how many versions to print, or 0 for all", f.limit)
+	}
+	path, line, ok := consolidation.PlaceOf(args[0])
+	if !ok {
+		path = args[0]
+	} else if line == 0 {
+		return fail.Usagef("%s: lines are counted from 1 on", args[0])
+	}
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: &gitPast{dir: a.Workspace}})
+	if err != nil {
+		return hintHistory(err)
+	}
+	if a.JSON {
+		err = a.WriteJSON(historyJSON{"memkernel/history/v1", h})
+	} else {
+		err = display.History(a.Out, h, a.Style())
+	}
+	if err == nil && h.Total <= 1 && !h.Elsewhere {
+		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night, and a repository ('git init') every commit")
+	}
+	return err
+}
+
+// hintHistory adds the way out to an error.
+func hintHistory(err error) error {
+	var none *maintenance.NoLineError
+	switch {
+	case errors.As(err, &none) && none.Near > 0:
+		return fail.Hint(err, "the nearest entry is memkernel history %s:%d; without a line it is the whole file", none.Path, none.Near)
+	case errors.As(err, &none):
+		return fail.Hint(err, "the file has no entry: memkernel history %s is the whole file", none.Path)
+	case errors.Is(err, maintenance.ErrNoHistory):
+		return fail.Hint(err, "name a file of memory from the workspace's folder on, such as MEMORY.md or memory/2026-03-09.md")
+	case errors.Is(err, maintenance.ErrNoText):
+		return fail.Hint(err, "only text has entries and lines")
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay/economics"
+)
+
+// Economy lists what each choice of the setting economy cost and showed where it was
+// measured.
+func Economy(w io.Writer, m *economics.Economy, p Style) error {
+	var b strings.Builder
+	for _, l := range Wrap(fmt.Sprintf("Measured on %s by %s: %s with %s calls, prices %s. The bill has all that was sent and answered, against balanced; ready is the share of tool calls that had what they needed, least that of the worst session, blind the share of edits of a line that was not shown, shown that of references.",
+		m.Made, m.Command, Plural(m.Sessions, "session"), Thousands(m.Calls), m.Regime), p.columns()-2) {
+		b.WriteString("  " + p.Paint(Gray, l) + "\n")
+	}
+	b.WriteString("\n" + p.Paint(Bold, "  "+left("window", 14)+left("economy", 13)+right("bill", 8)+right("ready", 9)+right("least", 9)+right("blind", 9)+right("shown", 9)+right("cuts", 6)) + "\n")
+	for i := range m.Rows {
+		r := &m.Rows[i]
+		window := ""
+		if i == 0 || m.Rows[i-1].RoomTokens != r.RoomTokens {
+			window = shortTokens(r.RoomTokens) + " + fixed"
+		}
+		fmt.Fprintf(&b, "  %s%s%s%s%s%s%s%s\n", left(window, 14), left(r.Economy, 13), right(moreOrLess(r.CostRatio), 8), right(hundredths(r.ActionsReady), 9),
+			right(hundredths(r.WorstReady), 9), right(hundredths(r.BlindEdits), 9), right(hundredths(r.ReferenceRecall), 9), right(fmt.Sprint(r.Cuts), 6))
+	}
+	return flush(w, &b)
+}
+
+// economy says what the user prefers, and what the choices came to in a window like this
+// one.
+func (s *sheet) economy(c cachelayout.Cut, window int) {
+	own := Printable(string(cmp.Or(c.Economy, cachelayout.Balanced)))
+	m, err := economics.Measured()
+	if err != nil {
+		s.text("economy", own, "")
+		return
+	}
+	near := m.Near(window)
+	if len(near) > 0 {
+		own += fmt.Sprintf("; measured with %s: bill, actions ready", shortTokens(near[0].RoomTokens))
+	}
+	s.text("economy", own, "")
+	for _, r := range near {
+		if slices.Contains(cachelayout.Economies(), cachelayout.Economy(r.Economy)) {
+			s.text("", fmt.Sprintf("%s %s, %s", r.Economy, moreOrLess(r.CostRatio), hundredths(r.ActionsReady)), "")
+		}
+	}
+}
+
+// moreOrLess is a ratio as what it is above or below one.
+func moreOrLess(ratio float64) string {
+	n := int(math.Round(100 * (ratio - 1)))
+	if n == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%+d %%", n)
+}
+
+func hundredths(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

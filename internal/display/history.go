@@ -1,0 +1,119 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/consolidation/history"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// origins say in words who wrote a version.
+var origins = map[consolidation.Origin]string{
+	consolidation.OriginHand: "by a person's hand", consolidation.OriginWords: "by a person, in a session", consolidation.OriginAgent: "by an agent, in a session",
+	consolidation.OriginTool: "by a tool, in a session", consolidation.OriginUpkeep: "by memkernel's upkeep", consolidation.OriginUnknown: "by somebody, no record says who",
+}
+
+// events say in words what happened.
+var events = map[history.Event]string{
+	history.EventFirst: "first known", history.EventWritten: "written", history.EventChanged: "changed", history.EventPromoted: "promoted", history.EventMoved: "moved",
+	history.EventRemoved: "taken out", history.EventRestored: "back again",
+}
+
+// History prints what an entry or a file was.
+func History(w io.Writer, h *maintenance.History, p Style) error {
+	var b strings.Builder
+	name := Printable(h.Path)
+	if h.Line > 0 {
+		name = fmt.Sprintf("%s:%d", name, h.Line)
+	}
+	fmt.Fprintf(&b, "%s, %s\n", name, countOf(h.Total, "version"))
+	for i := range h.Versions {
+		v := &h.Versions[i]
+		at := v.Time.UTC().Format("2006-01-02 15:04Z")
+		if v.By {
+			at += " or before"
+		}
+		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(v)))
+		for _, l := range placesOf(h, v) {
+			for _, l := range Wrap(l, p.columns()-4) {
+				b.WriteString("    " + l + "\n")
+			}
+		}
+		b.WriteString(p.body(h, v))
+	}
+	if n := h.Total - len(h.Versions); n > 0 {
+		fmt.Fprintf(&b, "\n%s more; --limit 0 prints all\n", countOf(n, "version"))
+	}
+	if h.Unkept > 0 {
+		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", countOf(h.Unkept, "state"))
+	}
+	if h.Elsewhere {
+		b.WriteString("\ngit keeps its commits whatever memkernel forgets or its retention removes\n")
+	}
+	if h.Failed != "" {
+		fmt.Fprintf(&b, "\nwithout all that git has: %s\n", Printable(h.Failed))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// because says what made a version, or has it.
+func because(v *history.Version) string {
+	switch {
+	case v.Kind == history.Undone:
+		return fmt.Sprintf(" (%s takes %s back)", v.Run, v.Undoes)
+	case v.Run != "":
+		return fmt.Sprintf(" (%s, %s)", v.Run, v.Kind)
+	case v.Commit != "":
+		return fmt.Sprintf(" (commit %.10s of %s: %.80s)", v.Commit, v.Author, v.Subject)
+	}
+	return ""
+}
+
+// placesOf say where a version was, came from and went.
+func placesOf(h *maintenance.History, v *history.Version) []string {
+	var out []string
+	if at := fmt.Sprintf("%s:%d", v.Path, v.Line); v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
+		out = append(out, "at "+at)
+	}
+	if len(v.From) > 0 {
+		out = append(out, "from "+strings.Join(v.From, ", "))
+	}
+	if len(v.To) > 0 {
+		out = append(out, "to "+strings.Join(v.To, ", "))
+	}
+	if v.SupersededBy != "" {
+		out = append(out, "superseded by "+v.SupersededBy)
+	}
+	if v.Line == 0 {
+		out = append(out, fmt.Sprintf("%s added, %d removed", countOf(v.Added, "line"), v.Removed))
+	}
+	return out
+}
+
+// body is the text of a version, or how it differs from the one before.
+func (p Style) body(h *maintenance.History, v *history.Version) string {
+	var b strings.Builder
+	if v.Diff != "" {
+		for l := range strings.Lines(v.Diff) {
+			l = Printable(strings.TrimRight(l, "\r\n"))
+			switch {
+			case strings.HasPrefix(l, "+"):
+				l = p.Paint(green, l)
+			case strings.HasPrefix(l, "-"):
+				l = p.Paint(red, l)
+			}
+			b.WriteString("    " + l + "\n")
+		}
+		return b.String()
+	}
+	for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
+		for _, l := range Wrap(l, p.columns()-4) {
+			b.WriteString("    " + l + "\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,116 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/replay"
+)
+
+// replayField is a column of the table that has a line for each policy.
+type replayField struct {
+	name  string
+	width int
+	of    func(r, late *replay.Result) string
+}
+
+var replayFields = []replayField{
+	{"bill", 10, func(r, _ *replay.Result) string { return inCents(r.Totals.BillUSD()) }},
+	{"to late", 9, func(r, late *replay.Result) string {
+		if late == nil {
+			return "–"
+		}
+		return changed(r.Totals.BillUSD(), late.Totals.BillUSD())
+	}},
+	{"ready", 9, func(r, _ *replay.Result) string { return share(r.Totals.ActionsReady) }},
+	{"blind", 9, func(r, _ *replay.Result) string {
+		return share(float64(r.Totals.BlindEdits) / float64(max(r.Totals.Edits, 1)))
+	}},
+	{"shown", 9, func(r, _ *replay.Result) string { return share(r.Totals.ReferenceRecall) }},
+	{"cuts", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Cuts) }},
+	{"over", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Overflows) }},
+}
+
+// replayLines is a line for each policy, with the main figures.
+func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
+	first := results[0]
+	b.WriteString(p.Paint(Bold, "memkernel replay") + "\n")
+	fmt.Fprintf(b, "  %s, %s calls, window %s, fixed part %s\n\n", Clip(first.Model, p.columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
+	b.WriteString("  " + left("", replayLabel-4))
+	for _, f := range replayFields {
+		b.WriteString(p.Paint(Gray, right(f.name, f.width)))
+	}
+	b.WriteString("\n")
+	var late *replay.Result
+	for _, r := range results {
+		if r.Policy == replay.AppendLate {
+			late = r
+		}
+	}
+	for _, r := range results {
+		b.WriteString("  " + left(r.Policy, replayLabel-4))
+		for _, f := range replayFields {
+			b.WriteString(right(f.of(r, late), f.width))
+		}
+		b.WriteString("\n")
+	}
+	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
+	fmt.Fprintf(b, "  %s%s\n\n", left("bound", replayLabel-4), right(inCents(bound.BillUSD()), 10))
+	for _, l := range Wrap("bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
+		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
+		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.", p.columns()-2) {
+		b.WriteString("  " + p.Paint(Gray, l) + "\n")
+	}
+}
+
+// replayDistances says what the kernel's cost above the oracle and the bound comes from.
+func replayDistances(b *strings.Builder, distances []replay.Distance, p Style) {
+	if len(distances) == 0 {
+		return
+	}
+	b.WriteString("\n  " + left("memkernel over", distanceLabel))
+	for _, c := range []string{"in all", "selection", "fixed", "cuts", "gaps", "rest"} {
+		b.WriteString(p.Paint(Gray, right(c, distanceCol)))
+	}
+	b.WriteString("\n")
+	for _, d := range distances {
+		b.WriteString("  " + left("  the "+d.To, distanceLabel))
+		for _, v := range []*float64{d.CostUSD, d.SelectionUSD, d.FixedUSD, d.CutsUSD, d.GapsUSD, d.RestUSD} {
+			b.WriteString(right(inCents(v), distanceCol))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for _, l := range Wrap("selection: what was sent when it was new and read again while it stood. fixed: tools and system prompt. cuts, gaps: older messages written again "+
+		"by a cut, or by a call that found the cache cold. rest: what it added itself, and what was not found in the cache.", p.columns()-2) {
+		b.WriteString("  " + p.Paint(Gray, l) + "\n")
+	}
+	b.WriteString("\n")
+}
+
+// The columns of the distances, in characters.
+const (
+	distanceLabel = 18
+	distanceCol   = 10
+)
+
+// inCents prints a cost in whole cents.
+func inCents(v *float64) string {
+	if v == nil {
+		return "unpriced"
+	}
+	s := fmt.Sprintf("$%.2f", *v)
+	if *v < 0 {
+		s = fmt.Sprintf("−$%.2f", -*v)
+	}
+	return strings.Replace(s, "−$0.00", "$0.00", 1)
+}
+
+// changed prints what a cost is against another, in per cent.
+func changed(v, to *float64) string {
+	if v == nil || to == nil || *to == 0 {
+		return "–"
+	}
+	s := strings.Replace(fmt.Sprintf("%+.1f %%", 100*(*v / *to - 1)), "-", "−", 1)
+	return strings.NewReplacer("+0.0 %", "0 %", "−0.0 %", "0 %").Replace(s)
+}

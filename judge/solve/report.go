@@ -1,0 +1,128 @@
+package solve
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Suite says which tasks are worked on under which policies.
+type Suite struct {
+	// Windows are context windows in tokens, Variants how many tasks there are of each
+	// kind in each language.
+	Windows  []int
+	Variants int
+	Policies []string
+	Options
+	// Progress is told how many of how many tasks are done; it may be nil.
+	Progress func(done, all int)
+}
+
+// Report is what became of a suite.
+type Report struct {
+	Rows     []Row     `json:"rows"`
+	Outcomes []Outcome `json:"tasks"`
+}
+
+// Row sums a policy up in a window.
+type Row struct {
+	Window int    `json:"window"`
+	Policy string `json:"policy"`
+	Tasks  int    `json:"tasks"`
+	Solved int    `json:"solved"`
+	// ByKind has the solved ones by kind, in the order of [Kinds].
+	ByKind     []int   `json:"solved_by_task"`
+	Calls      int     `json:"calls"`
+	Expansions int     `json:"expansions"`
+	Cuts       int     `json:"cuts"`
+	Overflows  int     `json:"overflows"`
+	CostUSD    float64 `json:"cost_usd"`
+}
+
+// RunAll works on a suite, several tasks at once.
+func RunAll(ctx context.Context, s Suite) (*Report, error) {
+	type job struct {
+		task   *Task
+		policy string
+	}
+	var jobs []job
+	for _, w := range s.Windows {
+		tasks := Tasks(w, s.Variants)
+		for _, p := range s.Policies {
+			for _, t := range tasks {
+				jobs = append(jobs, job{t, p})
+			}
+		}
+	}
+	out := make([]Outcome, len(jobs))
+	errs := make([]error, len(jobs))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var next, done atomic.Int32
+	var all sync.WaitGroup
+	var told sync.Mutex
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		all.Go(func() {
+			for n := int(next.Add(1)) - 1; n < len(jobs) && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
+				if out[n], errs[n] = Run(ctx, jobs[n].task, jobs[n].policy, s.Options); errs[n] != nil {
+					errs[n] = fmt.Errorf("%s under %s: %w", jobs[n].task.Name(), jobs[n].policy, errs[n])
+					stop()
+				}
+				if d := int(done.Add(1)); s.Progress != nil {
+					told.Lock()
+					s.Progress(d, len(jobs))
+					told.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	r := &Report{Outcomes: out}
+	for i := range out {
+		r.count(&out[i])
+	}
+	return r, nil
+}
+
+func (r *Report) count(o *Outcome) {
+	i := slices.IndexFunc(r.Rows, func(w Row) bool { return w.Window == o.Window && w.Policy == o.Policy })
+	if i < 0 {
+		i = len(r.Rows)
+		r.Rows = append(r.Rows, Row{Window: o.Window, Policy: o.Policy, ByKind: make([]int, len(taskKinds))})
+	}
+	w := &r.Rows[i]
+	w.Tasks++
+	w.Calls, w.Expansions, w.Cuts, w.Overflows, w.CostUSD = w.Calls+o.Calls, w.Expansions+o.Expansions, w.Cuts+o.Cuts, w.Overflows+o.Overflows, w.CostUSD+o.CostUSD
+	if o.Solved {
+		w.Solved++
+		w.ByKind[slices.Index(Kinds(), o.Kind)]++
+	}
+}
+
+// Markdown is the report as a section of a document; command is what made it.
+func (r *Report) Markdown(command, model string, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Tasks that scripts solve\n\nMade on %s by `%s`. The agent is a scripted reader that knows nothing but\nthe request; policies that compact have memkernel's own mechanical summary. The bill is\nthe whole one at the prices of %s, answers included; over counts requests that no\nprovider would take.\n\n", now.UTC().Format(time.DateOnly), command, model)
+	b.WriteString("| window | policy | solved | " + strings.Join(Kinds(), " | ") + " | bill | calls | pages fetched | cuts | over |\n|---|---|---|" + strings.Repeat("---|", len(taskKinds)+5) + "\n")
+	for _, w := range r.Rows {
+		fmt.Fprintf(&b, "| %dk | %s | %d of %d |", w.Window/1000, w.Policy, w.Solved, w.Tasks)
+		for _, n := range w.ByKind {
+			fmt.Fprintf(&b, " %d |", n)
+		}
+		fmt.Fprintf(&b, " $%.2f | %d | %d | %d | %d |\n", w.CostUSD, w.Calls, w.Expansions, w.Cuts, w.Overflows)
+	}
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package solve
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// world is what tools work on: files, and commands with what they print, each once if it
+// is in once. Those in fails end with an exit status.
+type world struct {
+	files   map[string]string
+	outputs map[string]string
+	once    map[string]bool
+	fails   map[string]bool
+	ran     map[string]bool
+}
+
+// call runs a tool; a failure is the agent's to read.
+func (w *world) call(name, input string) (text string, failed bool) {
+	var a struct{ Path, Line, With, Text, Command string }
+	if err := json.Unmarshal([]byte(input), &a); err != nil {
+		return "the arguments are no JSON: " + err.Error(), true
+	}
+	old, there := w.files[a.Path]
+	switch name {
+	case "read_file":
+		if !there {
+			return "no such file: " + a.Path, true
+		}
+		return old, false
+	case "write_file":
+		w.files[a.Path] = strings.TrimSuffix(a.Text, "\n") + "\n"
+		return "wrote " + a.Path, false
+	case "append_file":
+		w.files[a.Path] = old + strings.TrimSuffix(a.Text, "\n") + "\n"
+		return "appended to " + a.Path, false
+	case "edit_file":
+		lines := strings.Split(old, "\n")
+		at := slices.Index(lines, a.Line)
+		if at < 0 || slices.Contains(lines[at+1:], a.Line) {
+			return fmt.Sprintf("%s does not have this line exactly once", a.Path), true
+		}
+		lines[at] = a.With
+		w.files[a.Path] = strings.Join(lines, "\n")
+		return "edited " + a.Path, false
+	case "run":
+		out, known := w.outputs[a.Command]
+		if !known || w.once[a.Command] && w.ran[a.Command] {
+			return a.Command + ": not available", true
+		}
+		w.ran[a.Command] = true
+		if w.fails[a.Command] {
+			return out + "exit status 1\n", true
+		}
+		return out, false
+	}
+	return "no such tool: " + name, true
+}
+
+// tool is a definition: its arguments are texts.
+type tool struct {
+	name, about string
+	args        []string
+}
+
+var own = []tool{
+	{"read_file", "Read a file.", []string{"path"}},
+	{"write_file", "Create a file with a text.", []string{"path", "text"}},
+	{"append_file", "Append a line to a file.", []string{"path", "text"}},
+	{"edit_file", "Replace one whole line of a file, which must stand in it exactly once.", []string{"path", "line", "with"}},
+	{"run", "Run a command.", []string{"command"}},
+}
+
+// definition is the tool's JSON for an API.
+func (t tool) definition(openai bool) string {
+	args := map[string]any{}
+	for _, a := range t.args {
+		args[a] = map[string]string{"type": "string"}
+	}
+	schema := map[string]any{"type": "object", "properties": args, "required": t.args}
+	d := map[string]any{"name": t.name, "description": t.about, "input_schema": schema}
+	if openai {
+		d = map[string]any{"type": "function", "function": map[string]any{"name": t.name, "description": t.about, "parameters": schema}}
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // maps of strings
+	}
+	return string(raw)
+}

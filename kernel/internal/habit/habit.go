@@ -1,0 +1,147 @@
+// Package habit keeps what the newest sessions of each agent did that a next one may do
+// again. It is a help in choosing and no state: a file that can't be read is begun anew,
+// and what two processes write at the same time may be one's alone.
+package habit
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+)
+
+// Book holds the habits of the agents of a state directory.
+type Book struct {
+	state store.Store
+	mu    sync.Mutex // one writer of this process at a time
+}
+
+// In is the book of a state directory.
+func In(state store.Store) *Book { return &Book{state: state} }
+
+// Did is what a session did so far.
+type Did struct {
+	// Pauses are the gaps between its calls that were long enough to matter, in order, in
+	// seconds.
+	Pauses []int `json:"pauses,omitempty"`
+}
+
+const (
+	name = "habits.json"
+	// most sessions of an agent, and most agents, the newest, and most pauses of a session.
+	most       = 8
+	mostAgents = 64
+	mostPauses = 32
+	// least is a pause that matters: no provider's cache is known to live shorter.
+	least = 5 * time.Minute
+)
+
+// file is the book as it is kept, newest last.
+type file struct {
+	Version int     `json:"version"`
+	Agents  []agent `json:"agents"`
+}
+
+type agent struct {
+	Agent    string    `json:"agent"`
+	Sessions []session `json:"sessions"`
+}
+
+type session struct {
+	// ID is the hash of a session's name: nobody's words are kept.
+	ID string `json:"id"`
+	Did
+}
+
+// idOf is how a session is known here.
+func idOf(session string) string { return ids.Hash(session)[:16] }
+
+func (b *Book) read() (f file, newer bool) {
+	raw, err := b.state.Get(name)
+	if err != nil || json.Unmarshal(raw, &f) != nil {
+		return file{}, false
+	}
+	if f.Version > 1 {
+		return file{}, true
+	}
+	return f, false
+}
+
+// Earlier is what the newest other sessions of an agent did.
+func (b *Book) Earlier(of, except string) []Did {
+	f, _ := b.read()
+	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
+	if i < 0 {
+		return nil
+	}
+	var out []Did
+	for _, s := range f.Agents[i].Sessions {
+		if s.ID != idOf(except) {
+			out = append(out, s.Did)
+		}
+	}
+	return out
+}
+
+// Note keeps what a session did so far.
+func (b *Book) Note(of, name string, did Did) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f, newer := b.read()
+	if newer {
+		return nil // a newer version wrote the file: it is left alone
+	}
+	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
+	a := agent{Agent: of}
+	if i >= 0 {
+		a = f.Agents[i]
+		f.Agents = slices.Delete(f.Agents, i, i+1)
+	}
+	id := idOf(name)
+	if j := slices.IndexFunc(a.Sessions, func(s session) bool { return s.ID == id }); j >= 0 {
+		if reflect.DeepEqual(a.Sessions[j].Did, did) {
+			return nil
+		}
+		a.Sessions = slices.Delete(a.Sessions, j, j+1)
+	}
+	a.Sessions = newest(append(a.Sessions, session{id, did}), most)
+	f.Version, f.Agents = 1, newest(append(f.Agents, a), mostAgents)
+	return b.write(f)
+}
+
+func (b *Book) write(f file) error {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	_, err = b.state.Put(store.Unsynced, store.Doc{Name: name, Data: append(raw, '\n')})
+	return err
+}
+
+// newest are the last n.
+func newest[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
+
+// PausesOf are those of a pace.
+func PausesOf(p cachelayout.Pace) []int {
+	var out []int
+	for _, g := range p.Idle {
+		if g >= least {
+			out = append(out, int(g/time.Second))
+		}
+	}
+	return newest(out, mostPauses)
+}
+
+// Pace is what a session did as its pauses alone.
+func (d Did) Pace() cachelayout.Pace {
+	p := cachelayout.Pace{Calls: len(d.Pauses)}
+	for _, s := range d.Pauses {
+		p.Idle = append(p.Idle, time.Duration(s)*time.Second)
+	}
+	return p
+}

@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/summary"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// laterLead begins a line of a recalled note that says what the user said since.
+const laterLead = "Later the user said: "
+
+// maxLaterLine is the longest line that is compared, in bytes: what is longer is no
+// statement of one fact.
+const maxLaterLine = 400
+
+// sayLater adds to recalled words of the user what they said since of the same in other
+// words: "the port of X is 1" is not recalled without "the port of X is 2", wherever that
+// stands. Of notes that the same line speaks for, the best is kept. It returns what is
+// cited beside the notes.
+func sayLater(a *appended, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref) {
+	at := placesOfPages(a.Hosts)
+	said := map[string]bool{}
+	for _, it := range items {
+		page, _, _ := strings.Cut(it.ID, retrieval.LinesMark)
+		i, here := at[page]
+		if it.Kind != retrieval.Session || !here || !transcript.PlainUser(a.Msgs[i]) {
+			out = append(out, it)
+			continue
+		}
+		j, line := restated(a, i, it.Text)
+		switch {
+		case line == "":
+			out = append(out, it)
+			continue
+		case said[line]:
+			a.Left = append(a.Left, branch.Excluded{Kind: outline.RegionRetrieval, ID: it.Citation, Tokens: a.Scale(a.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
+			continue
+		}
+		said[line] = true
+		it.Text += "\n" + laterLead + a.Mask.Text(line)
+		out = append(out, it)
+		for k := range a.Hosts[j].Segments {
+			also = append(also, memkernel.Ref{Path: a.Hosts[j].Segments[k].Page, Hash: ids.Hash(line)})
+		}
+	}
+	return out, also
+}
+
+// restated returns the newest message behind message i in which the user said a line of a
+// text again with another value, and that line; "" if there is none.
+func restated(a *appended, i int, text string) (message int, line string) {
+	for j := len(a.Msgs) - 1; j > i; j-- {
+		m := &a.Msgs[j]
+		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
+			continue
+		}
+		for now := range strings.Lines(transcript.Words(*m)) {
+			now = strings.TrimSpace(now)
+			if len(now) > maxLaterLine {
+				continue
+			}
+			for was := range strings.Lines(text) {
+				if len(was) <= maxLaterLine && summary.Restates(strings.TrimSpace(was), now) {
+					return j, now
+				}
+			}
+		}
+	}
+	return 0, ""
+}

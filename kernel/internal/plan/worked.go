@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/pagevm/toolcall"
+)
+
+// workedTokens bounds the list of files and commands in the carry block, uncalibrated.
+// Chosen on replays, where twice as much shows no more actions what they need.
+const workedTokens = 300
+
+// tried is a file, or a command, that the session has used.
+type tried struct {
+	name   string
+	edited bool
+	// times it was used, last the newest atom that did.
+	times, last int
+}
+
+// rank is how likely it is to be used again: often used, lately used, edited.
+func (w *tried) rank(newest int) float64 {
+	r := math.Cbrt(float64(w.times)) * 50 / float64(50+newest-w.last)
+	if w.edited {
+		r *= 2
+	}
+	return r
+}
+
+// maxCommand is the longest command that is listed, in bytes: what is longer is a script.
+const maxCommand = 120
+
+// workedText lists the files that the session has read and edited and the commands that it
+// ran more than once, the likeliest to be needed again first, as far as nothing that stays
+// names them. A path or a command is cheap to say and dear to find again.
+func (m *measured) workedText(gone func(i int) bool) string {
+	files, commands := map[string]*tried{}, map[string]*tried{}
+	stays := map[string]bool{}
+	newest := 0
+	for i := range m.Msgs {
+		newest = m.Places[i].Atom
+		for j := range m.Msgs[i].Parts {
+			c := m.Msgs[i].Parts[j].Call
+			if c == nil {
+				continue
+			}
+			kind, paths := toolcall.Classify(c.Name, c.Input)
+			for _, p := range paths {
+				if !visible.Name(p) {
+					continue
+				}
+				use(files, p, newest, kind == toolcall.CallEdit)
+				stays[p] = stays[p] || !gone(i)
+			}
+			if cmd := toolcall.Command(c.Name, c.Input); cmd != "" && len(cmd) <= maxCommand && visible.Name(cmd) {
+				use(commands, cmd, newest, false)
+				stays[cmd] = stays[cmd] || !gone(i)
+			}
+		}
+	}
+	for name, c := range commands {
+		if c.times < 2 {
+			delete(commands, name)
+		}
+	}
+	room := workedTokens
+	var b strings.Builder
+	list := func(title string, all map[string]*tried, room int) int {
+		first := true
+		for _, w := range ranked(all, stays, newest) {
+			line := "\n- " + m.Mask.Text(w.name)
+			if w.edited {
+				line += " (edited)"
+			}
+			n := m.Count.Text(line)
+			if n > room {
+				break
+			}
+			if first {
+				b.WriteString("\n" + title)
+				first = false
+			}
+			b.WriteString(line)
+			room -= n
+		}
+		return room
+	}
+	room = list("Commands run more than once:", commands, room/4) + room - room/4
+	list("Files read or edited that nothing below names:", files, room)
+	return b.String()
+}
+
+func use(all map[string]*tried, name string, atom int, edited bool) {
+	w := all[name]
+	if w == nil {
+		w = &tried{name: name}
+		all[name] = w
+	}
+	w.times++
+	w.last, w.edited = atom, w.edited || edited
+}
+
+// ranked are those that nothing that stays names, best first.
+func ranked(all map[string]*tried, stays map[string]bool, newest int) []*tried {
+	var out []*tried
+	for name, w := range all {
+		if !stays[name] {
+			out = append(out, w)
+		}
+	}
+	slices.SortFunc(out, func(a, b *tried) int {
+		return cmp.Or(cmp.Compare(b.rank(newest), a.rank(newest)), cmp.Compare(a.name, b.name))
+	})
+	return out
+}

@@ -1,0 +1,266 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/consolidation/history"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// History says what a file or an entry was, by what runs did and saw, by the marks in files,
+// and by what else keeps versions of them. It changes nothing.
+func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at time.Time) (*maintenance.History, error) {
+	req.Path = path.Clean(req.Path)
+	r, unlock, err := k.begin(ctx, kindSeen, at, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	p := &past{run: r, ctx: ctx, elsewhere: req.Versions, known: map[string][]history.State{}, out: &maintenance.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
+	states, err := p.states(req.Path)
+	if err != nil {
+		return nil, err
+	}
+	now := &states[len(states)-1]
+	switch {
+	case len(states) == 1 && now.Absent:
+		return nil, fmt.Errorf("%s: %w", req.Path, maintenance.ErrNoHistory)
+	case markdownstore.Parse(req.Path, now.Text).Binary:
+		return nil, fmt.Errorf("%s: %w", req.Path, maintenance.ErrNoText)
+	}
+	if err := p.trace(now); err != nil {
+		return nil, err
+	}
+	for i := range states {
+		if states[i].Unkept {
+			p.out.Unkept++
+		}
+	}
+	p.show(&req)
+	return p.out, ctx.Err()
+}
+
+// past is what is known of files, while one history is asked for.
+type past struct {
+	*run
+	ctx       context.Context
+	elsewhere maintenance.Versions
+	known     map[string][]history.State
+	snap      *consolidation.Snapshot
+	out       *maintenance.History
+}
+
+// trace finds the versions.
+func (p *past) trace(now *history.State) error {
+	rec, unread, err := p.record()
+	if err != nil {
+		return err
+	}
+	src := history.Source{States: p.states, Origin: rec.Origin, Successor: p.successor}
+	if p.out.Line == 0 {
+		p.out.Versions, err = history.OfFile(src, p.out.Path)
+	} else {
+		versions, e, failed := history.OfEntry(src, p.out.Path, p.out.Line)
+		if failed != nil {
+			return failed
+		}
+		if e == nil {
+			return noLine(p.out.Path, now.Text, p.out.Line)
+		}
+		p.out.Versions, p.out.Line, p.out.EndLine, p.out.Text = versions, e.StartLine, e.EndLine, e.Text
+	}
+	if err == nil {
+		err = unread()
+	}
+	return err
+}
+
+// noLine says that no entry is on a line of a text, and where the nearest one is.
+func noLine(path, text string, line int) error {
+	e := &maintenance.NoLineError{Path: path, Line: line, Lines: strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1}
+	if text == "" {
+		e.Lines = 0
+	}
+	for _, x := range consolidation.Entries(markdownstore.Parse(path, text)) {
+		if d := x.StartLine - line; e.Near == 0 || max(d, -d) < max(e.Near-line, line-e.Near) {
+			e.Near = x.StartLine
+		}
+	}
+	return e
+}
+
+// show hides secrets, and leaves out what was not asked for.
+func (p *past) show(req *maintenance.HistoryRequest) {
+	out := p.out
+	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
+		out.Versions = out.Versions[:req.Limit]
+	}
+	out.Text = p.Masker.Text(out.Text)
+	for i := range out.Versions {
+		v := &out.Versions[i]
+		v.Text, v.Author, v.Subject = p.Masker.Text(v.Text), p.Masker.Text(v.Author), p.Masker.Text(v.Subject)
+		if req.Diff && v.Before != v.After {
+			v.Diff = diffOf(p.Masker.Text(v.Before), p.Masker.Text(v.After))
+		}
+	}
+	out.Failed = p.Masker.Text(out.Failed)
+}
+
+// diffOf is how one text differs from another one, as a unified diff without its head.
+func diffOf(before, after string) string {
+	whole := func(s string) []byte {
+		if s = strings.ReplaceAll(s, "\r\n", "\n"); s != "" && !strings.HasSuffix(s, "\n") {
+			s += "\n"
+		}
+		return []byte(s)
+	}
+	d := string(diff.Diff("before", whole(before), "after", whole(after)))
+	for range 3 {
+		_, d, _ = strings.Cut(d, "\n")
+	}
+	return d
+}
+
+// states are what a file was, oldest first; the last is what it is.
+func (p *past) states(file string) ([]history.State, error) {
+	if s, ok := p.known[file]; ok {
+		return s, p.ctx.Err()
+	}
+	now := history.State{Kind: history.Now, Absent: true, Time: p.promise.Time}
+	l, err := p.Files.ReadFile(file)
+	switch {
+	case err == nil:
+		now = history.State{Kind: history.Now, Text: l.Text, Hash: l.Hash, Time: l.ModTime.UTC()}
+	case errors.Is(err, fs.ErrNotExist):
+	case file != p.out.Path && errors.Is(err, markdownstore.ErrDenied):
+		p.known[file] = nil
+		return nil, nil
+	default:
+		return nil, err
+	}
+	var all []history.State
+	for i := range p.log {
+		s, err := p.ofRun(&p.log[i], file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s...)
+	}
+	all = append(all, p.revisions(file)...)
+	p.known[file] = history.Merge(append(all, now))
+	return p.known[file], p.ctx.Err()
+}
+
+// ofRun are what a file was before and after a run.
+func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
+	also := func() (paths []string, err error) {
+		for i := range l.run.Steps {
+			paths = append(paths, l.run.Steps[i].Path)
+		}
+		return paths, nil
+	}
+	add := func(s history.State, text func() (string, error)) {
+		if err != nil {
+			return
+		}
+		var failed error
+		if s.Text, failed = text(); errors.Is(failed, fs.ErrNotExist) {
+			s.Unkept = true
+		} else {
+			err = failed
+		}
+		if s.Hash == "" && !s.Unkept {
+			s.Hash = store.Sum([]byte(s.Text))
+		}
+		out = append(out, s)
+	}
+	if l.run.Kind == kindSeen {
+		for _, m := range l.run.Reads {
+			if m.Path == path {
+				add(history.State{Time: l.run.Time, Kind: history.Seen, Hash: m.Hash}, func() (string, error) { return p.backup(m.Hash) })
+			}
+		}
+		return out, err
+	}
+	for i := range l.run.Steps {
+		st := &l.run.Steps[i]
+		if st.Path != path {
+			continue
+		}
+		if st.Before == "" {
+			out = append(out, history.State{Time: l.run.Time.Add(-1), Kind: history.Seen, Absent: true})
+		} else {
+			add(history.State{Time: st.Since, Kind: history.Seen, Hash: st.Before}, func() (string, error) { return p.backup(st.Before) })
+		}
+		if l.done == nil || slices.ContainsFunc(l.done.Kept, func(s string) bool { return strings.HasPrefix(s, path+": ") }) {
+			continue
+		}
+		add(history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Hash: l.done.Files[path], ID: l.id, Undoes: l.run.Undoes, Also: also}, func() (string, error) { return p.after(st) })
+	}
+	return out, err
+}
+
+// after is what a step made of its file.
+func (p *past) after(st *step) (string, error) {
+	if st.After != "" {
+		return p.backup(st.After)
+	}
+	before, err := p.backup(st.Before)
+	if err != nil || st.Clear {
+		return p.Buffer.Foreign(before), err
+	}
+	added, err := p.backup(st.Add)
+	if err != nil {
+		return "", err
+	}
+	if before = strings.TrimRight(before, "\n"); before != "" {
+		before += "\n\n"
+	}
+	return before + strings.Trim(added, "\n") + "\n" + markerOf(st.ID) + "\n", nil
+}
+
+// revisions are what a file was elsewhere. That they can't be had is told, and the rest is
+// shown without them.
+func (p *past) revisions(path string) []history.State {
+	if p.elsewhere == nil {
+		return nil
+	}
+	revs, err := p.elsewhere.Of(p.ctx, path)
+	if err != nil && p.out.Failed == "" {
+		p.out.Failed = err.Error()
+	}
+	var out []history.State
+	for _, v := range slices.Backward(revs) {
+		s := history.State{Time: v.Time, Kind: history.Committed, Text: v.Text, Absent: v.Absent, ID: v.ID, Author: v.Author, Subject: v.Subject}
+		if !v.Absent {
+			s.Hash = store.Sum([]byte(v.Text))
+		}
+		s.Also = func() ([]string, error) { return p.elsewhere.Together(p.ctx, v.ID) }
+		out = append(out, s)
+	}
+	p.out.Elsewhere = p.out.Elsewhere || len(out) > 0
+	return out
+}
+
+// successor is the entry of today that says that it takes the place of another one.
+func (p *past) successor(path string, e *consolidation.Entry) string {
+	if p.snap == nil {
+		var err error
+		if p.snap, err = p.Snapshot(p.ctx); err != nil {
+			return ""
+		}
+	}
+	return p.snap.SuccessorOf(path, e)
+}

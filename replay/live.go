@@ -1,0 +1,143 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// LivePolicies lists the policies that a conversation can be held under: all but those
+// that have to know how it ends.
+func LivePolicies() []string {
+	return slices.DeleteFunc(Policies(), func(name string) bool { return name == Oracle || name == AsRecorded })
+}
+
+// Live plans the calls of a conversation that goes on, under one policy.
+type Live struct {
+	rec  *recording
+	by   policy
+	plan string // id of the kernel's last plan
+}
+
+// Sent is what a policy sends for a call, and what that costs.
+type Sent struct {
+	Messages []memkernel.Message
+	Markers  []transcript.Marker
+	// Call has the tokens and dollars of the input side.
+	Call   Call
+	output *float64
+}
+
+// CostUSD is the whole price of the call with an answer of so many tokens, nil if it is
+// unknown.
+func (s *Sent) CostUSD(answer int) *float64 {
+	b := bill{}
+	b.add(answer, s.output)
+	return add(s.Call.CostUSD, b.usd())
+}
+
+// NewLive begins a conversation. Of the options those count that say how a session is
+// planned, and Summary. Model must be given; FixedTokens is what the host sends beside
+// the messages.
+func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
+	base, _, err := ParsePolicy(name)
+	if err != nil {
+		return nil, fmt.Errorf("live: %w", err)
+	}
+	if !slices.Contains(LivePolicies(), base) {
+		return nil, fmt.Errorf("live: %s has to know the whole session: replay a recorded one under it", name)
+	}
+	rec, err := recordMessages(nil, nil, opt)
+	if err != nil {
+		return nil, fmt.Errorf("live %s: %w", name, err)
+	}
+	by, err := newPolicy(ctx, name, rec, 0)
+	if err != nil {
+		return nil, fmt.Errorf("live %s: %w", name, err)
+	}
+	return &Live{rec: rec, by: by}, nil
+}
+
+// Plan says what to send. Messages are the whole conversation, those of the call before
+// with what came since; the last is not the model's.
+func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.Time) (*Sent, error) {
+	r := l.rec
+	if len(messages) < len(r.msgs) {
+		return nil, fmt.Errorf("live: %d messages, there were %d before: hand in the whole conversation", len(messages), len(r.msgs))
+	}
+	for i := len(r.msgs); i < len(messages); i++ {
+		r.add(messages[i])
+	}
+	n := len(r.calls)
+	r.calls = append(r.calls, transcript.Call{Index: len(messages), Start: now, End: now})
+	pr, err := l.by.plan(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	l.plan = pr.plan
+	m := r.model(now)
+	out := &Sent{Messages: pr.messages, Markers: pr.markers, Call: pr.call, output: m.TierFor(pr.bill.Total()).Output}
+	out.Call.price(pr.bill, m, r.opt.FixedTokens, r.sum(r.seen(n), r.end(n)), pr.extra)
+	return out, nil
+}
+
+// add takes a message in.
+func (r *recording) add(m memkernel.Message) {
+	m.Usage = nil
+	r.items = append(r.items, r.item(fmt.Sprintf("m%d", len(r.msgs)), m))
+	r.msgs = append(r.msgs, m)
+}
+
+// Observe tells the kernel how the conversation stands after a call; other policies have
+// nobody to tell.
+func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage *memkernel.Usage, now time.Time) error {
+	p, ok := l.by.(*kernelPolicy)
+	if !ok {
+		return nil
+	}
+	_, err := p.k.ObserveTurn(ctx, kernel.Turn{SessionKey: Session, Model: l.rec.opt.Model, Messages: messages, PlanID: l.plan, Usage: usage, Now: now})
+	return err
+}
+
+// Restart is the end of the host's process and the begin of another, which has the same
+// conversation: the kernel is opened anew on its state. Other policies keep theirs.
+func (l *Live) Restart(ctx context.Context) error {
+	if p, ok := l.by.(*kernelPolicy); ok {
+		return errors.Join(p.k.Close(), p.open(ctx))
+	}
+	return nil
+}
+
+// Kernel is the kernel that plans, nil under other policies.
+func (l *Live) Kernel() *kernel.Kernel {
+	if p, ok := l.by.(*kernelPolicy); ok {
+		return p.k
+	}
+	return nil
+}
+
+// Close ends the conversation.
+func (l *Live) Close() error { return l.by.close() }
+
+// markers turns breakpoints into positions in a request of these blocks.
+func markers(blocks []cachelayout.Block, bps []cachelayout.Breakpoint) []transcript.Marker {
+	var out []transcript.Marker
+	for _, b := range bps {
+		m := transcript.Marker{Message: blocks[b.Block].Message, Part: transcript.LastPart, TTL: "5m"}
+		if b.TTL >= time.Hour {
+			m.TTL = "1h"
+		}
+		if m.Message == cachelayout.MessageSystem {
+			m.Message = transcript.MarkerSystem
+		}
+		out = append(out, m)
+	}
+	return out
+}

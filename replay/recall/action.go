@@ -1,0 +1,179 @@
+package recall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel"
+)
+
+// Action is a tool call judged by what it needed from its prompt. An input token is a
+// path, identifier, number, hash or quoted string of the call's input that occurs
+// earlier in the session, however recently; what occurs nowhere is the model's own and
+// no prompt can be asked for it.
+type Action struct {
+	Tool string
+	// Tokens are the input tokens; Lacked are those that stand nowhere in the prompt.
+	// An action without input tokens is in no share.
+	Tokens int
+	Lacked []string
+	// Distance is how far back the newest occurrence of its farthest input token is,
+	// in tokens of three characters.
+	Distance int
+	// Edits are the edits of the call that replace a line which was seen before,
+	// Blind those of which such a line is not in the prompt, word for word.
+	Edits, Blind int
+}
+
+// Ready reports whether all that the action needed stood in its prompt.
+func (a *Action) Ready() bool { return len(a.Lacked) == 0 }
+
+// leastAnchor is the length of a line, in characters, from which on it has to be shown
+// for an edit not to be blind: a brace alone tells nothing about what is replaced.
+const leastAnchor = 4
+
+// Actions judges the tool calls of m, an assistant's message that is not yet in the
+// history, against the prompt of its call.
+func (t *Tracker) Actions(p *Prompt, m memkernel.Message) []Action {
+	var out []Action
+	c := call{Tracker: t, prompt: p}
+	for i := range m.Parts {
+		in := m.Parts[i].Call
+		if m.Parts[i].Kind != memkernel.PartToolUse || in == nil {
+			continue
+		}
+		a := Action{Tool: in.Name}
+		far := len(t.hist.text)
+		for _, tok := range distinct(strings.Join(inputLeaves(in), "\n")) {
+			newest := -1
+			c.occurrences(tok.text, tok.quoted, func(pos int) bool { newest = pos; return false })
+			if newest < 0 {
+				continue
+			}
+			a.Tokens++
+			far = min(far, newest)
+			if !p.Contains(tok.text) {
+				a.Lacked = append(a.Lacked, tok.text)
+			}
+		}
+		a.Distance = utf8.RuneCount(t.hist.text[far:]) / 3
+		for _, old := range oldTexts(in) {
+			seen, blind := t.edit(p, old)
+			a.Edits += one(seen)
+			a.Blind += one(blind)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// edit reports whether any of the lines that an edit replaces was seen before, and
+// whether any of these is not in the prompt.
+func (t *Tracker) edit(p *Prompt, old []string) (seen, blind bool) {
+	for _, line := range old {
+		line = strings.TrimSpace(line)
+		if utf8.RuneCountInString(line) < leastAnchor || !t.hist.contains(line) {
+			continue
+		}
+		seen, blind = true, blind || !p.Contains(line)
+	}
+	return seen, blind
+}
+
+// EditPlaces lists, for every line that the edits of m replace and that was seen before,
+// the places where it is, newest first, each once. Call it before m is appended.
+func (t *Tracker) EditPlaces(m memkernel.Message) [][]Place {
+	var out [][]Place
+	for i := range m.Parts {
+		if c := m.Parts[i].Call; m.Parts[i].Kind == memkernel.PartToolUse && c != nil {
+			for _, old := range oldTexts(c) {
+				for _, line := range old {
+					if places := t.lineAt(strings.TrimSpace(line)); len(places) > 0 {
+						out = append(out, places)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (t *Tracker) lineAt(line string) (places []Place) {
+	if utf8.RuneCountInString(line) < leastAnchor {
+		return nil
+	}
+	t.hist.each(line, func(pos int) bool {
+		if at := t.place(pos); len(places) == 0 || places[len(places)-1] != at {
+			places = append(places, at)
+		}
+		return true
+	})
+	return places
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// oldTexts lists the old text of each edit of a call, as lines. Edits are tool inputs
+// with an old text, lists of them under "edits", and hunks of patches in the
+// "*** Begin Patch" format.
+func oldTexts(c *memkernel.ToolCall) [][]string {
+	var out [][]string
+	if !c.Custom {
+		out = inputOld(json.RawMessage(c.Input))
+	}
+	for _, s := range inputLeaves(c) {
+		out = append(out, patchOld(s)...)
+	}
+	return out
+}
+
+// oldKeys are the input fields that hold an edit's old text.
+var oldKeys = [...]string{"old_string", "oldString", "oldText", "old_text", "old_str"}
+
+func inputOld(raw json.RawMessage) [][]string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(raw, &in) != nil {
+		return nil
+	}
+	var out [][]string
+	for _, k := range oldKeys {
+		var s string
+		if json.Unmarshal(in[k], &s) == nil && s != "" {
+			out = append(out, strings.Split(s, "\n"))
+		}
+	}
+	var edits []json.RawMessage
+	if json.Unmarshal(in["edits"], &edits) == nil {
+		for _, e := range edits {
+			out = append(out, inputOld(e)...)
+		}
+	}
+	return out
+}
+
+// patchOld reads hunks: lines that stay or go are the old text.
+func patchOld(s string) [][]string {
+	_, s, ok := strings.Cut(s, "*** Begin Patch\n")
+	if !ok {
+		return nil
+	}
+	var out [][]string
+	var old []string
+	for line := range strings.SplitSeq(s, "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "*** "):
+			out, old = append(out, old), nil
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"):
+			old = append(old, line[1:])
+		}
+	}
+	out = append(out, old)
+	return slices.DeleteFunc(out, func(lines []string) bool { return len(lines) == 0 })
+}
