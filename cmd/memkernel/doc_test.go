@@ -181,7 +181,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"bench", "economics", "-t", short, "--room", "64k", "--regime", "claude-5m", "--no-curve"},
 		{"bench", "economics", "--economy", "-t", short},
 		{"plan", "-t", short, "--economy", "keep"},
-		{"bench", "paging"},
+		{"bench", "paging", "--no-kernel"},
 		{"bench", "paging", "--workload", "starvation", "--policy", "clawvm"},
 		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"bench", "paging", "--replay", trace},
