@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 
 	"bench":           {},
 	"bench/peers":     {"budget", "judge/relevance", "kernel", "retrieval", "retrieval/foreign"},
-	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent"},
+	"bench/represent": {".", "budget", "pagevm", "pagevm/mask", "pagevm/represent", "pagevm/toolcall"},
 	"bench/reuse":     {".", "pagevm", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
 
 	"budget": {},

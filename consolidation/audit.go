@@ -46,6 +46,7 @@ func checks() []health.Check[*auditor] {
 		look(health.Links, "links and references lead somewhere", (*auditor).links),
 		look(health.Duplicates, "nothing is said twice in one place", (*auditor).duplicates),
 		look(health.Contradictions, "files agree with each other", (*auditor).contradictions),
+		look(health.Drift, "facts agree with what they come from", (*auditor).drift),
 		look(health.Secrets, "no secrets", (*auditor).secrets),
 		look(health.Conflicts, "no marks of a merge conflict", (*auditor).conflicts),
 		look(health.Encoding, "text is sound UTF-8", (*auditor).encoding),

@@ -67,6 +67,12 @@ func TestEachCheckFiresAlone(t *testing.T) {
 		{"near duplicate", "nearly repeats MEMORY.md:12", health.Duplicates, with(map[string]string{
 			"MEMORY.md": "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug or belongs elsewhere.\n",
 			"TOOLS.md":  "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug, or belongs somewhere.\n"}), "TOOLS.md:8", nil},
+		{"changed source", "now says", health.Drift, with(map[string]string{
+			"MEMORY.md":       "+\n- [tool-config] The staging proxy listens on port 8443 <!-- from memory/ports.md#L7 -->\n",
+			"memory/ports.md": "+\n- The staging proxy listens on port 9443\n"}), "MEMORY.md:12", nil},
+		{"struck source", "superseded", health.Drift, with(map[string]string{
+			"MEMORY.md":       "+\n- The staging proxy listens on port 8443 <!-- from memory/ports.md#L7 -->\n",
+			"memory/ports.md": "+\n- ~~The staging proxy listens on port 8443~~\n"}), "MEMORY.md:12", nil},
 		{"secret", "rule github", health.Secrets, with(map[string]string{"memory/ports.md": "+\nThe token is " + secret + " for now.\n"}), "memory/ports.md:7", nil},
 		{"conflict", "both sides", health.Conflicts, with(map[string]string{"SOUL.md": "# S\n\n<<<<<<< HEAD\nBe kind.\n=======\nBe quick.\n>>>>>>> other\n"}), "SOUL.md:3-7", nil},
 		{"invalid UTF-8", "no UTF-8", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nSk\xe5rven\n"}), "SOUL.md:3", nil},

@@ -141,6 +141,9 @@ var leadMark = lazyregexp.New(`^\s*(?:\d{1,3}[.)]\s+|\*\s+)`)
 // label of its list where that says what the items are.
 func aboutSubject(text, lead string, trail []string) string {
 	if lead != "" && headed(lead) == worthNothing && wordCount(lead) > 1 && wordCount(lead) <= mostLead {
+		if strings.HasPrefix(Key(text), Key(lead)) {
+			return text // it restricts the text, and stands before it for that
+		}
 		return leadMark.ReplaceAllString(strings.ReplaceAll(lead, "**", ""), "") + ": " + text
 	}
 	if s := subject(trail); s != "" && len(codeNames(text)) == 0 {

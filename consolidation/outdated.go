@@ -1,9 +1,11 @@
 package consolidation
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -66,4 +68,109 @@ func (s *Snapshot) each(visit func(*Entry)) {
 			visit(&s.Files[i].Entries[j])
 		}
 	}
+}
+
+const (
+	// saysShare is the share of a fact's words from which an entry of its source still says
+	// it: a promotion leaves words out and adds none. Its numbers must be there in any case.
+	saysShare = 0.8
+	// wasShare is the share from which an entry is what the fact was made of, changed since,
+	// if it stands where that stood; elsewhere it takes wasElsewhere.
+	wasShare     = 0.35
+	wasElsewhere = 0.5
+)
+
+// drift finds the facts whose source was changed since they were promoted, so that it says
+// something else, or is marked as superseded. What has left its file has no more say.
+func (a *auditor) drift() {
+	a.snap.each(func(e *Entry) {
+		f := a.snap.File(e.Path)
+		if f == nil || !f.Evergreen() || e.State == StateSuperseded {
+			return
+		}
+		for _, ref := range e.From {
+			if now := a.snap.changedSource(e, ref); now != nil {
+				a.drifted(e, now)
+				return
+			}
+		}
+	})
+}
+
+// changedSource returns what stands now in the place of what a fact was made of, nil if its
+// source still says the fact, or nothing like it.
+func (s *Snapshot) changedSource(e *Entry, ref string) *Entry {
+	path, at, found := strings.Cut(ref, "#L")
+	if !found || path == e.Path {
+		return nil
+	}
+	f := s.File(path)
+	if f == nil || f.Err != nil {
+		return nil
+	}
+	at, _, _ = strings.Cut(at, "-")
+	line, fact := number(at), words(e.Plain)
+	var best *Entry
+	most := 0.0
+	for i := range f.Entries {
+		c := &f.Entries[i]
+		said, above := words(c.Plain), words(aboveOf(f, i))
+		own := slices.DeleteFunc(slices.Clone(fact), func(w string) bool { return slices.Contains(above, w) && !slices.Contains(said, w) })
+		share := shareOf(own, said)
+		if share >= saysShare && shareOf(numbers(own), said) == 1 {
+			if c.State != StateSuperseded {
+				return nil
+			}
+			share = 1
+		}
+		least := wasElsewhere
+		if c.StartLine <= line && line <= c.EndLine {
+			least = wasShare
+		}
+		if share >= least && share > most {
+			best, most = c, share
+		}
+	}
+	return best
+}
+
+// aboveOf is what a promotion may put before an entry so that it can be read by itself: its
+// headings, the paragraph that leads to its list, and what restricts it.
+func aboveOf(f *File, i int) string {
+	e := &f.Entries[i]
+	text := strings.Join(e.Trail, " ")
+	for j := i - 1; j >= 0 && sameTrail(&f.Entries[j], e); j-- {
+		if f.Entries[j].Kind != markdownstore.UnitItem {
+			text += " " + f.Entries[j].Plain
+			break
+		}
+	}
+	for j := i + 1; j < len(f.Entries) && sameTrail(e, &f.Entries[j]) && qualifies(f.Entries[j].Plain); j++ {
+		text += " " + f.Entries[j].Plain
+	}
+	return text
+}
+
+// shareOf is the share of words that are among others, 1 if there are none.
+func shareOf(words, among []string) float64 {
+	if len(words) == 0 {
+		return 1
+	}
+	n := 0
+	for _, w := range words {
+		if slices.Contains(among, w) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(words))
+}
+
+func (a *auditor) drifted(e, now *Entry) {
+	says := fmt.Sprintf("now says %q", a.excerpt(now.Plain))
+	if now.State == StateSuperseded {
+		says = fmt.Sprintf("is marked there as superseded: %q", a.excerpt(now.Plain))
+	}
+	a.add(health.Finding{Severity: health.Warning, Place: health.Lines(e.Path, e.StartLine, e.EndLine), Others: []health.Place{health.Lines(now.Path, now.StartLine, now.EndLine)},
+		What: fmt.Sprintf("says %q, which comes from %s:%d, and that %s", a.excerpt(e.Plain), now.Path, now.StartLine, says),
+		Hint: "correct the one that is wrong; if the fact was reworded on purpose, take its source mark away"})
 }

@@ -18,19 +18,15 @@ type kernelPolicy struct {
 	rec      *recording
 	lowWater int
 	economy  cachelayout.Economy
+	repeats  kernel.Repeats
 	k        *kernel.Kernel
 }
 
-func newKernelPolicy(ctx context.Context, rec *recording, lowWater int, economy cachelayout.Economy) (*kernelPolicy, error) {
-	if rec.opt.Scratch == "" {
-		return nil, errors.New("the memkernel policy needs a scratch folder for its state")
-	}
-	p := &kernelPolicy{rec: rec, lowWater: lowWater, economy: economy}
-	return p, p.open(ctx)
-}
-
 func (p *kernelPolicy) open(ctx context.Context) error {
-	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy})
+	if p.rec.opt.Scratch == "" {
+		return errors.New("the memkernel policy needs a scratch folder for its state")
+	}
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy, Repeats: p.repeats})
 	p.k = k
 	return err
 }

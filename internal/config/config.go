@@ -15,6 +15,7 @@ import (
 // below is in its doc tag.
 type Config struct {
 	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money: save cuts early and keeps little, keep cuts only where the window forces it and keeps as much as may stand; a number is between them, with balanced at 0.5. memkernel config economy says what each has cost and kept."`
+	Repeats       string              `key:"repeats" experimental:"yes" default:"whole" of:"whole|once" doc:"How a result is shown that has lines of an earlier one of the same file or command: whole, or once, which names the lines that stand whole in the same prompt, and shows what is new."`
 	Plan          Plan                `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
 	Output        Output              `key:"output" doc:"How results are shown."`
 	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`

@@ -48,6 +48,7 @@ const (
 	Links          Code = "links"
 	Duplicates     Code = "duplicates"
 	Contradictions Code = "contradictions"
+	Drift          Code = "drift"
 	Secrets        Code = "secrets"
 	Conflicts      Code = "conflict_markers"
 	Encoding       Code = "encoding"

@@ -142,6 +142,7 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	case notesWait(d, cache):
 		showNotes(d, delta, cache)
 	}
+	showOnce(d)
 	settleCuts(d)
 	if len(d.pressed) > 0 && d.Made.Cut == nil {
 		d.settled = -1 // nothing became of it

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/memkernel/memkernel/pagevm"
+import (
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
+)
 
 // ownSize remembers that a page stands with a text of its own size.
 func ownSize(d *deciding, page string) {
@@ -57,6 +60,9 @@ func settleSegment(d *deciding, i, j int, it *pagevm.Item) {
 	s := &d.Hosts[i].Segments[j]
 	if s.First = pagevm.Full; it == nil {
 		return
+	}
+	if it.Level == pagevm.Compressed && represent.Refers(d.Text(it.Hash)) {
+		return // what it names may leave
 	}
 	s.First = it.Level
 	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !d.Places[i].Closed) {

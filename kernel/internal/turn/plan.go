@@ -163,7 +163,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	if err != nil {
 		faults = append(faults, fault.Fault{Code: fault.Project, Detail: err.Error()})
 	}
-	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy,
+	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Once: d.Once,
 		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,

@@ -48,7 +48,9 @@ type Desk struct {
 	LowWater int
 	// Economy is that of calls that name none.
 	Economy cachelayout.Economy
-	Now     func() time.Time
+	// Once: results name the lines that stand in the prompt already.
+	Once bool
+	Now  func() time.Time
 }
 
 // Counter asks a provider how many tokens a request body would be.
