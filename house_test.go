@@ -57,6 +57,8 @@ var arrows = map[string][]string{
 	"embed/embedtest": {"embed"},
 	"embed/static":    {},
 
+	"examples/tasks": {".", "cachelayout", "internal/atomicfile", "internal/display", "judge/solve", "replay", "transcript"},
+
 	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec", "internal/dates"},
 	"index/analysis":      {},
 	"index/internal/drv":  {},

@@ -90,14 +90,16 @@ func RunAll(ctx context.Context, s Suite) (*Report, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	r := &Report{Outcomes: out}
+	r := &Report{}
 	for i := range out {
-		r.count(&out[i])
+		r.Add(out[i])
 	}
 	return r, nil
 }
 
-func (r *Report) count(o *Outcome) {
+// Add counts an outcome.
+func (r *Report) Add(o Outcome) {
+	r.Outcomes = append(r.Outcomes, o)
 	i := slices.IndexFunc(r.Rows, func(w Row) bool { return w.Window == o.Window && w.Policy == o.Policy })
 	if i < 0 {
 		i = len(r.Rows)

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +18,10 @@ import (
 type Options struct {
 	// PriceModel is whose prices and cache rules the bill has.
 	PriceModel string
-	// Model answers; nil is [Reader].
+	// Model answers; nil is [Reader]. API is the one that requests are made for, Anthropic's
+	// if it is "".
 	Model Model
+	API   transcript.Format
 	// Scratch is a folder for the kernel's state; "" is one of its own, removed behind it.
 	Scratch string
 }
@@ -56,6 +57,9 @@ func Run(ctx context.Context, t *Task, policy string, o Options) (out Outcome, e
 	out = Outcome{Task: t, Policy: policy}
 	if o.Model == nil {
 		o.Model = Reader{}
+	}
+	if o.API == "" {
+		o.API = transcript.FormatAnthropic
 	}
 	if o.Scratch == "" {
 		if o.Scratch, err = os.MkdirTemp("", "memkernel-solve-"); err != nil {
@@ -178,12 +182,12 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 	if sent.Call.Cut != "" {
 		l.Cuts++
 	}
-	body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: l.opt.PriceModel, Tools: l.tools(), Messages: sent.Messages, Markers: sent.Markers,
+	body, _, err := transcript.Render(l.opt.API, &transcript.Request{Model: l.opt.PriceModel, Tools: l.tools(), Messages: sent.Messages, Markers: sent.Markers,
 		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, MaxTokens: 4096})
 	if err != nil {
 		return nil, fmt.Errorf("solve: %w", err)
 	}
-	answer, err := l.opt.Model.Answer(ctx, transcript.FormatAnthropic, body)
+	answer, err := l.opt.Model.Answer(ctx, l.opt.API, body)
 	if err != nil {
 		return nil, err
 	}
@@ -205,16 +209,14 @@ func (l *loop) call(ctx context.Context) (*Answer, error) {
 
 // tools are the task's, and under the kernel the one that follows a pointer.
 func (l *loop) tools() (out []memkernel.Tool) {
+	openai := l.opt.API == transcript.FormatOpenAI
 	for _, t := range own {
-		out = append(out, memkernel.Tool{Name: t.name, Raw: t.definition(false)})
+		out = append(out, memkernel.Tool{Name: t.name, Raw: definition(openai, t.name, t.about, t.schema())})
 	}
 	if set := l.set(); set != nil {
 		for _, d := range set.Definitions() {
 			if d.Name == tools.PageExpand {
-				raw, err := json.Marshal(map[string]any{"name": d.Name, "description": d.Description, "input_schema": d.Schema})
-				if err == nil {
-					out = append(out, memkernel.Tool{Name: d.Name, Raw: string(raw)})
-				}
+				out = append(out, memkernel.Tool{Name: d.Name, Raw: definition(openai, d.Name, d.Description, d.Schema)})
 			}
 		}
 	}

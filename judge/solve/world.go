@@ -73,20 +73,24 @@ var own = []tool{
 	{"run", "Run a command.", []string{"command"}},
 }
 
-// definition is the tool's JSON for an API.
-func (t tool) definition(openai bool) string {
+// schema is what the tool takes.
+func (t tool) schema() map[string]any {
 	args := map[string]any{}
 	for _, a := range t.args {
 		args[a] = map[string]string{"type": "string"}
 	}
-	schema := map[string]any{"type": "object", "properties": args, "required": t.args}
-	d := map[string]any{"name": t.name, "description": t.about, "input_schema": schema}
+	return map[string]any{"type": "object", "properties": args, "required": t.args}
+}
+
+// definition is a tool as JSON for an API.
+func definition(openai bool, name, about string, schema any) string {
+	d := map[string]any{"name": name, "description": about, "input_schema": schema}
 	if openai {
-		d = map[string]any{"type": "function", "function": map[string]any{"name": t.name, "description": t.about, "parameters": schema}}
+		d = map[string]any{"type": "function", "function": map[string]any{"name": name, "description": about, "parameters": schema}}
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
-		panic(err) // maps of strings
+		panic(err) // maps of strings, and schemas that were JSON
 	}
 	return string(raw)
 }
