@@ -20,7 +20,8 @@ type CurateOptions struct {
 	// NearDuplicate is the share of their words, in threes, from which two entries
 	// say the same.
 	NearDuplicate float64
-	// Model may reword and drop what was chosen, within bounds. Nil asks nobody.
+	// Model may reword, merge and drop what was chosen, and say what of memory it replaces,
+	// within bounds. Nil asks nobody.
 	Model summary.Model
 	// Extra gives what is known of a day beside its log.
 	Extra func(day string) ([]consolidation.Extra, error)
@@ -68,7 +69,9 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Cura
 		}
 	}
 	hide() // before it is sent anywhere, and what comes back as well
-	r.advise(ctx, opt, out)
+	if err := r.advise(ctx, opt, snap, out); err != nil {
+		return nil, err
+	}
 	hide()
 	if !opt.Apply {
 		return out, nil
@@ -161,20 +164,31 @@ const (
 	adviceBytes  = 32 << 10
 )
 
-// advise lets a model reword and drop entries, within bounds. Whatever goes wrong, they
-// stand as they were chosen.
-func (r *run) advise(ctx context.Context, opt *CurateOptions, out *maintenance.Curated) {
+// advise lets a model reword, merge and drop entries, and name what of memory they replace,
+// within bounds. Whatever goes wrong with the model, they stand as they were chosen.
+func (r *run) advise(ctx context.Context, opt *CurateOptions, snap *consolidation.Snapshot, out *maintenance.Curated) error {
 	out.Advice.Refused = []string{}
 	if opt.Model == nil || len(out.Entries) == 0 {
-		return
+		return nil
+	}
+	record, unread, err := r.record()
+	if err != nil {
+		return err
+	}
+	held := snap.Held(out.Entries, record)
+	if err := unread(); err != nil {
+		return err
+	}
+	for i := range held {
+		held[i].Text = r.Masker.Text(held[i].Text)
 	}
 	a := &out.Advice
 	a.Model, a.Reason = opt.Model.Name(), summary.ReasonOK
 	ctx, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
-	p := summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries), MaxTokens: adviceTokens, Limit: adviceBytes}
+	p := summary.Prompt{System: consolidation.AdviceSystem, User: consolidation.AdviceUser(out.Entries, held), MaxTokens: adviceTokens, Limit: adviceBytes}
 	answer, e := r.ask(ctx, opt.Model, opt.Apply, p, func(answer string) error {
-		entries, done, err := consolidation.Advise(out.Entries, answer)
+		entries, done, err := consolidation.Advise(out.Entries, held, answer)
 		if err == nil {
 			out.Entries, a.Advised = entries, *done
 		}
@@ -183,9 +197,10 @@ func (r *run) advise(ctx context.Context, opt *CurateOptions, out *maintenance.C
 	a.InputTokens, a.OutputTokens = answer.InputTokens, answer.OutputTokens
 	if e != nil {
 		a.Reason, a.Detail = e.Reason, r.Masker.Text(e.Err.Error())
-		return
+		return nil
 	}
 	for i := range a.Refused {
 		a.Refused[i] = r.Masker.Text(a.Refused[i])
 	}
+	return nil
 }
