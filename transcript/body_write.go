@@ -73,6 +73,16 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	return dst, r.Notes
 }
 
+// WriteTools returns the body with the definitions of some tools waiting, and all else with
+// its bytes.
+func (b *Body) WriteTools(names []string) []byte {
+	tools, m := b.deferred(names), b.member("tools")
+	if tools == "" || m == nil {
+		return []byte(b.raw)
+	}
+	return []byte(b.raw[:m.value.Start] + tools + b.raw[m.value.End:])
+}
+
 // envelope returns the body but for what is sent in the place of its messages.
 func (b *Body) envelope() *wire.Envelope {
 	return &wire.Envelope{Raw: b.raw, Lead: b.raw[b.list.Start:b.lead], Member: b.Member, Messages: b.Messages, Markers: b.markers}
