@@ -4,66 +4,45 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// ToolSearch is how a provider lets definitions of tools wait until a model searches for
-// them.
-type ToolSearch string
-
-const (
-	// SearchNone: the model has no such search.
-	SearchNone ToolSearch = ""
-	// SearchAnthropic leaves a deferred definition out of the prompt, and puts it in where
-	// a search found it.
-	SearchAnthropic ToolSearch = "anthropic"
-	// SearchOpenAI does the same with the parameters: name and description of a deferred
-	// function stand in the prompt.
-	SearchOpenAI ToolSearch = "openai"
-)
-
-// ToolSearchOf returns what a model offers: Claude from 4.5 on, and GPT from 5.4 on. Other
-// models that a provider serves under the same API are not known to.
-func ToolSearchOf(model string) ToolSearch {
-	key := modelKey(model)
-	if rest, ok := strings.CutPrefix(key, "claude-"); ok {
-		family, version, _ := strings.Cut(rest, "-")
-		switch family {
-		case "fable", "mythos", "opus", "sonnet", "haiku":
-			if atLeast(version, "-", 4, 5) {
-				return SearchAnthropic
-			}
-		}
-		return SearchNone
+// SearchesTools reports whether a provider lets definitions of tools wait until the model
+// searches for them: Claude from 4.5 on. OpenAI's search leaves name and description of a
+// function in the prompt, and its allowed_tools leave all: neither is made use of.
+func SearchesTools(model string) bool {
+	rest, ok := strings.CutPrefix(modelKey(model), "claude-")
+	family, version, _ := strings.Cut(rest, "-")
+	switch {
+	case !ok:
+		return false
+	case family == "fable", family == "mythos", family == "opus", family == "sonnet", family == "haiku":
+		return atLeast(version, 4, 5)
 	}
-	if rest, ok := strings.CutPrefix(key, "gpt-"); ok && atLeast(rest, ".", 5, 4) {
-		return SearchOpenAI
-	}
-	return SearchNone
+	return false
 }
 
-// atLeast reports whether a version, its numbers parted by sep, is one or a later one.
-func atLeast(version, sep string, major, minor int) bool {
-	first, rest, _ := strings.Cut(version, sep)
+// atLeast reports whether a version, such as 4-5, is one or a later one.
+func atLeast(version string, major, minor int) bool {
+	first, rest, _ := strings.Cut(version, "-")
 	second, _, _ := strings.Cut(rest, "-")
-	var got [2]int
-	for i, s := range []string{first, second} {
-		if s, _, _ = strings.Cut(s, "-"); s == "" {
-			continue
-		}
-		if _, err := fmt.Sscanf(s, "%d", &got[i]); err != nil {
-			return false
-		}
+	x, err := strconv.Atoi(first)
+	if err != nil {
+		return false
 	}
-	return got[0] > major || got[0] == major && got[1] >= minor
+	y, err := strconv.Atoi(second)
+	if err != nil {
+		y = 0 // a name of a snapshot, or nothing
+	}
+	return x > major || x == major && y >= minor
 }
 
 // DeferTool is a tool as [PlanDefer] sees it.
 type DeferTool struct {
 	Name string `json:"name"`
-	// Tokens is its definition, Stub what of it stays in the prompt where it is deferred.
+	// Tokens is its definition.
 	Tokens int `json:"tokens"`
-	Stub   int `json:"stub,omitempty"`
 	// Keep says why it may not be deferred, "" if it may.
 	Keep string `json:"keep,omitempty"`
 	// Used: it was called in this session. Offered are the earlier sessions that had it,
@@ -246,7 +225,7 @@ func (in *DeferInput) keep(t *DeferTool) string {
 // saves is what leaving a definition out is expected to save. Where nothing is cached it
 // would have been written once.
 func (in *DeferInput) saves(t *DeferTool) float64 {
-	return float64(max(t.Tokens-t.Stub, 0)) * in.perToken()
+	return float64(t.Tokens) * in.perToken()
 }
 
 // perToken is what a token in front of the prompt costs over the calls that are expected.
@@ -347,7 +326,7 @@ func (in *DeferInput) keepOne(d *Deferral) {
 	}
 	t := &in.Tools[best]
 	d.Names = slices.DeleteFunc(d.Names, func(n string) bool { return n == t.Name })
-	d.Tokens -= max(t.Tokens-t.Stub, 0)
+	d.Tokens -= t.Tokens
 	d.Saved -= in.saves(t)
 	d.Searches -= in.searching(t)
 	d.keep(t, keepOne)
@@ -355,7 +334,7 @@ func (in *DeferInput) keepOne(d *Deferral) {
 
 func (d *Deferral) add(t *DeferTool) {
 	d.Names = append(d.Names, t.Name)
-	d.Tokens += max(t.Tokens-t.Stub, 0)
+	d.Tokens += t.Tokens
 }
 
 func (d *Deferral) keep(t *DeferTool, why string) {

@@ -14,9 +14,8 @@ import (
 type Waiting struct {
 	// Refused is why none may; "" if some may.
 	Refused string
-	// Keep says of each tool why it has to stand, "" if it may wait; Stub is the text of it
-	// that stands in the prompt all the same.
-	Keep, Stub []string
+	// Keep says of each tool why it has to stand, "" if it may wait.
+	Keep []string
 }
 
 // The reasons for which a definition has to stand, or all have to.
@@ -38,7 +37,7 @@ func WaitingIn(f Format, tools []memkernel.Tool, choice string) Waiting {
 	if s == nil {
 		return Waiting{Refused: noSearch}
 	}
-	w := Waiting{Keep: make([]string, len(tools)), Stub: make([]string, len(tools))}
+	w := Waiting{Keep: make([]string, len(tools))}
 	chosen, seen := chosenBy(choice), map[string]int{}
 	for i := range tools {
 		seen[tools[i].Name]++
@@ -56,11 +55,8 @@ func WaitingIn(f Format, tools []memkernel.Tool, choice string) Waiting {
 			w.Keep[i] = keepMarked
 		case d.Own:
 			w.Keep[i] = keepOwn
-		case chosen[d.Name]:
+		case chosen == d.Name:
 			w.Keep[i] = keepChosen
-		}
-		if s.Stub {
-			w.Stub[i] = d.Name + " " + d.Description
 		}
 	}
 	return w
@@ -87,23 +83,15 @@ func searchOf(f Format) *wire.Search {
 	return nil
 }
 
-// chosenBy returns the tools that a tool_choice names.
-func chosenBy(choice string) map[string]bool {
+// chosenBy returns the tool that a tool_choice names, "" if it names none.
+func chosenBy(choice string) string {
 	var c struct {
-		Name  string `json:"name"`
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
+		Name string `json:"name"`
 	}
-	out := map[string]bool{}
 	if json.Unmarshal([]byte(choice), &c) != nil {
-		return out // none, or a word
+		return "" // none, or a word
 	}
-	out[c.Name] = c.Name != ""
-	for _, t := range c.Tools {
-		out[t.Name] = true
-	}
-	return out
+	return c.Name
 }
 
 // deferred returns the definitions with those of some names waiting, "" if none is. What

@@ -70,9 +70,7 @@ func TestWaitingIn(t *testing.T) {
 		"named twice":          {transcript.FormatAnthropic, `[{"name":"a"},{"name":"a"},{"name":"b"}]`, "", false, 2},
 		"called from code":     {transcript.FormatAnthropic, `[{"name":"a","allowed_callers":["code_execution_20250825"]},{"name":"b"}]`, "", false, 1},
 		"any":                  {transcript.FormatAnthropic, `[{"name":"a"},{"name":"b"}]`, `{"type":"any"}`, false, 0},
-		"responses":            {transcript.FormatResponses, `[{"type":"function","name":"a"},{"type":"custom","name":"b"},{"type":"web_search"}]`, `"auto"`, false, 2},
-		"responses, allowed":   {transcript.FormatResponses, `[{"type":"function","name":"a"},{"type":"function","name":"b"}]`, `{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"a"}]}`, false, 1},
-		"responses, searching": {transcript.FormatResponses, `[{"type":"function","name":"a"},{"type":"tool_search","execution":"client"}]`, "", true, 0},
+		"responses":            {transcript.FormatResponses, `[{"type":"function","name":"a"}]`, `"auto"`, true, 0},
 	} {
 		member := "messages"
 		if c.format == transcript.FormatResponses {

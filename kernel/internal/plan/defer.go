@@ -65,13 +65,7 @@ func (m *measured) countTools() int {
 	if len(m.tooling.Deferred) == 0 {
 		return m.Count.Tools(m.req.Tools)
 	}
-	n := m.Count.Tools(m.StandingTools()) + cachelayout.DeferSearchTokens
-	for i, stub := range transcript.WaitingIn(m.Format(), m.req.Tools, m.req.ToolChoice).Stub {
-		if stub != "" && m.waits(m.req.Tools[i].Name) {
-			n += m.Count.Text(stub)
-		}
-	}
-	return n
+	return m.Count.Tools(m.StandingTools()) + cachelayout.DeferSearchTokens
 }
 
 // deferTools decides which definitions wait, and reports whether that is another choice
@@ -104,10 +98,10 @@ func namesOf(tools []memkernel.Tool) []string {
 func deferInput(m *measured) (in cachelayout.DeferInput, refused string) {
 	r := m.req
 	w := transcript.WaitingIn(m.Format(), r.Tools, r.ToolChoice)
-	switch s := cachelayout.ToolSearchOf(r.Model); {
+	switch {
 	case len(r.Tools) == 0:
 		return in, "the request has no tools"
-	case s == cachelayout.SearchNone:
+	case !cachelayout.SearchesTools(r.Model):
 		return in, "the model is not known to search for tools"
 	case w.Refused != "":
 		return in, w.Refused
@@ -129,9 +123,6 @@ func deferInput(m *measured) (in cachelayout.DeferInput, refused string) {
 		t := &r.Tools[i]
 		d := cachelayout.DeferTool{Name: t.Name, Tokens: m.Scale(m.Count.Text(t.Raw)), Keep: w.Keep[i], Deferred: m.waits(t.Name),
 			New: last != nil && !slices.Contains(last, t.Name), Found: found[t.Name], Offered: before[t.Name].Offered, Earlier: before[t.Name].Used}
-		if w.Stub[i] != "" {
-			d.Stub = m.Scale(m.Count.Text(w.Stub[i]))
-		}
 		if d.Keep == "" && (r.Defer.Keep != nil && r.Defer.Keep(t.Name) || t.Name == r.Resolver) {
 			d.Keep = "it gives the way back to what is not shown"
 		}

@@ -457,5 +457,4 @@ var api = &wire.API{Format: Format, List: "input", System: "instructions", Instr
 	Element: readElement, Join: joinItem,
 	Pair:   func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
 	Render: render, Append: appendPart, Takes: takes, Refuses: refuses,
-	Tools: wire.ToolFlat, Rewrite: rewrite,
-	Search: &wire.Search{Tool: `{"type":"tool_search"}`, Type: "tool_search", Plain: []string{"function"}, Stub: true, Result: "tool_search_output"}}
+	Tools: wire.ToolFlat, Rewrite: rewrite}

@@ -13,8 +13,6 @@ type Search struct {
 	Tool, Type string
 	// Plain are the types of definitions that may wait; "" is one without a type.
 	Plain []string
-	// Stub: name and description of what waits stand in the prompt.
-	Stub bool
 	// Result is the type of the block that says what was found.
 	Result string
 }
@@ -24,7 +22,7 @@ const deferMember = "defer_loading"
 
 // Definition is what deferral has to know of a tool's definition.
 type Definition struct {
-	Type, Name, Description string
+	Type, Name string
 	// Marked: it carries a cache marker. Own: the client says itself whether it waits, or
 	// who may call it.
 	Marked, Own bool
@@ -42,8 +40,6 @@ func ReadDefinition(raw string) (d Definition, ok bool) {
 			d.Type = c.Str()
 		case k == "name":
 			d.Name = c.Str()
-		case k == "description":
-			d.Description = c.Str()
 		case IsMarkerKey(k):
 			d.Marked = d.Marked || c.Raw() != "null"
 		case k == deferMember || k == "allowed_callers":
@@ -101,18 +97,12 @@ func (s *Search) Found(m *memkernel.Message) (names []string) {
 					Name string `json:"tool_name"`
 				} `json:"tool_references"`
 			} `json:"content"`
-			Tools []struct {
-				Name string `json:"name"`
-			} `json:"tools"`
 		}
 		if json.Unmarshal([]byte(raw), &b) != nil {
 			continue
 		}
 		for _, r := range b.Content.References {
 			names = append(names, r.Name)
-		}
-		for _, t := range b.Tools {
-			names = append(names, t.Name)
 		}
 	}
 	return names
