@@ -63,14 +63,14 @@ func TestWaitingIn(t *testing.T) {
 		refused       bool
 		keep          int
 	}{
-		"chat completions":     {transcript.FormatOpenAI, `[{"type":"function","function":{"name":"a"}}]`, "", true, 0},
-		"searches itself":      {transcript.FormatAnthropic, `[{"name":"a"},{"type":"tool_search_tool_regex_20251119","name":"tool_search_tool_regex"}]`, "", true, 0},
-		"defers itself":        {transcript.FormatAnthropic, `[{"name":"a","defer_loading":true},{"name":"ToolSearch"}]`, "", true, 0},
-		"of that name":         {transcript.FormatAnthropic, `[{"name":"tool_search_tool_bm25"}]`, "", true, 0},
-		"named twice":          {transcript.FormatAnthropic, `[{"name":"a"},{"name":"a"},{"name":"b"}]`, "", false, 2},
-		"called from code":     {transcript.FormatAnthropic, `[{"name":"a","allowed_callers":["code_execution_20250825"]},{"name":"b"}]`, "", false, 1},
-		"any":                  {transcript.FormatAnthropic, `[{"name":"a"},{"name":"b"}]`, `{"type":"any"}`, false, 0},
-		"responses":            {transcript.FormatResponses, `[{"type":"function","name":"a"}]`, `"auto"`, true, 0},
+		"chat completions": {transcript.FormatOpenAI, `[{"type":"function","function":{"name":"a"}}]`, "", true, 0},
+		"searches itself":  {transcript.FormatAnthropic, `[{"name":"a"},{"type":"tool_search_tool_regex_20251119","name":"tool_search_tool_regex"}]`, "", true, 0},
+		"defers itself":    {transcript.FormatAnthropic, `[{"name":"a","defer_loading":true},{"name":"ToolSearch"}]`, "", true, 0},
+		"of that name":     {transcript.FormatAnthropic, `[{"name":"tool_search_tool_bm25"}]`, "", true, 0},
+		"named twice":      {transcript.FormatAnthropic, `[{"name":"a"},{"name":"a"},{"name":"b"}]`, "", false, 2},
+		"called from code": {transcript.FormatAnthropic, `[{"name":"a","allowed_callers":["code_execution_20250825"]},{"name":"b"}]`, "", false, 1},
+		"any":              {transcript.FormatAnthropic, `[{"name":"a"},{"name":"b"}]`, `{"type":"any"}`, false, 0},
+		"responses":        {transcript.FormatResponses, `[{"type":"function","name":"a"}]`, `"auto"`, true, 0},
 	} {
 		member := "messages"
 		if c.format == transcript.FormatResponses {
