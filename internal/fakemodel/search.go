@@ -240,3 +240,28 @@ func mustJSON(v any) []byte {
 	}
 	return b
 }
+
+// Deferred counts the definitions that wait for a search.
+func (r Request) Deferred() (n int) {
+	for _, d := range r.defs {
+		if d.Deferred {
+			n++
+		}
+	}
+	return n
+}
+
+// ToolPrefix is what stands of the tools in front of the prompt, and ToolTokens its size.
+func (r Request) ToolPrefix() string {
+	var b strings.Builder
+	for _, s := range toolSegments(r.defs) {
+		b.Write(s.Bytes)
+	}
+	return b.String()
+}
+
+// ToolTokens is the size of what stands of the tools in front of the prompt.
+func (r Request) ToolTokens() int {
+	list := toolSegments(r.defs)
+	return tokensOf(list, len(list))
+}
