@@ -30,6 +30,8 @@ type agent struct {
 	// server's each.
 	core    []string
 	errands [][]string
+	// every is how many sessions there are for one with an errand.
+	every int
 }
 
 // toolDef is a tool and the size of its definition.
@@ -94,11 +96,11 @@ func agents() []agent {
 		{"sessions_spawn", 380}, {"session_status", 190}, {"web_search", 330}, {"web_fetch", 240}, {"image", 210}, {"memory_get", 160}, {"memory_search", 260}}
 	codex := []toolDef{{"shell", 420}, {"apply_patch", 980}, {"update_plan", 310}, {"view_image", 120}, {"write_stdin", 200}}
 	return []agent{
-		{name: "Claude Code-like", model: "claude-opus-5", tools: append(claude, mcp...), system: 3600, opening: 2200,
+		{name: "Claude Code-like", model: "claude-opus-5", tools: append(claude, mcp...), system: 3600, opening: 2200, every: 4,
 			core: []string{"Bash", "Read", "Edit", "Grep", "Glob", "Write", "TodoWrite"}, errands: [][]string{namesOf(github), {"Task"}, namesOf(browser), {"WebFetch", "WebSearch"}, namesOf(jira)}},
-		{name: "OpenClaw-like", model: "claude-sonnet-4-6", tools: claw, system: 8500, opening: 300, markTools: true,
+		{name: "OpenClaw-like", model: "claude-sonnet-4-6", tools: claw, system: 8500, opening: 300, markTools: true, every: 4,
 			core: []string{"read", "exec", "write", "edit", "memory_search", "message"}, errands: [][]string{{"browser", "web_fetch"}, {"cron"}, {"process"}, {"sessions_spawn", "sessions_list"}, {"image"}}},
-		{name: "Codex-like", model: "gpt-5.4", tools: append(codex, mcp...), system: 4200, opening: 1500, responses: true,
+		{name: "Codex-like", model: "gpt-5.4", tools: append(codex, mcp...), system: 4200, opening: 1500, responses: true, every: 4,
 			core: []string{"shell", "apply_patch", "update_plan"}, errands: [][]string{namesOf(github), namesOf(jira)}},
 	}
 }
@@ -110,16 +112,16 @@ type act struct {
 	end  bool
 }
 
-// script is what happens in session n: turns of calls. One session in four has an errand for
-// a server's tools.
+// script is what happens in session n: turns of calls, and in some sessions errands for a
+// server's tools.
 func (a *agent) script(n int) (out []act) {
 	rng := rand.New(rand.NewSource(int64(n) + 7))
 	calls := 16 + rng.Intn(60)
-	errand := n%4 == 3
+	errand := n%a.every == a.every-1
 	for i := range calls {
 		switch {
 		case errand && i > 4 && i%9 == 0:
-			list := a.errands[(n/4)%len(a.errands)]
+			list := a.errands[(n/a.every)%len(a.errands)]
 			out = append(out, act{tool: list[rng.Intn(min(3, len(list)))], size: 200 + rng.Intn(900)})
 		case rng.Intn(6) == 0:
 			out = append(out, act{end: true})
