@@ -88,18 +88,20 @@ func TestPlanDeferStands(t *testing.T) {
 		change func(*DeferInput)
 		waits  []string // beside t3 to t9
 	}{
-		"as it was":               {func(in *DeferInput) {}, []string{"t1", "t2"}},
-		"found and used":          {func(in *DeferInput) { in.Tools[1].Used, in.Tools[1].Found = true, true }, []string{"t1", "t2"}},
-		"used, its search gone":   {func(in *DeferInput) { in.Tools[1].Used = true }, []string{"t1", "t2"}},
-		"used elsewhere":          {func(in *DeferInput) { in.Tools[1].Earlier = 8 }, []string{"t1", "t2"}},
-		"a short rest":            {func(in *DeferInput) { in.Calls = 1 }, []string{"t1", "t2"}},
-		"cold, found":             {func(in *DeferInput) { in.Cold = true; in.Tools[1].Used, in.Tools[1].Found = true, true }, []string{"t1", "t2"}},
-		"cold, used":              {func(in *DeferInput) { in.Cold = true; in.Tools[1].Used = true }, []string{"t0", "t2"}},
-		"tool_choice names it":    {func(in *DeferInput) { in.Tools[1].Keep = "tool_choice names it" }, []string{"t0", "t2"}},
-		"bound, tool_choice":      {func(in *DeferInput) { in.Bound = true; in.Tools[1].Keep = "tool_choice names it" }, []string{"t2"}},
-		"bound, cold, used":       {func(in *DeferInput) { in.Bound, in.Cold = true, true; in.Tools[1].Used = true }, []string{"t1", "t2"}},
-		"a new one that may wait": {func(in *DeferInput) { in.Tools = append(in.Tools, DeferTool{Name: "new", Tokens: 400, Offered: 8, New: true}) }, []string{"t1", "t2", "new"}},
-		"a new one that may not":  {func(in *DeferInput) { in.Tools = append(in.Tools, DeferTool{Name: "new", Tokens: 400, New: true}) }, []string{"t0", "t1", "t2"}},
+		"as it was":             {func(in *DeferInput) {}, []string{"t1", "t2"}},
+		"found and used":        {func(in *DeferInput) { in.Tools[1].Used, in.Tools[1].Found = true, true }, []string{"t1", "t2"}},
+		"used, its search gone": {func(in *DeferInput) { in.Tools[1].Used = true }, []string{"t1", "t2"}},
+		"used elsewhere":        {func(in *DeferInput) { in.Tools[1].Earlier = 8 }, []string{"t1", "t2"}},
+		"a short rest":          {func(in *DeferInput) { in.Calls = 1 }, []string{"t1", "t2"}},
+		"cold, found":           {func(in *DeferInput) { in.Cold = true; in.Tools[1].Used, in.Tools[1].Found = true, true }, []string{"t1", "t2"}},
+		"cold, used":            {func(in *DeferInput) { in.Cold = true; in.Tools[1].Used = true }, []string{"t0", "t2"}},
+		"tool_choice names it":  {func(in *DeferInput) { in.Tools[1].Keep = "tool_choice names it" }, []string{"t0", "t2"}},
+		"bound, tool_choice":    {func(in *DeferInput) { in.Bound = true; in.Tools[1].Keep = "tool_choice names it" }, []string{"t2"}},
+		"bound, cold, used":     {func(in *DeferInput) { in.Bound, in.Cold = true, true; in.Tools[1].Used = true }, []string{"t1", "t2"}},
+		"a new one that may wait": {func(in *DeferInput) {
+			in.Tools = append(in.Tools, DeferTool{Name: "new", Tokens: 400, Offered: 8, New: true})
+		}, []string{"t1", "t2", "new"}},
+		"a new one that may not": {func(in *DeferInput) { in.Tools = append(in.Tools, DeferTool{Name: "new", Tokens: 400, New: true}) }, []string{"t0", "t1", "t2"}},
 	} {
 		d := warm(c.change)
 		got := slices.DeleteFunc(slices.Clone(d.Names), func(n string) bool { return len(n) == 2 && n >= "t3" })
