@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // anthropic is the Messages API.
@@ -61,6 +62,7 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 		Type      string `json:"type"`
 		ID        string `json:"id"`
 		ToolUseID string `json:"tool_use_id"`
+		Name      string `json:"name"`
 	}
 	if json.Unmarshal(raw, &b) == nil {
 		switch b.Type {
@@ -68,6 +70,10 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 			s.Call = b.ID
 		case "tool_result":
 			s.Result = b.ToolUseID
+		case "server_tool_use":
+			s.searched = strings.HasPrefix(b.Name, "tool_search_tool_")
+		case "tool_search_tool_result":
+			s.searched, s.found = true, referenced(raw)
 		}
 	}
 	s.role, s.text = role, textOf(raw)
@@ -121,6 +127,9 @@ func (anthropic) content(r Request, reply Reply) []map[string]any {
 	if reply.Text != "" || len(reply.Calls) == 0 {
 		out = append(out, map[string]any{"type": "text", "text": reply.Text})
 	}
+	for i := range r.Searches {
+		out = append(out, searchBlocks(r, i)...)
+	}
 	for i, c := range reply.Calls {
 		out = append(out, map[string]any{"type": "tool_use", "id": callID("toolu", r, i, c), "name": c.Name, "input": c.input()})
 	}
@@ -162,9 +171,14 @@ func (a anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 func (anthropic) streamBlock(e events, i int, block map[string]any) {
 	delta := map[string]any{"type": "text_delta", "text": block["text"]}
 	begin := map[string]any{"type": "text", "text": ""}
-	if block["type"] == "tool_use" {
+	switch block["type"] {
+	case "tool_use", "server_tool_use":
 		delta = map[string]any{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}
-		begin = map[string]any{"type": "tool_use", "id": block["id"], "name": block["name"], "input": map[string]any{}}
+		begin = map[string]any{"type": block["type"], "id": block["id"], "name": block["name"], "input": map[string]any{}}
+	case "tool_search_tool_result": // comes whole
+		e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": block})
+		e.send("content_block_stop", map[string]any{"type": "content_block_stop", "index": i})
+		return
 	}
 	e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": begin})
 	e.send("content_block_delta", map[string]any{"type": "content_block_delta", "index": i, "delta": delta})

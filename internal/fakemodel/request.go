@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,9 +22,14 @@ type Segment struct {
 	Call, Result string
 	// role and text are what a script sees.
 	role, text string
+	// extra are tokens beside the bytes: definitions that a search found. found are their
+	// names, searched tells that the segment is a search or its result.
+	extra    int
+	found    []string
+	searched bool
 }
 
-func (s Segment) tokens() int { return (len(s.Bytes) + 3) / 4 }
+func (s Segment) tokens() int { return (len(s.Bytes)+3)/4 + s.extra }
 
 // Request is one that asked for an answer.
 type Request struct {
@@ -37,8 +43,12 @@ type Request struct {
 	Segments []Segment
 	Refused  bool
 	Usage    Usage
+	// Searches are those for tools that the answer held.
+	Searches []Search
 
 	tools []string
+	defs  []toolDef
+	found []string // tools that searches found
 	api   api
 }
 
@@ -115,12 +125,19 @@ func read(a api, body []byte) (Request, error) {
 		return Request{}, fmt.Errorf("messages: at least one message is required")
 	}
 	r := Request{Body: body, Model: head.Model, Stream: head.Stream, api: a}
-	for i, t := range head.Tools {
+	r.defs = readDefs(head.Tools)
+	for _, t := range head.Tools {
 		r.tools = append(r.tools, toolName(t))
-		r.Segments = append(r.Segments, segment(fmt.Sprintf("tools[%d]", i), t))
 	}
+	r.Segments = toolSegments(r.defs)
 	more, err := a.segments(body, head.Messages)
 	r.Segments = append(r.Segments, more...)
+	r.expand()
+	if err == nil && a == (anthropic{}) {
+		if rule := r.breaksRule(body); rule != "" {
+			err = errors.New(rule)
+		}
+	}
 	return r, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,6 +20,8 @@ type Options struct {
 	TTL time.Duration
 	// Now is the server's clock; nil is [time.Now].
 	Now func() time.Time
+	// NoToolSearch refuses requests with a search for tools, as a gateway that knows none.
+	NoToolSearch bool
 }
 
 // Server is an [http.Handler] of the paths
@@ -106,17 +109,22 @@ func (s *Server) take(req *Request) Reply {
 	reply := s.refusal(*req)
 	if reply.Status == 0 {
 		reply = s.opt.Script(req.turn(s.turns))
+		req.searchFor(&reply)
 	}
 	req.Refused = reply.Status >= 400
 	if !req.Refused {
 		s.turns++
 		req.Usage = req.api.bill(&s.cache, *req, reply)
+		req.billSearches()
 	}
 	s.seen = append(s.seen, *req)
 	return reply
 }
 
 func (s *Server) refusal(req Request) Reply {
+	if s.opt.NoToolSearch && slices.ContainsFunc(req.defs, func(d toolDef) bool { return d.search() }) {
+		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: "tools.0: Input tag 'tool_search_tool_bm25_20251119' found using 'type' does not match any of the expected tags"}
+	}
 	if n := req.Tokens(); s.opt.Window > 0 && n > s.opt.Window {
 		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.api.tooLong(n, s.opt.Window)}
 	}

@@ -86,16 +86,19 @@ func readable(h http.Header) {
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.roundTrip(r)
-	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow || e.tries > 0 ||
+	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow && len(e.out.deferred) == 0 || e.tries > 0 ||
 		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
 		return res, err
 	}
 	e.tries++
 	text := takeText(res)
-	if _, ok := budget.ParseOverflow(text); !ok {
-		return res, nil
+	var again *outcome
+	switch _, over := budget.ParseOverflow(text); {
+	case over && x.opt.RetryOverflow:
+		again = x.smaller(r.Context(), e, text)
+	case len(e.out.deferred) > 0 && refusesSearch(text):
+		again = x.undeferred(r.Context(), e)
 	}
-	again := x.smaller(r.Context(), e, text)
 	if again == nil {
 		return res, nil
 	}
@@ -103,7 +106,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	setBody(second, again.body)
 	res2, err := x.roundTrip(second)
 	if err != nil {
-		x.log.Warn("a smaller request could not be sent", "error_kind", kind(err))
+		x.log.Warn("another request could not be sent", "error_kind", kind(err))
 		return res, nil
 	}
 	res.Body.Close()

@@ -25,10 +25,10 @@ func rewrite(r *wire.Renderer, e *wire.Envelope) (list string, members map[strin
 	w.settleMarkers()
 	members = map[string]string{}
 	if w.tools != nil {
-		members["tools"] = markLast(e.Member("tools"), *w.tools)
+		members["tools"] = markLast(e.Member("tools"), *w.tools, wire.Deferred)
 	}
 	if w.system != nil {
-		members["system"] = markLast(asBlocks(e.Member("system")), *w.system)
+		members["system"] = markLast(asBlocks(e.Member("system")), *w.system, nil)
 	}
 	return r.Rewrite(e, w.message), members
 }
@@ -166,11 +166,13 @@ func asBlocks(content string) string {
 	return content
 }
 
-// markLast puts a marker on the last element of a list.
-func markLast(list, ttl string) string {
+// markLast puts a marker on the last element of a list that may have one.
+func markLast(list, ttl string, not func(raw string) bool) string {
 	end := -1
 	for _, s := range wire.Spans(list) {
-		end = s.End
+		if not == nil || !not(list[s.Start:s.End]) {
+			end = s.End
+		}
 	}
 	if end < 0 {
 		return list

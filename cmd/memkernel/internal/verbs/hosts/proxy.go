@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/proxy"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // proxyFlags are the flags of proxy.
@@ -54,6 +55,10 @@ With --flush-turns the model is asked, when a cut is near, what should outlive i
 by a request of the proxy's own with the client's model and key, about 20,000
 tokens; the answer goes to the day's log, and the client hears nothing of it.
 
+With --defer-tools auto the definitions of tools that earlier sessions of the
+workspace hardly called are left to the provider's tool search, where the model
+has one and where that is expected to pay; the log says which and why.
+
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
@@ -73,6 +78,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
+	f.String("defer-tools", "off", "let definitions of tools that are hardly used wait for a search, where it pays: `off|auto`")
 	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
@@ -131,7 +137,7 @@ func proxyOptions(a *cli.App, p *proxyFlags) proxy.Options {
 	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
-		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
+		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
