@@ -31,6 +31,9 @@ func Render(items []Item) string {
 	return b.String()
 }
 
+// Rendered reports whether a text holds such a block.
+func Rendered(text string) bool { return strings.Contains(text, "<"+blockTag+">\n"+preamble) }
+
 // What is before and behind the notes.
 const (
 	blockHead = "<" + blockTag + ">\n" + preamble + "\n"

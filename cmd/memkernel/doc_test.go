@@ -219,6 +219,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"retain"},
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
+		{"gain", "--workspace", gained(t)},
 		{"config"},
 		{"version"},
 	}

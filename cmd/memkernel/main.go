@@ -35,17 +35,22 @@ func mainWithSignals() int {
 	done := make(chan int, 1)
 	u := &cli.UI{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	go func() { done <- run(ctx, u, os.Args[1:]) }()
-	select {
-	case code := <-done:
-		return code
-	case s := <-signals:
-		cancel()
+	for {
 		select {
-		case <-done:
-		case <-signals:
-		case <-time.After(u.GraceTime()):
+		case code := <-done:
+			return code
+		case s := <-signals:
+			if s == os.Interrupt && u.LeavesInterrupts() {
+				continue
+			}
+			cancel()
+			select {
+			case <-done:
+			case <-signals:
+			case <-time.After(u.GraceTime()):
+			}
+			return signalCode(s)
 		}
-		return signalCode(s)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // stands.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }})
+	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }, "client": client})
 }
 
 // TestScripts runs every script of testdata/script against the program. $SAMPLE
@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fake := &models{}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -55,16 +56,18 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"narrow":   narrow,
-			"hold":     hold,
-			"spoil":    spoil,
-			"cut":      cutFile,
-			"waitfor":  waitFor,
-			"envsubst": envsubst,
-			"checksum": checksum,
-			"recorded": recorded,
-			"append":   appendText,
-			"citation": citation,
+			"narrow":    narrow,
+			"hold":      hold,
+			"spoil":     spoil,
+			"cut":       cutFile,
+			"waitfor":   waitFor,
+			"envsubst":  envsubst,
+			"checksum":  checksum,
+			"recorded":  recorded,
+			"append":    appendText,
+			"citation":  citation,
+			"fakemodel": fake.fakeModel,
+			"billed":    fake.billed,
 		},
 	})
 }

@@ -53,7 +53,7 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 		return
 	}
 	setBody(out, e.out.body)
-	if e.line != nil && !e.count {
+	if (e.line != nil || x.opt.Billed != nil) && !e.count {
 		readable(out.Header)
 	}
 }
@@ -202,7 +202,13 @@ func (x *Proxy) answered(res *http.Response) error {
 	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
 		e.line.sentUnplanned(&kernel.Unplanned{Messages: e.body.Messages, Now: e.began})
 	}
-	if e.count || e.line == nil || res.StatusCode != http.StatusOK {
+	if e.count || res.StatusCode != http.StatusOK {
+		return nil
+	}
+	if e.line == nil {
+		if x.opt.Billed != nil {
+			res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.passedAnswer(e, res.Header, copy, err) }}
+		}
 		return nil
 	}
 	x.flushDue(e, res.Request)

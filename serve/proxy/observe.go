@@ -41,6 +41,7 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 // observe hands the kernel what an answer came to: after the last call of a turn the
 // turn, before it the conversation so far and the bill.
 func (x *Proxy) observe(e *exchange, a answer) {
+	x.bill(e, a)
 	if !a.whole {
 		x.log.Info("not observed", "reason", "the answer did not come to its end")
 		return

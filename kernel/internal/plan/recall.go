@@ -44,6 +44,10 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	if a.workspace == nil && len(a.req.Memories) == 0 {
 		return nil, nil
 	}
+	if a.brought(turn) {
+		leaveMemories(a, ReasonTurnRecalled)
+		return &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}, nil
+	}
 	out := &pagevm.Recall{Turn: turn}
 	room := min(tokens, a.Hard-a.Planned(a.Proj)) - a.Scale(a.Count.Overheads.PerMessage)
 	if a.Ratio != 1 {
@@ -68,6 +72,23 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	block := a.blockPage(pagevm.ItemRetrieval, ids.Page("rt", a.prior.Name, a.req.Branch, turn), pagevm.Preference, retrieval.Render(notes), turn, append(refsOf(notes), also...))
 	out.Page = block.Page
 	return out, []pagevm.Block{block}
+}
+
+// brought reports whether the host's own messages of a turn hold what was recalled for it: a
+// hook was asked first.
+func (a *appended) brought(turn string) bool {
+	for i := len(a.Msgs) - 1; i >= 0; i-- {
+		m := &a.Msgs[i]
+		for j := range m.Parts {
+			if m.Role == memkernel.RoleUser && m.Parts[j].Kind == memkernel.PartText && retrieval.Rendered(m.Parts[j].Text) {
+				return true
+			}
+		}
+		if m.Key == turn {
+			break
+		}
+	}
+	return false
 }
 
 // askMemory searches for what the user wrote: nothing else, since how likely the hits

@@ -50,7 +50,15 @@ type UI struct {
 	given    string // the shared flags that were given, for commands that hints name
 	// grace is how long the verb may take beyond graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
+	// interrupts: they are for a command that the verb runs.
+	interrupts atomic.Bool
 }
+
+// LeaveInterrupts leaves the interrupts of the terminal to a command that the verb runs.
+func (u *UI) LeaveInterrupts() { u.interrupts.Store(true) }
+
+// LeavesInterrupts reports whether it does.
+func (u *UI) LeavesInterrupts() bool { return u.interrupts.Load() }
 
 // AllowGrace lets the verb take so long to stop what it has begun.
 func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
@@ -182,10 +190,13 @@ func isTerminal(w io.Writer) bool {
 func (u *UI) Report(err error) int {
 	var usage *fail.UsageError
 	var some *fail.Findings
+	var ended *fail.Ended
 	u.ProgressDone()
 	switch {
 	case err == nil:
 		return fail.ExitOK
+	case errors.As(err, &ended):
+		return ended.Code
 	case errors.As(err, &some):
 		return fail.ExitFindings
 	case errors.As(err, &usage):

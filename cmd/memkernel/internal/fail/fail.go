@@ -56,6 +56,14 @@ type Findings struct{ n int }
 
 func (e *Findings) Error() string { return fmt.Sprintf("%d findings", e.n) }
 
+// Exit is the end of a command that ended with a code of its own, and has said why.
+func Exit(code int) error { return &Ended{code} }
+
+// Ended tells with which code a command that was run ended.
+type Ended struct{ Code int }
+
+func (e *Ended) Error() string { return fmt.Sprintf("the command ended with %d", e.Code) }
+
 // PlainError is an error without the hint that it carries.
 func PlainError(err error) string {
 	var line *transcript.LineError

@@ -18,6 +18,8 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/tools"
 )
@@ -116,7 +118,11 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer k.Close()
-	x, err := proxy.New(k, proxyOptions(a, p))
+	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
+	defer m.Close()
+	o := proxyOptions(a, p)
+	o.Billed = m.Take
+	x, err := proxy.New(k, o)
 	if err != nil {
 		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
 	}

@@ -1,0 +1,51 @@
+package hosts
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve/meter"
+)
+
+// Gain is the verb gain.
+func Gain(a *cli.App) *cobra.Command {
+	var since cli.TimeValue
+	cmd := &cobra.Command{
+		Long: `gain adds up the calls that went through memkernel wrap and memkernel proxy: what
+they were billed, by the usage that the provider sent and the price book, and about what
+the same calls would have cost of a client that appends until its window is full and then
+summarises. The second is an estimate, made as memkernel replay makes it. For a session
+that did not go through, memkernel replay --transcript FILE says what could be saved.`,
+		Example: `  memkernel gain
+  memkernel gain --since 2026-11-01T00:00:00Z --json`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runGain(a, since.Time) },
+	}
+	cmd.Flags().Var(&since, "since", "leave out calls that were made before")
+	return cmd
+}
+
+func runGain(a *cli.App, since time.Time) error {
+	runs, bad := meter.Runs(store.Files(a.StateDir), since)
+	days, all := meter.Days(runs, a.Config.Workspace.Timezone.Location())
+	var err error
+	if a.JSON {
+		err = a.WriteJSON(struct {
+			Schema string      `json:"schema"`
+			Total  meter.Sum   `json:"total"`
+			Saved  float64     `json:"saved"`
+			Days   []meter.Day `json:"days"`
+		}{"memkernel/gain/v1", all, all.Saved(), append([]meter.Day{}, days...)})
+	} else {
+		err = display.Gain(a.Out, days, &all, a.Style())
+	}
+	if err == nil && bad != nil {
+		return fmt.Errorf("some runs are left out: %w", bad)
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/memkernel/memkernel/serve/meter"
+)
+
+// Gained says in a line what calls came to: what was billed, and about what they would have
+// cost without.
+func Gained(s *meter.Sum) string {
+	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), inCents(&s.BilledUSD))
+	if s.Unpriced == s.Calls && s.Calls > 0 {
+		line = Plural(s.Calls, "call") + " of models without a price"
+	}
+	if n := s.Usage.InputTotal(); n > 0 {
+		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
+	}
+	if s.Estimated > 0 {
+		line += fmt.Sprintf("; without about %s, %s by an estimate", inCents(&s.WithoutUSD), change(s.Saved()))
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{s.Cuts, "cut"}, {s.Recalled, "recall"}, {s.Restored, "page"}} {
+		if c.n > 0 {
+			line += "; " + Plural(c.n, c.what)
+			if c.what == "page" {
+				line += " brought back"
+			}
+		}
+	}
+	if s.Unpriced > 0 && s.Unpriced < s.Calls {
+		line += fmt.Sprintf("; %s of models without a price not counted", Plural(s.Unpriced, "call"))
+	}
+	return line
+}
+
+// change is a saving as a change of the bill: 0.2 is −20 %.
+func change(saved float64) string {
+	p := int(math.Round(-100 * saved))
+	switch {
+	case p < 0:
+		return fmt.Sprintf("−%d %%", -p)
+	case p > 0:
+		return fmt.Sprintf("+%d %%", p)
+	}
+	return "0 %"
+}
+
+// Gain is what runs came to by day, with a bar for what was billed and a lighter one up to what
+// they would have cost.
+func Gain(w io.Writer, days []meter.Day, all *meter.Sum, p Style) error {
+	var b strings.Builder
+	if all.Calls == 0 {
+		b.WriteString("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for\n")
+		return flush(w, &b)
+	}
+	const day, number = 12, 10
+	room := min(max(p.columns()-day-4*number-2, 10), 40)
+	most := 0.0
+	for i := range days {
+		most = max(most, days[i].BilledUSD, days[i].WithoutUSD)
+	}
+	b.WriteString(p.Paint(Gray, left("", day)+right("calls", number)+right("billed", number)+right("without", number)+right("", number)) + "\n")
+	for i := range days {
+		d := &days[i]
+		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
+		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
+		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", left(d.Name, day), right(fmt.Sprint(d.Calls), number), right(inCents(&d.BilledUSD), number),
+			right(inCents(&d.WithoutUSD), number), right(change(d.Saved()), number), bar)
+	}
+	for _, l := range Wrap("in all "+Gained(all), p.columns()) {
+		b.WriteString(l + "\n")
+	}
+	return flush(w, &b)
+}
+
+// bars is how long a bar of a value is.
+func bars(v, most float64, room int) int {
+	if most <= 0 {
+		return 0
+	}
+	return int(math.Round(v / most * float64(room)))
+}

@@ -1,0 +1,95 @@
+package meter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Run is one run of a proxy.
+type Run struct {
+	Started time.Time `json:"started"`
+	// Ended is when its last call came.
+	Ended time.Time `json:"ended"`
+	// Command is what ran behind it, by name, "" for a proxy by itself.
+	Command string `json:"command,omitempty"`
+	Sum
+}
+
+// folder is where runs are kept in the state directory.
+const folder = "gain"
+
+// runName names a run: no two processes begin one in the same nanosecond with one number.
+func runName(now time.Time) string {
+	return fmt.Sprintf("%s-%d.json", now.UTC().Format("20060102T150405.000000000"), os.Getpid())
+}
+
+// write replaces the document of a run. It is not synced: what power takes is a few calls of
+// a sum.
+func (r *Run) write(s store.Store, name string) error {
+	data, err := json.Marshal(r)
+	if err == nil {
+		_, err = s.In(folder).Put(store.Unsynced, store.Doc{Name: name, Data: append(data, '\n')})
+	}
+	return err
+}
+
+// Runs reads all runs of a state directory since a moment, oldest first. Those that can't be
+// read are left out and named by the error, which comes with the others.
+func Runs(s store.Store, since time.Time) ([]Run, error) {
+	in := s.In(folder)
+	list, err := in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Run
+	var bad []error
+	for _, e := range list {
+		if !strings.HasSuffix(e.Name, ".json") {
+			continue
+		}
+		data, err := in.Get(e.Name)
+		var r Run
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w; remove it", in.Where(e.Name), err))
+			continue
+		}
+		if !r.Ended.Before(since) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Run) int { return a.Started.Compare(b.Started) })
+	return out, errors.Join(bad...)
+}
+
+// Day is what the runs of a day came to, by when they began.
+type Day struct {
+	Name string `json:"day"`
+	Sum
+}
+
+// Days adds runs up by day.
+func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
+	for _, r := range runs {
+		name := r.Started.In(in).Format(time.DateOnly)
+		if n := len(days); n == 0 || days[n-1].Name != name {
+			days = append(days, Day{Name: name})
+		}
+		days[len(days)-1].Add(r.Sum)
+		all.Add(r.Sum)
+	}
+	return days, all
+}
