@@ -33,3 +33,11 @@ func (k *Kernel) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 	req.SessionKey = keyOr(req.SessionKey)
 	return k.retain.Salvage(ctx, req)
 }
+
+// ForgetEverywhere forgets words, or a session, wherever memkernel keeps them: in all
+// sessions, in the workspace's memory, in backups and in the index. Then it looks for them
+// in every file that it keeps, and says where they are left. Of what is not memkernel's
+// (the transcripts of hosts, git) it says that it is.
+func (k *Kernel) ForgetEverywhere(ctx context.Context, req retention.EverywhereRequest) (*retention.Everywhere, error) {
+	return k.retain.Everywhere(ctx, req)
+}

@@ -44,7 +44,7 @@ func (s *Store) Replace(ctx context.Context, path, wantHash, text string) (hash 
 }
 
 // Redact is Replace for content that must go: it may also rewrite the log of a
-// past day.
+// past day, and take out of MEMORY.md as much as it does.
 func (s *Store) Redact(ctx context.Context, path, wantHash, text string) (hash string, err error) {
 	return s.replace(ctx, path, wantHash, text, true)
 }
@@ -63,7 +63,11 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 		if !closed && s.isClosed(pl) {
 			return deny(path, DenyClosed)
 		}
-		hash, err = s.swap(w, pl, wantHash, text)
+		guard := s.guard
+		if closed {
+			guard = nil
+		}
+		hash, err = s.swap(w, pl, wantHash, text, guard)
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
@@ -88,7 +92,7 @@ func (s *Store) isClosed(pl place) bool {
 }
 
 // swap compares and writes.
-func (s *Store) swap(w Writer, pl place, want, text string) (string, error) {
+func (s *Store) swap(w Writer, pl place, want, text string, guard func(path, before, after string) error) (string, error) {
 	if pl.info == nil {
 		if want != "" {
 			return "", &ConflictError{Path: pl.path, Want: want}
@@ -108,8 +112,8 @@ func (s *Store) swap(w Writer, pl place, want, text string) (string, error) {
 			return "", &ConflictError{Path: pl.path, Want: want, Have: have}
 		}
 		text := inManner(text, old)
-		if hash = hashOf(text); text != old && s.guard != nil && pl.class.Kind == KindMemory {
-			return text, s.guard(pl.path, old, text)
+		if hash = hashOf(text); text != old && guard != nil && pl.class.Kind == KindMemory {
+			return text, guard(pl.path, old, text)
 		}
 		return text, nil
 	})

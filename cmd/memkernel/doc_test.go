@@ -216,6 +216,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"audit", "--only", "links"},
 		{"audit", "--workspace", troubled(t)},
 		{"forget", "--all", "--session", "s"},
+		{"forget", "--everywhere", "berth five", "--workspace", parcels(t)},
 		{"retain"},
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},

@@ -166,3 +166,55 @@ type DamagedFile struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
+
+// EverywhereRequest says which words are to be forgotten wherever they stand.
+type EverywhereRequest struct {
+	// Words are looked for whatever their case and the blanks between them. Where they are
+	// the key of a session all of that session is meant.
+	Words string
+	// Reason is kept with the tombstones, secrets masked.
+	Reason string
+	// Apply does it. Without it the answer says what would be done, and nothing is written.
+	Apply bool
+	Now   time.Time
+}
+
+// Everywhere is what was forgotten wherever it stood, or would be.
+type Everywhere struct {
+	Applied bool `json:"applied"`
+	// Sessions are those that held it, with what of them goes.
+	Sessions []SessionForgotten `json:"sessions"`
+	// Lines are those of the workspace's files that go.
+	Lines []Line `json:"lines"`
+	// Backups are those of memory's files that go, by hash; Indexed tells that the index was
+	// made anew without it.
+	Backups []string `json:"backups"`
+	Indexed bool     `json:"indexed"`
+	// Files and Bytes were searched for it in the end: all of the state folder, as it lies on
+	// the disk, and the files that are memory. Left are places that still hold it.
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+	Left  []Left `json:"left"`
+}
+
+// SessionForgotten is what of a session was forgotten.
+type SessionForgotten struct {
+	Session string `json:"session"`
+	// Whole: all of it.
+	Whole bool `json:"whole"`
+	*Forgotten
+}
+
+// Line is a line of a file of the workspace, from 1.
+type Line struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Left is a place that still holds what was to be forgotten.
+type Left struct {
+	Path string `json:"path"`
+	// Why says what keeps it, or what to do.
+	Why string `json:"why"`
+}

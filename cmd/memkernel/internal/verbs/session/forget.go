@@ -20,8 +20,8 @@ import (
 
 // forgetFlags are the flags of forget.
 type forgetFlags struct {
-	session, reason string
-	all, apply      bool
+	session, reason, everywhere string
+	all, apply                  bool
 }
 
 // Forget is the verb forget.
@@ -33,20 +33,33 @@ summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, 
 a message that the host sends again does not come back. It shows what it would do
 unless --apply is given. The host's own transcript and the workspace's files are not
 touched; what quotes the content there is named. With --all a session is no longer
-found among past ones either, nor is its transcript, or a copy of it, read again.`,
+found among past ones either, nor is its transcript, or a copy of it, read again.
+
+--everywhere takes words, or the key of a session, instead: they are taken out of all
+sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
+index. Then every file that memkernel keeps is searched for them, and what still holds
+them is named; the exit code is 3 then. The host's transcripts and git are not touched.`,
 		Example: `  memkernel forget ev-0123456789abcdef --session build-42
-  memkernel forget --all --session build-42 --reason "customer asked" --apply`,
+  memkernel forget --all --session build-42 --reason "customer asked" --apply
+  memkernel forget --everywhere "Elm Street 7" --apply`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runForget(cmd.Context(), a, f, args) },
 	}
 	cmd.Flags().StringVarP(&f.session, "session", "s", kernel.DefaultSession, "`key` of the session")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the whole session")
+	cmd.Flags().StringVar(&f.everywhere, "everywhere", "", "`WORDS`, or a session's key, to take out of all that is kept")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`why`, kept with the tombstones")
 	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
 	return cmd
 }
 
 func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) error {
+	if f.everywhere != "" {
+		if f.all || len(ids) > 0 {
+			return fail.Usagef("forget --everywhere takes words or a session, and neither ids nor --all")
+		}
+		return runForgetEverywhere(ctx, a, f)
+	}
 	if f.all == (len(ids) > 0) {
 		return fail.Usagef("forget needs the ids of pages, spans or blobs, or --all for the whole session")
 	}
@@ -67,6 +80,37 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 		return err
 	}
 	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
+		a.Tip("nothing was changed; --apply does it, and there is no way back")
+	}
+	return nil
+}
+
+func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
+	k, err := a.Kernel(ctx, setup.Needs{})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out, err := k.ForgetEverywhere(a.Counted(ctx, "forgetting"), retention.EverywhereRequest{Words: f.everywhere, Reason: f.reason, Apply: f.apply})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(struct {
+			Schema string `json:"schema"`
+			*retention.Everywhere
+		}{"memkernel/forget_everywhere/v1", out})
+	} else {
+		err = display.Everywhere(a.Out, out, a.Style())
+	}
+	if err != nil {
+		return err
+	}
+	if len(out.Left) > 0 {
+		return fail.WithFindings(len(out.Left))
+	}
+	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
 	}
 	return nil

@@ -1,0 +1,49 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel/retention"
+)
+
+// Everywhere says what was taken out, or would be, where it was looked for, and what is left.
+func Everywhere(w io.Writer, e *retention.Everywhere, p Style) error {
+	var b strings.Builder
+	goes := "would go"
+	if e.Applied {
+		goes = "went"
+	}
+	for _, s := range e.Sessions {
+		what := Plural(len(s.Pages), "page")
+		if s.Whole {
+			what = "all of it, " + what
+		}
+		fmt.Fprintf(&b, "session %s: %s %s\n", Printable(s.Session), what, goes)
+	}
+	for _, l := range e.Lines {
+		fmt.Fprintf(&b, "%s:%d %s: %s\n", Printable(l.Path), l.Line, goes, Clip(Printable(l.Text), max(p.columns()-len(l.Path)-20, 20)))
+	}
+	if n := len(e.Backups); n > 0 {
+		fmt.Fprintf(&b, "%s of memory's files %s\n", Plural(n, "backup"), goes)
+	}
+	if e.Indexed {
+		b.WriteString("the index was made anew\n")
+	}
+	if len(e.Sessions)+len(e.Lines)+len(e.Backups) == 0 {
+		b.WriteString("nothing holds it\n")
+	}
+	if e.Applied {
+		if len(e.Left) == 0 {
+			fmt.Fprintf(&b, "searched %s, %s: nothing is left\n", Plural(e.Files, "file"), Size(e.Bytes))
+		} else {
+			fmt.Fprintf(&b, "searched %s, %s: %s of it left\n", Plural(e.Files, "file"), Size(e.Bytes), Plural(len(e.Left), "place"))
+		}
+		for _, l := range e.Left {
+			fmt.Fprintf(&b, "  %s: %s\n", Printable(l.Path), Printable(l.Why))
+		}
+		b.WriteString("not touched: transcripts that hosts keep in their own folders, and git\n")
+	}
+	return flush(w, &b)
+}

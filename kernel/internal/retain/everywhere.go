@@ -1,0 +1,412 @@
+package retain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// leastWords is the least that is looked for everywhere, in characters: less stands in
+// nearly every file.
+const leastWords = 4
+
+// Everywhere forgets words wherever they stand: in all sessions, in the workspace's memory,
+// in the backups of its files and in the index. Then it looks for them in every file that
+// memkernel keeps.
+func (k *Keeper) Everywhere(ctx context.Context, req retention.EverywhereRequest) (*retention.Everywhere, error) {
+	if req.Now.IsZero() {
+		req.Now = k.Now()
+	}
+	out := &retention.Everywhere{Applied: req.Apply, Sessions: []retention.SessionForgotten{}, Lines: []retention.Line{}, Backups: []string{}, Left: []retention.Left{}}
+	folders, err := folder.All(k.State)
+	if err != nil {
+		return nil, fmt.Errorf("forget everywhere: %w", err)
+	}
+	if own, err := folder.Of(k.State, req.Words); err == nil && slices.Contains(folders, own) {
+		return out, k.wholeSession(ctx, &req, out)
+	}
+	w := lookFor(req.Words)
+	if n := len([]rune(w.folded)); n < leastWords {
+		return nil, fmt.Errorf("forget everywhere: %q is too short: give at least %d characters, or the key of a session", req.Words, leastWords)
+	}
+	for _, f := range progress.Over(ctx, "session", folders) {
+		if err := k.forgetWords(ctx, f, &w, &req, out); err != nil {
+			return nil, fmt.Errorf("forget everywhere: %w", err)
+		}
+	}
+	if err := k.forgetLines(ctx, &w, req.Apply, out); err != nil {
+		return out, fmt.Errorf("forget everywhere: %w", err)
+	}
+	if err := k.forgetCopies(ctx, &w, req.Apply, out); err != nil {
+		return out, fmt.Errorf("forget everywhere: %w", err)
+	}
+	return out, k.scan(ctx, []words{w}, req.Apply, out)
+}
+
+// wholeSession forgets a session, and looks for what the user said in it.
+func (k *Keeper) wholeSession(ctx context.Context, req *retention.EverywhereRequest, out *retention.Everywhere) error {
+	said, err := k.saidIn(ctx, req.Words)
+	if err != nil {
+		return fmt.Errorf("forget everywhere: %w", err)
+	}
+	f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: req.Words, Session: true, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
+	if err != nil {
+		return err
+	}
+	out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: req.Words, Whole: true, Forgotten: f})
+	out.Backups = append(out.Backups, f.Backups...)
+	if req.Apply {
+		if err := k.reindexed(ctx, out); err != nil {
+			return fmt.Errorf("forget everywhere: %w", err)
+		}
+	}
+	return k.scan(ctx, said, req.Apply, out)
+}
+
+// mostSaid is how many messages of a session are looked for once it is gone, longSaid the
+// least of them in characters: what is shorter others say, too.
+const (
+	mostSaid = 64
+	longSaid = 60
+)
+
+// saidIn are lines of what was said in a session.
+func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error) {
+	name, err := folder.Of(k.State, key)
+	if err != nil {
+		return nil, err
+	}
+	s, unlock, err := k.Sessions.Visit(ctx, name, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, p := range s.Pages {
+		if p.Type != pagevm.Conversation || len(out) == mostSaid {
+			continue
+		}
+		text, err := s.Reader().Content(p)
+		if err != nil {
+			continue // it is gone already
+		}
+		for l := range strings.Lines(text) {
+			if l = strings.TrimSpace(l); len([]rune(l)) >= longSaid {
+				out = append(out, lookFor(l))
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// forgetWords forgets the pages of a session that hold words, or all of it where what else
+// it keeps holds them.
+func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *retention.EverywhereRequest, out *retention.Everywhere) error {
+	key, ids, err := k.holding(ctx, name, w)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
+	if err != nil {
+		return err
+	}
+	out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: key, Forgotten: f})
+	return nil
+}
+
+// holding are the pages of a session that hold words in what they say or came from.
+func (k *Keeper) holding(ctx context.Context, name string, w *words) (key string, ids []string, err error) {
+	s, unlock, err := k.Sessions.Visit(ctx, name, false)
+	if err != nil {
+		return "", nil, err
+	}
+	defer unlock()
+	for id, p := range s.Pages {
+		if held(s, p, w) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return s.Key, ids, ctx.Err()
+}
+
+func held(s *session.Session, p *pagevm.Page, w *words) bool {
+	if w.in(p.Path) || slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return w.in(r.Text) }) {
+		return true
+	}
+	text, err := s.Reader().Content(p)
+	return err == nil && w.in(text)
+}
+
+// forgetLines takes the lines that hold words out of the workspace's memory, also of logs
+// that are closed.
+func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *retention.Everywhere) error {
+	if k.Memory == nil {
+		return nil
+	}
+	for f, err := range k.Memory.Private.Walk(ctx) {
+		if err != nil || !f.Memory {
+			continue
+		}
+		l, err := k.Memory.Private.ReadFile(f.Path)
+		if err != nil {
+			continue // it is named by the scan
+		}
+		gone := w.lines(l.Text)
+		if len(gone) == 0 {
+			continue
+		}
+		lines := strings.SplitAfter(l.Text, "\n")
+		var rest strings.Builder
+		for i, line := range lines {
+			if slices.Contains(gone, i) {
+				out.Lines = append(out.Lines, retention.Line{Path: f.Path, Line: i + 1, Text: strings.TrimRight(line, "\r\n")})
+				continue
+			}
+			rest.WriteString(line)
+		}
+		if apply {
+			if _, err := k.Memory.Private.Redact(ctx, f.Path, l.Hash, rest.String()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forgetCopies takes words out of the backups of memory's files, the facts that were made of
+// them, and the index.
+func (k *Keeper) forgetCopies(ctx context.Context, w *words, apply bool, out *retention.Everywhere) error {
+	clean := func(s string) string {
+		if w.in(s) {
+			return ""
+		}
+		return s
+	}
+	quoting, err := k.Upkeep.Quoting(clean)
+	if err != nil {
+		return err
+	}
+	out.Backups = append(out.Backups, quoting...)
+	if !apply {
+		return nil
+	}
+	if err := k.Upkeep.Forget(ctx, clean); err != nil {
+		return err
+	}
+	return k.reindexed(ctx, out)
+}
+
+// reindexed makes the index anew, if there is one: what was deleted from a database lies in
+// its file for long.
+func (k *Keeper) reindexed(ctx context.Context, out *retention.Everywhere) error {
+	if k.Memory == nil {
+		return nil
+	}
+	if _, err := k.Memory.Index(ctx); err != nil {
+		return nil // there is none
+	}
+	_, err := k.Memory.Reindex(ctx, &indexing.Options{Full: true})
+	out.Indexed = err == nil
+	return err
+}
+
+// scan looks for words in all that memkernel keeps, byte for byte as it lies there.
+func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *retention.Everywhere) error {
+	look := func(where string, r io.Reader, err error, why string) {
+		var n int64
+		found := false
+		if err == nil {
+			n, found, err = scanned(ctx, r, of)
+			out.Files, out.Bytes = out.Files+1, out.Bytes+n
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it went meanwhile
+		case err != nil:
+			out.Left = append(out.Left, retention.Left{Path: where, Why: "it can't be read: " + err.Error()})
+		case found && applied:
+			out.Left = append(out.Left, retention.Left{Path: where, Why: why})
+		}
+	}
+	err := store.Walk(k.State, func(name string, _ store.Entry) error {
+		if strings.HasSuffix(name, ".sock") {
+			return ctx.Err() // it has no content
+		}
+		f, err := k.State.Open(name)
+		if err != nil {
+			look(k.State.Where(name), nil, err, "")
+			return ctx.Err()
+		}
+		defer f.Close()
+		size, err := f.Size()
+		look(k.State.Where(name), io.NewSectionReader(f, 0, size), err, k.whyLeft(name))
+		return ctx.Err()
+	})
+	if err != nil || k.Memory == nil {
+		return err
+	}
+	files := k.Memory.Private.FS()
+	for f, err := range k.Memory.Private.Walk(ctx) {
+		if err != nil || !f.Memory {
+			continue
+		}
+		r, err := files.Open(f.Path)
+		if err != nil {
+			look(f.Path, nil, err, "")
+			continue
+		}
+		look(f.Path, r, nil, "edit the file")
+		r.Close()
+	}
+	return ctx.Err()
+}
+
+// whyLeft says what to do about a file of the state folder.
+func (k *Keeper) whyLeft(name string) string {
+	parts := strings.Split(name, "/")
+	if len(parts) > 1 && parts[0] == "sessions" {
+		if key, err := folder.KeyIn(k.State, parts[1]); err == nil {
+			return fmt.Sprintf("what else session %s keeps quotes it: forget --all --session %s --apply removes all of it", key, key)
+		}
+	}
+	if store.IsAside(path.Base(name)) {
+		return "it was put aside as damaged: remove the file"
+	}
+	return "remove the file: it is derived, and made anew"
+}
+
+// words are what is looked for: letters in lower case, blanks as one.
+type words struct {
+	folded string
+	// forms are the ways in which they may stand in a file.
+	forms [][]byte
+}
+
+func lookFor(s string) words {
+	w := words{folded: fold(s)}
+	add := func(form string) {
+		if b := []byte(form); len(b) > 0 && !slices.ContainsFunc(w.forms, func(f []byte) bool { return bytes.Equal(f, b) }) {
+			w.forms = append(w.forms, b)
+		}
+	}
+	add(w.folded)
+	for _, escape := range []bool{true, false} {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(escape)
+		if e.Encode(w.folded) == nil {
+			add(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`))
+		}
+	}
+	return w
+}
+
+// in reports whether a text holds the words.
+func (w *words) in(text string) bool { return strings.Contains(fold(text), w.folded) }
+
+// lines are those of a text by which it holds the words, from 0: one each, or several that
+// hold them together.
+func (w *words) lines(text string) (out []int) {
+	lines := strings.Split(text, "\n")
+	const together = 4
+	for i := 0; i < len(lines); i++ {
+		for n := 1; n <= together && i+n <= len(lines); n++ {
+			if !w.in(strings.Join(lines[i:i+n], " ")) {
+				continue
+			}
+			if n > 1 && w.in(strings.Join(lines[i+1:i+n], " ")) {
+				break // the first line has no part in it
+			}
+			for j := i; j < i+n; j++ {
+				if !slices.Contains(out, j) {
+					out = append(out, j)
+				}
+			}
+			break
+		}
+	}
+	return out
+}
+
+// fold is a text in lower case with one blank between words, also where JSON escapes what
+// parts them.
+func fold(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	blank := true
+	escaped := false
+	for _, r := range s {
+		switch {
+		case escaped && (r == 'n' || r == 't' || r == 'r'):
+			r = ' '
+			escaped = false
+		case escaped:
+			b.WriteByte('\\')
+			blank, escaped = false, false
+		}
+		if r == '\\' {
+			escaped = true
+			continue
+		}
+		if unicode.IsSpace(r) {
+			if !blank {
+				b.WriteByte(' ')
+			}
+			blank = true
+			continue
+		}
+		b.WriteRune(unicode.ToLower(r))
+		blank = false
+	}
+	if escaped {
+		b.WriteByte('\\')
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// scanChunk is how much of a file is looked at together, in bytes.
+const scanChunk = 4 << 20
+
+// scanned reads all of a file and reports whether it holds any of some words.
+func scanned(ctx context.Context, r io.Reader, of []words) (n int64, found bool, err error) {
+	longest := 0
+	for i := range of {
+		for _, f := range of[i].forms {
+			longest = max(longest, len(f))
+		}
+	}
+	buf := make([]byte, 0, scanChunk+8*longest)
+	for err == nil && ctx.Err() == nil {
+		var m int
+		m, err = io.ReadFull(r, buf[len(buf):cap(buf)])
+		n += int64(m)
+		buf = buf[:len(buf)+m]
+		text := []byte(fold(string(buf)))
+		for i := range of {
+			found = found || slices.ContainsFunc(of[i].forms, func(f []byte) bool { return bytes.Contains(text, f) })
+		}
+		keep := min(len(buf), 8*longest) // words may stand across two
+		copy(buf, buf[len(buf)-keep:])
+		buf = buf[:keep]
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, found, errors.Join(err, ctx.Err())
+}
