@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "index/postgres", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/progress", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "kernel/content", "kernel/indexing", "kernel/status", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "kernel/fault", "kernel/outline", "pagevm/paging", "retrieval/foreign", "transcript"},
-	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/fault", "kernel/retention", "transcript"},
+	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "serve/hook", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/billing", "kernel/health", "kernel/retention", "kernel/status", "pagevm/journal"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/health", "kernel/maintenance", "markdownstore"},
 
@@ -59,6 +59,7 @@ var arrows = map[string][]string{
 
 	"index":               {".", "index/analysis", "index/internal/drv", "index/internal/fts5", "index/internal/vec", "internal/dates"},
 	"index/analysis":      {},
+	"index/borrowed":      {"index/internal/drv"},
 	"index/internal/drv":  {},
 	"index/internal/fts5": {"index/internal/drv"},
 	"index/internal/vec":  {"index/internal/drv"},
@@ -82,6 +83,7 @@ var arrows = map[string][]string{
 	"internal/escapes":                 {},
 	"internal/fakemodel":               {},
 	"internal/glob":                    {},
+	"internal/imports":                 {".", "index/borrowed", "internal/store", "internal/visible", "transcript"},
 	"internal/lazyregexp":              {},
 	"internal/nearest":                 {},
 	"internal/progress":                {},
@@ -185,6 +187,7 @@ var thirdParty = map[string][]string{
 	"summary/model":                    {"github.com/sashabaranov/go-openai"},
 	"internal/atomicfile":              {"golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/config":                  {"gopkg.in/yaml.v3"},
+	"internal/imports":                 {"gopkg.in/yaml.v3"},
 	"internal/store/internal/statedir": {"github.com/gofrs/flock"},
 	"checkpoint":                       {"gopkg.in/yaml.v3"},
 	"consolidation":                    {"github.com/rivo/uniseg", "github.com/yuin/goldmark/..."},

@@ -144,7 +144,9 @@ func hasMembers(head []byte, names ...string) bool {
 }
 
 // isGemini reports whether a head is that of a session of Gemini CLI.
-func isGemini(head []byte) bool { return head[0] == '{' && hasMembers(head, "sessionId", "projectHash") }
+func isGemini(head []byte) bool {
+	return head[0] == '{' && hasMembers(head, "sessionId", "projectHash")
+}
 
 // firstFolder is the folder that the first records of a transcript name.
 func firstFolder(head []byte, more io.Reader) string {

@@ -71,7 +71,12 @@ type Session struct {
 	Model    string
 	Print    string
 	Aside    int
+	// Live: the program may still be at it.
+	Live bool
 }
+
+// Ended reports whether the last turn is over, as far as that can be told.
+func (s *Session) Ended() bool { return !s.Live }
 
 // Key is the session's, "" if it is not known yet.
 func (s *Session) Key() string {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/index/borrowed"
@@ -235,6 +236,7 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 			if len(s.Messages) == 0 {
 				continue
 			}
+			s.Live = time.Since(s.Messages[len(s.Messages)-1].Time) < resting
 		}
 		if err := r.session(s, h.directory, true); err != nil {
 			return err
@@ -242,6 +244,9 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 	}
 	return nil
 }
+
+// resting is how long a session has been silent that is taken for ended.
+const resting = time.Hour
 
 // ocSession reads the messages of a session.
 func (r *reader) ocSession(db *sql.DB, s *Session) error {

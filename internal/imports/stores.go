@@ -79,7 +79,11 @@ func isMem0(head []byte) bool {
 	if !bytes.Contains(head, []byte(`"memory"`)) || !bytes.Contains(head, []byte(`"id"`)) {
 		return false
 	}
-	return head[0] == '[' || head[0] == '{' && bytes.Contains(head[:min(len(head), 200)], []byte(`"results"`))
+	list := bytes.IndexByte(head, '[')
+	if head[0] != '[' && (head[0] != '{' || !bytes.Contains(head[:max(list, 0)], []byte(`"results"`))) {
+		return false
+	}
+	return hasMembers(bytes.TrimLeft(head[list+1:], " \t\r\n"), "id", "memory")
 }
 
 type mem0Memory struct {
