@@ -65,7 +65,7 @@ type ImportJSON struct {
 	Wrote []string `json:"wrote"`
 	// Unread are records that could not be read, LeftOut files and sessions that are not
 	// taken.
-	Unread  []string          `json:"unread"`
+	Unread  []string         `json:"unread"`
 	LeftOut []ImportLeftJSON `json:"left_out"`
 }
 
@@ -230,11 +230,18 @@ func (im *importer) session(s *imports.Session) error {
 
 // seen reports whether something of a session is kept.
 func (im *importer) seen(key string) bool {
-	_, err := os.Stat(im.a.StateDir)
-	if err != nil || im.k == nil {
-		return false
+	k := im.k
+	if k == nil {
+		if _, err := os.Stat(im.a.StateDir); err != nil {
+			return false
+		}
+		var err error
+		if k, err = im.a.Kernel(im.ctx, setup.Needs{Silent: true}); err != nil {
+			return false // whoever applies it hears of it
+		}
+		defer k.Close()
 	}
-	st, _, err := im.k.SessionStatus(im.ctx, key)
+	st, _, err := k.SessionStatus(im.ctx, key)
 	return err == nil && st.Turns > 0
 }
 
