@@ -149,12 +149,16 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 		return nil
 	}
 	files := map[string]map[string]string{}
-	for id, e := range s.Memories.Entries {
+	for _, promised := range s.Promised() {
+		var e struct{ Path, Text string }
+		if err := json.Unmarshal(promised.Current().Value, &e); err != nil {
+			return fmt.Errorf("read entry %s of memory: %w", promised.ID, err)
+		}
 		if strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
 			if files[e.Path] == nil {
 				files[e.Path] = map[string]string{}
 			}
-			files[e.Path][id] = e.Text
+			files[e.Path][promised.ID] = e.Text
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
