@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,7 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.name, s.opt.Name = newest, newest
+		t.Path, s.name, s.opt.Name = newest, newest, newest
 		return s, s.openFile(newest)
 	}
 	if t.Path == "-" {
@@ -98,7 +99,7 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 func (a *App) InFolder(dir string) ([]string, error) {
 	var all []sessions.Conversation
 	sessions.Source{Path: dir}.Find(context.Background(), func(c sessions.Conversation) bool {
-		if c.Size > 0 {
+		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's part of another
 			all = append(all, c)
 		}
 		return true
@@ -106,7 +107,9 @@ func (a *App) InFolder(dir string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, fail.Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
 	}
-	slices.SortStableFunc(all, func(x, y sessions.Conversation) int { return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path)) })
+	slices.SortStableFunc(all, func(x, y sessions.Conversation) int {
+		return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path))
+	})
 	out := make([]string, len(all))
 	for i := range all {
 		out[i] = all[i].Path
