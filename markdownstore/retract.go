@@ -24,7 +24,7 @@ type Retracted struct {
 // Retract takes entries out of a file again that [Store.Append] put there, by id with their
 // text as it was appended. What is not there any more is passed over. Without apply nothing
 // is written.
-func (s *Store) Retract(ctx context.Context, path string, entries map[string]string, apply bool) (Retracted, error) {
+func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
 	for range appendTries {
 		var out Retracted
 		l, err := s.ReadFile(path)

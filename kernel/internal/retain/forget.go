@@ -162,7 +162,7 @@ func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply b
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		r, err := k.Memory.Store(true).Retract(ctx, path, files[path], apply)
+		r, err := markdownstore.Retract(ctx, k.Memory.Store(true), path, files[path], apply)
 		if err != nil {
 			return err
 		}
