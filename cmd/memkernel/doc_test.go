@@ -193,6 +193,10 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "-t", short, "--commit", "--session", "traced"},
 		{"replay", "--trace", filepath.Join(ws, ".memkernel", "sessions", "traced", "trace.jsonl")},
 		{"observe", "-t", short, "--session", "s"},
+		{"observe", "-t", filepath.Dir(foreign(t))},
+		{"import", foreign(t)},
+		{"import", foreign(t), "--apply"},
+		{"forget", "--all", "--session", "import:mcp-memory"},
 		{"flush", "-t", short, "--session", "s"},
 		{"compact", "-t", short, "--session", "s"},
 		{"restore", "--session", "s"},
@@ -254,6 +258,25 @@ func TestJSONKeepsItsContract(t *testing.T) {
 			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)
 		}
 	}
+}
+
+// foreign is a file of another program's memory, beside a session.
+func foreign(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := os.ReadFile("../../testdata/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	path := filepath.Join(dir, "memory.jsonl")
+	for name, text := range map[string]string{filepath.Join(dir, "session.jsonl"): strings.Join(lines[:20], ""),
+		path: `{"type":"entity","name":"Ana","entityType":"person","observations":["Prefers tea"]}` + "\n{\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
 }
 
 // compareFigures holds the second run of eval to the members of the first, and

@@ -47,7 +47,8 @@ var groups = []group{
 		{"migrate --to BACKEND", "move the index to another backend, vectors included", memory.Migrate, words("move copy convert export")},
 	}},
 	{"session", "Sessions (what was said, and going on from it)", []row{
-		{"observe --transcript FILE", "store every finished turn of a transcript", session.Observe, words("import add commit record load remember")},
+		{"observe --transcript FILE", "store every finished turn of a transcript", session.Observe, words("add commit record load remember")},
+		{"import PATH…", "bring in sessions and memory of other programs", session.Import, words("chatgpt mem0 archive bring")},
 		{"checkpoint", "write where a session's work is, and print it", session.Checkpoint, words("save snapshot")},
 		{"restore", "print the text that lets a model go on with a session", session.Restore, words("resume continue")},
 		{"flush", "append what a session came to to the log of today", session.Flush, words("log write append")},

@@ -48,6 +48,15 @@ type Forgotten struct {
 	// Transcripts are documents of the session that were made to be searched. The
 	// transcripts that they were made of stay where they are, and are not read again.
 	Transcripts []sessions.Forgotten `json:"transcripts"`
+	// Memory are files of facts that came in from other programs by the session: its
+	// entries go.
+	Memory []ForgottenFacts `json:"memory"`
+}
+
+// ForgottenFacts are entries of a file of memory that were forgotten.
+type ForgottenFacts struct {
+	Path    string `json:"path"`
+	Entries int    `json:"entries"`
 }
 
 // ForgottenPage is a page that was forgotten.

@@ -57,7 +57,7 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 	if err != nil {
 		return nil, err
 	}
-	n := &news{size: size, next: seam{Path: path, Message: from.Message}, compactions: p.compactions, broken: p.broken}
+	n := &news{size: size, next: seam{Path: path, Message: from.Message}, compactions: p.compactions, broken: p.broken, lost: p.lost}
 	records := p.records()
 	n.msgs = geminiConversation(records)
 	n.all = n.msgs

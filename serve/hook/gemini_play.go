@@ -28,8 +28,9 @@ type geminiPlayer struct {
 	resumed bool
 	// compactions counts how often a summary took the place of messages.
 	compactions int
-	// broken is the first line that could not be read, and why.
+	// broken is the first line that could not be read, and why; lost has all of them.
 	broken error
+	lost   []error
 }
 
 // geminiRow is a message.
@@ -69,8 +70,9 @@ func readGemini(r io.Reader, path string) (*geminiPlayer, error) {
 			case bad == nil:
 				read = true
 				p.play(rec)
-			case p.broken == nil && (err == nil || !read): // a last line that is cut off comes again
-				p.broken = fmt.Errorf("%s:%d: %w", path, n, bad)
+			case err == nil || !read: // a last line that is cut off comes again
+				p.lost = append(p.lost, fmt.Errorf("%s:%d: %w", path, n, bad))
+				p.broken = p.lost[0]
 			}
 		}
 		if errors.Is(err, io.EOF) {

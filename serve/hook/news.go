@@ -38,8 +38,9 @@ type news struct {
 	// compactions counts those of the conversation, where its transcript has them.
 	compactions int
 	// broken is the first line that could not be read and was left out, nil if there is
-	// none.
+	// none; lost has all of them.
 	broken error
+	lost   []error
 }
 
 // errNoTranscript means that the host named no transcript, or one that isn't written
@@ -93,8 +94,11 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		return nil, err
 	}
 	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
-	if len(session.Skipped) > 0 {
-		n.broken = session.Skipped[0]
+	for _, err := range session.Skipped {
+		n.lost = append(n.lost, err)
+	}
+	if len(n.lost) > 0 {
+		n.broken = n.lost[0]
 	}
 	n.next.Path = path
 	nameMessages(n.msgs)

@@ -39,9 +39,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	}
 	r.Model = first(n.model, r.Model)
 	turn := kernel.Turn{SessionKey: key, Model: r.Model, Private: true, Source: kernel.Source{File: path, Channel: string(h)}}
-	if n.broken != nil {
-		lost = append(lost, n.broken)
-	}
+	lost = append(lost, n.lost...)
 	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
 		return false, nil, err
 	}
@@ -85,4 +83,31 @@ func Unread(stateDir string, h Host, path string, size int64) bool {
 	}
 	r, _ := readRecord(stateDir, h.Key(id)) // one that can't be read is begun anew
 	return r.Taken != size
+}
+
+// Look reads what [TakeIn] would read, and changes nothing: how many messages that are, and
+// the lines that can't be read.
+func Look(stateDir string, h Host, path string) (messages int, lost []error, err error) {
+	id, err := sessionID(h, path)
+	if err != nil {
+		return 0, nil, err
+	}
+	from := seam{}
+	if r, err := readRecord(stateDir, h.Key(id)); err == nil { // one that can't be read is begun anew
+		from = r.Seam
+	}
+	n, err := readNews(h, path, from)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(n.msgs), n.lost, nil
+}
+
+// KeyOf returns the key under which [TakeIn] commits a transcript.
+func KeyOf(h Host, path string) (string, error) {
+	id, err := sessionID(h, path)
+	if err != nil {
+		return "", err
+	}
+	return h.Key(id), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/retention"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -32,7 +33,7 @@ func (k *Keeper) Forget(ctx context.Context, req retention.ForgetRequest) (*rete
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}
-	out := &retention.Forgotten{Applied: req.Apply, Pages: []retention.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}}
+	out := &retention.Forgotten{Applied: req.Apply, Pages: []retention.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}, Memory: []retention.ForgottenFacts{}}
 	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {
 		return nil, fmt.Errorf("forget: %w", perr)
@@ -115,6 +116,11 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 	if len(b.Pages) == 0 && !b.Whole {
 		return nil, nil
 	}
+	if req.Session {
+		if err := k.forgetImported(ctx, s, req.Apply, out); err != nil {
+			return nil, err
+		}
+	}
 	for _, p := range pages {
 		out.Pages = append(out.Pages, retention.ForgottenPage{Session: s.Key, ID: p.ID, Type: p.Type, Tool: p.Tool, Path: p.Path, Bytes: p.Bytes, Created: p.Created})
 		out.Bytes += p.Bytes
@@ -133,6 +139,44 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 		return nil, err
 	}
 	return b, s.PromiseErasure(b, req.Now)
+}
+
+// forgetImported takes what a session brought in from another program's memory out of its
+// files. It comes before the promise: once that is kept, the session has forgotten what it
+// brought.
+func (k *Keeper) forgetImported(ctx context.Context, s *session.Session, apply bool, out *retention.Forgotten) error {
+	if k.Memory == nil {
+		return nil
+	}
+	files := map[string]map[string]string{}
+	for _, promised := range s.Promised() {
+		var e struct{ Path, Text string }
+		if err := json.Unmarshal(promised.Current().Value, &e); err != nil {
+			return fmt.Errorf("read entry %s of memory: %w", promised.ID, err)
+		}
+		if strings.HasPrefix(e.Path, markdownstore.ImportedDir) {
+			if files[e.Path] == nil {
+				files[e.Path] = map[string]string{}
+			}
+			files[e.Path][promised.ID] = e.Text
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		r, err := markdownstore.Retract(ctx, k.Memory.Store(true), path, files[path], apply)
+		if err != nil {
+			return err
+		}
+		if r.Gone > 0 {
+			out.Memory = append(out.Memory, retention.ForgottenFacts{Path: path, Entries: r.Gone})
+		}
+		for _, id := range r.Changed {
+			out.Elsewhere = append(out.Elsewhere, fmt.Sprintf("entry %s of %s was changed since", id, path))
+		}
+	}
+	if apply && len(out.Memory) > 0 {
+		k.Memory.Sync.Written()
+	}
+	return nil
 }
 
 // splitBlobs tells the blobs that go from those that other pages need.

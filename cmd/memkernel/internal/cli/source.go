@@ -2,16 +2,21 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -38,7 +43,7 @@ func (t *TranscriptFlags) Add(cmd *cobra.Command) {
 		t.dialect.Of = append(t.dialect.Of, string(d))
 	}
 	f := cmd.Flags()
-	f.StringVarP(&t.Path, "transcript", "t", "", "the session's `file`, - for standard input")
+	f.StringVarP(&t.Path, "transcript", "t", "", "the session's `file`, or a folder of sessions; - for standard input")
 	f.Var(&t.dialect, "dialect", "how the transcript is written")
 	f.BoolVar(&t.skipBroken, "skip-broken", false, "leave out records that can't be read instead of stopping")
 	Must(cmd.MarkFlagFilename("transcript"))
@@ -69,6 +74,14 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 	if t.skipBroken {
 		s.opt.OnBroken = transcript.Skip
 	}
+	if st, err := os.Stat(t.Path); err == nil && st.IsDir() {
+		newest, err := a.newest(t.Path)
+		if err != nil {
+			return nil, err
+		}
+		t.Path, s.name, s.opt.Name = newest, newest, newest
+		return s, s.openFile(newest)
+	}
 	if t.Path == "-" {
 		data, err := io.ReadAll(a.In)
 		if err != nil {
@@ -79,6 +92,48 @@ func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
 		return s, nil
 	}
 	return s, s.openFile(t.Path)
+}
+
+// InFolder are the transcripts in a folder and below, the one that was written last first.
+// What can't be listed is told.
+func (a *App) InFolder(dir string) ([]string, error) {
+	var all []sessions.Conversation
+	sessions.Source{Path: dir}.Find(context.Background(), func(c sessions.Conversation) bool {
+		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's part of another
+			all = append(all, c)
+		}
+		return true
+	}, func(path string, err error) { a.Tip("%s: %s", path, err) })
+	if len(all) == 0 {
+		return nil, fail.Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
+	}
+	slices.SortStableFunc(all, func(x, y sessions.Conversation) int {
+		return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path))
+	})
+	out := make([]string, len(all))
+	for i := range all {
+		out[i] = all[i].Path
+	}
+	return out, nil
+}
+
+// newest is the transcript in a folder that was written last.
+func (a *App) newest(dir string) (string, error) {
+	all, err := a.InFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(all) > 1 {
+		a.Tip("%s holds %d sessions; the newest is read: %s", dir, len(all), all[0])
+	}
+	return all[0], nil
+}
+
+// At are the flags for another file, as one in a folder.
+func (t *TranscriptFlags) At(path string) *TranscriptFlags {
+	at := *t
+	at.Path = path
+	return &at
 }
 
 // openFile opens a regular file in place, and reads anything else (a pipe, a
@@ -94,9 +149,6 @@ func (s *Source) openFile(path string) error {
 		return nil
 	}
 	defer f.Close()
-	if err == nil && st.IsDir() {
-		return fail.Hint(fmt.Errorf("open transcript %s: it is a folder", path), "name one session file in it")
-	}
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return fmt.Errorf("read transcript %s: %w", path, err)

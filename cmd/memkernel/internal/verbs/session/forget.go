@@ -32,8 +32,9 @@ func Forget(a *cli.App) *cobra.Command {
 summaries and the prompts to come, and keeps tombstones: get answers FORGOTTEN, and
 a message that the host sends again does not come back. It shows what it would do
 unless --apply is given. The host's own transcript and the workspace's files are not
-touched; what quotes the content there is named. With --all a session is no longer
-found among past ones either, nor is its transcript, or a copy of it, read again.
+touched, but for what import wrote to memory/imported/; what quotes the content there is
+named. With --all a session is no longer found among past ones either, nor is its
+transcript, or a copy of it, read again.
 
 --everywhere takes words, or the key of a session, instead: they are taken out of all
 sessions, out of the lines of MEMORY.md and the files beside it, their backups and the
@@ -79,7 +80,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 	if err := display.Forgotten(a.Out, out); err != nil {
 		return err
 	}
-	if !out.Applied && len(out.Pages)+len(out.Transcripts) > 0 {
+	if !out.Applied && len(out.Pages)+len(out.Transcripts)+len(out.Memory) > 0 {
 		a.Tip("nothing was changed; --apply does it, and there is no way back")
 	}
 	return nil

@@ -101,7 +101,7 @@ func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session,
 		return b, nil, err
 	}
 	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, kernel.DefaultSession), cmp.Or(o.model, session.Model)
-	b.Messages = session.View(o.view.View())
+	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path)
 	return b, session, nil
 }
 

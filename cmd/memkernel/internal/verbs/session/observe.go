@@ -5,7 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +42,7 @@ session has grown: turns that are stored already are recognised.
 
 A turn is finished when the user has spoken again or the host has marked its end. For a
 host that marks none, --ended finishes the last one. A last line that the host is still
-writing is left out.
+writing is left out. Of a folder every session in it is stored, under its own id.
 
 It prints which files it wrote: SESSION-STATE.md of the workspace, where the work is now
 (unless session_state.enabled or workspace.private is false), and, when the window
@@ -81,6 +84,9 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	if o.transcript.Path == "" {
 		return fail.Usagef("observe needs --transcript FILE")
 	}
+	if st, err := os.Stat(o.transcript.Path); err == nil && st.IsDir() {
+		return observeFolder(ctx, a, o)
+	}
 	book, err := a.Book()
 	if err != nil {
 		return err
@@ -99,11 +105,90 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return err
 	}
 	defer k.Close()
-	doc := ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
+	doc, err := observeSession(ctx, a, k, o, session, o.transcript.Path)
+	if err != nil {
+		return err
+	}
+	return showObserved(a, doc)
+}
+
+// ObserveFolderJSON is the document of observe for a folder.
+type ObserveFolderJSON struct {
+	Schema   string         `json:"schema"`
+	Sessions []*ObserveJSON `json:"sessions"`
+	// LeftOut are files of which no session could be observed, and why.
+	LeftOut []ImportLeftJSON `json:"left_out"`
+}
+
+// observeFolder observes every session in a folder, the oldest first. One that can't be read
+// is named, and the others go on.
+func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
+	if o.session != "" {
+		return fail.Usagef("--session names one session, and --transcript a folder of them")
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	files, err := a.InFolder(o.transcript.Path)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(files)
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Notes: true})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	out := ObserveFolderJSON{Schema: "memkernel/observe_folder/v1", Sessions: []*ObserveJSON{}, LeftOut: []ImportLeftJSON{}}
+	for _, path := range files {
+		doc, err := observeFile(ctx, a, k, o, path)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			out.LeftOut = append(out.LeftOut, ImportLeftJSON{Path: path, Reason: fail.PlainError(err)})
+			continue
+		}
+		out.Sessions = append(out.Sessions, doc)
+		if !a.JSON {
+			if err := showObserved(a, doc); err != nil {
+				out.LeftOut = append(out.LeftOut, ImportLeftJSON{Path: path, Reason: fail.PlainError(err)})
+			}
+		}
+	}
+	if a.JSON {
+		return a.WriteJSON(out)
+	}
+	for _, l := range out.LeftOut {
+		fmt.Fprintf(a.Out, "left out: %s: %s\n", display.Printable(l.Path), display.Printable(l.Reason))
+	}
+	return nil
+}
+
+func observeFile(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, path string) (*ObserveJSON, error) {
+	src, err := a.OpenSource(o.transcript.At(path))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	session, err := a.Load(src)
+	if err != nil {
+		return nil, err
+	}
+	if session.ID == "" {
+		session.ID = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return observeSession(ctx, a, k, o, session, path)
+}
+
+// observeSession commits a session that was read from a path.
+func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observeFlags, session *transcript.Session, path string) (*ObserveJSON, error) {
+	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, kernel.DefaultSession)}
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path)}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path)}
 	files := func() map[string]string {
 		dir := a.StateDir // where no checkpoint is
 		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
@@ -112,11 +197,11 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return readable(a.Workspace, dir)
 	}
 	before := files()
-	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, &doc); err != nil {
-		return err
+	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {
+		return nil, err
 	}
 	doc.Wrote = wrote(a.Workspace, before, files())
-	return showObserved(a, &doc)
+	return doc, nil
 }
 
 // observeTurns commits the turns in order, each with the conversation up to its

@@ -1,0 +1,74 @@
+// Package borrowed opens SQLite files of other programs, to be read and never written,
+// with the driver that the program was built with. It knows no table of theirs.
+package borrowed
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/index/internal/drv"
+)
+
+// Magic is what every SQLite file begins with.
+const Magic = "SQLite format 3\x00"
+
+// wait is how long a statement waits for the program whose file it is.
+const wait = 5 * time.Second
+
+// Open opens the file at path. Where the folder can't be written to, which a file with a
+// write-ahead log needs even for reading, it is read as it stands.
+func Open(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := open(ctx, path, drv.ReadOnly)
+	if code := drv.Code(err) & 0xff; code == drv.CodeCantOpen || code == drv.CodeReadOnly {
+		db, err = open(ctx, path, drv.Immutable)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, Plain(err))
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, path string, mode drv.Mode) (*sql.DB, error) {
+	db, err := drv.Open(path, mode, wait)
+	if err != nil {
+		return nil, err
+	}
+	var n int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Plain says what is the matter with a file in words, where SQLite says it in codes.
+func Plain(err error) error {
+	switch drv.Code(err) & 0xff {
+	case drv.CodeCorrupt, drv.CodeNotADB:
+		return errors.New("the database is damaged")
+	case drv.CodeBusy, drv.CodeLocked:
+		return errors.New("another program is writing to the database: try again")
+	}
+	return err
+}
+
+// Columns returns the columns of a table by name, none if there is no such table.
+func Columns(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		out[strings.ToLower(name)] = true
+	}
+	return out, rows.Err()
+}

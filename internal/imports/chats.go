@@ -1,0 +1,444 @@
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+)
+
+// The export of ChatGPT: conversations.json, or conversations-NNN.json, is a list of
+// conversations. Each is a tree of messages, of which the program shows the way up from
+// current_node.
+
+type gptConversation struct {
+	ID             string             `json:"id"`
+	ConversationID string             `json:"conversation_id"`
+	Title          string             `json:"title"`
+	CurrentNode    string             `json:"current_node"`
+	Mapping        map[string]gptNode `json:"mapping"`
+}
+
+type gptNode struct {
+	Parent   string          `json:"parent"`
+	Children []string        `json:"children"`
+	Message  json.RawMessage `json:"message"`
+}
+
+type gptMessage struct {
+	ID     string `json:"id"`
+	Author struct {
+		Role string `json:"role"`
+		Name string `json:"name"`
+	} `json:"author"`
+	CreateTime *float64 `json:"create_time"`
+	Recipient  string   `json:"recipient"`
+	Content    struct {
+		Type         string            `json:"content_type"`
+		Parts        []json.RawMessage `json:"parts"`
+		Text         string            `json:"text"`
+		Result       string            `json:"result"`
+		Profile      string            `json:"user_profile"`
+		Instructions string            `json:"user_instructions"`
+		Thoughts     []struct {
+			Summary string `json:"summary"`
+			Content string `json:"content"`
+		} `json:"thoughts"`
+	} `json:"content"`
+	Metadata struct {
+		Model string `json:"model_slug"`
+	} `json:"metadata"`
+}
+
+func (r *reader) chatGPT(c *candidate) error {
+	c.format = ChatGPT
+	return r.elements(c, func(n int, raw json.RawMessage) error {
+		var conv gptConversation
+		if err := json.Unmarshal(raw, &conv); err != nil {
+			return err
+		}
+		id := conv.ConversationID
+		if id == "" {
+			id = conv.ID
+		}
+		if id == "" || conv.Mapping == nil {
+			return fmt.Errorf("it is no conversation of ChatGPT: it has no id or no mapping")
+		}
+		s := &Session{Format: ChatGPT, ID: id, Title: conv.Title, Place: c.place + "#" + id, Print: hash(string(raw))}
+		r.gptPath(s, &conv)
+		if len(s.Messages) == 0 {
+			return nil
+		}
+		return r.session(s, "", false)
+	})
+}
+
+// gptPath makes the conversation that the program shows.
+func (r *reader) gptPath(s *Session, conv *gptConversation) {
+	at := conv.CurrentNode
+	if _, ok := conv.Mapping[at]; !ok {
+		at = newestLeaf(conv.Mapping)
+	}
+	var path []string
+	seen := map[string]bool{}
+	for at != "" && !seen[at] {
+		node, ok := conv.Mapping[at]
+		if !ok {
+			break
+		}
+		seen[at] = true
+		path = append(path, at)
+		at = node.Parent
+	}
+	slices.Reverse(path)
+	for id, node := range conv.Mapping {
+		if !seen[id] && len(node.Message) > 0 && string(node.Message) != "null" {
+			s.Aside++
+		}
+	}
+	calls := map[string]string{} // the open call of a tool
+	for _, id := range path {
+		raw := conv.Mapping[id].Message
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		var m gptMessage
+		if err := json.Unmarshal(raw, &m); err != nil {
+			r.lost(s.Format, fmt.Errorf("%s: message %s: %w", s.Place, id, err))
+			continue
+		}
+		out := memkernel.Message{Key: id, Time: seconds(m.CreateTime), Model: m.Metadata.Model}
+		parts, unread := m.parts()
+		if unread != "" {
+			r.lost(s.Format, fmt.Errorf("%s: message %s: a content of type %q is not known", s.Place, id, unread))
+		}
+		switch role := m.Author.Role; {
+		case role == "assistant" && m.Recipient != "" && m.Recipient != "all":
+			calls[m.Recipient] = id
+			out.Role = memkernel.RoleAssistant
+			out.Parts = []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: m.Recipient, Input: joined(parts), Custom: true}}}
+		case role == "assistant":
+			out.Role, out.Parts = memkernel.RoleAssistant, parts
+		case role == "tool" && calls[m.Author.Name] != "":
+			out.Role = memkernel.RoleTool
+			out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: calls[m.Author.Name], Name: m.Author.Name, Content: parts, Text: true}}}
+			delete(calls, m.Author.Name)
+		case role == "user" && m.Content.Type != "user_editable_context":
+			out.Role, out.Parts = memkernel.RoleUser, typed(parts)
+		default: // what the program put there, and results of calls that nobody shows
+			out.Role, out.Origin, out.Parts = memkernel.RoleUser, memkernel.OriginMeta, parts
+		}
+		if out.Role == memkernel.RoleAssistant && out.Model != "" {
+			s.Model = out.Model
+		}
+		if len(out.Parts) > 0 {
+			s.Messages = append(s.Messages, out)
+		}
+	}
+	s.Messages = joinTurns(s.Messages)
+}
+
+// newestLeaf is the newest message that none follows.
+func newestLeaf(nodes map[string]gptNode) (leaf string) {
+	var newest time.Time
+	for id, n := range nodes {
+		var m gptMessage
+		if len(n.Children) > 0 || json.Unmarshal(n.Message, &m) != nil {
+			continue
+		}
+		if t := seconds(m.CreateTime); leaf == "" || t.After(newest) || t.Equal(newest) && id < leaf {
+			leaf, newest = id, t
+		}
+	}
+	return leaf
+}
+
+// parts are the texts of a message; unread is the type of a content that is not known.
+func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
+	add := func(kind memkernel.PartKind, text string) {
+		if strings.TrimSpace(text) != "" {
+			out = append(out, memkernel.Part{Kind: kind, Text: text})
+		}
+	}
+	c := &m.Content
+	for _, raw := range c.Parts {
+		var text string
+		var part struct {
+			Type string `json:"content_type"`
+			Text string `json:"text"`
+		}
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			add(memkernel.PartText, text)
+		case json.Unmarshal(raw, &part) != nil:
+			unread = "part"
+		case part.Text != "":
+			add(memkernel.PartText, part.Text)
+		default:
+			out = append(out, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(part.Type, "attachment") + "]"})
+		}
+	}
+	add(memkernel.PartText, c.Text)
+	add(memkernel.PartText, c.Result)
+	add(memkernel.PartText, c.Profile)
+	add(memkernel.PartText, c.Instructions)
+	for _, t := range c.Thoughts {
+		add(memkernel.PartThinking, first(t.Content, t.Summary))
+	}
+	if len(out) == 0 && len(c.Parts) == 0 && !slices.Contains([]string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", ""}, c.Type) {
+		unread = c.Type
+	}
+	return out, unread
+}
+
+// typed marks texts as a person's.
+func typed(parts []memkernel.Part) []memkernel.Part {
+	for i := range parts {
+		parts[i].Typed = parts[i].Kind == memkernel.PartText
+	}
+	return parts
+}
+
+func joined(parts []memkernel.Part) string {
+	var texts []string
+	for i := range parts {
+		texts = append(texts, parts[i].Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// joinTurns makes one message of an assistant's that follow each other: programs write each
+// thought and each call as one of its own.
+func joinTurns(msgs []memkernel.Message) []memkernel.Message {
+	var out []memkernel.Message
+	for _, m := range msgs {
+		if n := len(out); n > 0 && m.Role == memkernel.RoleAssistant && out[n-1].Role == m.Role && out[n-1].Origin == m.Origin {
+			p := &out[n-1]
+			p.Parts = append(slices.Clone(p.Parts), m.Parts...)
+			p.Model = first(m.Model, p.Model)
+			if m.Time.After(p.Time) {
+				p.Time = m.Time
+			}
+			if m.Usage != nil {
+				p.Usage = m.Usage
+			}
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// The export of Claude: conversations.json is a list of conversations, each a list of
+// messages, which name the one before them where the user went back.
+
+type claudeConversation struct {
+	UUID     string          `json:"uuid"`
+	Name     string          `json:"name"`
+	Leaf     string          `json:"current_leaf_message_uuid"`
+	Messages []claudeMessage `json:"chat_messages"`
+}
+
+type claudeMessage struct {
+	UUID        string            `json:"uuid"`
+	Parent      string            `json:"parent_message_uuid"`
+	Sender      string            `json:"sender"`
+	Text        string            `json:"text"`
+	Content     []json.RawMessage `json:"content"`
+	Created     string            `json:"created_at"`
+	Attachments []struct {
+		Name      string `json:"file_name"`
+		Extracted string `json:"extracted_content"`
+	} `json:"attachments"`
+	Files []struct {
+		Name string `json:"file_name"`
+	} `json:"files"`
+}
+
+type claudeBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"is_error"`
+}
+
+func (r *reader) claudeAI(c *candidate) error {
+	c.format = ClaudeAI
+	return r.elements(c, func(n int, raw json.RawMessage) error {
+		var conv claudeConversation
+		if err := json.Unmarshal(raw, &conv); err != nil {
+			return err
+		}
+		if conv.UUID == "" {
+			return fmt.Errorf("it is no conversation of Claude: it has no uuid")
+		}
+		s := &Session{Format: ClaudeAI, ID: conv.UUID, Title: conv.Name, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
+		shown := claudePath(&conv)
+		s.Aside = len(conv.Messages) - len(shown)
+		for _, m := range shown {
+			s.Messages = append(s.Messages, r.claudeMessages(s, m)...)
+		}
+		if len(s.Messages) == 0 {
+			return nil
+		}
+		return r.session(s, "", false)
+	})
+}
+
+// claudePath are the messages on the way to the last one; all, where they don't say which
+// is before them.
+func claudePath(conv *claudeConversation) []*claudeMessage {
+	byID := map[string]*claudeMessage{}
+	var all []*claudeMessage
+	linked := false
+	for i := range conv.Messages {
+		m := &conv.Messages[i]
+		if m.UUID == "" {
+			m.UUID = fmt.Sprintf("%s-%d", conv.UUID, i+1)
+		}
+		linked = linked || byID[m.Parent] != nil
+		byID[m.UUID] = m
+		all = append(all, m)
+	}
+	if !linked {
+		return all
+	}
+	at := byID[conv.Leaf]
+	if at == nil {
+		at = all[len(all)-1]
+	}
+	var path []*claudeMessage
+	for seen := map[string]bool{}; at != nil && !seen[at.UUID]; at = byID[at.Parent] {
+		seen[at.UUID] = true
+		path = append(path, at)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// claudeMessages are those that a message comes to: what an assistant's says behind the
+// results of its calls is another one.
+func (r *reader) claudeMessages(s *Session, m *claudeMessage) []memkernel.Message {
+	role, origin := memkernel.RoleUser, memkernel.OriginMeta
+	switch m.Sender {
+	case "human", "user":
+		origin = memkernel.OriginHost
+	case "assistant":
+		role, origin = memkernel.RoleAssistant, memkernel.OriginHost
+	}
+	out := []memkernel.Message{}
+	add := func(role memkernel.Role, p memkernel.Part) {
+		if n := len(out); n > 0 && out[n-1].Role == role {
+			out[n-1].Parts = append(out[n-1].Parts, p)
+			return
+		}
+		key := m.UUID
+		if len(out) > 0 {
+			key = fmt.Sprintf("%s/%d", m.UUID, len(out)+1)
+		}
+		out = append(out, memkernel.Message{Key: key, Role: role, Origin: origin, Time: parseTime(m.Created), Parts: []memkernel.Part{p}})
+	}
+	words := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			add(role, memkernel.Part{Kind: memkernel.PartText, Text: text, Typed: role == memkernel.RoleUser && origin == memkernel.OriginHost})
+		}
+	}
+	var open []memkernel.ToolCall
+	for i, raw := range m.Content {
+		var b claudeBlock
+		if err := json.Unmarshal(raw, &b); err != nil {
+			r.lost(s.Format, fmt.Errorf("%s: message %s: block %d: %w", s.Place, m.UUID, i+1, err))
+			continue
+		}
+		switch b.Type {
+		case "text", "voice_note":
+			words(b.Text)
+		case "thinking":
+			if b.Thinking != "" {
+				add(role, memkernel.Part{Kind: memkernel.PartThinking, Text: b.Thinking})
+			}
+		case "tool_use":
+			call := memkernel.ToolCall{ID: first(b.ID, fmt.Sprintf("%s_call_%d", m.UUID, i)), Name: b.Name, Input: inputOf(b.Input)}
+			open = append(open, call)
+			add(memkernel.RoleAssistant, memkernel.Part{Kind: memkernel.PartToolUse, Call: &call})
+		case "tool_result":
+			at := slices.IndexFunc(open, func(c memkernel.ToolCall) bool {
+				return c.ID == b.ToolUseID || b.ToolUseID == "" && c.Name == b.Name
+			})
+			if at < 0 {
+				words(textOf(b.Content))
+				continue
+			}
+			add(memkernel.RoleTool, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: open[at].ID, Name: open[at].Name, IsError: b.IsError, Text: true,
+				Content: []memkernel.Part{{Kind: memkernel.PartText, Text: textOf(b.Content)}}}})
+			open = slices.Delete(open, at, at+1)
+		case "token_budget", "flag": // nobody said them
+		default:
+			if b.Text == "" {
+				r.lost(s.Format, fmt.Errorf("%s: message %s: a block of type %q is not known", s.Place, m.UUID, b.Type))
+				continue
+			}
+			words(b.Text)
+		}
+	}
+	if len(m.Content) == 0 {
+		words(m.Text)
+	}
+	for _, a := range m.Attachments {
+		if a.Extracted != "" {
+			add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(a.Name, "attachment") + "]\n" + a.Extracted})
+		}
+	}
+	for _, f := range m.Files {
+		add(role, memkernel.Part{Kind: memkernel.PartText, Text: "[" + first(f.Name, "file") + "]"})
+	}
+	return out
+}
+
+// inputOf is the input of a call, {} where there is none.
+func inputOf(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "{}"
+	}
+	return string(raw)
+}
+
+// textOf is the text of a content: a string, or blocks with text; else its JSON.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &blocks) == nil {
+		var texts []string
+		for _, b := range blocks {
+			if b.Text != "" {
+				texts = append(texts, b.Text)
+			}
+		}
+		if len(texts) > 0 {
+			return strings.Join(texts, "\n")
+		}
+	}
+	return string(raw)
+}

@@ -1,0 +1,259 @@
+package imports
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/memkernel/memkernel/index/borrowed"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// file reads a file of whatever format it is. What is of none is told if it was named, or
+// looks like a session by its name.
+func (r *reader) file(path string, named bool) error {
+	if !named && !known(path) {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		r.left("", path, err.Error())
+		return nil
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		r.left("", path, err.Error())
+		return nil
+	}
+	head := make([]byte, sniffBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r.left("", path, err.Error())
+		return nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		r.left("", path, err.Error())
+		return nil
+	}
+	c := candidate{path: path, place: path, size: st.Size(), head: head[:n], named: named, Reader: f, file: f}
+	return r.told(&c, r.read(&c))
+}
+
+// told tells what is wrong with a file, and passes on what ends all.
+func (r *reader) told(c *candidate, err error) error {
+	var s stop
+	switch {
+	case err == nil:
+		return r.ctx.Err()
+	case errors.As(err, &s):
+		return s.error
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	}
+	r.left(c.format, c.place, err.Error())
+	return nil
+}
+
+// candidate is a file, or one in an archive, on its way to its format.
+type candidate struct {
+	io.Reader
+	path, place string
+	size        int64
+	head        []byte
+	named       bool
+	format      Format
+	file        *os.File // nil in an archive
+}
+
+var errUnknown = errors.New("it is of no format that is known; doc/import.md lists them")
+
+// read finds out the format and reads the file by it.
+func (r *reader) read(c *candidate) error {
+	head := bytes.TrimLeft(bytes.TrimPrefix(c.head, []byte("\ufeff")), " \t\r\n")
+	ext := strings.ToLower(filepath.Ext(c.path))
+	switch {
+	case c.file != nil && bytes.HasPrefix(c.head, []byte(borrowed.Magic)):
+		return r.database(c)
+	case c.file != nil && bytes.HasPrefix(c.head, []byte("PK\x03\x04")), c.file != nil && ext == ".zip":
+		return r.archive(c)
+	case len(head) == 0:
+		if c.named {
+			return errors.New("it is empty")
+		}
+		return nil
+	case ext == ".md":
+		return r.basicMemory(c)
+	case isExport(head, `"mapping"`):
+		return r.chatGPT(c)
+	case isExport(head, `"chat_messages"`):
+		return r.claudeAI(c)
+	case isMCP(head):
+		return r.mcpMemory(c)
+	case isGemini(head):
+		return r.gemini(c)
+	case head[0] == '{' && bytes.Contains(head, []byte(`"info"`)) && hasMembers(head, "info", "messages"):
+		return r.openCodeExport(c)
+	case isMem0(head):
+		return r.mem0(c)
+	}
+	return r.transcript(c)
+}
+
+// isExport reports whether a head is that of a list of conversations with a member.
+func isExport(head []byte, member string) bool {
+	return head[0] == '[' && bytes.Contains(head, []byte(member))
+}
+
+// members returns the names of the first members of an object, as far as the head has them.
+func members(head []byte) map[string]bool {
+	out := map[string]bool{}
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return out
+	}
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		if err != nil || !ok {
+			break
+		}
+		out[name] = true
+		var skipped json.RawMessage
+		if d.Decode(&skipped) != nil {
+			break
+		}
+	}
+	return out
+}
+
+func hasMembers(head []byte, names ...string) bool {
+	has := members(head)
+	for _, n := range names {
+		if !has[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// isGemini reports whether a head is that of a session of Gemini CLI.
+func isGemini(head []byte) bool {
+	return head[0] == '{' && hasMembers(head, "sessionId", "projectHash")
+}
+
+// firstFolder is the folder that the first records of a transcript name.
+func firstFolder(head []byte, more io.Reader) string {
+	lines := bufio.NewReaderSize(io.LimitReader(more, 8<<20), sniffBytes)
+	for range 400 {
+		line, err := lines.ReadBytes('\n')
+		var rec struct {
+			CWD     string `json:"cwd"`
+			Payload struct {
+				CWD string `json:"cwd"`
+			} `json:"payload"`
+		}
+		if bytes.Contains(line, []byte(`"cwd"`)) && json.Unmarshal(line, &rec) == nil {
+			if rec.CWD != "" {
+				return rec.CWD
+			}
+			if rec.Payload.CWD != "" {
+				return rec.Payload.CWD
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return ""
+}
+
+// transcript hands out a session that a coding agent wrote down.
+func (r *reader) transcript(c *candidate) error {
+	d, err := transcript.Detect(c.head)
+	looks := c.named || strings.EqualFold(filepath.Ext(c.path), ".jsonl")
+	switch {
+	case err != nil && looks:
+		return errUnknown
+	case err != nil:
+		return nil
+	case d.Document() && c.named:
+		return errors.New("it is a request to a model, and no session: observe -t stores it")
+	case d.Document():
+		return nil
+	case c.file == nil:
+		return errors.New("sessions of coding agents are not read in archives: unpack it")
+	}
+	s := &Session{Place: c.place, File: c.path, Size: c.size}
+	switch d {
+	case transcript.ClaudeCode:
+		s.Format, s.Host = ClaudeCode, "claude"
+	case transcript.Codex:
+		s.Format, s.Host = Codex, "codex"
+	case transcript.Pi:
+		s.Format, s.Host = Pi, "pi"
+		if isOpenClaw(c.path) {
+			s.Format, s.Host = OpenClaw, "openclaw"
+		}
+	default:
+		return errUnknown
+	}
+	c.format = s.Format
+	if s.Format == ClaudeCode && strings.HasPrefix(filepath.Base(c.path), "agent-") {
+		if c.named {
+			return errors.New("it is a subagent's part of another session")
+		}
+		return nil
+	}
+	if c.size > MaxSession {
+		return tooLarge(c.size, MaxSession)
+	}
+	return r.session(s, firstFolder(c.head, c), true)
+}
+
+// tooLarge says that a file is, and what may be done.
+func tooLarge(size, most int64) error {
+	return fmt.Errorf("it has %d bytes; at most %d are read of one session", size, most)
+}
+
+// isOpenClaw reports whether a path is laid out as OpenClaw does, agents/NAME/sessions/FILE.
+func isOpenClaw(path string) bool {
+	names := strings.Split(filepath.ToSlash(filepath.Dir(path)), "/")
+	n := len(names)
+	return n >= 3 && names[n-1] == "sessions" && names[n-3] == "agents"
+}
+
+// gemini hands out a session of Gemini CLI: the folder that it lies in names the project's,
+// by its hash or in a file.
+func (r *reader) gemini(c *candidate) error {
+	c.format = Gemini
+	if c.file == nil {
+		return errors.New("sessions of coding agents are not read in archives: unpack it")
+	}
+	if c.size > MaxGemini {
+		return tooLarge(c.size, MaxGemini)
+	}
+	var head struct {
+		ProjectHash string `json:"projectHash"`
+	}
+	d := json.NewDecoder(io.LimitReader(c, MaxGemini))
+	if err := d.Decode(&head); err != nil {
+		return fmt.Errorf("its first record can't be read: %w", err)
+	}
+	project := filepath.Dir(filepath.Dir(c.path))
+	folder := "?" // of another hash
+	if root, err := os.ReadFile(filepath.Join(project, ".project_root")); err == nil {
+		folder = strings.TrimSpace(string(root))
+	}
+	abs, err := filepath.Abs(r.o.Workspace)
+	if err == nil && (head.ProjectHash == hash(abs) || head.ProjectHash == hash(r.workspace)) {
+		folder = r.workspace
+	}
+	return r.session(&Session{Format: Gemini, Host: "gemini", Place: c.place, File: c.path, Size: c.size}, folder, true)
+}

@@ -1,0 +1,333 @@
+// Package imports reads what other programs keep of conversations and memory: session
+// files of coding agents, exports of chat services, stores of memory systems. It finds out
+// which is which by what is in a file, hands out sessions and facts one at a time, and
+// names every record that it could not read.
+//
+//	PATH… ── walked, archives opened ──► a format ──► Session … or Fact …
+//	                                        │
+//	                                     Lost, Left   what was not read, and why
+//
+// It follows no symbolic link, reads streams of any length in bounded memory, and refuses
+// what has to be read whole above a limit. It writes nothing; [Ledger] keeps what was
+// brought in. It neither masks nor judges: that is done where it is stored.
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/visible"
+)
+
+// Format names a way in which another program keeps things.
+type Format string
+
+// The formats, in the order in which they are listed. doc/import.md says where each is
+// known from.
+const (
+	ClaudeCode  Format = "claude-code"
+	Codex       Format = "codex"
+	Gemini      Format = "gemini"
+	OpenCode    Format = "opencode"
+	OpenClaw    Format = "openclaw"
+	Pi          Format = "pi"
+	ChatGPT     Format = "chatgpt"
+	ClaudeAI    Format = "claude-ai"
+	MCPMemory   Format = "mcp-memory"
+	Mem0        Format = "mem0"
+	ClaudeMem   Format = "claude-mem"
+	BasicMemory Format = "basic-memory"
+)
+
+// Formats lists them all.
+func Formats() []Format {
+	return []Format{ClaudeCode, Codex, Gemini, OpenCode, OpenClaw, Pi, ChatGPT, ClaudeAI, MCPMemory, Mem0, ClaudeMem, BasicMemory}
+}
+
+// Session is a conversation.
+type Session struct {
+	Format Format
+	// ID is the program's own; with a host in front it is the session's key. "" if File is
+	// to be asked.
+	ID string
+	// Title is what the program calls it, "" if it does not.
+	Title string
+	// Place is where it is, for people.
+	Place string
+	// File is the transcript, Host the name by which its reader goes; Size is how long it
+	// was. "" if Messages has the conversation.
+	File, Host string
+	Size       int64
+	// Messages are the conversation, Model the last that spoke. Print is another one when
+	// the conversation is. Aside counts messages of versions that were given up.
+	Messages []memkernel.Message
+	Model    string
+	Print    string
+	Aside    int
+	// Live: the program may still be at it.
+	Live bool
+}
+
+// Ended reports whether the last turn is over, as far as that can be told.
+func (s *Session) Ended() bool { return !s.Live }
+
+// Key is the session's, "" if it is not known yet.
+func (s *Session) Key() string {
+	if s.ID == "" {
+		return ""
+	}
+	return string(s.Format) + ":" + s.ID
+}
+
+// Fact is something that a store remembers.
+type Fact struct {
+	Format Format
+	// Topic is what it is about, "" if the store doesn't say.
+	Topic string
+	// Text is Markdown: a sentence, or as it stands in a note if Note is set.
+	Text string
+	Note bool
+	// Source is its place in the store.
+	Source string
+	// Day is the day that it is of, YYYY-MM-DD, where the store orders its facts by days.
+	Day string
+}
+
+// Found takes what is found. Its functions are called one at a time; an error of Session
+// or Fact ends the reading.
+type Found struct {
+	Session func(*Session) error
+	Fact    func(*Fact) error
+	// Lost is a record that can't be read; what stands beside it is read.
+	Lost func(f Format, err error)
+	// Left is a file, or a part of one, that is not read, and why. f is "" if it is of no
+	// known format.
+	Left func(f Format, place, why string)
+	// Elsewhere is called for each session or fact of another folder than the workspace's.
+	Elsewhere func(f Format)
+}
+
+// Options say what counts.
+type Options struct {
+	// Workspace is the folder whose sessions count, All that every folder's do.
+	Workspace string
+	All       bool
+	// Own are folders that are never looked into: what is there is here already.
+	Own []string
+}
+
+// limits of what is read whole, in bytes. Beyond them it is named and left.
+const (
+	// MaxSession is the largest transcript, MaxGemini the largest session of Gemini CLI.
+	MaxSession = 512 << 20
+	MaxGemini  = 128 << 20
+	// maxValue is the largest conversation of an export, or line of a store.
+	maxValue = 64 << 20
+	// maxNote is the largest note, maxFact the longest fact.
+	maxNote = 4 << 20
+	maxFact = 256 << 10
+)
+
+// sniffBytes is how much of a file its format is known by.
+const sniffBytes = 64 << 10
+
+// Read reads a file, or all files of a folder and below. An error is one of the path
+// itself, of found, or of ctx: what is wrong with a single file is told to found.
+func Read(ctx context.Context, path string, o *Options, found *Found) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	root, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
+	r := &reader{ctx: ctx, o: o, found: found, root: root}
+	if o.Workspace != "" {
+		r.workspace = resolved(o.Workspace)
+	}
+	for _, dir := range o.Own {
+		r.own = append(r.own, resolved(dir))
+	}
+	switch {
+	case st.Mode().IsRegular():
+		return r.file(root, true)
+	case !st.IsDir():
+		return fmt.Errorf("import %s: it is neither a file nor a folder", path)
+	}
+	return r.folder(root)
+}
+
+// resolved is a folder as it is compared: absolute, with links followed where it is there.
+func resolved(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return filepath.Clean(dir)
+	}
+	if to, err := filepath.EvalSymlinks(abs); err == nil {
+		return to
+	}
+	return abs
+}
+
+// reader reads one path.
+type reader struct {
+	ctx             context.Context
+	o               *Options
+	found           *Found
+	root, workspace string
+	own             []string
+}
+
+func (r *reader) folder(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case r.ctx.Err() != nil:
+			return r.ctx.Err()
+		case errors.Is(err, fs.ErrNotExist) && path != root:
+			return nil // it went as it was listed
+		case err != nil:
+			r.left("", path, err.Error())
+			return nil
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && r.isOwn(path):
+			return fs.SkipDir
+		case d.IsDir() && path != root && !visible.Name(d.Name()):
+			r.left("", path, "its name holds characters that can't be shown: rename it")
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		case !visible.Name(d.Name()):
+			if known(d.Name()) {
+				r.left("", path, "its name holds characters that can't be shown: rename it")
+			}
+			return nil
+		}
+		return r.file(path, false)
+	})
+}
+
+// isOwn reports whether a folder is one of those that are here already.
+func (r *reader) isOwn(path string) bool {
+	for _, dir := range r.own {
+		if path == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether a file may be of a known format by its name.
+func known(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl", ".ndjson", ".json", ".zip", ".db", ".sqlite", ".sqlite3", ".md":
+		return true
+	}
+	return false
+}
+
+func (r *reader) left(f Format, place, why string) {
+	if r.found.Left != nil {
+		r.found.Left(f, place, why)
+	}
+}
+
+func (r *reader) lost(f Format, err error) {
+	if r.found.Lost != nil {
+		r.found.Lost(f, err)
+	}
+}
+
+func (r *reader) elsewhere(f Format) {
+	if r.found.Elsewhere != nil {
+		r.found.Elsewhere(f)
+	}
+}
+
+// stops reports whether an error ends the reading of all: that of who takes what is found.
+type stop struct{ error }
+
+func (s stop) Unwrap() error { return s.error }
+
+// session hands out a session, if it is of the workspace. folder is where it was held;
+// known is false if its format could say and does not.
+func (r *reader) session(s *Session, folder string, tells bool) error {
+	switch {
+	case !r.o.All && tells && folder == "":
+		r.left(s.Format, s.Place, "it does not say which folder it is of: --all takes it")
+		return nil
+	case !r.o.All && tells && !r.isHere(folder):
+		r.elsewhere(s.Format)
+		return nil
+	}
+	if err := r.found.Session(s); err != nil {
+		return stop{err}
+	}
+	return nil
+}
+
+// fact hands out a fact.
+func (r *reader) fact(f *Fact) error {
+	f.Text, f.Topic = plain(f.Text, f.Note), plain(f.Topic, false)
+	switch {
+	case f.Text == "":
+		return nil
+	case len(f.Text) > maxFact:
+		r.lost(f.Format, fmt.Errorf("%s: it has %d bytes; at most %d are one fact", f.Source, len(f.Text), maxFact))
+		return nil
+	}
+	if err := r.found.Fact(f); err != nil {
+		return stop{err}
+	}
+	return nil
+}
+
+// isHere reports whether a folder is the workspace, or lies in it and in no workspace
+// nearer.
+func (r *reader) isHere(folder string) bool {
+	for dir := resolved(folder); ; dir = filepath.Dir(dir) {
+		if dir == r.workspace {
+			return true
+		}
+		if st, err := os.Stat(filepath.Join(dir, stateDir)); err == nil && st.IsDir() || dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// stateDir is where a workspace keeps its state unless it is told otherwise.
+const stateDir = ".memkernel"
+
+// plain is a text as it may stand in memory: without control characters and comments, which
+// could pose as marks, and if it is no note on one line.
+func plain(text string, note bool) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	text = strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(text)
+	text = strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			return -1
+		}
+		return c
+	}, text)
+	if note {
+		return strings.Trim(text, "\n")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// day is the day of a time, "" of none.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.DateOnly)
+}

@@ -1,0 +1,219 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Ledger is what was brought into a workspace: it makes a second import bring what is new,
+// and keeps away what was forgotten since. It holds hashes and no contents, but for the
+// batch of facts that was being written.
+type Ledger struct {
+	in       store.Store
+	sessions map[string]string // prints, by key
+	stores   map[Format]*kept
+}
+
+// kept is what is known of a store.
+type kept struct {
+	Format int `json:"format"`
+	// Known are the ids of facts that were brought in.
+	Known []string `json:"known"`
+	// Part and Bytes are the file that is written to and how much went into it.
+	Part  int   `json:"part"`
+	Bytes int64 `json:"bytes"`
+	// Pending is a batch that may not be written yet.
+	Pending *Batch `json:"pending,omitempty"`
+
+	set map[string]bool
+}
+
+// Batch are facts that go into memory as one entry.
+type Batch struct {
+	ID    string   `json:"id"`
+	Path  string   `json:"path"`
+	Text  string   `json:"text"`
+	Facts []string `json:"facts"`
+}
+
+const ledgerFormat = 1
+
+// OpenLedger reads the ledger of a state folder. Nothing is made.
+func OpenLedger(stateDir string) (*Ledger, error) {
+	l := &Ledger{in: store.Files(stateDir).In("import"), sessions: map[string]string{}, stores: map[Format]*kept{}}
+	var doc sessionsDoc
+	if err := l.get("sessions.json", &doc); err != nil {
+		return nil, err
+	}
+	if doc.Sessions != nil {
+		l.sessions = doc.Sessions
+	}
+	return l, nil
+}
+
+type sessionsDoc struct {
+	Format   int               `json:"format"`
+	Sessions map[string]string `json:"sessions"`
+}
+
+func (l *Ledger) get(name string, v any) error {
+	data, err := l.in.Get(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w; move it away, and all is read again, which brings nothing twice but facts of stores that changed since", l.in.Where(name), err)
+	}
+	return nil
+}
+
+func (l *Ledger) put(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = l.in.Put(store.Synced, store.Doc{Name: name, Data: append(data, '\n')})
+	}
+	return err
+}
+
+// Lock keeps imports apart that write.
+func (l *Ledger) Lock(ctx context.Context) (release func(), err error) {
+	release, err = store.Wait(ctx, l.in, "lock", store.Alone)
+	if err != nil {
+		return nil, fmt.Errorf("wait for another import: %w", err)
+	}
+	return release, nil
+}
+
+// Has reports whether a session was brought in as it is.
+func (l *Ledger) Has(s *Session) bool { return l.sessions[s.Key()] == s.Print }
+
+// Knew reports whether a session was ever brought in.
+func (l *Ledger) Knew(s *Session) bool { return l.sessions[s.Key()] != "" }
+
+// Took notes that a session is in; Save makes it last.
+func (l *Ledger) Took(s *Session) { l.sessions[s.Key()] = s.Print }
+
+// Save writes down which sessions are in. What is lost of it is read again, and recognised.
+func (l *Ledger) Save() error {
+	return l.put("sessions.json", sessionsDoc{ledgerFormat, l.sessions})
+}
+
+func (l *Ledger) store(f Format) (*kept, error) {
+	if k := l.stores[f]; k != nil {
+		return k, nil
+	}
+	k := &kept{Format: ledgerFormat, Part: 1}
+	if err := l.get("facts-"+string(f)+".json", k); err != nil {
+		return nil, err
+	}
+	k.set = make(map[string]bool, len(k.Known))
+	for _, id := range k.Known {
+		k.set[id] = true
+	}
+	l.stores[f] = k
+	return k, nil
+}
+
+// ID is that of a fact: what it says, wherever it stands.
+func (f *Fact) ID() string {
+	return hash(string(f.Format) + "\x00" + f.Topic + "\x00" + f.Text)[:24]
+}
+
+// HasFact reports whether a fact was brought in.
+func (l *Ledger) HasFact(f *Fact) (bool, error) {
+	k, err := l.store(f.Format)
+	return err == nil && k.set[f.ID()], err
+}
+
+// Pending is the batch of a store that may not be written yet, nil if all are.
+func (l *Ledger) Pending(f Format) (*Batch, error) {
+	k, err := l.store(f)
+	if err != nil {
+		return nil, err
+	}
+	return k.Pending, nil
+}
+
+// partBytes is the size from which a file of facts is followed by another.
+const partBytes = 512 << 10
+
+// Folder is where facts stand in memory.
+const Folder = "memory/imported/"
+
+// Promise makes facts of one store and day a batch, and keeps it, before it is written: a
+// kill at any moment then brings none twice. mask takes secrets out of a text.
+func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error) {
+	f := facts[0]
+	k, err := l.store(f.Format)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{Text: strings.ToValidUTF8(mask(Markdown(facts)), "\uFFFD")}
+	for _, f := range facts {
+		b.Facts = append(b.Facts, f.ID())
+	}
+	if k.Bytes > partBytes {
+		k.Part, k.Bytes = k.Part+1, 0
+	}
+	name := string(f.Format)
+	if f.Day != "" {
+		name += "-" + f.Day
+	}
+	if k.Part > 1 {
+		name = fmt.Sprintf("%s-%d", name, k.Part)
+	}
+	b.Path = Folder + name + ".md"
+	b.ID = "import:" + hash(b.Path + "\x00" + strings.Join(b.Facts, " "))[:24]
+	k.Pending = b
+	return b, l.put("facts-"+string(f.Format)+".json", k)
+}
+
+// Wrote notes that a batch is in memory.
+func (l *Ledger) Wrote(f Format, b *Batch) error {
+	k, err := l.store(f)
+	if err != nil {
+		return err
+	}
+	for _, id := range b.Facts {
+		if !k.set[id] {
+			k.set[id] = true
+			k.Known = append(k.Known, id)
+		}
+	}
+	k.Bytes += int64(len(b.Text))
+	k.Pending = nil
+	return l.put("facts-"+string(f)+".json", k)
+}
+
+// Markdown is how facts stand in memory: items under the heading of what they are about,
+// each with where it comes from; notes as they are, with a line above that says so.
+func Markdown(facts []*Fact) string {
+	var b strings.Builder
+	topic, note := "", false
+	for i, f := range facts {
+		if i == 0 || f.Topic != topic || f.Note != note {
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			if f.Topic != "" {
+				fmt.Fprintf(&b, "## %s\n\n", f.Topic)
+			}
+			topic, note = f.Topic, f.Note
+		}
+		if f.Note {
+			fmt.Fprintf(&b, "From %s, %s:\n\n%s\n\n", f.Format, f.Source, f.Text)
+			continue
+		}
+		fmt.Fprintf(&b, "- %s <!-- from %s:%s -->\n", f.Text, f.Format, strings.NewReplacer("<", "", ">", "", " ", "_", ",", "_").Replace(plain(f.Source, false)))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

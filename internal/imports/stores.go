@@ -1,0 +1,289 @@
+package imports
+
+import (
+	"archive/zip"
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// MCP's memory server keeps a graph in memory.jsonl: entities with observations, and
+// relations, a record a line.
+
+type mcpRecord struct {
+	Type         string   `json:"type"`
+	Name         string   `json:"name"`
+	EntityType   string   `json:"entityType"`
+	Observations []string `json:"observations"`
+	From         string   `json:"from"`
+	To           string   `json:"to"`
+	RelationType string   `json:"relationType"`
+}
+
+func (m *mcpRecord) known() bool {
+	return m.Type == "entity" && m.Name != "" || m.Type == "relation" && m.From != "" && m.To != ""
+}
+
+// isMCP reports whether one of the first lines is a record of the graph.
+func isMCP(head []byte) bool {
+	for range 20 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		var m mcpRecord
+		if bytes.Contains(line, []byte(`ype"`)) && json.Unmarshal(line, &m) == nil && m.known() && (m.EntityType != "" || m.RelationType != "") {
+			return true
+		}
+		head = rest
+	}
+	return false
+}
+
+func (r *reader) mcpMemory(c *candidate) error {
+	c.format = MCPMemory
+	return r.lines(c, func(n int, line []byte) error {
+		var m mcpRecord
+		if err := json.Unmarshal(line, &m); err != nil {
+			return err
+		}
+		if !m.known() {
+			return errors.New("it is neither an entity nor a relation")
+		}
+		source := fmt.Sprintf("%s#L%d", path.Base(filepath.ToSlash(c.place)), n)
+		if m.Type == "relation" {
+			return r.fact(&Fact{Format: MCPMemory, Topic: m.From, Text: m.From + " " + m.RelationType + " " + m.To, Source: source})
+		}
+		topic := m.Name
+		for _, o := range m.Observations {
+			text := o
+			if m.EntityType != "" {
+				text = m.Name + " (" + m.EntityType + "): " + o
+			}
+			if err := r.fact(&Fact{Format: MCPMemory, Topic: topic, Text: text, Source: source}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// isMem0 reports whether a head is that of what mem0 answers when it is asked for all
+// memories: a list of them, or one under results.
+func isMem0(head []byte) bool {
+	if !bytes.Contains(head, []byte(`"memory"`)) || !bytes.Contains(head, []byte(`"id"`)) {
+		return false
+	}
+	list := bytes.IndexByte(head, '[')
+	if head[0] != '[' && (head[0] != '{' || !bytes.Contains(head[:max(list, 0)], []byte(`"results"`))) {
+		return false
+	}
+	return hasMembers(bytes.TrimLeft(head[list+1:], " \t\r\n"), "id", "memory")
+}
+
+type mem0Memory struct {
+	ID        string `json:"id"`
+	Memory    string `json:"memory"`
+	UserID    string `json:"user_id"`
+	AgentID   string `json:"agent_id"`
+	CreatedAt string `json:"created_at"`
+}
+
+func (r *reader) mem0(c *candidate) error {
+	c.format = Mem0
+	f := func(n int, raw json.RawMessage) error {
+		var m mem0Memory
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err
+		}
+		if m.Memory == "" || m.ID == "" {
+			return errors.New("it is no memory: it has no id or no text")
+		}
+		return r.fact(&Fact{Format: Mem0, Topic: first(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
+	}
+	if head := bytes.TrimLeft(bytes.TrimPrefix(c.head, []byte("\ufeff")), " \t\r\n"); head[0] == '[' {
+		return r.elements(c, f)
+	}
+	if c.size > maxValue {
+		return fmt.Errorf("it has %d bytes; at most %d are read of such a document: take the list under results into a file of its own", c.size, maxValue)
+	}
+	var doc struct {
+		Results []json.RawMessage `json:"results"`
+	}
+	if err := json.NewDecoder(withoutMark(c)).Decode(&doc); err != nil {
+		return fmt.Errorf("it can't be read: %w", orEnd(err))
+	}
+	for i, raw := range doc.Results {
+		if err := f(i+1, raw); err != nil {
+			if s := (stop{}); errors.As(err, &s) {
+				return err
+			}
+			r.lost(Mem0, fmt.Errorf("%s: element %d: %w", c.place, i+1, err))
+		}
+	}
+	return nil
+}
+
+// mem0History hands out the memories that stand at the end of mem0's history of them.
+func (r *reader) mem0History(c *candidate, db *sql.DB) error {
+	rows, err := db.QueryContext(r.ctx, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var id, text string
+	end := func() error {
+		if text == "" {
+			return nil
+		}
+		return r.fact(&Fact{Format: Mem0, Text: text, Source: id})
+	}
+	for rows.Next() {
+		var of, now, event sql.NullString
+		var row int64
+		if err := rows.Scan(&of, &now, &event, &row); err != nil {
+			return err
+		}
+		if !of.Valid || of.String == "" {
+			r.lost(Mem0, fmt.Errorf("%s: row %d of its history names no memory", c.place, row))
+			continue
+		}
+		if of.String != id {
+			if err := end(); err != nil {
+				return err
+			}
+			id, text = of.String, ""
+		}
+		switch strings.ToUpper(event.String) {
+		case "DELETE":
+			text = ""
+		default:
+			text = now.String
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return end()
+}
+
+// basicMemory hands out a note of Basic Memory, which its front matter tells by a permalink,
+// block by block: what is new of a note is a block that was not there.
+func (r *reader) basicMemory(c *candidate) error {
+	head := strings.ReplaceAll(strings.TrimPrefix(string(c.head), "\ufeff"), "\r\n", "\n")
+	front, _, ok := strings.Cut(strings.TrimPrefix(head, "---\n"), "\n---")
+	var about struct {
+		Title     string `yaml:"title"`
+		Permalink string `yaml:"permalink"`
+	}
+	if !strings.HasPrefix(head, "---\n") || !ok || yaml.Unmarshal([]byte(front), &about) != nil || about.Permalink == "" {
+		if c.named {
+			return errors.New("it is no note of Basic Memory, whose front matter has a permalink; Markdown of the workspace needs no import")
+		}
+		return nil
+	}
+	c.format = BasicMemory
+	if c.size > maxNote {
+		return fmt.Errorf("it has %d bytes; at most %d are read of one note", c.size, maxNote)
+	}
+	data, err := io.ReadAll(io.LimitReader(c, maxNote))
+	if err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	_, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
+	line := strings.Count(text[:len(text)-len(body)], "\n") + 1
+	for _, b := range blocks(body, line) {
+		if err := r.fact(&Fact{Format: BasicMemory, Topic: first(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type block struct {
+	text string
+	line int
+}
+
+// blocks are the parts of a text between blank lines, fenced code whole, each with the
+// headings right above it. line is that of the first.
+func blocks(text string, line int) (out []block) {
+	var b strings.Builder
+	at, fenced, headed := line, false, false
+	end := func() {
+		if strings.TrimSpace(b.String()) != "" {
+			out = append(out, block{strings.TrimRight(b.String(), "\n"), at})
+		}
+		b.Reset()
+		headed = false
+	}
+	for l := range strings.Lines(text) {
+		t := strings.TrimSpace(l)
+		if strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+		}
+		switch {
+		case t == "" && !fenced && headed: // what follows belongs to the heading
+		case t == "" && !fenced:
+			end()
+		default:
+			if b.Len() == 0 {
+				at = line
+			}
+			headed = !fenced && strings.HasPrefix(t, "#")
+			b.WriteString(l)
+		}
+		line++
+	}
+	end()
+	return out
+}
+
+// archive reads the conversations in a .zip, as chat services send them.
+func (r *reader) archive(c *candidate) error {
+	z, err := zip.NewReader(c.file, c.size)
+	if err != nil {
+		return fmt.Errorf("the archive is broken: %w", err)
+	}
+	found := 0
+	for _, f := range z.File {
+		name := path.Base(f.Name)
+		if f.FileInfo().IsDir() || !strings.HasPrefix(name, "conversations") || path.Ext(name) != ".json" {
+			continue
+		}
+		found++
+		in := candidate{path: f.Name, place: c.place + "!" + f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), named: true}
+		if err := r.told(&in, r.member(f, &in)); err != nil {
+			return err
+		}
+	}
+	if found == 0 && c.named {
+		return errors.New("it has no conversations.json, as the exports of ChatGPT and Claude do")
+	}
+	return nil
+}
+
+func (r *reader) member(f *zip.File, c *candidate) error {
+	in, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("the archive is broken: %w", err)
+	}
+	defer in.Close()
+	head := make([]byte, sniffBytes)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the archive is broken: %w", err)
+	}
+	c.head = head[:n]
+	c.Reader = io.MultiReader(bytes.NewReader(c.head), in)
+	if trimmed := bytes.TrimSpace(c.head); string(trimmed) == "[]" {
+		return nil
+	}
+	return r.read(c)
+}

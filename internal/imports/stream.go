@@ -1,0 +1,162 @@
+package imports
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// hash is the sha256 of a text, in hex.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// errValue ends the reading of a list in which a value is too long.
+var errValue = fmt.Errorf("a value has more than %d bytes, which is the most that is read of one; what stands before it was read", maxValue)
+
+// bounded refuses to be read on within one value beyond a limit.
+type bounded struct {
+	io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errValue
+	}
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// elements reads the elements of a JSON list one at a time, however long it is. f gets the
+// number of each, from 1; what it can't read it returns an error of, which is told to lost.
+func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error) error {
+	in := &bounded{Reader: withoutMark(c), left: maxValue}
+	d := json.NewDecoder(in)
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("it is no list: %w", orEnd(err))
+	}
+	n := 0
+	for d.More() {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		n++
+		in.left = maxValue
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			r.lost(c.format, fmt.Errorf("%s: element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err)))
+			return nil
+		}
+		if err := f(n, raw); err != nil {
+			if s := (stop{}); errors.As(err, &s) {
+				return err
+			}
+			r.lost(c.format, fmt.Errorf("%s: element %d: %w", c.place, n, err))
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		r.lost(c.format, fmt.Errorf("%s: behind element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err)))
+	}
+	return nil
+}
+
+// orEnd says of an end where there should be none what it is.
+func orEnd(err error) error {
+	if err == nil {
+		return errors.New("it begins with something else")
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it is cut off")
+	}
+	return err
+}
+
+// withoutMark reads without a byte order mark at the beginning.
+func withoutMark(in io.Reader) io.Reader {
+	b := bufio.NewReaderSize(in, sniffBytes)
+	if mark, err := b.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = b.Discard(3) // they are there
+	}
+	return b
+}
+
+// lines reads a file line by line, however long it is. A line that is too long, or that f
+// can't read, is told to lost, by its number.
+func (r *reader) lines(c *candidate, f func(n int, line []byte) error) error {
+	in := bufio.NewReaderSize(withoutMark(c), sniffBytes)
+	for n := 1; ; n++ {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		line, long, err := wholeLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			r.lost(c.format, fmt.Errorf("%s:%d: %w", c.place, n, err))
+			return nil
+		}
+		bad := error(nil)
+		if long {
+			bad = errValue
+		} else if line = bytes.TrimSpace(line); len(line) > 0 {
+			bad = f(n, line)
+		}
+		if s := (stop{}); errors.As(bad, &s) {
+			return bad
+		}
+		if bad != nil {
+			r.lost(c.format, fmt.Errorf("%s:%d: %w", c.place, n, bad))
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// wholeLine reads a line; of one that is too long nothing.
+func wholeLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxValue; long {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// seconds is a time in seconds since 1970, with a fraction.
+func seconds(s *float64) time.Time {
+	if s == nil || *s <= 0 || *s > 1e11 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(*s * 1000)).UTC()
+}
+
+// millis is a time in milliseconds since 1970.
+func millis(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// parseTime reads a time as stores write it, zero if it is none.
+func parseTime(s string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

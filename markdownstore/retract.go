@@ -1,0 +1,88 @@
+package markdownstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// ImportedDir has what was brought in from other programs' memories. What was appended
+// there goes with the session that it came by.
+const ImportedDir = memoryDir + "/imported/"
+
+// Retracted is what became of entries that were to be taken out.
+type Retracted struct {
+	// Gone counts those that are taken out, Changed are the ids of those that somebody
+	// wrote to since: they stay.
+	Gone    int
+	Changed []string
+}
+
+// Retract takes entries out of a file again that [Store.Append] put there, by id with their
+// text as it was appended. What is not there any more is passed over. Without apply nothing
+// is written.
+func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
+	for range appendTries {
+		var out Retracted
+		l, err := s.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return out, nil
+		}
+		if err != nil {
+			return out, fmt.Errorf("retract from %s: %w", path, err)
+		}
+		text := l.Text
+		for id, entry := range entries {
+			rest, found, same := withoutEntry(text, id, entryText(entry))
+			switch {
+			case same:
+				text = rest
+				out.Gone++
+			case found:
+				out.Changed = append(out.Changed, id)
+			}
+		}
+		slices.Sort(out.Changed)
+		if out.Gone == 0 || !apply {
+			return out, nil
+		}
+		if _, err = s.Redact(ctx, path, l.Hash, text); err == nil {
+			return out, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return Retracted{}, err
+		}
+	}
+	return Retracted{}, fmt.Errorf("retract from %s: another program wrote to the file %d times meanwhile", path, appendTries)
+}
+
+// withoutEntry returns a text without an entry and its marker, and the blank line before it.
+// same is false if what is above the marker is not the entry.
+func withoutEntry(text, id, entry string) (rest string, found, same bool) {
+	marker := markerPrefix + id + markerSuffix
+	for at := 0; ; {
+		i := strings.Index(text[at:], marker)
+		if i < 0 {
+			return text, found, false
+		}
+		start, end := at+i, at+i+len(marker)
+		at = end
+		tail, after, _ := strings.Cut(text[end:], "\n")
+		if start > 0 && text[start-1] != '\n' || strings.TrimSpace(tail) != "" {
+			continue
+		}
+		found = true
+		if above, ok := endsWith(text[:start], entry); ok {
+			before := text[:start-above]
+			if cut, blank := strings.CutSuffix(before, "\r\n\r\n"); blank {
+				before = cut + "\r\n"
+			} else if cut, blank := strings.CutSuffix(before, "\n\n"); blank {
+				before = cut + "\n"
+			}
+			return before + after, true, true
+		}
+	}
+}
