@@ -394,3 +394,54 @@ func TestAppendFromProcesses(t *testing.T) {
 	}
 	checkDocument(t, "memory/2026-03-21.md", got, nil)
 }
+
+// What was appended is taken out again to the byte, but for what somebody wrote to since.
+func TestRetract(t *testing.T) {
+	ctx := context.Background()
+	for _, eol := range []string{"\n", "\r\n"} {
+		dir := t.TempDir()
+		before := strings.ReplaceAll("# Imported\n\nby hand\n", "\n", eol)
+		path := filepath.Join(dir, "memory", "imported", "mem0.md")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(dir, &Options{Private: true, LockFile: filepath.Join(dir, "lock")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		entries := map[string]string{"a": "- one\n- two", "b": "```\nopen", "c": "- three"}
+		for _, id := range []string{"a", "b", "c"} {
+			if _, err := s.Append(ctx, "memory/imported/mem0.md", id, entries[id]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Retract(ctx, s, "memory/imported/mem0.md", entries, false)
+		if err != nil || out.Gone != 3 || len(out.Changed) > 0 {
+			t.Errorf("a preview: %+v, %v", out, err)
+		}
+		edited := strings.Replace(string(whole), "- three", "- three, and mine", 1)
+		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err = Retract(ctx, s, "memory/imported/mem0.md", entries, true)
+		if err != nil || out.Gone != 2 || len(out.Changed) != 1 || out.Changed[0] != "c" {
+			t.Errorf("%+v, %v", out, err)
+		}
+		after, err := os.ReadFile(path)
+		want := before + strings.ReplaceAll("\n- three, and mine\n<!-- mk:c -->\n", "\n", eol)
+		if err != nil || string(after) != want {
+			t.Errorf("got %q, want %q", after, want)
+		}
+		if out, err := Retract(ctx, s, "memory/none.md", entries, true); err != nil || out.Gone > 0 {
+			t.Errorf("of a file that is not there: %+v, %v", out, err)
+		}
+	}
+}
