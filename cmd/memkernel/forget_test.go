@@ -48,3 +48,31 @@ func TestForgetEverywhereVerb(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// What was imported is forgotten with what its session's journal says of it, and stays away.
+func TestForgetEverywhereWhatWasImported(t *testing.T) {
+	ws, src := t.TempDir(), t.TempDir()
+	fact := `{"type":"entity","name":"Harbour","entityType":"place","observations":["Parcels go to berth nine on Fridays","The crane is red"]}` + "\n"
+	if err := os.WriteFile(filepath.Join(src, "memory.jsonl"), []byte(fact), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"import", src, "--all", "--apply"}, {"forget", "--everywhere", "berth nine", "--apply"}, {"import", src, "--all", "--apply"}, {"check"}} {
+		if code, stdout, stderr := invoke(t, append(args, "--workspace", ws)...); code != 0 {
+			t.Fatalf("%v: exit %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
+	err := filepath.WalkDir(ws, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "berth nine") {
+			t.Errorf("%s holds it", path)
+		}
+		return err
+	})
+	text, rerr := os.ReadFile(filepath.Join(ws, "memory", "imported", "mcp-memory.md"))
+	if err != nil || rerr != nil || !strings.Contains(string(text), "The crane is red") {
+		t.Errorf("%v, %v:\n%s", err, rerr, text)
+	}
+}

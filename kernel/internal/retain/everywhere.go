@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/pagevm"
@@ -119,15 +120,26 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 // it keeps holds them.
 func (k *Keeper) forgetWords(ctx context.Context, name string, w *words, req *retention.EverywhereRequest, out *retention.Everywhere) error {
 	key, ids, err := k.holding(ctx, name, w)
-	if err != nil || len(ids) == 0 {
-		return err
-	}
-	f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
 	if err != nil {
 		return err
 	}
-	out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: key, Forgotten: f})
-	return nil
+	if len(ids) > 0 {
+		f, err := k.Forget(ctx, retention.ForgetRequest{SessionKey: key, IDs: ids, Reason: req.Reason, Apply: req.Apply, Now: req.Now})
+		if err != nil {
+			return err
+		}
+		out.Sessions = append(out.Sessions, retention.SessionForgotten{Session: key, Forgotten: f})
+	}
+	if !req.Apply {
+		return nil
+	}
+	s, unlock, err := k.Sessions.Visit(ctx, name, true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = s.Censor(ctx, w.without)
+	return err
 }
 
 // holding are the pages of a session that hold words in what they say or came from.
@@ -319,6 +331,24 @@ func lookFor(s string) words {
 
 // in reports whether a text holds the words.
 func (w *words) in(text string) bool { return strings.Contains(fold(text), w.folded) }
+
+// without is a text without the lines that hold the words.
+func (w *words) without(text string) string {
+	if !w.in(text) {
+		return text
+	}
+	gone := w.lines(text)
+	var out []string
+	for i, l := range strings.Split(text, "\n") {
+		switch {
+		case !slices.Contains(gone, i):
+			out = append(out, l)
+		case !slices.Contains(gone, i-1):
+			out = append(out, "["+ingest.ForgottenText+"]")
+		}
+	}
+	return strings.Join(out, "\n")
+}
 
 // lines are those of a text by which it holds the words, from 0: one each, or several that
 // hold them together.

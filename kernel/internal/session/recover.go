@@ -62,12 +62,33 @@ func (s *Session) eraseAll(ctx context.Context) error {
 		return nil
 	}
 	if s.EraseErr = s.openJournal(); s.EraseErr == nil {
-		s.EraseErr = s.Graves.Erase(ctx, erasure.Session{State: s.o.State, Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(),
-			Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}, quoting{s})
+		s.EraseErr = s.Graves.Erase(ctx, erasedOf(s), quoting{s})
 	}
 	s.Invalidate()
 	s.readOnly = false
 	return s.Refresh(true)
+}
+
+func erasedOf(s *Session) erasure.Session {
+	return erasure.Session{State: s.o.State, Dir: s.Files, Journal: s.Journal, Blobs: s.Blobs, Reader: s.Reader(),
+		Own: []pagevm.Type{summaryType, sessionType}, Said: []string{opRemember}}
+}
+
+// Censor takes words out of what the journal holds beside pages, and reports whether it did;
+// clean gives a text without them. The session is read anew.
+func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, error) {
+	if err := s.openJournal(); err != nil {
+		return false, err
+	}
+	found, err := erasure.Censor(ctx, erasedOf(s), quoting{s}, clean)
+	if err != nil || found {
+		s.Invalidate()
+	}
+	if err != nil || !found {
+		return found, err
+	}
+	s.readOnly = false
+	return true, s.Refresh(true)
 }
 
 // quoting is who else holds what a session is to forget.

@@ -1,0 +1,96 @@
+package erasure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/pagevm/journal"
+)
+
+// Censor takes out of a journal what its records hold beside pages: clean gives a text
+// without what is to go. What was derived of it goes, too. It reports whether anything was
+// there; pages are for [Ledger.Erase] to remove, whose tombstones stay.
+func Censor(ctx context.Context, from Session, q Quoting, clean func(string) string) (bool, error) {
+	found := false
+	for r, err := range from.Journal.Records() {
+		if err != nil {
+			return false, err
+		}
+		if _, changed := censored(&r, clean); changed {
+			found = true
+			break
+		}
+	}
+	if !found {
+		return false, ctx.Err()
+	}
+	_, err := from.Journal.Rewrite(func(r *journal.Record) (bool, error) {
+		body, changed := censored(r, clean)
+		if !changed {
+			return true, nil
+		}
+		r.Body = body
+		if r.Op != branch.OpCut {
+			return true, nil
+		}
+		var b branch.Cut // the texts of blocks go by the hashes of their bytes
+		if err := decode(*r, &b); err != nil {
+			return false, err
+		}
+		b.Texts = nil
+		raw, err := json.Marshal(b)
+		r.Body = raw
+		return true, err
+	})
+	if err != nil {
+		return true, err
+	}
+	q.Derived()
+	if err := removeFiles(&from, &Promise{Prompts: true}, true); err != nil {
+		return true, err
+	}
+	return true, q.Nets(ctx)
+}
+
+// censored is a record's body with all its texts cleaned, and whether that changed it. Pages
+// and promises are left as they are.
+func censored(r *journal.Record, clean func(string) string) (json.RawMessage, bool) {
+	switch r.Op {
+	case ingest.Op, OpForget, OpForgotten:
+		return r.Body, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(r.Body))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return r.Body, false
+	}
+	changed := false
+	v = cleaned(v, clean, &changed)
+	if !changed {
+		return r.Body, false
+	}
+	out, err := json.Marshal(v)
+	return out, err == nil
+}
+
+func cleaned(v any, clean func(string) string, changed *bool) any {
+	switch v := v.(type) {
+	case string:
+		c := clean(v)
+		*changed = *changed || c != v
+		return c
+	case []any:
+		for i := range v {
+			v[i] = cleaned(v[i], clean, changed)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = cleaned(v[k], clean, changed)
+		}
+	}
+	return v
+}
