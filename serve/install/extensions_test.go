@@ -62,3 +62,49 @@ func TestExtensionsAreWhatInitWrites(t *testing.T) {
 		t.Errorf("the extension of Gemini CLI is\n%s\nwant\n%s", got, want)
 	}
 }
+
+// A program that npx or pipx has in its cache is there today: one that stays takes its
+// place in the entries, and never the other way round.
+func TestProgramInACache(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/home/a/.npm/_npx/0f1e/node_modules/@memkernel/linux-x64/bin/memkernel": true,
+		"/home/a/.cache/uv/archive-v0/x/bin/memkernel":                           true,
+		"/home/a/.local/share/pipx/.cache/8c2/bin/memkernel":                     true,
+		"/Users/a/Library/Caches/pipx/8c2/bin/memkernel":                         true,
+		"/usr/lib/node_modules/@memkernel/linux-x64/bin/memkernel":               false,
+		"/home/a/cached/memkernel":                                               false,
+		"memkernel":                                                              false,
+	} {
+		if got := InCache(path); got != want {
+			t.Errorf("%s is in a cache: %v", path, got)
+		}
+	}
+	dir := t.TempDir()
+	const cached, good = "/home/a/.cache/x/memkernel", "/usr/bin/memkernel"
+	put := func(program string) {
+		t.Helper()
+		in := &Installer{
+			Site: &Site{Workspace: dir, Program: program, Shell: program, Getenv: func(string) string { return "" },
+				LookPath: func(name string) (string, error) { return name, nil }},
+			State: store.Files(filepath.Join(dir, ".memkernel")),
+		}
+		changes, err := in.Put([]string{"claude", "codex", "gemini"}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			if c.Error != "" {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	for _, step := range []struct{ program, want string }{{cached, cached}, {good, good}, {cached, good}} {
+		put(step.program)
+		for _, name := range []string{".mcp.json", ".codex/config.toml", ".gemini/settings.json"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil || !bytes.Contains(text, []byte(`"`+step.want+`"`)) {
+				t.Errorf("after an init by %s, %s is not called in %s: %v\n%s", step.program, step.want, name, err, text)
+			}
+		}
+	}
+}

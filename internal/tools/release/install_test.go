@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // here is the target that this machine runs.
@@ -63,7 +65,16 @@ func npmInstalls(t *testing.T, dir, version string) string {
 	var asked fetched
 	r := httptest.NewServer(registry(t, tarballs, &asked))
 	defer r.Close()
-	says("npx", shell(t, t.TempDir(), append(empty(t), "npm_config_registry="+r.URL), "npx", "--yes", "memkernel", "version"))
+	online := append(empty(t), "npm_config_registry="+r.URL)
+	says("npx", shell(t, t.TempDir(), online, "npx", "--yes", "memkernel", "version"))
+	if suite.Long() {
+		notes := t.TempDir()
+		shell(t, notes, online, "npx", "--yes", "memkernel", "init", "--yes", "--host", "claude")
+		text, err := os.ReadFile(filepath.Join(notes, ".mcp.json"))
+		if err != nil || !strings.Contains(string(text), "/@memkernel/"+us.node+"/bin/memkernel") {
+			t.Errorf("npx memkernel init wrote %s, %v", text, err)
+		}
+	}
 	for _, target := range targets {
 		if name := "memkernel-" + target.node + "-" + version + ".tgz"; asked.has(name) != (target == us) {
 			t.Errorf("%s was fetched: %v", name, asked.has(name))
