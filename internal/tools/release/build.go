@@ -47,19 +47,15 @@ type program struct {
 	path string
 }
 
-// build builds the command for each target into a folder. A program that does not carry
+// build builds the command in a folder for each target into another, both absolute. A program that does not carry
 // the tag's version is an error; a snapshot's version is what the programs carry.
-func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program, error) {
+func (c *checkout) build(source, dir string, targets []target, say io.Writer) ([]program, error) {
 	var out []program
 	for _, t := range targets {
 		fmt.Fprintf(say, "build for %s\n", t)
-		p := program{t, filepath.Join(dir, t.goos+"-"+t.goarch, t.program())}
-		path, err := filepath.Abs(p.path)
-		if err != nil {
-			return nil, err
-		}
+		path := filepath.Join(dir, t.goos+"-"+t.goarch, t.program())
 		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/memkernel")
-		cmd.Dir = c.root
+		cmd.Dir = source
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOAMD64=v1", "GOARM64=v8.0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build for %s: %w\n%s", t, err, text)
@@ -69,13 +65,16 @@ func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program
 			return nil, fmt.Errorf("read what was built for %s: %w", t, err)
 		}
 		version, _, _ := strings.Cut(strings.TrimPrefix(info.Main.Version, "v"), "+")
+		if version == "(devel)" {
+			return nil, fmt.Errorf("Go finds no version in %s: commit the changes, or take a clone where this is a linked worktree", source)
+		}
 		if c.version == "" {
 			c.version = version
 		}
 		if version != c.version {
 			return nil, fmt.Errorf("the program for %s says that it is %s, and not %s", t, info.Main.Version, c.version)
 		}
-		out = append(out, p)
+		out = append(out, program{t, path})
 	}
 	return out, nil
 }
@@ -93,10 +92,6 @@ func documents(programs []program, dir string) ([]file, error) {
 	}
 	if self == "" {
 		return nil, fmt.Errorf("man pages and completions are written by the program itself, and none of those built runs on %s/%s", runtime.GOOS, runtime.GOARCH)
-	}
-	self, err := filepath.Abs(self)
-	if err != nil {
-		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ const modulePath = "github.com/memkernel/memkernel"
 // checkout is a commit that is to be released, or a snapshot of one.
 type checkout struct {
 	root string
+	// commit is what is built, "" if that is the tree as it stands.
+	commit string
 	// tag is the version's, "" of a snapshot; version is without its v, and of a snapshot
 	// known when a program was built.
 	tag, version string
@@ -56,6 +58,9 @@ func look(root string, snapshot bool) (*checkout, error) {
 		if c.tag, err = tagged(root); err != nil && !snapshot {
 			return nil, err
 		}
+		if c.commit, err = git(root, "rev-parse", "HEAD"); err != nil {
+			return nil, err
+		}
 	case !snapshot:
 		return nil, fmt.Errorf("the tree has changes that are not committed (%s): commit or stash them, or make a snapshot with SNAPSHOT=1", some(changed))
 	}
@@ -66,6 +71,24 @@ func look(root string, snapshot bool) (*checkout, error) {
 	}
 	c.notes, err = section(string(text), c.version)
 	return c, err
+}
+
+// source is the folder to build in. A commit is built in a clone in the folder dir: what
+// git does not track has no part in it, and Go finds the version of a clone, which it does
+// not in a linked worktree.
+func (c *checkout) source(dir string) (string, error) {
+	if c.commit == "" {
+		return c.root, nil
+	}
+	root, err := filepath.Abs(c.root)
+	if err != nil {
+		return "", err
+	}
+	if _, err := git(root, "clone", "--quiet", "--shared", "--no-checkout", root, dir); err != nil {
+		return "", err
+	}
+	_, err = git(dir, "checkout", "--quiet", "--detach", c.commit)
+	return dir, err
 }
 
 // tagged returns the highest version that the commit is tagged with, "" if it has no tag.

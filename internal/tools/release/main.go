@@ -52,7 +52,14 @@ func run(root, out string, snapshot bool, say io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	programs, err := c.build(filepath.Join(work, "programs"), targets, say)
+	if work, err = filepath.Abs(work); err != nil {
+		return err
+	}
+	source, err := c.source(filepath.Join(work, "source"))
+	if err != nil {
+		return err
+	}
+	programs, err := c.build(source, filepath.Join(work, "programs"), targets, say)
 	if err != nil {
 		return err
 	}
