@@ -64,7 +64,7 @@ func TestExtensionsAreWhatInitWrites(t *testing.T) {
 }
 
 // A program that npx or pipx has in its cache is there today: one that stays takes its
-// place in the entries, and never the other way round.
+// place in the entries of servers, and never the other way round.
 func TestProgramInACache(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/home/a/.npm/_npx/0f1e/node_modules/@memkernel/linux-x64/bin/memkernel": true,

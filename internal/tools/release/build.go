@@ -47,15 +47,15 @@ type program struct {
 	path string
 }
 
-// build builds the command in a folder for each target into another, both absolute. A program that does not carry
+// build builds the command for each target into a folder, which is absolute. A program that does not carry
 // the tag's version is an error; a snapshot's version is what the programs carry.
-func (c *checkout) build(source, dir string, targets []target, say io.Writer) ([]program, error) {
+func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program, error) {
 	var out []program
 	for _, t := range targets {
 		fmt.Fprintf(say, "build for %s\n", t)
 		path := filepath.Join(dir, t.goos+"-"+t.goarch, t.program())
 		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/memkernel")
-		cmd.Dir = source
+		cmd.Dir = c.root
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOAMD64=v1", "GOARM64=v8.0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build for %s: %w\n%s", t, err, text)
@@ -66,7 +66,7 @@ func (c *checkout) build(source, dir string, targets []target, say io.Writer) ([
 		}
 		version, _, _ := strings.Cut(strings.TrimPrefix(info.Main.Version, "v"), "+")
 		if version == "(devel)" {
-			return nil, fmt.Errorf("Go finds no version in %s: commit the changes, or take a clone where this is a linked worktree", source)
+			return nil, fmt.Errorf("Go finds no version in %s: commit the changes, or take a clone where this is a linked worktree", c.root)
 		}
 		if c.version == "" {
 			c.version = version

@@ -59,7 +59,8 @@ func run(root, out string, snapshot bool, say io.Writer) error {
 	if err != nil {
 		return err
 	}
-	programs, err := c.build(source, filepath.Join(work, "programs"), targets, say)
+	c.root = source
+	programs, err := c.build(filepath.Join(work, "programs"), targets, say)
 	if err != nil {
 		return err
 	}
