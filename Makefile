@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -156,6 +156,14 @@ bench-tasks: build ## scripted tasks under each policy: what is solved, and the 
 
 bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
 	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
+
+# The version is the tag of the commit; doc/release.md says what is made. SNAPSHOT=1 takes
+# a tree with changes that are not committed.
+release: ## what is published of a tag, to bin/release: archives, npm, wheels, extensions, checksums
+	$(GO) run -C internal/tools ./release -root $(CURDIR) $(if $(SNAPSHOT),-snapshot)
+
+test-release: ## builds a release of this tree and installs it (20 minutes of processor time; uses npm and pip where they are)
+	MEMKERNEL_LONG=1 $(GO) test -C internal/tools -count=1 -v -timeout 2h -run 'TestRelease' ./release
 
 # FOLDER names another checkout, an older one say.
 size: ## what the program weighs: binary, start, dependencies, code, settings, exported names

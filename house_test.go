@@ -217,6 +217,7 @@ var thirdParty = map[string][]string{
 
 	"internal/tools/gen":      {"github.com/pkoukk/tiktoken-go-loader"},
 	"internal/tools/maskgen":  {"github.com/BurntSushi/toml"},
+	"internal/tools/release":  {"golang.org/x/mod/module", "golang.org/x/mod/semver"},
 	"internal/tools/size":     {"golang.org/x/mod/modfile"},
 	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson"},
 	"serve/install":           {"github.com/tailscale/hujson"},

@@ -6,6 +6,7 @@ require (
 	github.com/BurntSushi/toml v1.5.0
 	github.com/memkernel/memkernel v0.0.0
 	github.com/pkoukk/tiktoken-go-loader v0.0.2
+	gopkg.in/yaml.v3 v3.0.1
 )
 
 require github.com/rogpeppe/go-internal v1.16.0 // indirect
@@ -42,7 +43,6 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	gopkg.in/yaml.v2 v2.3.0 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -223,13 +224,31 @@ func ours(words []string) bool { return len(words) > 1 && words[1] == "mcp" }
 // errForeign is what is said where another program has the name.
 var errForeign = errors.New("a server that is called memkernel is there, and it is another program")
 
+// stays tells whether an entry's program needs no other in its place: it is there, and in
+// no cache while this one is in none.
+func (s *Site) stays(program string) bool {
+	_, err := s.LookPath(program)
+	return err == nil && (!InCache(program) || InCache(s.Program))
+}
+
+// InCache tells whether a program is in a folder that is emptied without asking, as those
+// of npx, "pipx run" and uvx are.
+func InCache(program string) bool {
+	for name := range strings.SplitSeq(filepath.ToSlash(program), "/") {
+		if slices.Contains([]string{"_npx", ".cache", "caches", "cache"}, strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
 // bringUpToDate gives an entry whose program is gone the one that is there.
 func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
 	line := words(at.Value)
 	if !ours(line) {
 		return d.Errorf("%w", errForeign)
 	}
-	if _, err := s.LookPath(line[0]); err == nil {
+	if s.stays(line[0]) {
 		return nil
 	}
 	o, ok := at.Value.Value.(*hujson.Object)
@@ -279,7 +298,7 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 			case !ours(line):
 				return nil, &settings.Error{Path: path, Err: errForeign}
 			}
-			if _, err := s.LookPath(line[0]); err == nil {
+			if s.stays(line[0]) {
 				return data, nil
 			}
 			err = d.Set(key, serverName, settings.Pair{Key: "command", Value: s.Program})

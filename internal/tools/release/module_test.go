@@ -1,4 +1,4 @@
-package release
+package main
 
 import (
 	"archive/zip"
@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	root = "../../.."
-	path = "github.com/memkernel/memkernel"
 	// version is what the checkout is released as.
 	version = "v0.99.0"
 )
@@ -52,7 +50,7 @@ func published(t *testing.T) world {
 		}
 	}
 	w := world{dir: t.TempDir()}
-	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v")
+	at := filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v")
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +59,7 @@ func published(t *testing.T) world {
 		t.Fatal(err)
 	}
 	defer packed.Close()
-	if err := modzip.Create(packed, module.Version{Path: path, Version: version}, files); err != nil {
+	if err := modzip.Create(packed, module.Version{Path: modulePath, Version: version}, files); err != nil {
 		t.Fatal(err)
 	}
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -118,19 +116,19 @@ func (w world) command(t *testing.T, dir, name string, args ...string) string {
 // What is released holds the root alone, and its command can be installed by its version.
 func TestInstallByVersion(t *testing.T) {
 	w := published(t)
-	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(path), "@v", version+".zip"))
+	z, err := zip.OpenReader(filepath.Join(w.dir, "proxy", filepath.FromSlash(modulePath), "@v", version+".zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer z.Close()
 	for _, f := range z.File {
-		name := strings.TrimPrefix(f.Name, path+"@"+version+"/")
+		name := strings.TrimPrefix(f.Name, modulePath+"@"+version+"/")
 		if strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "internal/tools/") {
 			t.Errorf("%s is in the release, though it belongs to a module of its own", name)
 		}
 	}
 	dir := w.folder(t, "anywhere", nil)
-	w.command(t, dir, "go", "install", path+"/cmd/memkernel@"+version)
+	w.command(t, dir, "go", "install", modulePath+"/cmd/memkernel@"+version)
 	if got := w.command(t, dir, filepath.Join(w.dir, "bin", "memkernel"), "version"); !strings.Contains(got, version) {
 		t.Errorf("memkernel version says %q, want %s", got, version)
 	}
@@ -167,7 +165,7 @@ func main() {
 func TestEmbedKernelAlone(t *testing.T) {
 	w := published(t)
 	dir := w.folder(t, "embedder", map[string]string{"go.mod": "module example.com/embedder\n\ngo 1.26\n", "main.go": embedder})
-	w.command(t, dir, "go", "get", path+"@"+version)
+	w.command(t, dir, "go", "get", modulePath+"@"+version)
 	if got := w.command(t, dir, "go", "run", ".", w.folder(t, "workspace", nil)); got != "true\n" {
 		t.Errorf("the embedder says %q", got)
 	}
@@ -181,7 +179,7 @@ func TestEmbedKernelAlone(t *testing.T) {
 		t.Errorf("%d packages in all: that is no kernel", len(deps))
 	}
 	for _, d := range deps {
-		ours, _ := strings.CutPrefix(d, path+"/")
+		ours, _ := strings.CutPrefix(d, modulePath+"/")
 		for _, p := range append([]string{"index/postgres", "index/qmd", "serve", "cmd", "replay", "judge", "bench", "summary/model", "github.com/sashabaranov/go-openai"}, unwanted...) {
 			if strings.HasPrefix(ours+"/", p+"/") {
 				t.Errorf("who embeds kernel gets %s", d)

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// target is a system that there is a program for.
+type target struct {
+	goos, goarch string
+	// node and wheel are what it is called in npm's packages and in wheels.
+	node, wheel string
+}
+
+// targets are all of them. A static program of Go runs on every Linux, whichever C library
+// it has; of macOS the oldest is named that Go makes programs for.
+var targets = []target{
+	{"linux", "amd64", "linux-x64", "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"},
+	{"linux", "arm64", "linux-arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
+	{"darwin", "amd64", "darwin-x64", "macosx_12_0_x86_64"},
+	{"darwin", "arm64", "darwin-arm64", "macosx_12_0_arm64"},
+	{"windows", "amd64", "win32-x64", "win_amd64"},
+	{"windows", "arm64", "win32-arm64", "win_arm64"},
+}
+
+func (t target) String() string { return t.goos + "/" + t.goarch }
+
+// program is the name of the program there.
+func (t target) program() string {
+	if t.goos == "windows" {
+		return "memkernel.exe"
+	}
+	return "memkernel"
+}
+
+// program is one that was built.
+type program struct {
+	target
+	path string
+}
+
+// build builds the command for each target into a folder, which is absolute. A program that does not carry
+// the tag's version is an error; a snapshot's version is what the programs carry.
+func (c *checkout) build(dir string, targets []target, say io.Writer) ([]program, error) {
+	var out []program
+	for _, t := range targets {
+		fmt.Fprintf(say, "build for %s\n", t)
+		path := filepath.Join(dir, t.goos+"-"+t.goarch, t.program())
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/memkernel")
+		cmd.Dir = c.root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+t.goos, "GOARCH="+t.goarch, "GOAMD64=v1", "GOARM64=v8.0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build for %s: %w\n%s", t, err, text)
+		}
+		info, err := buildinfo.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read what was built for %s: %w", t, err)
+		}
+		version, _, _ := strings.Cut(strings.TrimPrefix(info.Main.Version, "v"), "+")
+		if version == "(devel)" {
+			return nil, fmt.Errorf("Go finds no version in %s: commit the changes, or take a clone where this is a linked worktree", c.root)
+		}
+		if c.version == "" {
+			c.version = version
+		}
+		if version != c.version {
+			return nil, fmt.Errorf("the program for %s says that it is %s, and not %s", t, info.Main.Version, c.version)
+		}
+		out = append(out, program{t, path})
+	}
+	return out, nil
+}
+
+// shells are those with completions, and the names that these have.
+var shells = [][2]string{{"bash", "memkernel.bash"}, {"zsh", "_memkernel"}, {"fish", "memkernel.fish"}, {"powershell", "memkernel.ps1"}}
+
+// documents has the program of this machine write its man pages and completions.
+func documents(programs []program, dir string) ([]file, error) {
+	var self string
+	for _, p := range programs {
+		if p.goos == runtime.GOOS && p.goarch == runtime.GOARCH {
+			self = p.path
+		}
+	}
+	if self == "" {
+		return nil, fmt.Errorf("man pages and completions are written by the program itself, and none of those built runs on %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	// In an empty home and folder, since no configuration is to have a say.
+	ask := func(args ...string) ([]byte, error) {
+		cmd := exec.Command(self, args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "USERPROFILE="+dir)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("memkernel %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+		}
+		return out, nil
+	}
+	if _, err := ask("man", "man"); err != nil {
+		return nil, err
+	}
+	out, err := folder(dir, "man")
+	if err != nil {
+		return nil, err
+	}
+	for _, shell := range shells {
+		text, err := ask("completion", shell[0])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{"completions/" + shell[1], text, 0o644})
+	}
+	return out, nil
+}
+
+// folder reads all files below a folder, named from root.
+func folder(root, dir string) (out []file, err error) {
+	err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out = append(out, file{filepath.ToSlash(rel), data, 0o644})
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+// modulePath is what is released.
+const modulePath = "github.com/memkernel/memkernel"
+
+// checkout is a commit that is to be released, or a snapshot of one.
+type checkout struct {
+	root string
+	// commit is what is built, "" if that is the tree as it stands.
+	commit string
+	// tag is the version's, "" of a snapshot; version is without its v, and of a snapshot
+	// known when a program was built.
+	tag, version string
+	// time is the commit's: the same commit makes the same files.
+	time time.Time
+	// notes are what CHANGELOG.md says of the version, or of what is not released yet.
+	notes string
+}
+
+// look finds out what is checked out, and whether it can be released.
+func look(root string, snapshot bool) (*checkout, error) {
+	if _, err := git(root, "rev-parse", "--git-dir"); err != nil {
+		return nil, fmt.Errorf("%s is no git checkout, and the version is read from its tag: %w", root, err)
+	}
+	c := &checkout{root: root}
+	stamp, err := git(root, "log", "-1", "--format=%ct")
+	if err != nil {
+		return nil, err
+	}
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("git tells the time of the commit as %q: %w", stamp, err)
+	}
+	c.time = time.Unix(seconds, 0).UTC()
+	changed, err := git(root, "status", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case changed == "":
+		if c.tag, err = tagged(root); err != nil && !snapshot {
+			return nil, err
+		}
+		if c.commit, err = git(root, "rev-parse", "HEAD"); err != nil {
+			return nil, err
+		}
+	case !snapshot:
+		return nil, fmt.Errorf("the tree has changes that are not committed (%s): commit or stash them, or make a snapshot with SNAPSHOT=1", some(changed))
+	}
+	c.version = strings.TrimPrefix(c.tag, "v")
+	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	if err != nil {
+		return nil, fmt.Errorf("the release notes are the version's section of the changelog: %w", err)
+	}
+	c.notes, err = section(string(text), c.version)
+	return c, err
+}
+
+// source is the folder to build in. A commit is built in a clone in the folder dir: what
+// git does not track has no part in it, and Go finds the version of a clone, which it does
+// not in a linked worktree.
+func (c *checkout) source(dir string) (string, error) {
+	if c.commit == "" {
+		return c.root, nil
+	}
+	root, err := filepath.Abs(c.root)
+	if err != nil {
+		return "", err
+	}
+	if _, err := git(root, "clone", "--quiet", "--shared", "--no-checkout", root, dir); err != nil {
+		return "", err
+	}
+	_, err = git(dir, "checkout", "--quiet", "--detach", c.commit)
+	return dir, err
+}
+
+// tagged returns the highest version that the commit is tagged with, "" if it has no tag.
+func tagged(root string) (string, error) {
+	out, err := git(root, "tag", "--points-at", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	all := strings.Fields(out)
+	versions := slices.DeleteFunc(slices.Clone(all), func(tag string) bool { return semver.Canonical(tag) != tag })
+	if len(versions) == 0 && len(all) > 0 {
+		return "", fmt.Errorf("the tag %s is no version: name it like v1.2.3 or v1.2.3-rc.1", all[0])
+	}
+	if len(versions) == 0 {
+		return "", nil
+	}
+	tag := slices.MaxFunc(versions, semver.Compare)
+	if err := module.Check(modulePath, tag); err != nil {
+		return "", fmt.Errorf("the tag %s does not fit the module's path: %w", tag, err)
+	}
+	_, err = pythonVersion(strings.TrimPrefix(tag, "v"))
+	return tag, err
+}
+
+// section returns what the changelog says of a version; of what is not released yet, for
+// a version of "", where saying nothing is no mistake.
+func section(changelog, version string) (string, error) {
+	title := regexp.MustCompile(`(?m)^## Unreleased *$`)
+	if version != "" {
+		title = regexp.MustCompile(`(?m)^## \[?v?` + regexp.QuoteMeta(version) + `\]?(?: .*)?$`)
+	}
+	at := title.FindStringIndex(changelog)
+	if at == nil && version == "" {
+		return "", nil
+	}
+	if at == nil {
+		return "", fmt.Errorf(`CHANGELOG.md has no section "## %s": the release notes are made of it`, version)
+	}
+	text, _, _ := strings.Cut(changelog[at[1]:], "\n## ")
+	if text = strings.TrimSpace(text); text == "" && version != "" {
+		line := 1 + strings.Count(changelog[:at[0]], "\n")
+		return "", fmt.Errorf("CHANGELOG.md:%d: the section of %s says nothing: the release notes are made of it", line, version)
+	}
+	return text, nil
+}
+
+// some names a file or two of a status, whose lines begin with two letters and a space.
+func some(status string) string {
+	lines := strings.Split(status, "\n")
+	var names []string
+	for _, l := range lines[:min(2, len(lines))] {
+		names = append(names, l[min(3, len(l)):])
+	}
+	if more := len(lines) - len(names); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// git runs git in a folder, and returns what it prints.
+func git(root string, args ...string) (string, error) {
+	cmd := exec.Command("git", append([]string{"-C", root}, args...)...)
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		first, _, _ := bytes.Cut(bytes.TrimSpace(failed.Stderr), []byte("\n"))
+		return "", fmt.Errorf("git %s: %s", args[0], first)
+	}
+	return strings.TrimRight(string(out), "\n"), err
+}

@@ -1,0 +1,105 @@
+// Command release makes what is published of a checkout: the program for each system,
+// and the packages that bring it to people.
+//
+//	go run -C internal/tools ./release [-snapshot] [-out FOLDER]
+//
+//	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions
+//	                                                     └► checksums.txt, notes.md
+//
+// The version is the tag of the commit that is checked out. Without one, and with
+// -snapshot also of a tree with changes, it is a snapshot: everything is made, under the
+// version that Go gives to such a build. FOLDER, bin/release without the flag, is replaced
+// when all of it is there; nothing is published, and no network is needed but for modules
+// that are not on the machine.
+//
+// Its tests also hold that the module can be installed by its version, and embedded.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	root := flag.String("root", "../..", "the checkout")
+	out := flag.String("out", "", "the `folder` to make, bin/release of the checkout without it")
+	snapshot := flag.Bool("snapshot", false, "take the tree as it stands, with changes that are not committed")
+	flag.Parse()
+	if *out == "" {
+		*out = filepath.Join(*root, "bin", "release")
+	}
+	if err := run(*root, *out, *snapshot, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run makes a release of a checkout in a folder.
+func run(root, out string, snapshot bool, say io.Writer) error {
+	c, err := look(root, snapshot)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if work, err = filepath.Abs(work); err != nil {
+		return err
+	}
+	source, err := c.source(filepath.Join(work, "source"))
+	if err != nil {
+		return err
+	}
+	c.root = source
+	programs, err := c.build(filepath.Join(work, "programs"), targets, say)
+	if err != nil {
+		return err
+	}
+	extras, err := documents(programs, filepath.Join(work, "documents"))
+	if err != nil {
+		return err
+	}
+	p := &packer{checkout: c, extras: extras, dir: filepath.Join(work, "release")}
+	if err := p.all(programs); err != nil {
+		return err
+	}
+	if err := replace(filepath.Join(work, "release"), out, filepath.Join(work, "old")); err != nil {
+		return err
+	}
+	return tell(say, c, out, p.made)
+}
+
+// replace puts a folder in the place of another, which may not be there.
+func replace(from, to, old string) error {
+	if err := os.Rename(to, old); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// tell says what there is now.
+func tell(w io.Writer, c *checkout, out string, made []string) error {
+	kind := "memkernel " + c.version
+	if c.tag == "" {
+		kind += ", a snapshot: it has no tag, and is not to be published"
+	}
+	slices.Sort(made)
+	fmt.Fprintf(w, "%s: %d files of %s\n", out, len(made), kind)
+	for _, name := range made {
+		st, err := os.Stat(filepath.Join(out, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "  %6.1f MB  %s\n", float64(st.Size())/1e6, name)
+	}
+	return nil
+}
