@@ -74,6 +74,7 @@ func npmInstalls(t *testing.T, dir, version string) string {
 		if err != nil || !strings.Contains(string(text), "/@memkernel/"+us.node+"/bin/memkernel") {
 			t.Errorf("npx memkernel init wrote %s, %v", text, err)
 		}
+		wraps(t, notes, online)
 	}
 	for _, target := range targets {
 		if name := "memkernel-" + target.node + "-" + version + ".tgz"; asked.has(name) != (target == us) {
