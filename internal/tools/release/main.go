@@ -90,7 +90,7 @@ func replace(from, to, old string) error {
 func tell(w io.Writer, c *checkout, out string, made []string) error {
 	kind := "memkernel " + c.version
 	if c.tag == "" {
-		kind += ", a snapshot: it has no tag, and is not to be published"
+		kind += ", a snapshot, which is not to be published"
 	}
 	slices.Sort(made)
 	fmt.Fprintf(w, "%s: %d files of %s\n", out, len(made), kind)

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"debug/buildinfo"
 	"debug/elf"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,11 +139,23 @@ func answers(t *testing.T, bundle, workspace, version string) {
 	}
 	cmd := exec.Command(fill.Replace(m.Server.MCPConfig.Command), args...)
 	cmd.Env = append(os.Environ(), empty(t)...)
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` + "\n")
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil || !strings.Contains(string(out), `"version":"v`+version+`"`) {
-		t.Errorf("it answers %s, %v: %s", out, err, said.String())
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.Contains(line, `"version":"v`+version+`"`) {
+		t.Errorf("it answers %s, %v: %s", line, err, said.String())
+	}
+	// A client that hangs up ends it.
+	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
+		t.Errorf("it ended with %v", err)
 	}
 }
