@@ -7,9 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 )
 
 // TestMCPOverStdio talks to the program itself through the SDK's client. What isn't a
@@ -56,6 +59,25 @@ func TestMCPOverStdio(t *testing.T) {
 		}
 		if stderr.Len() > 0 {
 			t.Errorf("standard error: %s", stderr.String())
+		}
+	}
+}
+
+// A client that writes its requests and hangs up at once gets all answers.
+func TestMCPAnswersBeforeItHangsUp(t *testing.T) {
+	for range 3 {
+		var out, stderr bytes.Buffer
+		u := &cli.UI{Out: &out, Err: &stderr, In: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"memory_search","arguments":{"query":"deployment"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)}
+		if code := run(t.Context(), u, []string{"mcp", "--workspace", t.TempDir()}); code != 0 {
+			t.Fatalf("exit %d: %s", code, stderr.String())
+		}
+		for _, id := range []string{`"id":1,`, `"id":"two",`, `"id":3,`} {
+			if !strings.Contains(out.String(), id) {
+				t.Errorf("no answer with %s in\n%s", id, out.String())
+			}
 		}
 	}
 }

@@ -94,9 +94,13 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 const instructions = `memkernel is this project's long-term memory. Before answering about prior work, decisions, dates, people or preferences, ask memory_search, and read what it cites with memory_get. Keep durable facts and decisions with memory_append. A pointer such as ev-0123456789abcdef or cp_003 is followed by page_expand. Every answer has a reason; an empty one with NO_MATCH means that memory was searched and holds nothing, but for what the answer names as withheld; with INDEXING memory is still being read, and asking again finds more.`
 
 // Serve speaks the protocol over a pair of streams, a frame a line, until the client
-// hangs up or ctx ends. Nothing but frames is written to w.
+// hangs up or ctx ends; what it asked before it hung up is answered. Nothing but frames is
+// written to w.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
-	err := s.Run(ctx, &sdk.IOTransport{Reader: readCloser(r), Writer: writeCloser{w}})
+	open := newUnanswered(ctx)
+	in := &requests{ReadCloser: readCloser(r), framed: framed{see: open.frame}, of: open}
+	out := &answers{Writer: w, framed: framed{see: open.frame}}
+	err := s.Run(ctx, &sdk.IOTransport{Reader: in, Writer: writeCloser{out}})
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil // asked to stop
 	}
