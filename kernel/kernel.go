@@ -212,7 +212,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Once: o.Repeats == RepeatsOnce, Now: o.Now, Upkeep: runs, Habits: habit.In(state)}
+		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Once: o.Repeats == RepeatsOnce, Now: o.Now, Upkeep: runs, Edits: o.Memory.edits(), Masker: masker, Habits: habit.In(state)}
 	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/indexing"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -72,6 +74,8 @@ type MemoryOptions struct {
 	// LossShare is the share of its lines that a change may take out of MEMORY.md for
 	// good; default [consolidation.DefaultLossShare], negative for all.
 	LossShare float64
+	// Edits says what agents may change of memory's files; default [editing.Own].
+	Edits editing.Rule
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
 	// anywhere.
 	Embedder embed.Provider
@@ -149,6 +153,8 @@ func (o *MemoryOptions) status(workspace string) status.Memory {
 	}
 	return st
 }
+
+func (o *MemoryOptions) edits() editing.Rule { return cmp.Or(o.Edits, editing.Own) }
 
 func (o *MemoryOptions) lossShare() float64 {
 	if o.LossShare == 0 {

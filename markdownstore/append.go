@@ -51,7 +51,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 		if pl.class.PageType == PageBootstrap || instructs(s.files, pl.info) {
 			return deny(path, DenyInstructions)
 		}
-		a, err = s.appendAt(w, s.winner(pl), id, entryText(text))
+		a, err = s.appendAt(w, winner(s, pl), id, entryText(text))
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrDenied) {

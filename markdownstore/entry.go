@@ -75,14 +75,35 @@ func citeAbove(path, text string, marker int) memkernel.Ref {
 func entryText(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	for line := range strings.Lines(strings.Trim(text, "\n")) {
-		if at := len(line) - len(strings.TrimLeft(line, " \t")); strings.HasPrefix(line[at:], markerPrefix) {
-			line = line[:at] + `\` + line[at:]
-		}
-		b.WriteString(line)
-	}
+	b.WriteString(EscapeMarkers("", strings.Trim(text, "\n")))
 	if fence := openFence(b.String()); fence != "" {
 		b.WriteString("\n" + fence)
+	}
+	return b.String()
+}
+
+// EscapeMarkers puts a backslash in front of the lines of a text that could be taken for the
+// marker of an entry, but for those that another text has: what a file was before it is
+// changed.
+func EscapeMarkers(before, text string) string {
+	if !strings.Contains(text, markerPrefix) {
+		return text
+	}
+	stood := map[string]int{}
+	for line := range strings.Lines(before) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, markerPrefix) {
+			stood[line]++
+		}
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " \t")
+		if strings.HasPrefix(bare, markerPrefix) {
+			if stood[strings.TrimSpace(bare)]--; stood[strings.TrimSpace(bare)] < 0 {
+				line = line[:len(line)-len(bare)] + `\` + bare
+			}
+		}
+		b.WriteString(line)
 	}
 	return b.String()
 }

@@ -42,4 +42,8 @@ type Writer interface {
 	// whole. If another program changed the file meanwhile the error is a
 	// *ConflictError, and what that program wrote is kept.
 	Swap(path string, change func(fi fs.FileInfo, old string) (string, error)) error
+	// Remove takes a file away at once, if check has nothing against it, and the folders
+	// below memory/ that are empty then. If another program changed the file meanwhile the
+	// error is a *ConflictError, and what that program wrote is kept.
+	Remove(path string, check func(fi fs.FileInfo, old string) error) error
 }

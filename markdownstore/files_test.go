@@ -54,7 +54,7 @@ func TestFolderKeepsTheContract(t *testing.T) {
 				case strings.Contains(path, ".memkernel"):
 				case op == atomicfile.OpTruncate && f.Lose:
 					return storetest.ErrKilled
-				case op == atomicfile.OpWrite && !done:
+				case (op == atomicfile.OpWrite || op == atomicfile.OpRemove) && !done:
 					done = true
 					if f.Meanwhile != nil {
 						f.Meanwhile()

@@ -263,6 +263,68 @@ func (d folderWriter) verify(p string, f *os.File, want, text string, fi fs.File
 	return &ConflictError{Path: p, Want: want, Have: have}
 }
 
+func (d folderWriter) Remove(p string, check func(fi fs.FileInfo, old string) error) error {
+	f, err := d.root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !fi.Mode().IsRegular() {
+		return deny(p, DenyNotFile)
+	}
+	old, err := readFrom(f)
+	if err != nil {
+		return err
+	}
+	if err := check(fi, old); err != nil {
+		return err
+	}
+	have := hashOf(old)
+	if now, err := d.Lstat(p); err != nil || !os.SameFile(now, fi) {
+		return d.changed(p, have)
+	}
+	if runtime.GOOS == "windows" {
+		f.Close() // an open file cannot be removed there, so there is no second look
+	}
+	if err := atomicfile.Remove(d.abs(p)); err != nil {
+		return err
+	}
+	if runtime.GOOS != "windows" {
+		if err := d.putBack(p, f, have, fi); err != nil {
+			return err
+		}
+	}
+	for _, dir := range ownFolders(p) {
+		if err := d.root.Remove(filepath.FromSlash(dir)); err != nil {
+			break // there is something else in it
+		}
+	}
+	return nil
+}
+
+// putBack looks at the file that was removed, which is still open: if an editor wrote into
+// it meanwhile it comes back, and the removal is a conflict.
+func (d folderWriter) putBack(p string, f *os.File, want string, fi fs.FileInfo) error {
+	old, err := readFrom(f)
+	if err != nil {
+		return err
+	}
+	have := hashOf(old)
+	if have == want {
+		return nil
+	}
+	if _, err := d.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.WriteFile(d.abs(p), []byte(old), fi.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return &ConflictError{Path: p, Want: want, Have: have}
+}
+
 // changed returns the conflict with a file that took the place of the one we
 // read.
 func (d folderWriter) changed(p, want string) error {

@@ -2,6 +2,7 @@ package markdownstore
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -31,11 +32,17 @@ type Content struct {
 	Detail    string `json:"detail,omitempty"`
 	// Truncated reports whether Text was cut at Options.MaxFileBytes.
 	Truncated bool `json:"truncated,omitempty"`
+	// Hash is the sha256 of the whole file in hex, as it was when Text was read; "" for a
+	// file of more than a mebibyte.
+	Hash string `json:"hash,omitempty"`
 }
 
+// mostHashed is the size up to which a file is read whole to be hashed.
+const mostHashed = 1 << 20
+
 // Read returns lines of a memory file: from is the first line, 0 meaning 1,
-// lines how many, 0 meaning all. It streams: a file of any size costs no more
-// than what is returned. The bytes are those of the file, but for the byte-order
+// lines how many, 0 meaning all. It streams: a large file costs no more than
+// what is returned. The bytes are those of the file, but for the byte-order
 // mark. What is not memory is denied with a *DeniedError.
 func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if from < 0 || lines < 0 {
@@ -62,10 +69,27 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 		return Content{}, wrapRead(path, err)
 	}
 	defer f.Close()
-	if err := readLines(&c, f, max(from, 1), lines, s.opts.MaxFileBytes); err != nil {
+	r, err := hashed(&c, f)
+	if err == nil {
+		err = readLines(&c, r, max(from, 1), lines, s.opts.MaxFileBytes)
+	}
+	if err != nil {
 		return Content{}, wrapRead(path, err)
 	}
 	return c, nil
+}
+
+// hashed reads a small file whole, so that its lines and its hash are of one moment.
+func hashed(c *Content, f io.Reader) (io.Reader, error) {
+	head, err := io.ReadAll(io.LimitReader(f, mostHashed+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(head) > mostHashed {
+		return io.MultiReader(bytes.NewReader(head), f), nil
+	}
+	c.Hash = hashOf(string(head))
+	return bytes.NewReader(head), nil
 }
 
 func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {

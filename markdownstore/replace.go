@@ -59,7 +59,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 		if err != nil {
 			return err
 		}
-		pl = s.winner(pl)
+		pl = winner(s, pl)
 		if !closed && s.isClosed(pl) {
 			return deny(path, DenyClosed)
 		}
@@ -67,7 +67,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 		if closed {
 			guard = nil
 		}
-		hash, err = s.swap(w, pl, wantHash, text, guard)
+		hash, err = swap(s, w, pl, wantHash, text, guard)
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
@@ -77,7 +77,7 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, closed
 }
 
 // winner makes a write to memory.md one to MEMORY.md if there are both.
-func (s *Store) winner(pl place) place {
+func winner(s *Store, pl place) place {
 	if pl.path == memoryLower {
 		if up, err := s.follow(memoryName, pl.class); err == nil && up.info != nil {
 			return up
@@ -92,7 +92,7 @@ func (s *Store) isClosed(pl place) bool {
 }
 
 // swap compares and writes.
-func (s *Store) swap(w Writer, pl place, want, text string, guard func(path, before, after string) error) (string, error) {
+func swap(s *Store, w Writer, pl place, want, text string, guard func(path, before, after string) error) (string, error) {
 	if pl.info == nil {
 		if want != "" {
 			return "", &ConflictError{Path: pl.path, Want: want}

@@ -48,6 +48,20 @@ type ErrorData struct {
 	Started bool `json:"started,omitempty"`
 	// MissingTokens is by how much the least that must stand does not fit.
 	MissingTokens int `json:"missing_tokens,omitempty"`
+	// Current is what stands in a file that is not what was read, with CONFLICT.
+	Current *Current `json:"current,omitempty"`
+}
+
+// Current is how a file of memory stands.
+type Current struct {
+	Path string `json:"path"`
+	// Version is the file's, "" if there is none.
+	Version string `json:"version"`
+	// Text is its lines StartLine to EndLine of Lines, secrets masked.
+	Text      string `json:"text"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Lines     int    `json:"lines"`
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -79,6 +93,9 @@ func asError(err error) *Error {
 		hint = none.Hint("status lists them")
 	}
 	e := newError(codeKernel, name, err.Error(), hint)
+	if edit, way, now := editReason(err); edit != "" {
+		e.Data = ErrorData{Code: edit, Hint: way, Current: now}
+	}
 	var small *kernel.TooSmallError
 	switch {
 	case errors.As(err, &small):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -41,9 +42,10 @@ func TestNoWayOut(t *testing.T) {
 			if err != nil || !utf8.ValidString(path) {
 				continue
 			}
-			for _, method := range []string{"read", "remember"} {
-				if r := c.call(method, fmt.Sprintf(`{"session_key":"s","text":"planted","path":%s}`, raw)); r.Error == nil {
-					t.Errorf("%s %s: %v", method, raw, r.Result)
+			for method, more := range map[string]string{"read": "", "remember": `,"text":"planted"`, "memory.update": `,"text":"planted","old":"inside"`, "memory.delete": `,"old":"inside"`} {
+				r := c.call(method, fmt.Sprintf(`{"path":%s%s}`, raw, more))
+				if r.Error == nil && (method != "read" || r.Result["text"] != "") || r.Error != nil && r.Error.Code == codeParams {
+					t.Errorf("%s %s: %+v", method, raw, r)
 				}
 			}
 		}
@@ -60,10 +62,26 @@ func TestNoWayOut(t *testing.T) {
 		if r.Error == nil {
 			t.Errorf("remember in %q: %v", path, r.Result)
 		}
+		for method, more := range map[string]string{"memory.update": `,"text":"planted"`, "memory.delete": ""} {
+			if r = c.call(method, fmt.Sprintf(`{"session_key":"s","old":%q,"path":%q%s}`, secret, strings.ReplaceAll(path, "\x00", ".txt"), more)); r.Error == nil {
+				t.Errorf("%s of %q: %v", method, path, r.Result)
+			}
+		}
 	}
 	for path, want := range map[string]string{outside: secret, filepath.Join(ws, "AGENTS.md"): secret, filepath.Join(ws, "MEMORY.md"): secret} {
 		if data, err := os.ReadFile(path); err != nil || strings.TrimSpace(string(data)) != want {
 			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	for _, dir := range []string{ws, filepath.Dir(outside)} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !slices.Contains([]string{"AGENTS.md", "MEMORY.md", "memory", ".memkernel", "outside.md"}, e.Name()) {
+				t.Errorf("%s was made", filepath.Join(dir, e.Name()))
+			}
 		}
 	}
 	if r := c.call("read", `{"path":"MEMORY.md","private":true}`); r.Error != nil || !strings.Contains(fmt.Sprint(r.Result["text"]), secret) {

@@ -60,6 +60,9 @@ type Toolset interface {
 	Definitions(format string) (json.RawMessage, error)
 	// Call answers a call. An argument that is wrong is an error.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
+	// Memory answers a call of Anthropic's memory tool, and reports whether the call
+	// failed.
+	Memory(ctx context.Context, input json.RawMessage) (text string, isError bool, err error)
 }
 
 // ToolMaker binds the tools to a session.

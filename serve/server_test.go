@@ -255,6 +255,10 @@ func (e echo) Call(_ context.Context, name string, arguments json.RawMessage) (j
 	return json.Marshal(map[string]any{"session": e.session, "private": e.private, "arguments": arguments})
 }
 
+func (e echo) Memory(_ context.Context, input json.RawMessage) (string, bool, error) {
+	return fmt.Sprintf("%s %v %s", e.session, e.private, input), len(input) > 100, nil
+}
+
 // TestEndedSessionIsLetGo: nothing of it is held, and it can be taken up again.
 func TestEndedSessionIsLetGo(t *testing.T) {
 	s, c := piped(t, nil, nil)

@@ -188,6 +188,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"bench", "predict", "-t", sample},
 		{"bench", "tasks", "--window", "16k", "--policy", "turns-1"},
 		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("why", "the nets are kept"), upkeep("history", "MEMORY.md:5", "--diff"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
+		{"history", "--undo", "run-1", "--workspace", editedByAgent(t)},
 		{"stats"},
 		{"stats", "--workspace", observed(t)},
 		{"plan", "-t", short, "--commit", "--session", "traced"},

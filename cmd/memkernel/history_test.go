@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
@@ -105,4 +108,23 @@ func TestHistoryVerb(t *testing.T) {
 	if status, err := exec.Command("git", "-C", root, "-c", "core.fsmonitor=false", "status", "--porcelain").Output(); err != nil || strings.Contains(string(status), "memkernel") {
 		t.Errorf("the status is %s, %v", status, err)
 	}
+}
+
+// editedByAgent makes a workspace in which an agent changed what it had written, as run-1.
+func editedByAgent(t *testing.T) string {
+	t.Helper()
+	dir, ctx := t.TempDir(), context.Background()
+	k, err := kernel.Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if _, err := k.Remember(ctx, kernel.RememberRequest{Text: "Kim owns the ledger.", Path: "memory/own.md"}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := k.Editor().Passage(ctx, editing.PassageRequest{Path: "memory/own.md", Old: "Kim", Text: "Noor"})
+	if err != nil || e.Edit != "run-1" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	return dir
 }

@@ -43,7 +43,7 @@ func TestMCPOverStdio(t *testing.T) {
 			names = append(names, tool.Name)
 		}
 		slices.Sort(names)
-		if want := []string{"context_status", "memory_append", "memory_get", "memory_search", "page_expand"}; !slices.Equal(names, want) {
+		if want := []string{"context_status", "memory_append", "memory_delete", "memory_get", "memory_search", "memory_undo", "memory_update", "page_expand"}; !slices.Equal(names, want) {
 			t.Errorf("tools %v", names)
 		}
 		res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "memory_get", Arguments: map[string]any{"path": "MEMORY.md"}})

@@ -17,11 +17,12 @@ import (
 // Kind is how it is known what a file was.
 type Kind string
 
-// The kinds. A curation, a pruning and an undo made the file what it was; a commit, a run
-// that saw it and the file as it stands only hold what somebody made.
+// The kinds. A curation, a pruning, an agent's edit and an undo made the file what it was; a
+// commit, a run that saw it and the file as it stands only hold what somebody made.
 const (
 	Curated   Kind = "curate"
 	Pruned    Kind = "prune"
+	Edited    Kind = "edit"
 	Undone    Kind = "undo"
 	Committed Kind = "commit"
 	Seen      Kind = "seen"
@@ -29,7 +30,7 @@ const (
 )
 
 // Made reports whether it made the file what it is.
-func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Undone }
+func (k Kind) Made() bool { return k == Curated || k == Pruned || k == Edited || k == Undone }
 
 // State is what a file was from some moment on.
 type State struct {
@@ -353,7 +354,10 @@ func (t *tracer) version(path string, s *State) Version {
 	} else {
 		v.Run = s.ID
 	}
-	if s.Kind.Made() {
+	switch {
+	case s.Kind == Edited:
+		v.Origin = consolidation.OriginAgent
+	case s.Kind.Made():
 		v.Origin = consolidation.OriginUpkeep
 	}
 	return v

@@ -304,3 +304,36 @@ func TestTools(t *testing.T) {
 		t.Errorf("an allowed command: %s", text)
 	}
 }
+
+// A model that knows the memory tool by itself writes and reads memory by it.
+func TestMemoryTool(t *testing.T) {
+	dir := t.TempDir()
+	call := func(input string) fakemodel.Reply {
+		return fakemodel.Reply{Calls: []fakemodel.Call{{Name: "memory", Input: json.RawMessage(input)}}}
+	}
+	var results []string
+	a, server, done := begin(t, transcript.FormatAnthropic, dir, 60_000, fakemodel.Options{Script: func(turn fakemodel.Turn) fakemodel.Reply {
+		results = append(results, turn.Results...)
+		switch len(results) {
+		case 0:
+			return call(`{"command":"create","path":"/memories/cranes.md","file_text":"- The red crane stands on pier 4.\n"}`)
+		case 1:
+			return call(`{"command":"view","path":"/memories/cranes.md"}`)
+		}
+		return fakemodel.Reply{Text: "Kept."}
+	}})
+	defer done()
+	a.tools.known = true
+	if err := a.turn(t.Context(), "Keep where the red crane stands."); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 2 || results[0] != "File created successfully at: /memories/cranes.md" || !strings.Contains(results[1], "     1\t- The red crane stands on pier 4.") {
+		t.Errorf("%q", results)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "memory", "cranes.md")); err != nil || !strings.Contains(string(text), "pier 4") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if body := string(server.Requests()[0].Body); !strings.Contains(body, `{"type":"memory_20250818","name":"memory"}`) {
+		t.Errorf("the model was not given the tool: %s", body)
+	}
+}

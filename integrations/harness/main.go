@@ -24,23 +24,25 @@ func main() {
 	flag.StringVar(&e.model, "model", "claude-opus-4-5", "the model's id")
 	flag.IntVar(&e.window, "window", 0, "its context window in tokens; 0 takes what is known of the model")
 	flag.IntVar(&e.answer, "max-tokens", 4096, "most tokens of an answer")
+	known := flag.Bool("memory-tool", false, "give the model Anthropic's own memory tool, too (anthropic only)")
 	flag.Parse()
 	e.api = transcript.Format(*api)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *workspace, *session, e); err != nil {
+	if err := run(ctx, *workspace, *session, e, *known); err != nil {
 		fmt.Fprintln(os.Stderr, "harness: error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, workspace, session string, e *endpoint) error {
+func run(ctx context.Context, workspace, session string, e *endpoint, known bool) error {
 	in := bufio.NewScanner(os.Stdin)
 	a, done, err := start(ctx, workspace, session, e)
 	if err != nil {
 		return err
 	}
 	defer done()
+	a.tools.known = known
 	a.tools.allow = func(command string) bool {
 		fmt.Printf("run %q? [y/N] ", command)
 		return in.Scan() && strings.EqualFold(strings.TrimSpace(in.Text()), "y")

@@ -18,6 +18,8 @@ import (
 type toolbox struct {
 	root   *os.Root
 	memory *tools.Set
+	// known adds the memory tool that Anthropic's models know by themselves.
+	known bool
 	// allow asks the user whether a command may run.
 	allow func(command string) bool
 }
@@ -40,6 +42,9 @@ func (t *toolbox) definitions(api transcript.Format) ([]memkernel.Tool, error) {
 	}
 	for _, o := range own {
 		list = append(list, definition(api, o.name, o.description, o.argument))
+	}
+	if t.known && api == transcript.FormatAnthropic {
+		list = append(list, json.RawMessage(fmt.Sprintf(`{"type":%q,"name":%q}`, tools.MemoryToolType, tools.MemoryTool)))
 	}
 	var out []memkernel.Tool
 	for _, raw := range list {
@@ -83,6 +88,10 @@ func (t *toolbox) run(ctx context.Context, name string, input json.RawMessage) (
 		out, err = t.read(args.Path)
 	case "run_command":
 		out, err = t.command(ctx, args.Command)
+	case tools.MemoryTool:
+		if text, failed, err = t.memory.Memory(ctx, input); err == nil {
+			return text, failed
+		}
 	default:
 		out, err = t.memory.Call(ctx, name, input)
 	}

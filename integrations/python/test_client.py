@@ -124,6 +124,19 @@ class ClientTest(unittest.TestCase):
             memkernel.connect(self.workspace, binary=os.path.join(self.workspace, "none"), state_dir=os.path.join(self.workspace, "other"))
         self.assertEqual(caught.exception.code, "CLOSED")
 
+    def test_memory_is_edited_by_what_was_read(self):
+        own = {"session_key": "s", "private": True}
+        self.client.remember("Kim owns the ledger.", path="memory/own.md", **own)
+        edit = self.client.update_memory("memory/own.md", "Noor", old="Kim", **own)["edit"]
+        with self.assertRaises(memkernel.MemkernelError) as caught:
+            self.client.update_memory("memory/own.md", "Ada", old="Kim", **own)
+        self.assertEqual(caught.exception.code, "CONFLICT")
+        self.assertIn("Noor owns the ledger.", caught.exception.more["current"]["text"])
+        self.assertIn("Noor", self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["content"])
+        self.assertEqual(self.client.undo_memory(**own)["edit"], edit)
+        self.client.delete_memory("memory/own.md", old="Kim owns the ledger.", **own)
+        self.assertTrue(self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["is_error"])
+
     def test_progress(self):
         self.client.remember("We deploy on Thursdays.", session_key="s", private=True)
         stages = []

@@ -132,6 +132,21 @@ test("errors, cancellation and timeouts", { skip }, async (t) => {
   await assert.rejects(client.call("restore", { deadline_ms: -1 }), { code: "INVALID_PARAMS" });
 });
 
+test("memory is edited by what was read, and an edit is taken back", { skip }, async (t) => {
+  const { client } = await withClient(t);
+  const own = { session_key: "s", private: true, path: "memory/own.md" };
+  await client.remember({ ...own, text: "Kim owns the ledger." });
+  const { edit, files } = await client.updateMemory({ ...own, old: "Kim", text: "Noor" });
+  assert.equal(files[0].path, own.path);
+  await assert.rejects(client.updateMemory({ ...own, old: "Kim", text: "Ada" }), (err) => err.code === "CONFLICT" && err.current.text.includes("Noor owns the ledger.") && err.current.version === files[0].version);
+  const seen = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
+  assert.ok(!seen.is_error && seen.content.includes("Noor owns the ledger."));
+  assert.equal((await client.undoMemory({ session_key: "s", private: true })).edit, edit);
+  await client.deleteMemory({ ...own, old: "Kim owns the ledger." });
+  const gone = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
+  assert.ok(gone.is_error && gone.content.includes("does not exist"));
+});
+
 test("progress is told while a reindex runs", { skip }, async (t) => {
   const { client } = await withClient(t);
   await client.remember({ session_key: "s", private: true, text: "We deploy on Thursdays." });

@@ -16,6 +16,8 @@ export class MemkernelError extends Error {
   hint: string;
   /** The call may have been carried out all the same: deliver it again. */
   started: boolean;
+  /** What stands in a file that is not what was read, with the code CONFLICT. */
+  current?: { path: string; version: string; text: string; start_line: number; end_line: number; lines: number };
   missing_tokens?: number;
 }
 
@@ -127,6 +129,11 @@ export class Client extends EventEmitter {
   flushTurn(params?: SessionParams & { system?: string; prompt?: string; now?: string }, options?: CallOptions): Promise<FlushTurn>;
   observeFlush(params: SessionParams & { text: string; section?: boolean }, options?: CallOptions): Promise<Flushed>;
   remember(params: SessionParams & { text: string; path?: string; id?: string; evidence?: string }, options?: CallOptions): Promise<Document>;
+  updateMemory(params: SessionParams & Passage & { text: string }, options?: CallOptions): Promise<Edited>;
+  deleteMemory(params: SessionParams & Passage, options?: CallOptions): Promise<Edited>;
+  undoMemory(params?: SessionParams & { edit?: string }, options?: CallOptions): Promise<Undone>;
+  /** Answers a call of Anthropic's memory tool: the content of its tool_result, and whether that is an error. */
+  memoryTool(params: SessionParams & { input: object }, options?: CallOptions): Promise<{ content: string; is_error: boolean }>;
   forget(params: SessionParams & { ids?: string[]; all?: boolean; reason?: string; apply?: boolean }, options?: CallOptions): Promise<Document>;
   retain(params?: { apply?: boolean; now?: string }, options?: CallOptions): Promise<Document>;
   search(params: SessionParams & { query: string; max_results?: number; min_score?: number; lines?: boolean }, options?: CallOptions): Promise<Found>;
@@ -143,6 +150,12 @@ export class Client extends EventEmitter {
   shutdown(params?: object, options?: CallOptions): Promise<object>;
 }
 
+/** Passage says what was read: the text old, or the file's version with lines from a line on; the whole file with its version alone. */
+export interface Passage { path: string; old?: string; version?: string; from?: number; lines?: number }
+export interface EditedFile { path: string; version: string; start_line: number; end_line: number }
+/** Edited is what an edit did; edit names it for undoMemory. Where something else stands there, the error's code is CONFLICT and its current says what. */
+export interface Edited extends Document { edit: string; files: EditedFile[]; duplicate: boolean; masked: number }
+export interface Undone extends Document { edit: string; time: string; files: EditedFile[] }
 export interface FlushTurn { system: string; prompt: string; section: string; path: string; max_tokens: number }
 export interface Flushed { reason: string; items: number; path?: string; unwritten?: string; line: string }
 

@@ -11,10 +11,10 @@ export const PROTOCOL = 1;
 
 /** An error that the daemon answered, or the loss of the connection (code "CLOSED"). */
 export class MemkernelError extends Error {
-  constructor(message, { number = 0, code = "FAILED", hint = "", started = false } = {}) {
+  constructor(message, { number = 0, code = "FAILED", hint = "", started = false, current } = {}) {
     super(message);
     this.name = "MemkernelError";
-    Object.assign(this, { number, code, hint, started });
+    Object.assign(this, { number, code, hint, started, current });
   }
 }
 
@@ -213,7 +213,7 @@ const METHODS = {
   peek: "peek", plan: "plan", observeTurn: "observe_turn", observeToolResult: "observe_tool_result",
   startSession: "start_session", endSession: "end_session", flush: "flush", reset: "reset", compact: "compact",
   checkpoint: "checkpoint", restore: "restore", flushTurn: "flush_turn", observeFlush: "observe_flush",
-  remember: "remember", forget: "forget", retain: "retain", search: "search", read: "read", get: "get",
+  remember: "remember", updateMemory: "memory.update", deleteMemory: "memory.delete", undoMemory: "memory.undo", memoryTool: "memory.tool", forget: "forget", retain: "retain", search: "search", read: "read", get: "get",
   write: "write", pages: "pages", status: "status", check: "check", usage: "usage", reindex: "reindex",
   toolsList: "tools.list", toolsCall: "tools.call", shutdown: "shutdown",
 };

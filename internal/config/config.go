@@ -62,6 +62,7 @@ type Workspace struct {
 	Private     bool   `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
 	MaxFileSize Size   `key:"max_file_size" experimental:"yes" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
 	MaxTokens   Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
+	AgentEdits  string `key:"agent_edits" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back. any counts only from a file that --config names."`
 	Memory      bool   `key:"memory" experimental:"yes" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
 	DailyLogs   bool   `key:"daily_logs" experimental:"yes" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
 	// Bootstrap are the standing files that tell an agent who it is and how to

@@ -45,6 +45,9 @@ type Get struct {
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
 	Truncated bool   `json:"truncated"`
+	// Version is that of the whole file, for who edits it; "" for a page and a file of more
+	// than a mebibyte.
+	Version string `json:"version"`
 	// References are what of a page is stored as blobs.
 	References []content.Reference `json:"references"`
 }
@@ -68,6 +71,7 @@ func OfPage(session string, c *content.Content) Get {
 func OfLines(id string, c *markdownstore.Content) Get {
 	doc := got(id, string(c.Reason), c.Detail, c.Text)
 	doc.Path, doc.StartLine, doc.EndLine, doc.Truncated = c.Path, c.StartLine, c.EndLine, c.Truncated
+	doc.Version = c.Hash
 	return doc
 }
 

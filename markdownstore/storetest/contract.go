@@ -45,7 +45,7 @@ func (p *Place) wants(t *testing.T, name, want string) {
 // empty one.
 func Contract(t *testing.T, open func(t *testing.T) *Place) {
 	for name, test := range map[string]func(*testing.T, *Place){
-		"lists": lists, "reads": reads, "appends": appends, "swaps": swaps, "keeps private": keepsPrivate,
+		"lists": lists, "reads": reads, "appends": appends, "swaps": swaps, "removes": removes, "keeps private": keepsPrivate,
 		"refused": refused, "changed meanwhile": changedMeanwhile, "lost": lost, "many writers": manyWriters, "waits": waits,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -160,6 +160,53 @@ func swaps(t *testing.T, p *Place) {
 		t.Error(err)
 	}
 	p.wants(t, "memory/2026-03-20.md", "x\n")
+}
+
+func removes(t *testing.T, p *Place) {
+	ctx, s := context.Background(), p.store(true)
+	p.Put("memory/sub/deep/t.md", "one\n")
+	p.Put("memory/sub/other.md", "two\n")
+	for _, seen := range []string{"", hash("else\n")} {
+		if err := s.Remove(ctx, "memory/sub/deep/t.md", seen); !errors.Is(err, markdownstore.ErrConflict) {
+			t.Errorf("seen %q: %v", seen, err)
+		}
+	}
+	p.Next(Fault{Meanwhile: func() { p.Put("memory/sub/deep/t.md", "human\n") }})
+	if err := s.Remove(ctx, "memory/sub/deep/t.md", hash("one\n")); !errors.Is(err, markdownstore.ErrConflict) {
+		t.Errorf("changed meanwhile: %v", err)
+	}
+	p.wants(t, "memory/sub/deep/t.md", "human\n")
+	full := errors.New("no room")
+	p.Next(Fault{Refuse: full})
+	if err := s.Remove(ctx, "memory/sub/deep/t.md", hash("human\n")); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	p.wants(t, "memory/sub/deep/t.md", "human\n")
+	if err := s.Remove(ctx, "memory/sub/deep/t.md", hash("human\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, there := p.Text("memory/sub/deep/t.md"); there {
+		t.Error("a removed file is there")
+	}
+	if err := s.Remove(ctx, "memory/sub/deep/t.md", hash("human\n")); !errors.Is(err, markdownstore.ErrConflict) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if _, err := p.Files.Lstat("memory/sub/deep"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	p.wants(t, "memory/sub/other.md", "two\n")
+	p.Put("memory/2026-03-20.md", "over\n")
+	p.Put("AGENTS.md", "do\n")
+	for _, name := range []string{"memory/2026-03-20.md", "AGENTS.md", "../x.md"} {
+		if err := s.Remove(ctx, name, hash("over\n")); !errors.Is(err, markdownstore.ErrDenied) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.Put("MEMORY.md", "mine\n")
+	if err := s.Shared().Remove(ctx, "MEMORY.md", hash("mine\n")); !errors.Is(err, markdownstore.ErrDenied) {
+		t.Errorf("private: %v", err)
+	}
+	p.wants(t, "MEMORY.md", "mine\n")
 }
 
 func keepsPrivate(t *testing.T, p *Place) {

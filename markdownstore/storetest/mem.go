@@ -327,6 +327,27 @@ func (w writer) Swap(name string, change func(fi fs.FileInfo, old string) (strin
 	})
 }
 
+func (w writer) Remove(name string, check func(fi fs.FileInfo, old string) error) error {
+	before, fault, err := w.read("remove", name)
+	if err == nil && before == nil {
+		err = &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return err
+	}
+	old := before.text
+	if err := check(info{path.Base(name), int64(len(old)), before.time, before}, old); err != nil {
+		return err
+	}
+	return w.commit(fault, func() error {
+		if f := w.m.files[name]; f != before || f.text != old {
+			return conflict(name, hash(old), f)
+		}
+		delete(w.m.files, name)
+		return nil
+	})
+}
+
 func conflict(name, want string, now *file) error {
 	c := &markdownstore.ConflictError{Path: name, Want: want}
 	if now != nil {

@@ -120,17 +120,23 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 	}
 	schemas := map[string]*jsonschema.Resolved{}
 	for _, tool := range list.Tools {
-		if tool.OutputSchema == nil || tool.Annotations == nil || tool.Annotations.DestructiveHint == nil || *tool.Annotations.DestructiveHint {
-			t.Errorf("%s: no output schema, or called destructive", tool.Name)
+		if tool.OutputSchema == nil || tool.Annotations == nil || tool.Annotations.Title == "" || tool.Annotations.DestructiveHint == nil {
+			t.Fatalf("%s: no output schema, title or hints", tool.Name)
 		}
-		if want := tool.Name != tools.MemoryAppend; tool.Annotations.ReadOnlyHint != want {
+		edits := slices.Contains([]string{tools.MemoryUpdate, tools.MemoryDelete, tools.MemoryUndo}, tool.Name)
+		if *tool.Annotations.DestructiveHint != edits {
+			t.Errorf("%s: destructiveHint is %v", tool.Name, !edits)
+		}
+		if want := tool.Name != tools.MemoryAppend && !edits; tool.Annotations.ReadOnlyHint != want {
 			t.Errorf("%s: readOnlyHint is %v", tool.Name, !want)
 		}
 		schemas[tool.Name] = resolve(t, tool.OutputSchema)
 	}
-	if len(schemas) != 5 {
-		t.Fatalf("%d tools, want 5", len(schemas))
+	if len(schemas) != 8 {
+		t.Fatalf("%d tools, want 8", len(schemas))
 	}
+	notes, _ := r.call(tools.MemoryGet, map[string]any{"path": "memory/notes.md"})
+	version, deploys := notes["version"], "memory/deploys.md"
 	for _, c := range []struct {
 		tool, reason string
 		args         map[string]any
@@ -141,8 +147,15 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "memory/gone.md"}},
 		{tools.MemoryGet, "DENIED", map[string]any{"path": "../outside.md"}},
 		{tools.PageExpand, "NO_MATCH", map[string]any{"id": "ev-0123456789abcdef"}},
-		{tools.MemoryAppend, "OK", map[string]any{"text": "Kim owns the ledger."}},
-		{tools.MemoryAppend, "OK", map[string]any{"text": "Kim owns the ledger."}},
+		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
+		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
+		{tools.MemoryUpdate, "OK", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Noor owns the ledger."}},
+		{tools.MemoryUpdate, "CONFLICT", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Ada owns the ledger."}},
+		{tools.MemoryUpdate, "PERSON", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 1, "version": version, "text": "x"}},
+		{tools.MemoryUpdate, "DENIED", map[string]any{"path": "../outside.md", "old": "x", "text": "y"}},
+		{tools.MemoryDelete, "OK", map[string]any{"path": deploys, "old": "Noor owns the ledger."}},
+		{tools.MemoryUndo, "OK", map[string]any{}},
+		{tools.MemoryUndo, "REFUSED", map[string]any{"edit": "ed-0000000000000000"}},
 		{tools.ContextStatus, "", nil},
 	} {
 		doc, res := r.call(c.tool, c.args)

@@ -143,14 +143,18 @@ var titles = map[string]string{
 	tools.MemoryGet:     "Read memory",
 	tools.PageExpand:    "Expand a pointer",
 	tools.MemoryAppend:  "Add to memory",
+	tools.MemoryUpdate:  "Change memory",
+	tools.MemoryDelete:  "Delete from memory",
+	tools.MemoryUndo:    "Undo a change of memory",
 	tools.ContextStatus: "Context status",
 }
 
 func toolOf(d *tools.Definition) *sdk.Tool {
 	no := false
 	return &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema, OutputSchema: tools.Output(d.Name),
-		// An append that is repeated is kept once, and nothing is ever overwritten.
-		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}}
+		// An append or an edit that is repeated is carried out once; an undo takes back one
+		// more each time.
+		Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: &no}}
 }
 
 // call answers one call of a tool.
@@ -167,7 +171,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	case err != nil:
 		return nil, err
 	}
-	if req.Params.Name == tools.MemoryAppend {
+	if tools.Writes(req.Params.Name) {
 		s.follows.look(ctx)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, StructuredContent: answer}, nil

@@ -13,6 +13,9 @@ const (
 	MemoryGet     = "memory_get"
 	PageExpand    = "page_expand"
 	MemoryAppend  = "memory_append"
+	MemoryUpdate  = "memory_update"
+	MemoryDelete  = "memory_delete"
+	MemoryUndo    = "memory_undo"
 	ContextStatus = "context_status"
 )
 
@@ -24,6 +27,8 @@ type Definition struct {
 	Schema json.RawMessage
 	// ReadOnly tools change nothing.
 	ReadOnly bool
+	// Destructive tools change what stands there, which can be taken back.
+	Destructive bool
 }
 
 // Format is a form in which tools are handed to somebody.
@@ -82,7 +87,8 @@ type spec struct {
 	name, description string
 	properties        map[string]property
 	required          []string
-	write             bool
+	// write tools change something; edit tools change what stands there.
+	write, edit bool
 }
 
 var specs = []spec{
@@ -108,6 +114,30 @@ var specs = []spec{
 		description: "Write something worth keeping to memory: a decision, a preference, a durable fact. It is appended to today's log unless another file of memory is named; nothing is overwritten, and the same text is kept once.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
 		required:    []string{"text"}, write: true},
+	{name: MemoryUpdate,
+		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
+			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",
+		properties: map[string]property{
+			"path":    text("File of memory, such as memory/deploys.md."),
+			"text":    text("What takes its place, as Markdown."),
+			"old":     text("The passage as it stands there; it must stand there once, or begin on line from."),
+			"version": text("The file's version as memory_get gave it."),
+			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the passage is the whole file.", 1, 0),
+			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
+		}, required: []string{"path", "text"}, write: true, edit: true},
+	{name: MemoryDelete,
+		description: "Take something out of memory that should not be there: a passage of a file of memory, named as for memory_update. What a person wrote is left alone. memory_undo takes it back.",
+		properties: map[string]property{
+			"path":    text("File of memory, such as memory/deploys.md."),
+			"old":     text("The passage as it stands there; it must stand there once, or begin on line from."),
+			"version": text("The file's version as memory_get gave it."),
+			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the whole file goes.", 1, 0),
+			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
+		}, required: []string{"path"}, write: true, edit: true},
+	{name: MemoryUndo,
+		description: "Take back a change of memory that memory_update or memory_delete made: the file becomes what it was, if nobody changed it since.",
+		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
+		write:       true, edit: true},
 	{name: ContextStatus,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
 		properties:  map[string]property{}},
@@ -118,19 +148,24 @@ func Own(name string) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return name == s.name || strings.HasSuffix(name, "__"+s.name) })
 }
 
+// Writes reports whether a tool changes memory's files.
+func Writes(name string) bool {
+	return slices.ContainsFunc(specs, func(s spec) bool { return s.write && name == s.name })
+}
+
 func (s *spec) definition() Definition {
 	raw, err := json.Marshal(schema{Type: "object", Properties: s.properties, Required: s.required})
 	if err != nil {
 		panic("tools: schema of " + s.name + ": " + err.Error()) // it is made of constants
 	}
-	return Definition{Name: s.name, Description: s.description, Schema: raw, ReadOnly: !s.write}
+	return Definition{Name: s.name, Description: s.description, Schema: raw, ReadOnly: !s.write, Destructive: s.edit}
 }
 
 // Definitions returns the tools of the set, in a fixed order.
 func (s *Set) Definitions() []Definition {
 	var out []Definition
 	for i := range specs {
-		if !specs[i].write || !s.opts.ReadOnly {
+		if s.has(&specs[i]) {
 			out = append(out, specs[i].definition())
 		}
 	}
@@ -178,7 +213,7 @@ func (d *Definition) in(f Format) any {
 			Description string          `json:"description"`
 			InputSchema json.RawMessage `json:"inputSchema"`
 			Annotations hints           `json:"annotations"`
-		}{d.Name, d.Description, d.Schema, hints{ReadOnly: d.ReadOnly}}
+		}{d.Name, d.Description, d.Schema, hints{ReadOnly: d.ReadOnly, Destructive: d.Destructive}}
 	}
 	return struct {
 		Name        string          `json:"name"`

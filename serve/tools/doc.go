@@ -5,6 +5,9 @@
 //	memory_get      {path, from?, lines?}                      lines of what a search cited
 //	page_expand     {id, from?, lines?}                        what a pointer in the prompt points to
 //	memory_append   {text, path?}                              something worth keeping, through the journal
+//	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read
+//	memory_delete   {path, old? | version?, from?, lines?}     a passage that was read taken out
+//	memory_undo     {edit?}                                    such a change taken back
 //	context_status  {}                                         the state of this session and its memory
 //
 // A [Set] is bound to one session by its host: whose it is, and whether it is
@@ -12,10 +15,15 @@
 // missing or of the wrong kind is an [ArgumentError], which names what would do.
 // Everything else is an answer: a JSON object whose member reason is OK, NO_MATCH,
 // DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or INDEXING, and for
-// memory_append also the code of what refused it, with the reason in words in detail. What is not
+// memory_append also the code of what refused it, with the reason in words in detail. The
+// tools that edit also answer CONFLICT, with what stands there now; PERSON, for what a person
+// wrote; SECRET, for a file that no backup may hold; and REFUSED. What is not
 // there is empty text, not a failure:
 //
 //	{"text":"","path":"memory/gone.md","reason":"NO_MATCH","detail":"there is no such file"}
+//
+// Beside these, [Set.Memory] answers Anthropic's memory tool from the same files, by the same
+// rules.
 //
 // Names of arguments and of members in answers are those of OpenClaw's tools of the
 // same names, so that prompts written for these do. An answer's text is at most

@@ -28,6 +28,8 @@ type lines struct {
 	From     int `json:"from,omitempty"`
 	Lines    int `json:"lines,omitempty"`
 	NextFrom int `json:"nextFrom,omitempty"`
+	// Version is the whole file's, for memory_update and memory_delete.
+	Version string `json:"version,omitempty"`
 	// Truncated: a line was longer than an answer may be, and its end is missing.
 	Truncated bool `json:"truncated,omitempty"`
 	Disabled  bool `json:"disabled,omitempty"`
@@ -59,6 +61,7 @@ func (s *Set) get(ctx context.Context, a args) (any, error) {
 	out.Path, out.Reason, out.Detail = c.Path, string(c.Reason), c.Detail
 	if c.Reason == markdownstore.ReasonOK {
 		out.fill(c.Text, c.StartLine, c.Truncated)
+		out.Version = c.Hash
 	}
 	return out, nil
 }

@@ -15,6 +15,12 @@ const (
 	reasonDenied   = string(retrieval.Denied)
 	reasonDisabled = string(retrieval.Disabled)
 	reasonBackend  = string(retrieval.BackendError)
+	// Of edits: something else stands there than was read; a person wrote it; it holds a
+	// secret; it can't be done as it was asked.
+	reasonConflict = "CONFLICT"
+	reasonPerson   = "PERSON"
+	reasonSecret   = "SECRET"
+	reasonRefused  = "REFUSED"
 )
 
 // found is the answer of memory_search.

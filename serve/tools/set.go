@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/editing"
 )
 
 // Citations reports whether results of memory_search name their source in a form to be
@@ -36,7 +37,7 @@ type Options struct {
 	Private bool
 	// Citations is CitationsAuto by default.
 	Citations Citations
-	// ReadOnly leaves out memory_append.
+	// ReadOnly leaves out memory_append and the tools that edit.
 	ReadOnly bool
 	// Disabled, if not "", is why memory may not be used at all. The tools are there
 	// and answer DISABLED with that reason.
@@ -105,17 +106,35 @@ func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
 		return s.expand(ctx, a)
 	case MemoryAppend:
 		return s.append(ctx, a)
+	case MemoryUpdate:
+		return s.edit(ctx, a, false)
+	case MemoryDelete:
+		return s.edit(ctx, a, true)
+	case MemoryUndo:
+		return s.undo(ctx, a)
 	}
 	return s.status(ctx)
 }
 
 func (s *Set) spec(name string) *spec {
 	for i := range specs {
-		if specs[i].name == name && !(specs[i].write && s.opts.ReadOnly) {
+		if specs[i].name == name && s.has(&specs[i]) {
 			return &specs[i]
 		}
 	}
 	return nil
+}
+
+// has reports whether a tool is one of the set: not what writes where nothing may, nor what
+// edits where agents may not.
+func (s *Set) has(sp *spec) bool {
+	switch {
+	case sp.write && s.opts.ReadOnly:
+		return false
+	case sp.edit && s.k.MemoryEnabled():
+		return s.k.Editor().Rule() != editing.None
+	}
+	return true
 }
 
 // late returns the answer of a call that took too long.
@@ -130,6 +149,10 @@ func (s *Set) late(name string, a args) any {
 		return &lines{ID: a.text("id"), Reason: reasonBackend, Detail: why}
 	case MemoryAppend:
 		return &kept{Reason: reasonBackend, Detail: why + "; whether it was kept is not known: calling again keeps it once"}
+	case MemoryUpdate, MemoryDelete:
+		return &edited{Path: a.text("path"), Reason: reasonBackend, Detail: why + "; whether it was done is not known: calling again does it once"}
+	case MemoryUndo:
+		return &edited{Edit: a.text("edit"), Reason: reasonBackend, Detail: why + "; whether it was taken back is not known: memory_get shows it"}
 	}
 	return &standing{Reason: reasonBackend, Detail: why}
 }

@@ -36,9 +36,14 @@ type answer struct {
 	Unavailable, TimedOut      bool
 	Duplicate                  bool
 	Masked                     int
-	Withheld                   []retrieval.Withheld
-	Session                    *struct{ Key string }
-	Memory                     *struct {
+	Version, Edit              string
+	Current                    *struct {
+		Version, Text string
+		From          int
+	}
+	Withheld []retrieval.Withheld
+	Session  *struct{ Key string }
+	Memory   *struct {
 		Index  string
 		Behind struct{ Files int }
 	}
@@ -385,7 +390,7 @@ func TestDefinitions(t *testing.T) {
 	for _, f := range tools.Formats() {
 		raw, err := s.Tools(f)
 		var list []map[string]any
-		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 5 {
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
 			t.Fatalf("%s: %v %s", f, err, raw)
 		}
 		for _, d := range list {

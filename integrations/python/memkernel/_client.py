@@ -306,6 +306,24 @@ class Client:
     def remember(self, text: str, **params: Any) -> Json:
         return self.call("remember", {"text": text, **params})
 
+    def update_memory(self, path: str, text: str, **params: Any) -> Json:
+        """Replaces a passage of a file of memory, if it is what was read: old, or version
+        with from and lines. Where something else stands there, the error's code is CONFLICT,
+        and its current says what."""
+        return self.call("memory.update", {"path": path, "text": text, **params})
+
+    def delete_memory(self, path: str, **params: Any) -> Json:
+        """Takes such a passage out."""
+        return self.call("memory.delete", {"path": path, **params})
+
+    def undo_memory(self, **params: Any) -> Json:
+        """Takes an edit back, the session's newest where none is named."""
+        return self.call("memory.undo", params)
+
+    def memory_tool(self, input: Json, **params: Any) -> Json:
+        """Answers a call of Anthropic's memory tool: content and is_error."""
+        return self.call("memory.tool", {"input": input, **params})
+
     def forget(self, **params: Any) -> Json:
         return self.call("forget", params)
 

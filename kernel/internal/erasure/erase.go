@@ -30,8 +30,9 @@ type Session struct {
 
 // Quoting is who else holds what a session is to forget.
 type Quoting interface {
-	// Backups removes the backups of memory's files that clean would change.
-	Backups(ctx context.Context, clean func(string) string) error
+	// Backups removes the backups of memory's files that clean would change, and if the
+	// whole session goes those that hold what it wrote there.
+	Backups(ctx context.Context, clean func(string) string, whole bool) error
 	// Nets takes what the session said out of the workspace's records of its state.
 	Nets(ctx context.Context) error
 	// Derived closes the session's files beside the journal: they go.
@@ -57,8 +58,8 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 			condemned = append(condemned, l.condemned[id])
 		}
 		scrub := NewScrubber(from.Reader, condemned)
-		if forgot && len(condemned) > 0 {
-			if err := q.Backups(ctx, scrub.Text); err != nil {
+		if forgot && (len(condemned) > 0 || todo.Whole) {
+			if err := q.Backups(ctx, scrub.Text, todo.Whole); err != nil {
 				return err
 			}
 		}

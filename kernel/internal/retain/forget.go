@@ -127,11 +127,24 @@ func (k *Keeper) promiseForget(ctx context.Context, name string, req *retention.
 		gone[name+"/"+p.ID] = true
 	}
 	out.Elsewhere = append(out.Elsewhere, elsewhere(s, pages)...)
-	quoting, err := k.Upkeep.Quoting(erasure.NewScrubber(s.Reader(), pages).Text)
+	clean := erasure.NewScrubber(s.Reader(), pages).Text
+	if req.Session {
+		if clean, err = k.Upkeep.Unwritten(ctx, name, clean); err != nil {
+			return nil, err
+		}
+	}
+	quoting, err := k.Upkeep.Quoting(clean)
 	if err != nil {
 		return nil, err
 	}
 	out.Backups = append(out.Backups, quoting...)
+	files, err := k.Upkeep.Holding(ctx, clean)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		out.Elsewhere = append(out.Elsewhere, f+", which an agent edited, quotes it")
+	}
 	if !req.Apply {
 		return b, nil
 	}

@@ -94,9 +94,15 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (bool, 
 // quoting is who else holds what a session is to forget.
 type quoting struct{ s *Session }
 
-func (q quoting) Backups(ctx context.Context, clean func(string) string) error {
+func (q quoting) Backups(ctx context.Context, clean func(string) string, whole bool) error {
 	if q.s.Name == folder.Project {
 		return nil
+	}
+	if whole {
+		var err error
+		if clean, err = q.s.o.Upkeep.Unwritten(ctx, q.s.Name, clean); err != nil {
+			return err
+		}
 	}
 	return q.s.o.Upkeep.Forget(ctx, clean)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
@@ -23,6 +24,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -45,6 +47,8 @@ type Desk struct {
 	Facts    func(ctx context.Context, now time.Time)
 	Habits   *habit.Book    // what agents' sessions did
 	Upkeep   *upkeep.Keeper // keeps who wrote what into memory's files
+	Edits    editing.Rule   // what agents may change of them
+	Masker   *mask.Masker
 	LowWater int
 	// Economy is that of calls that name none.
 	Economy cachelayout.Economy

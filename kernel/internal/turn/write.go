@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	if req.ID == "" {
 		req.ID = ids.Page("me", s.Name, req.Path, text)
 	}
-	if err := d.Upkeep.Hear(ctx, remembered(s, &req, text)); err != nil {
+	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, fmt.Errorf("remember: %w", err)
 	}
 	a, err := s.Remember(ctx, req.ID, workstate.Entry{Path: req.Path, Text: text, Private: req.Private}, req.Evidence, req.Now)
@@ -148,8 +149,9 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 }
 
 // remembered is what is known of who says a text that is remembered: an agent, but for what
-// it says that the user asked for. The log of a day is nobody's to change, so nothing is.
-func remembered(s *session.Session, req *RememberRequest, text string) upkeep.Heard {
+// it says that the user asked for. The log of a day is nobody's to change, so nothing is. Nor
+// are lines that stand in the file: whoever repeats them doesn't own them.
+func remembered(files *markdownstore.Store, req *RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {
 		return h
@@ -162,6 +164,13 @@ func remembered(s *session.Session, req *RememberRequest, text string) upkeep.He
 		if strings.TrimSpace(l) != "" {
 			h.Lines[consolidation.LineHash(l)] = o
 		}
+	}
+	if now, err := files.ReadFile(req.Path); err == nil {
+		for l := range strings.SplitSeq(now.Text, "\n") {
+			delete(h.Lines, consolidation.LineHash(l))
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		clear(h.Lines) // nobody can tell what stands there
 	}
 	return h
 }

@@ -91,7 +91,7 @@ func (r *run) takenOut(path string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for i := range r.log {
 		for _, st := range r.log[i].run.Steps {
-			if st.Path != path || st.Before == "" || st.After == "" || r.log[i].undone {
+			if st.Path != path || st.Before == "" || st.After == "" && !st.Gone || r.log[i].undone {
 				continue
 			}
 			before, err := r.backup(st.Before)

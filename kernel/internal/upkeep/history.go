@@ -207,6 +207,10 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 		if l.done == nil || slices.ContainsFunc(l.done.Kept, func(s string) bool { return strings.HasPrefix(s, path+": ") }) {
 			continue
 		}
+		if st.Gone {
+			out = append(out, history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Absent: true, ID: l.id, Undoes: l.run.Undoes, Also: also})
+			continue
+		}
 		add(history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), Hash: l.done.Files[path], ID: l.id, Undoes: l.run.Undoes, Also: also}, func() (string, error) { return p.after(st) })
 	}
 	return out, err

@@ -68,9 +68,9 @@ func entryID(provenance ...string) string {
 	return "up-" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// before backs up what a file was: an undo of a pruning needs it.
+// before backs up what a file was: an undo of a pruning or an edit needs it.
 func (r *run) before(path, text string) string {
-	if r.promise.Kind == kindPrune {
+	if r.promise.Kind == kindPrune || r.promise.Kind == kindEdit {
 		return r.need(path, text)
 	}
 	return r.keep(text)
@@ -134,7 +134,14 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 	d := &done{Run: id, Files: map[string]string{}}
 	for i := range p.Steps {
 		st := &p.Steps[i]
+		if p.ofAgent() && len(d.Kept) > 0 {
+			d.Kept = append(d.Kept, st.Path+": "+notReached)
+			continue
+		}
 		kept, err := k.do(ctx, st)
+		if err != nil && p.ofAgent() && ctx.Err() == nil {
+			kept, err = err.Error(), nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", p.Kind, st.Path, err)
 		}
@@ -156,6 +163,9 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 // changedMeanwhile is why a step was not taken.
 const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 
+// notReached is why a step of an edit was not taken after one that was not.
+const notReached = "it was left as it is, since not all could be done"
+
 // do brings one file to what it is to become. It says what was left alone.
 func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 	switch {
@@ -167,6 +177,15 @@ func (k *Keeper) do(ctx context.Context, st *step) (kept string, err error) {
 		return "", err
 	case st.Add != "":
 		return "", k.add(ctx, st)
+	case st.Gone:
+		err = k.Files.Remove(ctx, st.Path, st.Before)
+		if !errors.Is(err, markdownstore.ErrConflict) {
+			return "", err
+		}
+		if _, err = k.Files.ReadFile(st.Path); errors.Is(err, fs.ErrNotExist) {
+			return "", nil // it was done
+		}
+		return changedMeanwhile, err
 	}
 	text, err := k.Backups.Get(st.After)
 	if err != nil {

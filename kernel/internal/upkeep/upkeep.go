@@ -1,5 +1,5 @@
 // Package upkeep keeps the memory files of a workspace good: what curation writes, what
-// pruning moves, what an undo brings back, and whether MEMORY.md lost what it should not
+// pruning moves, what agents edit, what an undo brings back, and whether MEMORY.md lost what it should not
 // have. A run is one entry of a page of the project's journal:
 //
 //	backups/ab/abcd…   what each file was and becomes, by hash, durable first
@@ -116,6 +116,8 @@ const (
 	kindCurate kind = "curate"
 	kindPrune  kind = "prune"
 	kindUndo   kind = "undo"
+	// kindEdit is what an agent asked for.
+	kindEdit kind = "edit"
 	// kindSeen only keeps what MEMORY.md is.
 	kindSeen kind = "seen"
 )
@@ -137,6 +139,12 @@ type promise struct {
 	// takes back.
 	Entries int    `json:"entries,omitempty"`
 	Undoes  string `json:"undoes,omitempty"`
+	// Session is the folder of the session that asked for an edit, Key what makes the
+	// request idempotent. Said are the lines that it writes, by file and
+	// [consolidation.LineHash], with who says them.
+	Session string                                     `json:"session,omitempty"`
+	Key     string                                     `json:"key,omitempty"`
+	Said    map[string]map[string]consolidation.Origin `json:"said,omitempty"`
 }
 
 // step is what becomes of one file. Hashes name backups.
@@ -146,11 +154,12 @@ type step struct {
 	// changed.
 	Before string    `json:"before,omitempty"`
 	Since  time.Time `json:"since,omitzero"`
-	// Add is what it gets at its end under ID, After what it becomes. Clear takes
-	// away its first Bytes, which have the hash Before.
+	// Add is what it gets at its end under ID, After what it becomes; with Gone it is
+	// removed. Clear takes away its first Bytes, which have the hash Before.
 	ID    string `json:"id,omitempty"`
 	Add   string `json:"add,omitempty"`
 	After string `json:"after,omitempty"`
+	Gone  bool   `json:"gone,omitempty"`
 	Clear bool   `json:"clear,omitempty"`
 	Bytes int    `json:"bytes,omitempty"`
 }

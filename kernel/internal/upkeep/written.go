@@ -84,15 +84,22 @@ func saidIn(j Journal) (map[string]map[string]consolidation.Origin, error) {
 		if err := json.Unmarshal(e.Value, &v); err != nil {
 			return nil, fmt.Errorf("read entry %s of the project's journal: %w", e.ID, err)
 		}
-		if v.Said == nil {
-			continue
+		add := func(path string, lines map[string]consolidation.Origin) {
+			if out[path] == nil {
+				out[path] = map[string]consolidation.Origin{}
+			}
+			for hash, o := range lines {
+				if was := out[path][hash]; was != consolidation.OriginWords {
+					out[path][hash] = o
+				}
+			}
 		}
-		if out[v.Said.Path] == nil {
-			out[v.Said.Path] = map[string]consolidation.Origin{}
+		if v.Said != nil {
+			add(v.Said.Path, v.Said.Lines)
 		}
-		for hash, o := range v.Said.Lines {
-			if was := out[v.Said.Path][hash]; was != consolidation.OriginWords {
-				out[v.Said.Path][hash] = o
+		if v.Run != nil {
+			for path, lines := range v.Run.Said {
+				add(path, lines)
 			}
 		}
 	}

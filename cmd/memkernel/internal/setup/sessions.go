@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -89,4 +90,15 @@ func followed(path string) (string, error) {
 		return filepath.Join(dir, name), err
 	}
 	return to, err
+}
+
+// trustEdits refuses to let agents change what people wrote on the word of the state folder's
+// own file.
+func (s *Settings) trustEdits() error {
+	const key = "workspace.agent_edits"
+	if s.ConfigPath != "" || editing.Rule(s.Config.Workspace.AgentEdits) != editing.Any {
+		return nil
+	}
+	return fail.Hint(fmt.Errorf("%s: %s is any, and this file may have come with the project", s.Config.Origin(key), key),
+		"if agents are to change what people wrote, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
 }

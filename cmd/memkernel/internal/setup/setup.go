@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -99,6 +100,10 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)
 	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
 		o.Memory.LossShare = math.SmallestNonzeroFloat64
+	}
+	o.Memory.Edits = editing.Rule(s.Config.Workspace.AgentEdits)
+	if err := s.trustEdits(); err != nil {
+		return nil, err
 	}
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]

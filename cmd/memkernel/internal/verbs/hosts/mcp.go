@@ -27,9 +27,9 @@ func MCP(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
 client hangs up: the tools memory_search, memory_get, memory_append,
-page_expand and context_status, and MEMORY.md with the logs of days as
-resources. Standard output has frames only; what else is to be said goes to
-standard error.
+memory_update, memory_delete, memory_undo, page_expand and context_status, and
+MEMORY.md with the logs of days as resources. Standard output has frames only;
+what else is to be said goes to standard error.
 
 A door that doesn't say is shared: MEMORY.md and USER.md are there with
 --private only, for a client that one person alone uses. With --host the tools
@@ -41,7 +41,7 @@ has the set-up of each host.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")
-	f.BoolVar(&o.readOnly, "read-only", false, "leave out memory_append")
+	f.BoolVar(&o.readOnly, "read-only", false, "leave out what writes")
 	f.StringVarP(&o.session, "session", "s", "", "`key` of the session that the tools answer for")
 	hostFlag(cmd, &o.host, "answer for the newest session of the host `name`")
 	return cmd

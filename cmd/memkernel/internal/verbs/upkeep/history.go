@@ -3,7 +3,10 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
@@ -18,6 +22,7 @@ import (
 type historyFlags struct {
 	limit int
 	diff  bool
+	undo  string
 }
 
 // defaultVersions is how many versions are printed.
@@ -35,16 +40,49 @@ file, into the log that it comes from and to what it took the place of.
 
 It knows what curate, prune and nightly did and saw, as long as retention.backups_days
 keeps it, and what git has, where the workspace is a repository. Secrets are masked. What
-you forget is in none of it but git's commits, which memkernel never changes. It changes
-nothing.`,
+you forget is in none of it but git's commits, which memkernel never changes.
+
+It changes nothing without --undo, which takes back a change that an agent made: its files
+become what they were, if nobody changed them since.`,
 		Example: `  memkernel history MEMORY.md:12
-  memkernel history MEMORY.md --diff --limit 3`,
+  memkernel history MEMORY.md --diff --limit 3
+  memkernel history --undo run-7`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(cmd.Context(), a, f, args) },
 	}
 	cmd.Flags().IntVar(&f.limit, "limit", defaultVersions, "print so many versions, the newest; 0 for all")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show how each version differs from the one before")
+	cmd.Flags().StringVar(&f.undo, "undo", "", "take back the agent's change that `EDIT` names, as history prints it")
 	return cmd
+}
+
+type undoneJSON struct {
+	Schema string    `json:"schema"`
+	Edit   string    `json:"edit"`
+	Time   time.Time `json:"time"`
+	Files  []string  `json:"files"`
+}
+
+// undoEdit takes an agent's change back.
+func undoEdit(ctx context.Context, a *cli.App, edit string) error {
+	k, err := openUpkeep(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	u, err := k.Editor().Undo(ctx, editing.UndoRequest{Edit: edit, Private: a.Private()})
+	if err != nil {
+		return fail.Hint(err, "'memkernel history PATH' names the changes of a file, and shows what it was")
+	}
+	doc := undoneJSON{"memkernel/undone/v1", u.Edit, u.Time, []string{}}
+	for _, f := range u.Files {
+		doc.Files = append(doc.Files, f.Path)
+	}
+	if a.JSON {
+		return a.WriteJSON(doc)
+	}
+	_, err = fmt.Fprintf(a.Out, "took back %s of %s: %s\n", doc.Edit, doc.Time.UTC().Format("2006-01-02 15:04Z"), display.Printable(strings.Join(doc.Files, ", ")))
+	return err
 }
 
 type historyJSON struct {
@@ -53,6 +91,12 @@ type historyJSON struct {
 }
 
 func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
+	switch {
+	case f.undo != "" && len(args) > 0:
+		return fail.Usagef("history --undo takes one change back, whatever files it changed: leave out %s", args[0])
+	case f.undo != "":
+		return undoEdit(ctx, a, f.undo)
+	}
 	if len(args) != 1 {
 		return fail.Usagef("history: name one file, or one of its entries as FILE:LINE")
 	}

@@ -1,0 +1,246 @@
+package consolidation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Touch is what of somebody's a change of a file would change, who is not known to be an
+// agent, a tool or upkeep.
+type Touch struct {
+	Path               string
+	StartLine, EndLine int
+	Text               string
+	// Why is what would become of it.
+	Why string
+}
+
+func (t *Touch) Error() string {
+	return fmt.Sprintf("%s: a person wrote this, or it isn't known who did, and it %s", t.Place(), t.Why)
+}
+
+// Place is where it stands, as in MEMORY.md:3-4.
+func (t *Touch) Place() string {
+	if t.EndLine > t.StartLine {
+		return fmt.Sprintf("%s:%d-%d", t.Path, t.StartLine, t.EndLine)
+	}
+	return fmt.Sprintf("%s:%d", t.Path, t.StartLine)
+}
+
+// Touches finds what a change of a file would do to what people wrote there: every piece of
+// theirs has to stand as it is written, in its order and below its headings, to be rendered
+// alike, and to be taken for a person's still. It is nil if all do.
+func (r Record) Touches(path, before, after string) *Touch {
+	was, is := r.parts(path, before), r.parts(path, after)
+	for _, n := range removedLines(was.text, is.text) {
+		if p := was.at(n); p != nil && p.person() {
+			return was.touch(p, "would be changed or taken out")
+		}
+	}
+	if p := missing(was.people(), is.people()); p != nil {
+		return was.touch(p, "would no longer be told from what agents wrote")
+	}
+	if p := missing(was.rendered(), is.rendered()); p != nil {
+		return was.touch(p, "would be read otherwise than it is now, or stand below another heading")
+	}
+	return nil
+}
+
+// Machines gives the lines of a file that an agent, a tool or upkeep wrote, by their
+// [LineHash].
+func (r Record) Machines(path, text string) map[string]Origin {
+	out := map[string]Origin{}
+	all := r.parts(path, text)
+	lines := strings.Split(all.text, "\n")
+	for i := range all.parts {
+		p := &all.parts[i]
+		if p.person() {
+			continue
+		}
+		for _, l := range lines[p.start-1 : p.end] {
+			if strings.TrimSpace(l) != "" {
+				out[LineHash(l)] = p.origin
+			}
+		}
+	}
+	return out
+}
+
+// With is the record with more that is known of a file.
+func (r Record) With(path string, said map[string]Origin) Record {
+	more, was := maps.Clone(said), r.Said
+	r.Said = func(p, hash string) Origin {
+		if was != nil {
+			if o := was(p, hash); o != "" {
+				return o
+			}
+		}
+		if p == path {
+			return more[hash]
+		}
+		return ""
+	}
+	return r
+}
+
+// part is a piece of a file with who wrote it: an entry, a heading, code, front matter.
+type part struct {
+	start, end int // lines
+	text       string
+	origin     Origin
+}
+
+func (p *part) person() bool { return !p.origin.Machine() }
+
+// parted is a file in pieces, in order, with unix line ends.
+type parted struct {
+	path, text string
+	parts      []part
+}
+
+func (r Record) parts(path, text string) *parted {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\xef\xbb\xbf")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	doc := markdownstore.Parse(path, text)
+	out := &parted{path: path, text: text}
+	f := &File{Path: path, Class: doc.Class, Entries: Entries(doc)}
+	add := func(start int, text string, o Origin) {
+		text = strings.TrimRight(text, " \t\n")
+		out.parts = append(out.parts, part{start, start + strings.Count(text, "\n"), strings.TrimSpace(text), o})
+	}
+	if doc.Binary {
+		add(1, text, OriginUnknown)
+		return out
+	}
+	if doc.FrontMatter != "" {
+		add(1, doc.FrontMatter, r.said(path, doc.FrontMatter))
+	}
+	for _, u := range markdownstore.Units(doc) {
+		raw := text[u.Start:u.End]
+		if u.Kind == markdownstore.UnitMarker || strings.TrimSpace(raw) == "" {
+			continue
+		}
+		o := r.said(path, raw)
+		for i := range f.Entries {
+			if e := &f.Entries[i]; e.Start >= u.Start && e.End <= u.End {
+				o = r.originOf(f, e.ID, e.Text)
+			}
+		}
+		add(u.StartLine, raw, o)
+	}
+	return out
+}
+
+// at is the piece that a line belongs to, nil for blank lines and marks.
+func (s *parted) at(line int) *part {
+	i := slices.IndexFunc(s.parts, func(p part) bool { return p.start <= line && line <= p.end })
+	if i < 0 {
+		return nil
+	}
+	return &s.parts[i]
+}
+
+// block is what has to be found again: the words of a piece, or how a block of it is read.
+type block struct {
+	of  *part // nil if it is no person's
+	key string
+}
+
+// people are the pieces that are people's.
+func (s *parted) people() []block {
+	var out []block
+	for i := range s.parts {
+		if p := &s.parts[i]; p.person() {
+			out = append(out, block{p, p.text})
+		}
+	}
+	return out
+}
+
+// rendered are the blocks as they are read, with the headings above them.
+func (s *parted) rendered() []block {
+	all := leaves(s.path, s.text)
+	var trail [7]string
+	var out []block
+	end := strings.Count(s.text, "\n")
+	for i := len(all) - 1; i >= 0; i-- {
+		l := &all[i]
+		last := end
+		if i+1 < len(all) && all[i+1].line > l.line {
+			last = all[i+1].line - 1
+		} else if i+1 < len(all) {
+			last = l.line // of several on a line, as the cells of a table's row
+		}
+		out = append(out, block{s.personIn(l.line, last), ""})
+	}
+	slices.Reverse(out)
+	for i, l := range all {
+		level, _ := strconv.Atoi(strings.TrimPrefix(l.in, "/Heading")) // 0 if it is none
+		if level > 0 {
+			clear(trail[level:])
+		}
+		out[i].key = l.in + "\x00" + l.html + "\x00" + strings.Join(trail[:], "\x00")
+		if level > 0 {
+			trail[level] = l.html
+		}
+	}
+	return out
+}
+
+// personIn is the first piece of a person's on some lines, nil if there is none.
+func (s *parted) personIn(from, to int) *part {
+	i := slices.IndexFunc(s.parts, func(p part) bool { return p.person() && p.start <= to && p.end >= from })
+	if i < 0 {
+		return nil
+	}
+	return &s.parts[i]
+}
+
+func (s *parted) touch(p *part, why string) *Touch {
+	return &Touch{Path: s.path, StartLine: p.start, EndLine: p.end, Text: p.text, Why: why}
+}
+
+// missing is the first piece of a person's that is not among other blocks, in order.
+func missing(was, is []block) *part {
+	for _, b := range was {
+		if b.of == nil {
+			continue
+		}
+		i := slices.IndexFunc(is, func(q block) bool { return q.key == b.key })
+		if i < 0 {
+			return b.of
+		}
+		is = is[i+1:]
+	}
+	return nil
+}
+
+// removedLines are the lines of a text, from 1 on, that another one doesn't have.
+func removedLines(before, after string) []int {
+	var out []int
+	line := 0
+	for l := range strings.SplitSeq(string(diff.Diff("before", []byte(before), "after", []byte(after))), "\n") {
+		switch {
+		case strings.HasPrefix(l, "@@ -"):
+			from, _, _ := strings.Cut(strings.TrimPrefix(l, "@@ -"), " ")
+			from, _, _ = strings.Cut(from, ",")
+			line, _ = strconv.Atoi(from) // diff writes numbers there
+		case line == 0, strings.HasPrefix(l, "+"), strings.HasPrefix(l, `\`):
+		case strings.HasPrefix(l, "-"):
+			out = append(out, line)
+			line++
+		default:
+			line++
+		}
+	}
+	return out
+}

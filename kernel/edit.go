@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// checkEdits refuses a rule that there is not: nobody is to change more than was meant.
+func checkEdits(r editing.Rule) error {
+	switch r {
+	case "", editing.Own, editing.Any, editing.None:
+		return nil
+	}
+	return fmt.Errorf("Memory.Edits is %q: give own, any or none", r)
+}
+
+// MemoryEditor changes memory's files for agents, by compare-and-swap.
+type MemoryEditor struct{ k *Kernel }
+
+// Editor gives the kernel's editor of memory.
+func (k *Kernel) Editor() MemoryEditor { return MemoryEditor{k} }
+
+// Passage replaces a passage of a file of memory, or takes it out, if it still is what was
+// read: else the error is an [editing.StaleError], which says what stands there. What the
+// file was is backed up first, and the change is promised in the project's journal before the
+// file is touched, so that a kill between is made good. What a person wrote is left alone
+// with an [editing.PersonError], unless [MemoryOptions.Edits] lets it be changed. Secrets in
+// the text are masked. The same request is carried out once.
+func (e MemoryEditor) Passage(ctx context.Context, req editing.PassageRequest) (*editing.Edited, error) {
+	if !visible.Name(req.Path) {
+		return nil, &markdownstore.DeniedError{Path: req.Path, Reason: markdownstore.DenyName}
+	}
+	return e.k.desk.EditPassage(ctx, &req)
+}
+
+// Rewrite makes whole files of memory what is asked for, makes new ones and removes
+// others, by the same rules as [MemoryEditor.Passage]. Where one of them is not what was read,
+// none is changed.
+func (e MemoryEditor) Rewrite(ctx context.Context, req editing.Request) (*editing.Edited, error) {
+	for i := range req.Files {
+		if p := req.Files[i].Path; !visible.Name(p) {
+			return nil, &markdownstore.DeniedError{Path: p, Reason: markdownstore.DenyName}
+		}
+	}
+	return e.k.desk.Edit(ctx, &req)
+}
+
+// Undo takes an edit of memory back: its files become what they were. If one of them
+// has changed since, nothing is done, and the error is an [editing.StaleError].
+func (e MemoryEditor) Undo(ctx context.Context, req editing.UndoRequest) (*editing.Undone, error) {
+	return e.k.desk.UndoEdit(ctx, &req)
+}
+
+// Content is a file of memory as it may be edited, secrets masked. That there is no
+// such file is no error.
+func (e MemoryEditor) Content(ctx context.Context, path string, private bool) (*editing.Content, error) {
+	if !visible.Name(path) {
+		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyName}
+	}
+	return turn.Content(ctx, e.k.desk, path, private)
+}
+
+// Files lists the workspace's files of memory, by path: MEMORY.md, USER.md, memory/ and
+// what is included beside them. What may not be looked at is left out.
+func (e MemoryEditor) Files(ctx context.Context, private bool) ([]markdownstore.File, error) {
+	if e.k.memory == nil {
+		return nil, errors.New("list memory: memory is switched off")
+	}
+	var out []markdownstore.File
+	for f, err := range e.k.memory.Store(private).Walk(ctx) {
+		switch {
+		case errors.Is(err, markdownstore.ErrDenied):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("list memory: %w", err)
+		}
+		if f.Memory && !f.Shadowed {
+			out = append(out, f)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// Rule says what agents may change of memory.
+func (e MemoryEditor) Rule() editing.Rule {
+	if e.k.memory == nil {
+		return editing.None
+	}
+	return e.k.desk.Edits
+}

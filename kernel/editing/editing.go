@@ -1,0 +1,157 @@
+// Package editing has the requests and answers of a kernel for changing what memory's files
+// say: a passage of a file, whole files, and taking such a change back. Who asks says what it
+// read; where that is not what stands there now, nothing is changed, and the error says what
+// does. It only describes: it reads and writes no file itself.
+package editing
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+)
+
+// Rule says what agents may change of memory's files.
+type Rule string
+
+// The rules.
+const (
+	// Own lets agents change what agents, tools and upkeep wrote. It is the default.
+	Own Rule = "own"
+	// Any lets them change what people wrote as well.
+	Any Rule = "any"
+	// None lets them change nothing; they may still append.
+	None Rule = "none"
+)
+
+// PassageRequest asks that a passage of a file of memory be replaced or taken out.
+type PassageRequest struct {
+	SessionKey string
+	// Path is the file's, from the workspace.
+	Path string
+	// Old is the passage as it was read: text that stands in the file once, or that begins
+	// on line From. Version is the file's as it was read, the SHA-256 of its bytes in hex.
+	// One of them must be given. Without Old, the passage is Lines lines from line From on,
+	// a single one where Lines is 0; without From too, it is the whole file.
+	Old, Version string
+	From, Lines  int
+	// Text takes its place. With Delete, nothing does, and a file that nothing is left of
+	// goes too.
+	Text   string
+	Delete bool
+	// Private: see kernel.PlanRequest. Now is zero for the kernel's clock.
+	Private bool
+	Now     time.Time
+}
+
+// Request asks that whole files of memory be changed, all of them or none.
+type Request struct {
+	SessionKey string
+	Files      []File
+	Private    bool
+	Now        time.Time
+}
+
+// File is what becomes of a file.
+type File struct {
+	// Path is the file's, from the workspace. Version is the file's as it was read, "" if
+	// there was none.
+	Path, Version string
+	// Text is what it becomes, or what the file From is, byte for byte; with Remove it goes.
+	Text, From string
+	Remove     bool
+}
+
+// Edited is what an edit did.
+type Edited struct {
+	// Edit names it, for who takes it back; "" if there was nothing to change.
+	Edit  string
+	Files []EditedFile
+	// Duplicate: the same request was carried out before, and that still stands.
+	Duplicate bool
+	// Masked counts the secrets that were masked.
+	Masked int
+}
+
+// EditedFile is a file as an edit left it.
+type EditedFile struct {
+	Path string
+	// Version is "" for a file that is gone.
+	Version string
+	// StartLine and EndLine are what was written, 0 if nothing was.
+	StartLine, EndLine int
+}
+
+// UndoRequest asks that an edit be taken back: its files become what they were.
+type UndoRequest struct {
+	SessionKey string
+	// Edit is what [Edited] names; "" is the newest of the session that still stands.
+	Edit    string
+	Private bool
+	Now     time.Time
+}
+
+// Undone is an edit that was taken back.
+type Undone struct {
+	Edit  string
+	Time  time.Time
+	Files []EditedFile
+}
+
+// Content is a file of memory as an agent sees it.
+type Content struct {
+	Path string
+	// Version is the file's, "" if there is none.
+	Version string
+	// Text has its secrets masked, Unix line ends and no byte-order mark.
+	Text   string
+	Exists bool
+	// Secrets: something in it was masked, so that it can't be edited.
+	Secrets bool
+}
+
+// ErrOff is returned where agents may change nothing.
+var ErrOff = errors.New("agents may not change memory here: workspace.agent_edits is none")
+
+// StaleError is returned where a file is not what was read. Nothing was changed.
+type StaleError struct {
+	Path string
+	// Why says what is otherwise.
+	Why string
+	// Version is the file's, "" if there is none. Text are lines of it as they stand now,
+	// those that were meant as far as that can be told, secrets masked; Lines counts all.
+	Version                   string
+	Text                      string
+	StartLine, EndLine, Lines int
+}
+
+func (e *StaleError) Error() string { return e.Path + ": " + e.Why }
+
+// PersonError is returned for a change of what a person wrote. Nothing was changed.
+type PersonError struct{ *consolidation.Touch }
+
+func (e *PersonError) Error() string {
+	return e.Touch.Error() + ". Tools leave what people wrote as it is: add with memory_append what holds now, or ask the user to change the file; workspace.agent_edits: any, in a configuration that --config names, lets agents change it"
+}
+
+func (e *PersonError) Unwrap() error { return e.Touch }
+
+// SecretError is returned for a file with a secret, which no backup may hold. Nothing was
+// changed.
+type SecretError struct{ Path string }
+
+func (e *SecretError) Error() string {
+	return e.Path + ": it holds what is taken for a secret, which no backup may hold, so it is not edited: let the user take the secret out of it, or name it in redact.allow if it is none"
+}
+
+// RefusedError is returned for what can't be done as it was asked. Nothing was changed, but
+// for what the text names.
+type RefusedError struct{ Path, Why string }
+
+func (e *RefusedError) Error() string {
+	if e.Path == "" {
+		return e.Why
+	}
+	return fmt.Sprintf("%s: %s", e.Path, e.Why)
+}

@@ -1,0 +1,102 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+var errMemoryOff = errors.New("memory is switched off")
+
+// editor opens the session that asks for an edit.
+func editor(d *Desk, ctx context.Context, key string, private bool, now time.Time) (e upkeep.Editor, unlock func(), err error) {
+	if d.Memory == nil {
+		return e, nil, errMemoryOff
+	}
+	s, unlock, err := d.Sessions.UseKey(ctx, key, true)
+	if err != nil {
+		return e, nil, err
+	}
+	if now.IsZero() {
+		now = d.Now()
+	}
+	return upkeep.Editor{Session: s.Name, See: d.Memory.Store(private), Rule: d.Edits, Now: now}, unlock, nil
+}
+
+// EditPassage replaces a passage of a file of memory, or takes it out.
+func (d *Desk) EditPassage(ctx context.Context, req *editing.PassageRequest) (*editing.Edited, error) {
+	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", req.Path, err)
+	}
+	defer unlock()
+	asked := *req
+	asked.Now = time.Time{}
+	raw, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	e.Key = ids.Page("ed", e.Session, string(raw))
+	return d.Upkeep.EditPassage(ctx, e, req)
+}
+
+// Edit changes whole files of memory.
+func (d *Desk) Edit(ctx context.Context, req *editing.Request) (*editing.Edited, error) {
+	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
+	if err != nil {
+		return nil, fmt.Errorf("edit: %w", err)
+	}
+	defer unlock()
+	return d.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]editing.File, error) { return req.Files, nil })
+}
+
+// UndoEdit takes an edit back.
+func (d *Desk) UndoEdit(ctx context.Context, req *editing.UndoRequest) (*editing.Undone, error) {
+	e, unlock, err := editor(d, ctx, req.SessionKey, req.Private, req.Now)
+	if err != nil {
+		return nil, fmt.Errorf("undo: %w", err)
+	}
+	defer unlock()
+	return d.Upkeep.UndoEdit(ctx, e, req.Edit)
+}
+
+// Content is a file of memory as an agent sees it.
+func Content(ctx context.Context, d *Desk, path string, private bool) (*editing.Content, error) {
+	if d.Memory == nil {
+		return nil, fmt.Errorf("read %s: %w", path, errMemoryOff)
+	}
+	store := d.Memory.Store(private)
+	f, err := store.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Memory {
+		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyNotMemory}
+	}
+	out := &editing.Content{Path: f.Path}
+	if f.ModTime.IsZero() {
+		return out, ctx.Err()
+	}
+	l, err := store.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	text := strings.ReplaceAll(strings.TrimPrefix(l.Text, "\xef\xbb\xbf"), "\r\n", "\n")
+	out.Path, out.Version, out.Exists = l.Path, l.Hash, true
+	out.Text = d.Masker.Text(text)
+	out.Secrets = out.Text != text
+	out.Text = strings.ToValidUTF8(out.Text, "\uFFFD")
+	return out, ctx.Err()
+}

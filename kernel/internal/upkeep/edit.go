@@ -1,0 +1,608 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// An edit is what an agent asked to become of files. It is a run like any other: what the
+// files were and become is backed up and promised before one is touched, and the lines that
+// it writes are kept as an agent's. Unlike other runs it is not insisted on: what can't be
+// written now is given up, and told.
+
+// The bounds of an edit, far above what agents write.
+const (
+	mostEditFiles = 200
+	mostEditBytes = 1 << 20
+	mostEditLines = 10_000
+)
+
+// Editor is who edits.
+type Editor struct {
+	// Session is the folder of the session, Key what makes the delivery idempotent; "" for
+	// none.
+	Session, Key string
+	// See are the files that the session sees.
+	See  *markdownstore.Store
+	Rule editing.Rule
+	Now  time.Time
+}
+
+// Standing is a file as it is read for an edit.
+type Standing struct {
+	markdownstore.Loaded
+	Exists bool
+}
+
+// Reading reads files for an edit.
+type Reading func(path string) (Standing, error)
+
+// Edit carries out what plan makes of the files as they stand, while nobody else edits them.
+func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]editing.File, error)) (*editing.Edited, error) {
+	if e.Rule == editing.None {
+		return nil, editing.ErrOff
+	}
+	r, unlock, err := k.begin(ctx, kindEdit, e.Now, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if out, err := r.repeated(&e); out != nil || err != nil {
+		return out, err
+	}
+	read := func(path string) (Standing, error) { return r.standing(&e, path) }
+	files, err := plan(read)
+	if err != nil {
+		return nil, err
+	}
+	return r.edit(ctx, &e, read, files)
+}
+
+// standing reads a file that may be edited.
+func (r *run) standing(e *Editor, path string) (out Standing, err error) {
+	f, err := e.See.Editable(path)
+	if err != nil {
+		return out, err
+	}
+	if out.File = f; f.ModTime.IsZero() {
+		return out, nil
+	}
+	out.Loaded, err = e.See.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		out.File = f
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Unsettled {
+		return out, &editing.RefusedError{Path: f.Path, Why: "somebody is writing to it: try again"}
+	}
+	if markdownstore.Parse(out.Path, out.Text).Binary {
+		return out, &editing.RefusedError{Path: f.Path, Why: "it is not text"}
+	}
+	out.Exists = true
+	return out, nil
+}
+
+// repeated is an edit that was carried out by the same key before, if its files are still as
+// it left them.
+func (r *run) repeated(e *Editor) (*editing.Edited, error) {
+	if e.Key == "" {
+		return nil, nil
+	}
+	for i := len(r.log) - 1; i >= 0; i-- {
+		l := &r.log[i]
+		if l.run.Kind != kindEdit || l.run.Key != e.Key || l.run.Session != e.Session || l.undone || l.done == nil || len(l.done.Kept) > 0 {
+			continue
+		}
+		out := &editing.Edited{Edit: l.id, Duplicate: true}
+		for j := range l.run.Steps {
+			st := &l.run.Steps[j]
+			now, err := r.standing(e, st.Path)
+			if err != nil || now.Hash != l.done.Files[st.Path] {
+				return nil, err
+			}
+			f := editing.EditedFile{Path: st.Path, Version: now.Hash}
+			if before, err := r.backup(st.Before); err == nil {
+				f.StartLine, f.EndLine = written(before, now.Text)
+			}
+			out.Files = append(out.Files, f)
+		}
+		return out, nil
+	}
+	return nil, nil
+}
+
+// change is a file of an edit: how it stands and what it becomes.
+type change struct {
+	Standing
+	to     string
+	remove bool
+}
+
+func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []editing.File) (*editing.Edited, error) {
+	if len(files) > mostEditFiles {
+		return nil, &editing.RefusedError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
+	}
+	out := &editing.Edited{}
+	marks, err := marksOf(read, files)
+	if err != nil {
+		return nil, err
+	}
+	var all []change
+	for i := range files {
+		c, n, err := r.changeOf(ctx, read, &files[i], marks)
+		if err != nil {
+			return nil, err
+		}
+		out.Masked += n
+		if !c.remove && c.Exists && c.to == c.Text {
+			out.Files = append(out.Files, editing.EditedFile{Path: c.Path, Version: c.Hash})
+			continue
+		}
+		if slices.ContainsFunc(all, func(o change) bool { return strings.EqualFold(o.Path, c.Path) }) {
+			return nil, &editing.RefusedError{Path: c.Path, Why: "one edit changes a file once"}
+		}
+		all = append(all, *c)
+	}
+	if len(all) == 0 {
+		return out, ctx.Err()
+	}
+	// What is taken away goes last: a kill leaves what was moved in two places, not in none.
+	slices.SortStableFunc(all, func(a, b change) int {
+		if a.remove == b.remove {
+			return 0
+		} else if b.remove {
+			return -1
+		}
+		return 1
+	})
+	if err := r.attribute(e, all); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if c := &all[i]; c.remove {
+			r.removes(c.Path, c.Text)
+		} else {
+			r.becomes(c.Path, c.Text, c.to)
+			if c.Exists && c.Text == "" { // it is not made by this
+				r.promise.Steps[len(r.promise.Steps)-1].Before = r.need(c.Path, "")
+			}
+		}
+	}
+	r.promise.Session, r.promise.Key = e.Session, e.Key
+	d, err := r.commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Kept) > 0 {
+		return nil, notDone(r, e, d)
+	}
+	out.Edit = r.id()
+	for i := range all {
+		f := editing.EditedFile{Path: all[i].Path, Version: d.Files[all[i].Path]}
+		f.StartLine, f.EndLine = written(all[i].Text, all[i].to)
+		out.Files = append(out.Files, f)
+	}
+	return out, nil
+}
+
+// notDone says what of an edit was left alone: with what stands there, where somebody changed
+// it meanwhile.
+func notDone(r *run, e *Editor, d *done) error {
+	kept := d.Kept[0]
+	if !strings.HasSuffix(kept, changedMeanwhile) {
+		return &editing.RefusedError{Why: "not all of it was done: " + strings.Join(d.Kept, "; ")}
+	}
+	path, _, _ := strings.Cut(kept, ": ")
+	now, err := r.standing(e, path)
+	if err != nil {
+		return err
+	}
+	return stale(r.Keeper, now, "somebody changed it meanwhile, so it was left as it is", 0, "")
+}
+
+// marksOf are the texts whose marks of entries may stand elsewhere after an edit: those of
+// files that go.
+func marksOf(read Reading, files []editing.File) (string, error) {
+	var b strings.Builder
+	for i := range files {
+		if files[i].Remove {
+			now, err := read(files[i].Path)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(now.Text + "\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// changeOf checks what is to become of a file.
+func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks string) (*change, int, error) {
+	now, err := read(f.Path)
+	if err != nil {
+		return nil, 0, err
+	}
+	c := &change{Standing: now, remove: f.Remove}
+	switch {
+	case now.Hash != f.Version && !now.Exists:
+		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
+	case now.Hash != f.Version && f.Version == "":
+		return nil, 0, stale(r.Keeper, now, "there is such a file already", 0, "")
+	case now.Hash != f.Version:
+		return nil, 0, stale(r.Keeper, now, "it is not the version that was read", 0, "")
+	case r.secret(now.Text):
+		return nil, 0, &editing.SecretError{Path: now.Path}
+	case f.Remove && !now.Exists:
+		return nil, 0, stale(r.Keeper, now, "there is no such file", 0, "")
+	case f.Remove:
+		return c, 0, nil
+	}
+	if f.From != "" {
+		return copyOf(r, ctx, read, f, now)
+	}
+	if bare := strings.ReplaceAll(now.Text, "\r\n", ""); len(bare) < len(now.Text) && strings.Contains(bare, "\n") {
+		return nil, 0, &editing.RefusedError{Path: now.Path, Why: "its lines end in two ways, which an edit would change: let the user save it with one"}
+	}
+	text := strings.ToValidUTF8(strings.ReplaceAll(f.Text, "\r\n", "\n"), "\uFFFD")
+	if len(text) > mostEditBytes || strings.Count(text, "\n") > mostEditLines+strings.Count(now.Text, "\n") {
+		return nil, 0, &editing.RefusedError{Path: now.Path, Why: fmt.Sprintf("one edit writes at most %d bytes and %d lines: split it", mostEditBytes, mostEditLines)}
+	}
+	if markdownstore.Parse(now.Path, text).Binary {
+		return nil, 0, &editing.RefusedError{Path: now.Path, Why: "the new text is not text: memory is Markdown"}
+	}
+	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, text))
+	if r.secret(text) {
+		return nil, 0, &editing.SecretError{Path: now.Path}
+	}
+	if c.to = asIs(now.Text, text); strings.HasPrefix(now.Text, byteOrder) && !strings.HasPrefix(text, byteOrder) {
+		c.to = byteOrder + c.to
+	}
+	if !now.Exists {
+		return c, masked, newName(r, ctx, now.Path)
+	}
+	return c, masked, nil
+}
+
+// byteOrder is the mark that a file may begin with.
+const byteOrder = "\xef\xbb\xbf"
+
+// copyOf makes a file what another one is.
+func copyOf(r *run, ctx context.Context, read Reading, f *editing.File, now Standing) (*change, int, error) {
+	from, err := read(f.From)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !from.Exists:
+		return nil, 0, stale(r.Keeper, from, "there is no such file", 0, "")
+	case now.Exists:
+		return nil, 0, stale(r.Keeper, now, "there is such a file already", 0, "")
+	case r.secret(from.Text):
+		return nil, 0, &editing.SecretError{Path: from.Path}
+	}
+	return &change{Standing: now, to: from.Text}, 0, newName(r, ctx, now.Path)
+}
+
+// newName refuses a name that another file has but for the case of its letters: a file system
+// that doesn't tell them apart would have one file for both.
+func newName(r *run, ctx context.Context, path string) error {
+	for f, err := range r.Files.Walk(ctx) {
+		if err == nil && f.Path != path && strings.EqualFold(f.Path, path) {
+			return &editing.RefusedError{Path: path, Why: "there is " + f.Path + ", whose name differs in the case of its letters alone: use that one"}
+		}
+	}
+	return ctx.Err()
+}
+
+// attribute checks that nobody's words are changed who doesn't allow it, and says whose the
+// lines are that are written: those that are moved stay whose they were.
+func (r *run) attribute(e *Editor, all []change) error {
+	rec, unread, err := r.record()
+	if err != nil {
+		return err
+	}
+	moved := map[string]consolidation.Origin{}
+	for i := range all {
+		for hash, o := range rec.Machines(all[i].Path, all[i].Text) {
+			moved[hash] = o
+		}
+	}
+	for i := range all {
+		c := &all[i]
+		said := saidBy(c.Text, c.to, moved)
+		if e.Rule != editing.Any {
+			if touch := rec.With(c.Path, said).Touches(c.Path, c.Text, c.to); touch != nil {
+				touch.Text = r.Masker.Text(touch.Text)
+				return &editing.PersonError{Touch: touch}
+			}
+		}
+		if len(said) > 0 {
+			if r.promise.Said == nil {
+				r.promise.Said = map[string]map[string]consolidation.Origin{}
+			}
+			r.promise.Said[c.Path] = said
+		}
+	}
+	if err := unread(); err != nil {
+		return fmt.Errorf("read what was written before: %w", err)
+	}
+	return nil
+}
+
+// saidBy are the lines that a change writes, with who says them. Lines that stood there stay
+// whose they are.
+func saidBy(before, after string, moved map[string]consolidation.Origin) map[string]consolidation.Origin {
+	stood := map[string]bool{}
+	for l := range strings.SplitSeq(before, "\n") {
+		stood[consolidation.LineHash(l)] = true
+	}
+	out := map[string]consolidation.Origin{}
+	for l := range strings.SplitSeq(after, "\n") {
+		hash := consolidation.LineHash(l)
+		if strings.TrimSpace(l) == "" || stood[hash] {
+			continue
+		}
+		if out[hash] = moved[hash]; out[hash] == "" {
+			out[hash] = consolidation.OriginAgent
+		}
+	}
+	return out
+}
+
+// written are the first and the last line of a text that differ from another one, 0 if it
+// only lost lines.
+func written(before, after string) (start, end int) {
+	was, is := linesOf(before), linesOf(after)
+	for start < min(len(was), len(is)) && was[start] == is[start] {
+		start++
+	}
+	n := 0
+	for n < min(len(was), len(is))-start && was[len(was)-1-n] == is[len(is)-1-n] {
+		n++
+	}
+	if len(is)-n <= start {
+		return 0, 0
+	}
+	return start + 1, len(is) - n
+}
+
+// linesOf are the lines of a text without their ends.
+func linesOf(text string) []string {
+	text = strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(text, byteOrder), "\r\n", "\n"), "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// removes promises that a file goes.
+func (r *run) removes(path, before string) {
+	r.promise.Steps = append(r.promise.Steps, step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
+}
+
+// UndoEdit takes back an edit, the newest of the session if none is named: its files become
+// what they were. If one of them has changed since, nothing is done.
+func (k *Keeper) UndoEdit(ctx context.Context, e Editor, edit string) (*editing.Undone, error) {
+	if e.Rule == editing.None {
+		return nil, editing.ErrOff
+	}
+	r, unlock, err := k.begin(ctx, kindUndo, e.Now, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	last, err := editToUndo(r, e.Session, edit)
+	if err != nil {
+		return nil, err
+	}
+	out := &editing.Undone{Edit: last.id, Time: last.run.Time}
+	var stood []Standing
+	for i := range last.run.Steps {
+		st := &last.run.Steps[i]
+		now, err := r.standing(&e, st.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !st.took(last.done) {
+			continue
+		}
+		if r.secret(now.Text) {
+			return nil, &editing.SecretError{Path: st.Path}
+		}
+		if now.Hash != last.done.Files[st.Path] {
+			why := fmt.Sprintf("it changed since %s, so nothing was taken back", last.id)
+			if later := r.later(last.id, st.Path); later != "" {
+				why += ": take " + later + " back first"
+			}
+			return nil, stale(r.Keeper, now, why, 0, "")
+		}
+		if err := r.back(last, st, now); err != nil {
+			return nil, err
+		}
+		stood = append(stood, now)
+	}
+	if len(r.promise.Steps) == 0 {
+		return nil, &editing.RefusedError{Why: last.id + " changed nothing that could be taken back"}
+	}
+	// As in an edit, what is taken away goes last.
+	slices.SortStableFunc(r.promise.Steps, func(a, b step) int {
+		if a.Gone == b.Gone {
+			return 0
+		} else if b.Gone {
+			return -1
+		}
+		return 1
+	})
+	r.promise.Undoes, r.promise.Session = last.id, e.Session
+	d, err := r.commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Kept) > 0 {
+		return nil, notDone(r, &e, d)
+	}
+	for _, s := range stood {
+		out.Files = append(out.Files, editing.EditedFile{Path: s.Path, Version: d.Files[s.Path]})
+	}
+	return out, nil
+}
+
+// editToUndo is an edit by its name, or the newest of a session that was not taken back.
+func editToUndo(r *run, session, edit string) (*logged, error) {
+	for i := len(r.log) - 1; i >= 0; i-- {
+		l := &r.log[i]
+		if l.run.Kind != kindEdit || l.done == nil || edit != "" && l.id != edit || edit == "" && (l.undone || l.run.Session != session || !l.took()) {
+			continue
+		}
+		if l.undone {
+			return nil, &editing.RefusedError{Why: edit + " was taken back before"}
+		}
+		return l, nil
+	}
+	if edit != "" {
+		return nil, &editing.RefusedError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", edit)}
+	}
+	return nil, &editing.RefusedError{Why: "this session has no edit that could be taken back"}
+}
+
+// later is the newest edit after another one of the same file that still stands, "" if there
+// is none.
+func (r *run) later(edit, path string) string {
+	for i := len(r.log) - 1; i >= 0 && r.log[i].id != edit; i-- {
+		l := &r.log[i]
+		if l.run.Kind == kindEdit && !l.undone && slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.Path == path && st.took(l.done) }) {
+			return l.id
+		}
+	}
+	return ""
+}
+
+// back promises that a file becomes what it was before an edit.
+func (r *run) back(last *logged, st *step, now Standing) error {
+	if st.Before == "" {
+		r.removes(st.Path, now.Text)
+		return nil
+	}
+	before, err := r.backup(st.Before)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &editing.RefusedError{Path: st.Path, Why: fmt.Sprintf("what it was before %s is no longer kept: retention, or a request to forget what it quotes, removed the backup", last.id)}
+	}
+	if err != nil {
+		return err
+	}
+	r.becomes(st.Path, now.Text, before)
+	return nil
+}
+
+// took reports whether a step of an edit did what it was to do.
+func (st *step) took(d *done) bool {
+	if d == nil {
+		return false
+	}
+	if st.Gone {
+		return d.Files[st.Path] == ""
+	}
+	return d.Files[st.Path] == st.After
+}
+
+// took reports whether any step did.
+func (l *logged) took() bool {
+	return slices.ContainsFunc(l.run.Steps, func(st step) bool { return st.took(l.done) })
+}
+
+// ofAgent reports whether a run is an agent's edit, or takes one back: it is given up where
+// it can't be done.
+func (p *promise) ofAgent() bool { return p.Kind == kindEdit || p.Session != "" }
+
+// leastQuoted is how much a line says that names who wrote it, in bytes: shorter ones are
+// everybody's.
+const leastQuoted = 8
+
+// Unwritten is clean that also takes out the lines which edits of a session wrote into
+// memory's files.
+func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(string) string) (func(string) string, error) {
+	log, err := readRuns(k, ctx)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]bool{}
+	for i := range log {
+		if p := &log[i].run; p.Kind == kindEdit && p.Session == session {
+			for _, lines := range p.Said {
+				for hash := range lines {
+					said[hash] = true
+				}
+			}
+		}
+	}
+	if len(said) == 0 {
+		return clean, nil
+	}
+	return func(text string) string {
+		var b strings.Builder
+		for l := range strings.Lines(clean(text)) {
+			if len(strings.TrimSpace(l)) < leastQuoted || !said[consolidation.LineHash(l)] {
+				b.WriteString(l)
+			}
+		}
+		return b.String()
+	}, nil
+}
+
+// Holding are the files which agents edited that clean would change, as they stand.
+func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]string, error) {
+	log, err := readRuns(k, ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	seen := map[string]bool{}
+	for i := range log {
+		if log[i].run.Kind != kindEdit {
+			continue
+		}
+		for j := range log[i].run.Steps {
+			path := log[i].run.Steps[j].Path
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			l, err := k.Files.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, markdownstore.ErrDenied) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if clean(l.Text) != l.Text {
+				out = append(out, path)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// readRuns are the runs that the project's journal holds, to be looked at.
+func readRuns(k *Keeper, ctx context.Context) ([]logged, error) {
+	if k.Files == nil {
+		return nil, nil
+	}
+	j, unlock, err := k.Project.Open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return readLog(j)
+}

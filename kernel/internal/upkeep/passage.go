@@ -1,0 +1,194 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// mostShown bounds what is shown of a file that is not what was read, in bytes.
+const mostShown = 4 << 10
+
+// EditPassage replaces a passage of a file, or takes it out.
+func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *editing.PassageRequest) (*editing.Edited, error) {
+	return k.Edit(ctx, e, func(read Reading) ([]editing.File, error) {
+		now, err := read(req.Path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := passage(k, now, req)
+		return []editing.File{f}, err
+	})
+}
+
+// passage is what a file becomes.
+func passage(k *Keeper, now Standing, req *editing.PassageRequest) (editing.File, error) {
+	out := editing.File{Path: now.Path, Version: now.Hash}
+	refuse := func(why string) (editing.File, error) {
+		return out, &editing.RefusedError{Path: now.Path, Why: why}
+	}
+	switch {
+	case req.Old == "" && req.Version == "":
+		return refuse("say what was read: the passage as old, or the file's version")
+	case !req.Delete && strings.TrimSpace(req.Text) == "":
+		return refuse("there is no text to put there: a passage is taken out by memory_delete")
+	case !now.Exists:
+		return out, stale(k, now, "there is no such file", 0, "")
+	case k.secret(now.Text):
+		return out, &editing.SecretError{Path: now.Path}
+	case req.Version != "" && req.Version != now.Hash:
+		return out, stale(k, now, "it is not the version that was read", req.From, req.Old)
+	}
+	text := strings.ReplaceAll(now.Text, "\r\n", "\n")
+	start, end, why := find(text, req)
+	if why != "" {
+		return out, stale(k, now, why, req.From, req.Old)
+	}
+	if req.Delete {
+		out.Text = without(text, start, end)
+		out.Remove = strings.TrimSpace(strings.TrimPrefix(out.Text, byteOrder)) == ""
+		return out, nil
+	}
+	with := strings.TrimRight(strings.ReplaceAll(req.Text, "\r\n", "\n"), "\n")
+	if out.Text = text[:start] + with + text[end:]; end == len(text) && strings.HasSuffix(text, "\n") || text == "" {
+		out.Text += "\n" // it was the whole file
+	}
+	return out, nil
+}
+
+// find is where a passage stands in a text with Unix line ends, without the end of its last
+// line; why is what is otherwise than it was read.
+func find(text string, req *editing.PassageRequest) (start, end int, why string) {
+	offsets := lineOffsets(text)
+	last := len(offsets) - 1 // of the offsets, the last is the text's end
+	if req.From > last {
+		return 0, 0, fmt.Sprintf("it has %d lines, and no line %d", last, req.From)
+	}
+	old := strings.Trim(strings.ReplaceAll(req.Old, "\r\n", "\n"), "\n")
+	if old == "" {
+		if req.From == 0 {
+			return len(text) - len(strings.TrimPrefix(text, byteOrder)), len(text), ""
+		}
+		to := req.From + max(req.Lines, 1) - 1
+		if to > last {
+			return 0, 0, fmt.Sprintf("it has %d lines, and no line %d", last, to)
+		}
+		return offsets[req.From-1], len(strings.TrimSuffix(text[:offsets[to]], "\n")), ""
+	}
+	var at []int
+	for i := 0; ; {
+		n := strings.Index(text[i:], old)
+		if n < 0 {
+			break
+		}
+		at = append(at, i+n)
+		i += n + 1
+	}
+	var lines []string
+	for _, a := range at {
+		line := 1 + strings.Count(text[:a], "\n")
+		if req.From == line {
+			return a, a + len(old), ""
+		}
+		lines = append(lines, fmt.Sprint(line))
+	}
+	switch {
+	case len(at) == 0:
+		return 0, 0, "old does not stand there"
+	case len(at) > 1:
+		return 0, 0, fmt.Sprintf("old stands there %d times, on lines %s: give more of it, or the line by from", len(at), strings.Join(lines[:min(len(lines), 20)], ", "))
+	case req.From > 0:
+		return 0, 0, fmt.Sprintf("old stands on line %s, not on line %d", lines[0], req.From)
+	}
+	return at[0], at[0] + len(old), ""
+}
+
+// lineOffsets are where the lines of a text begin, and its end.
+func lineOffsets(text string) []int {
+	var out []int
+	at := 0
+	for l := range strings.Lines(text) {
+		out = append(out, at)
+		at += len(l)
+	}
+	return append(out, len(text))
+}
+
+// without is a text without a passage. Where whole lines go, the mark of an entry of which
+// nothing is left goes too, and so does one of two blank lines that meet.
+func without(text string, start, end int) string {
+	lead, rest := text[:start], text[end:]
+	if lead != "" && !strings.HasSuffix(lead, "\n") || rest != "" && !strings.HasPrefix(rest, "\n") {
+		return lead + rest
+	}
+	rest = strings.TrimPrefix(rest, "\n")
+	above := lead[strings.LastIndexByte(strings.TrimSuffix(lead, "\n"), '\n')+1:]
+	if open := strings.TrimSpace(above); open == "" || strings.HasPrefix(open, "#") || strings.HasPrefix(open, "<!-- mk:") {
+		if first, more, _ := strings.Cut(rest, "\n"); strings.HasPrefix(first, "<!-- mk:") {
+			rest = more
+		}
+	}
+	for (lead == "" || strings.HasSuffix(lead, "\n\n")) && strings.HasPrefix(rest, "\n") {
+		rest = rest[1:]
+	}
+	if rest == "" {
+		if lead = strings.TrimRight(lead, "\n"); lead != "" {
+			lead += "\n"
+		}
+	}
+	return lead + rest
+}
+
+// stale says that a file is not what was read, with what stands there now: the lines that
+// were meant, by their number or by what they said, else the first ones.
+func stale(k *Keeper, now Standing, why string, from int, old string) error {
+	e := &editing.StaleError{Path: now.Path, Why: why}
+	if !now.Exists {
+		return e
+	}
+	masked := linesOf(k.Masker.Text(now.Text)) // a secret of several lines may have become one
+	e.Version, e.Lines = now.Hash, len(masked)
+	if from == 0 && old != "" {
+		from = nearest(now.Path, strings.Join(masked, "\n"), old)
+	}
+	first := min(max(from-1, 0), max(len(masked)-1, 0))
+	if from > 0 {
+		first = max(first-1, 0)
+	}
+	size := 0
+	for i := first; i < len(masked) && size+len(masked[i]) < mostShown; i++ {
+		size += len(masked[i]) + 1
+		e.EndLine = i + 1
+	}
+	if e.EndLine > 0 {
+		e.StartLine = first + 1
+		e.Text = strings.Join(masked[first:e.EndLine], "\n") + "\n"
+	}
+	return e
+}
+
+// nearest is the first line of the entry that shares the most words with a text, 0 if none
+// shares a third of them.
+func nearest(path, text, old string) int {
+	words := map[string]bool{}
+	for _, w := range strings.Fields(consolidation.Key(old)) {
+		words[w] = true
+	}
+	best, most := 0, len(words)/3
+	for _, e := range consolidation.Entries(markdownstore.Parse(path, text)) {
+		shared := map[string]bool{}
+		for _, w := range strings.Fields(consolidation.Key(e.Text)) {
+			if words[w] {
+				shared[w] = true
+			}
+		}
+		if len(shared) > most {
+			best, most = e.StartLine, len(shared)
+		}
+	}
+	return best
+}

@@ -1,0 +1,89 @@
+package markdownstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// Editable looks whether a file may be replaced or removed, as one that is to be changed
+// line by line: memory, of the workspace's own, under its own name. A file that does not
+// exist has no modification time.
+func (s *Store) Editable(p string) (File, error) {
+	pl, err := s.written(p)
+	if err != nil {
+		return File{}, wrapRead(p, err)
+	}
+	return editable(s, winner(s, pl))
+}
+
+func editable(s *Store, pl place) (File, error) {
+	switch k := pl.class.Kind; {
+	case pl.class.PageType == PageBootstrap, instructs(s.files, pl.info):
+		return File{}, deny(pl.path, DenyInstructions)
+	case !pl.class.Memory, k == KindBuffer, k == KindFacts, k == KindState:
+		return File{}, deny(pl.path, DenyNotMemory)
+	case pl.real != pl.path:
+		return File{}, deny(pl.path, DenyLink)
+	case s.isClosed(pl):
+		return File{}, deny(pl.path, DenyClosed)
+	case pl.info == nil:
+		for i, c := range pl.path {
+			if fi, err := s.files.Lstat(pl.path[:i]); c == '/' && err == nil && !fi.IsDir() {
+				return File{}, deny(pl.path, DenyNotFile)
+			}
+		}
+		return File{Path: pl.path, Class: pl.class}, nil
+	}
+	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
+		return File{}, fmt.Errorf("write to %s: %w", pl.path, err)
+	}
+	return fileOf(pl.path, pl.class, pl.info, s.opts.MaxFileBytes), nil
+}
+
+// Remove takes a file away, durably, if its hash (Loaded.Hash) is still wantHash, and the
+// folders that are empty then, below memory/. What [Store.Editable] refuses is refused. A
+// file that is not there is a *ConflictError.
+func (s *Store) Remove(ctx context.Context, p, wantHash string) error {
+	settled(&s.opts)
+	err := s.files.Write(ctx, func(w Writer) error {
+		pl, err := s.written(p)
+		if err != nil {
+			return err
+		}
+		pl = winner(s, pl)
+		if _, err := editable(s, pl); err != nil {
+			return err
+		}
+		if pl.info == nil {
+			return &ConflictError{Path: pl.path, Want: wantHash}
+		}
+		return pl.named(w.Remove(pl.real, func(fi fs.FileInfo, old string) error {
+			if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
+				return deny(pl.path, DenyPrivate)
+			}
+			if have := hashOf(old); have != wantHash {
+				return &ConflictError{Path: pl.path, Want: wantHash, Have: have}
+			}
+			if s.guard != nil && pl.class.Kind == KindMemory {
+				return s.guard(pl.path, old, "")
+			}
+			return nil
+		}))
+	})
+	if err != nil && !errors.Is(err, ErrDenied) && !errors.Is(err, ErrConflict) {
+		err = fmt.Errorf("remove %s: %w", p, unwritable(err))
+	}
+	return err
+}
+
+// ownFolders are the folders of a path below memory/, the innermost first.
+func ownFolders(p string) []string {
+	var out []string
+	for dir := path.Dir(p); dir != "." && dir != memoryDir; dir = path.Dir(dir) {
+		out = append(out, dir)
+	}
+	return out
+}

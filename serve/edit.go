@@ -1,0 +1,140 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/editing"
+)
+
+type editCall struct {
+	sessionCall
+	Path    string `json:"path"`
+	Old     string `json:"old"`
+	Version string `json:"version"`
+	From    int    `json:"from"`
+	Lines   int    `json:"lines"`
+}
+
+type updateCall struct {
+	editCall
+	Text string `json:"text"`
+}
+
+// editedFile is a file as an edit left it.
+type editedFile struct {
+	Path string `json:"path"`
+	// Version is "" for a file that is gone.
+	Version   string `json:"version"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+type editDocument struct {
+	Schema     string `json:"schema"`
+	SessionKey string `json:"session_key"`
+	// Edit names what was done, "" if there was nothing to change.
+	Edit      string       `json:"edit"`
+	Files     []editedFile `json:"files"`
+	Duplicate bool         `json:"duplicate"`
+	Masked    int          `json:"masked"`
+}
+
+type undoDocument struct {
+	Schema     string       `json:"schema"`
+	SessionKey string       `json:"session_key"`
+	Edit       string       `json:"edit"`
+	Time       time.Time    `json:"time"`
+	Files      []editedFile `json:"files"`
+}
+
+func editedFiles(fs []editing.EditedFile) []editedFile {
+	out := []editedFile{}
+	for _, f := range fs {
+		out = append(out, editedFile(f))
+	}
+	return out
+}
+
+func doMemoryUpdate(ctx context.Context, d *desk, _ *call, p *updateCall) (any, error) {
+	return editPassage(ctx, d, &p.editCall, p.Text, false)
+}
+
+func doMemoryDelete(ctx context.Context, d *desk, _ *call, p *editCall) (any, error) {
+	return editPassage(ctx, d, p, "", true)
+}
+
+func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bool) (any, error) {
+	switch {
+	case p.Path == "":
+		return nil, badParams("path is a file of memory, as search cites it", "there is no path")
+	case p.From < 0 || p.Lines < 0:
+		return nil, badParams("from counts lines from 1, lines says how many", "from %d, lines %d: out of range", p.From, p.Lines)
+	}
+	e, err := d.k.Editor().Passage(ctx, editing.PassageRequest{SessionKey: p.SessionKey, Path: p.Path, Old: p.Old, Version: p.Version, From: p.From, Lines: p.Lines,
+		Text: text, Delete: gone, Private: d.opt.private(p.Private), Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return editDocument{"memkernel/rpc_edit/v1", p.key(), e.Edit, editedFiles(e.Files), e.Duplicate, e.Masked}, nil
+}
+
+type undoCall struct {
+	sessionCall
+	Edit string `json:"edit"`
+}
+
+func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (any, error) {
+	u, err := d.k.Editor().Undo(ctx, editing.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: d.opt.private(p.Private), Now: p.Now})
+	if err != nil {
+		return nil, err
+	}
+	return undoDocument{"memkernel/rpc_undo/v1", p.key(), u.Edit, u.Time, editedFiles(u.Files)}, nil
+}
+
+type memoryToolCall struct {
+	sessionCall
+	// Input is the tool call's, as the model wrote it.
+	Input json.RawMessage `json:"input"`
+}
+
+// doMemoryTool answers a call of Anthropic's memory tool. What the model did wrong is an
+// answer, and no error of the protocol.
+func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (any, error) {
+	if len(p.Input) == 0 {
+		return nil, badParams(`input is the tool call's, such as {"command":"view","path":"/memories"}`, "there is no input")
+	}
+	set, err := toolset(d, &toolsCall{sessionCall: p.sessionCall})
+	if err != nil {
+		return nil, err
+	}
+	text, failed, err := set.Memory(ctx, p.Input)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"schema": "memkernel/rpc_memory_tool/v1", "content": text, "is_error": failed}, nil
+}
+
+// editReason finds the word, the way out and what stands there for an edit that was not
+// made; the word is "" for any other error.
+func editReason(err error) (name, hint string, now *Current) {
+	var stale *editing.StaleError
+	var person *editing.PersonError
+	var secret *editing.SecretError
+	var refused *editing.RefusedError
+	switch {
+	case errors.As(err, &stale):
+		return "CONFLICT", "data.current is what stands there: read it, and ask again", &Current{Path: stale.Path, Version: stale.Version, Text: stale.Text, StartLine: stale.StartLine, EndLine: stale.EndLine, Lines: stale.Lines}
+	case errors.As(err, &person):
+		return "PERSON", "remember adds what holds now", nil
+	case errors.As(err, &secret):
+		return "SECRET", "let a person take the secret out of the file", nil
+	case errors.As(err, &refused):
+		return "REFUSED", "the message says what would be carried out", nil
+	case errors.Is(err, editing.ErrOff):
+		return "DISABLED", "workspace.agent_edits lets agents change memory", nil
+	}
+	return "", "", nil
+}

@@ -1,0 +1,120 @@
+package tools
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// edited is the answer of memory_update, memory_delete and memory_undo.
+type edited struct {
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	// Edit names what was done, for memory_undo.
+	Edit string `json:"edit,omitempty"`
+	Path string `json:"path,omitempty"`
+	// Version is the file's after it, "" if it is gone. StartLine and EndLine are what was
+	// written.
+	Version   string `json:"version,omitempty"`
+	StartLine int    `json:"startLine,omitempty"`
+	EndLine   int    `json:"endLine,omitempty"`
+	// Files are those that an undo brought back.
+	Files []string `json:"files,omitempty"`
+	// Duplicate: it was done before, and still stands. Masked counts secrets that were
+	// masked.
+	Duplicate bool `json:"duplicate,omitempty"`
+	Masked    int  `json:"masked,omitempty"`
+	// Current is what stands there now, with CONFLICT.
+	Current  *current `json:"current,omitempty"`
+	Disabled bool     `json:"disabled,omitempty"`
+}
+
+// current is how a file stands that is not what was read.
+type current struct {
+	Version string `json:"version,omitempty"`
+	Text    string `json:"text"`
+	// From is the first line of Text, Lines how many there are, Total how many the file has.
+	From  int `json:"from,omitempty"`
+	Lines int `json:"lines,omitempty"`
+	Total int `json:"total,omitempty"`
+}
+
+// off is why memory can't be changed, "" if it can.
+func (s *Set) off() string {
+	switch {
+	case s.opts.Disabled != "":
+		return s.opts.Disabled
+	case !s.k.MemoryEnabled():
+		return "memory is switched off"
+	case s.k.Editor().Rule() == editing.None:
+		return editing.ErrOff.Error()
+	}
+	return ""
+}
+
+func (s *Set) edit(ctx context.Context, a args, gone bool) (any, error) {
+	if off := s.off(); off != "" {
+		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+	}
+	e, err := s.k.Editor().Passage(ctx, editing.PassageRequest{SessionKey: s.opts.SessionKey, Path: a.text("path"), Old: a.text("old"), Version: a.text("version"),
+		From: int(a.number("from")), Lines: int(a.number("lines")), Text: a.text("text"), Delete: gone, Private: s.opts.Private})
+	if err != nil {
+		return refusal(ctx, a.text("path"), err)
+	}
+	out := &edited{Reason: reasonOK, Edit: e.Edit, Duplicate: e.Duplicate, Masked: e.Masked}
+	for _, f := range e.Files {
+		out.Path, out.Version, out.StartLine, out.EndLine = f.Path, f.Version, f.StartLine, f.EndLine
+	}
+	if e.Edit == "" {
+		out.Detail = "it said that already"
+	}
+	return out, nil
+}
+
+func (s *Set) undo(ctx context.Context, a args) (any, error) {
+	if off := s.off(); off != "" {
+		return &edited{Reason: reasonDisabled, Detail: off, Disabled: true}, nil
+	}
+	u, err := s.k.Editor().Undo(ctx, editing.UndoRequest{SessionKey: s.opts.SessionKey, Edit: a.text("edit"), Private: s.opts.Private})
+	if err != nil {
+		return refusal(ctx, "", err)
+	}
+	out := &edited{Reason: reasonOK, Edit: u.Edit, Files: []string{}}
+	for _, f := range u.Files {
+		out.Files = append(out.Files, f.Path)
+	}
+	if len(u.Files) == 1 {
+		out.Path, out.Version = u.Files[0].Path, u.Files[0].Version
+	}
+	return out, nil
+}
+
+// refusal is the answer to an edit that was not made.
+func refusal(ctx context.Context, path string, err error) (any, error) {
+	out := &edited{Reason: reasonBackend, Detail: err.Error(), Path: path}
+	var stale *editing.StaleError
+	var person *editing.PersonError
+	var secret *editing.SecretError
+	var refused *editing.RefusedError
+	switch {
+	case errors.As(err, &stale):
+		out.Reason, out.Path = reasonConflict, stale.Path
+		out.Current = &current{Version: stale.Version, Text: stale.Text, From: stale.StartLine, Total: stale.Lines}
+		if stale.StartLine > 0 {
+			out.Current.Lines = stale.EndLine - stale.StartLine + 1
+		}
+	case errors.As(err, &person):
+		out.Reason, out.Path, out.StartLine, out.EndLine = reasonPerson, person.Path, person.StartLine, person.EndLine
+	case errors.As(err, &secret):
+		out.Reason, out.Path = reasonSecret, secret.Path
+	case errors.As(err, &refused):
+		out.Reason = reasonRefused
+	case errors.Is(err, markdownstore.ErrDenied):
+		out.Reason = reasonDenied
+	case failed(ctx, err):
+		return nil, err
+	}
+	return out, nil
+}

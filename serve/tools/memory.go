@@ -1,0 +1,620 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/editing"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Anthropic's memory tool: a model that knows it needs no description. It sees the
+// workspace's memory as files below /memories: MEMORY.md is /memories/MEMORY.md, and
+// memory/deploys.md is /memories/deploys.md.
+const (
+	// MemoryTool is the tool's name, MemoryToolType what a request names it by.
+	MemoryTool     = "memory"
+	MemoryToolType = "memory_20250818"
+)
+
+// MemoryToolDefinition is the tool as a request of the Messages API lists it.
+func MemoryToolDefinition() json.RawMessage {
+	return json.RawMessage(`{"type":"` + MemoryToolType + `","name":"` + MemoryTool + `"}`)
+}
+
+const (
+	memoryRoot = "/memories"
+	ownMemory  = "MEMORY.md"
+	lowMemory  = "memory.md"
+	ownFolder  = "memory"
+	// mostLines is how many lines a file may have that is viewed, numberWidth how wide their
+	// numbers are.
+	mostLines   = 999_999
+	numberWidth = 6
+	// mostTries is how often a command is tried again because the file changed meanwhile.
+	mostTries = 5
+)
+
+// wrong is what a command answers with is_error.
+type wrong struct{ text string }
+
+func (w *wrong) Error() string { return w.text }
+
+func wrongf(format string, a ...any) error { return &wrong{fmt.Sprintf(format, a...)} }
+
+// Memory answers a call of Anthropic's memory tool with the text of its result, and reports
+// whether the call failed. Texts are those of Anthropic's own implementations; what these
+// don't know, such as lines that a person wrote, is refused in words of this package. The
+// error is the context's, or a closed kernel's.
+func (s *Set) Memory(ctx context.Context, input json.RawMessage) (text string, isError bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	text, err = s.memory(limited, input)
+	var w *wrong
+	switch {
+	case err == nil:
+		return text, false, nil
+	case errors.As(err, &w):
+		return w.text, true, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Sprintf("It took more than %v. Whether it was done is not known: view the file.", s.opts.Timeout), true, nil
+	case failed(ctx, err):
+		return "", false, fmt.Errorf("%s: %w", MemoryTool, err)
+	}
+	return err.Error(), true, nil
+}
+
+// command is the input of a call.
+type command struct {
+	Command    string  `json:"command"`
+	Path       *string `json:"path"`
+	ViewRange  []int   `json:"view_range"`
+	FileText   *string `json:"file_text"`
+	OldStr     *string `json:"old_str"`
+	NewStr     *string `json:"new_str"`
+	InsertLine *int    `json:"insert_line"`
+	InsertText *string `json:"insert_text"`
+	OldPath    *string `json:"old_path"`
+	NewPath    *string `json:"new_path"`
+}
+
+func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error) {
+	if len(input) > maxArgs {
+		return "", wrongf("The input has %d bytes; at most %d are read.", len(input), maxArgs)
+	}
+	var c command
+	if err := json.Unmarshal(input, &c); err != nil {
+		return "", wrongf("The input is not that of the memory tool: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	run, ok := map[string]func(context.Context, *command) (string, error){
+		"view": s.view, "create": s.create, "str_replace": s.replace, "insert": s.insert, "delete": s.remove, "rename": s.rename,
+	}[c.Command]
+	if !ok {
+		return "", wrongf("Unknown command %.40q: give view, create, str_replace, insert, delete or rename.", c.Command)
+	}
+	switch {
+	case s.opts.Disabled != "":
+		return "", wrongf("Memory is disabled: %s", s.opts.Disabled)
+	case !s.k.MemoryEnabled():
+		return "", wrongf("Memory is disabled: memory is switched off")
+	case c.Command != "view" && s.opts.ReadOnly:
+		return "", wrongf("Memory is read only here: view is all that can be done.")
+	case c.Command != "view" && s.k.Editor().Rule() == editing.None:
+		return "", wrongf("Memory is read only here: %s", editing.ErrOff)
+	}
+	return run(ctx, &c)
+}
+
+// need returns an argument that has to be there.
+func need[T any](c *command, name string, v *T) (out T, err error) {
+	if v == nil {
+		return out, wrongf("%s: `%s` is missing.", c.Command, name)
+	}
+	return *v, nil
+}
+
+// spot is a place below /memories.
+type spot struct {
+	said string // as it was named
+	rel  string // below /memories, "" for the folder itself
+	file string // the workspace's
+}
+
+// spotOf reads a path. What might lead anywhere else is refused by its form.
+func spotOf(said string) (spot, error) {
+	out := spot{said: said}
+	rest, ok := strings.CutPrefix(said, memoryRoot)
+	if !ok || rest != "" && rest[0] != '/' {
+		return out, wrongf("Path must start with %s, got: %s", memoryRoot, clean(said))
+	}
+	if leads(rest) {
+		return out, wrongf("Path %s would escape %s directory", clean(said), memoryRoot)
+	}
+	if !visible.Name(rest) && rest != "" {
+		return out, wrongf("Path %s has characters that can't be shown: use another name.", clean(said))
+	}
+	out.rel = strings.Trim(path.Clean("/"+rest), "/")
+	switch {
+	case out.rel == ownMemory, out.rel == lowMemory:
+		out.rel, out.file = ownMemory, ownMemory
+	case strings.EqualFold(strings.SplitN(out.rel, "/", 2)[0], ownMemory):
+		return out, wrongf("Path %s is spelled otherwise than %s/%s: use that.", said, memoryRoot, ownMemory)
+	default:
+		out.file = path.Join(ownFolder, out.rel)
+	}
+	return out, nil
+}
+
+// leads reports whether a path climbs, or would if somebody decoded it.
+func leads(p string) bool {
+	for range 4 {
+		if strings.ContainsAny(p, "\\\x00") || slices.Contains(strings.Split(p, "/"), "..") {
+			return true
+		}
+		decoded, err := url.PathUnescape(p)
+		if err != nil || decoded == p {
+			return false
+		}
+		if strings.Count(decoded, "/") != strings.Count(p, "/") {
+			return true
+		}
+		p = decoded
+	}
+	return true
+}
+
+// clean is a path as an answer may quote it.
+func clean(p string) string {
+	if visible.Name(p) && len(p) <= 300 {
+		return p
+	}
+	return strconv.QuoteToASCII(p[:min(len(p), 300)])
+}
+
+// listed is a file below /memories.
+type listed struct {
+	rel, file string
+	size      int64
+}
+
+// files lists what is below /memories, by path.
+func (s *Set) files(ctx context.Context) ([]listed, error) {
+	all, err := s.k.Editor().Files(ctx, s.opts.Private)
+	if err != nil {
+		return nil, err
+	}
+	var out []listed
+	for _, f := range all {
+		rel, ok := strings.CutPrefix(f.Path, ownFolder+"/")
+		switch {
+		case f.Path == ownMemory, f.Path == lowMemory:
+			rel = ownMemory
+		case !ok, f.Kind == markdownstore.KindBuffer, f.Kind == markdownstore.KindState, f.Kind == markdownstore.KindFacts,
+			strings.EqualFold(strings.SplitN(rel, "/", 2)[0], ownMemory): // that is another file's name here
+			continue
+		}
+		out = append(out, listed{rel, f.Path, f.Size})
+	}
+	return out, nil
+}
+
+// below are the files in a folder, nil if there is no such folder.
+func below(files []listed, dir string) []listed {
+	var out []listed
+	for _, f := range files {
+		if dir == "" || strings.HasPrefix(f.rel, dir+"/") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// look is what a place is: a file, a folder, or neither.
+func (s *Set) look(ctx context.Context, at *spot) (c *editing.Content, folder []listed, isFolder bool, err error) {
+	files, err := s.files(ctx)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if folder = below(files, at.rel); len(folder) > 0 || at.rel == "" {
+		return nil, folder, true, nil
+	}
+	if !slices.ContainsFunc(files, func(f listed) bool { return f.rel == at.rel }) {
+		return &editing.Content{}, nil, false, nil
+	}
+	c, err = s.k.Editor().Content(ctx, at.file, s.opts.Private)
+	if errors.Is(err, markdownstore.ErrDenied) {
+		return &editing.Content{}, nil, false, nil // it isn't there for this session
+	}
+	return c, nil, false, err
+}
+
+// file is what a file says that is to be changed.
+func (s *Set) file(ctx context.Context, at *spot) (*editing.Content, error) {
+	c, _, isFolder, err := s.look(ctx, at)
+	switch {
+	case err != nil:
+		return nil, err
+	case isFolder:
+		return nil, wrongf("The path %s is not a file.", at.said)
+	case !c.Exists:
+		return nil, wrongf("The path %s does not exist. Please provide a valid path.", at.said)
+	case c.Secrets:
+		return nil, &editing.SecretError{Path: at.said}
+	}
+	return c, nil
+}
+
+func (s *Set) spotIn(c *command, name string, v *string) (*spot, error) {
+	p, err := need(c, name, v)
+	if err != nil {
+		return nil, err
+	}
+	at, err := spotOf(p)
+	return &at, err
+}
+
+func (s *Set) view(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "path", c.Path)
+	if err != nil {
+		return "", err
+	}
+	if n := len(c.ViewRange); n != 0 && n != 2 {
+		return "", wrongf("Invalid `view_range` parameter: it has %d numbers. It should be the first and the last line, -1 for the end of the file.", n)
+	}
+	content, folder, isFolder, err := s.look(ctx, at)
+	switch {
+	case err != nil:
+		return "", err
+	case isFolder:
+		return listing(at, folder), nil
+	case !content.Exists:
+		return "", wrongf("The path %s does not exist. Please provide a valid path.", at.said)
+	}
+	return numbered(at.said, content.Text, c.ViewRange)
+}
+
+// listing shows a folder, two levels deep.
+func listing(at *spot, files []listed) string {
+	type item struct{ size, path string }
+	var items []item
+	total := int64(0)
+	sizes := map[string]int64{}
+	var names []string
+	for _, f := range files {
+		rel := f.rel
+		if at.rel != "" {
+			rel = strings.TrimPrefix(rel, at.rel+"/")
+		}
+		total += f.size
+		parts := strings.Split(rel, "/")
+		for i := range min(len(parts), 2) {
+			name := strings.Join(parts[:i+1], "/")
+			if i+1 < len(parts) {
+				name += "/"
+			}
+			if _, ok := sizes[name]; !ok {
+				names = append(names, name)
+			}
+			sizes[name] += f.size
+		}
+	}
+	// A folder stands among its neighbours by its name, and what is in it behind it.
+	slices.SortFunc(names, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
+	said := strings.TrimRight(at.said, "/")
+	items = append(items, item{fileSize(total), said})
+	for _, n := range names {
+		items = append(items, item{fileSize(sizes[n]), said + "/" + n})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Here're the files and directories up to 2 levels deep in %s, excluding hidden items and node_modules:", at.said)
+	for _, it := range items {
+		b.WriteString("\n" + it.size + "\t" + it.path)
+	}
+	return b.String()
+}
+
+// fileSize is a size as a listing shows it: 12B, 1.5K, 3M.
+func fileSize(n int64) string {
+	size, unit := float64(n), 0
+	for size >= 1024 && unit < 3 {
+		size, unit = size/1024, unit+1
+	}
+	text := strconv.FormatFloat(size, 'f', 1, 64)
+	return strings.TrimSuffix(text, ".0") + "BKMG"[unit:unit+1]
+}
+
+// numbered shows lines of a file. What one answer has no room for is named.
+func numbered(said, text string, view []int) (string, error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) > mostLines {
+		return "", wrongf("File %s has too many lines (%d). Maximum is 999,999 lines.", said, len(lines))
+	}
+	from, to := 0, len(lines)
+	if len(view) == 2 {
+		from = max(view[0], 1) - 1
+		if view[1] >= 0 {
+			to = min(view[1], len(lines))
+		} else if view[1] != -1 {
+			to = max(len(lines)+view[1], 0)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Here's the content of %s with line numbers:\n", said)
+	for i := from; i < to; i++ {
+		line := fmt.Sprintf("%*d\t%s", numberWidth, i+1, lines[i])
+		if b.Len()+len(line) > MaxText {
+			if i == from { // one line alone is too long
+				b.WriteString(strings.ToValidUTF8(line[:MaxText-b.Len()], ""))
+				i++
+			}
+			fmt.Fprintf(&b, "\n… The file has %d lines: view the rest with view_range [%d, -1].", len(lines), i+1)
+			break
+		}
+		if i > from {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line)
+	}
+	return b.String(), nil
+}
+
+// rewrite carries out a change, and says what was wrong with it.
+func (s *Set) rewrite(ctx context.Context, files ...editing.File) (*editing.Edited, error) {
+	return s.k.Editor().Rewrite(ctx, editing.Request{SessionKey: s.opts.SessionKey, Files: files, Private: s.opts.Private})
+}
+
+// again carries out a change of what stands there, anew if somebody was faster.
+func (s *Set) again(ctx context.Context, try func() error) error {
+	for n := 1; ; n++ {
+		err := try()
+		var stale *editing.StaleError
+		if !errors.As(err, &stale) || n == mostTries {
+			return err
+		}
+	}
+}
+
+// makeable refuses names that memory has no files of.
+func makeable(at *spot) error {
+	if at.rel == "" {
+		return wrongf("File %s already exists", at.said)
+	}
+	if len(at.rel) <= len(".md") || !strings.EqualFold(at.rel[len(at.rel)-len(".md"):], ".md") {
+		return wrongf("The file %s can't be created: memory keeps Markdown, so its name has to end in .md", at.said)
+	}
+	for name := range strings.SplitSeq(at.rel, "/") {
+		if strings.HasPrefix(name, ".") || name == "node_modules" {
+			return wrongf("The file %s can't be created: memory has no hidden files and no node_modules", at.said)
+		}
+	}
+	return nil
+}
+
+func (s *Set) create(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "path", c.Path)
+	if err != nil {
+		return "", err
+	}
+	text, err := need(c, "file_text", c.FileText)
+	if err == nil {
+		err = makeable(at)
+	}
+	if err != nil {
+		return "", err
+	}
+	content, _, isFolder, err := s.look(ctx, at)
+	if err == nil && (isFolder || content.Exists) {
+		err = wrongf("File %s already exists", at.said)
+	}
+	if err == nil {
+		_, err = s.rewrite(ctx, editing.File{Path: at.file, Text: text})
+	}
+	if stale := (*editing.StaleError)(nil); errors.As(err, &stale) {
+		err = wrongf("File %s already exists", at.said)
+	}
+	if err != nil {
+		return "", err
+	}
+	return "File created successfully at: " + at.said, nil
+}
+
+func (s *Set) replace(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "path", c.Path)
+	if err != nil {
+		return "", err
+	}
+	old, err := need(c, "old_str", c.OldStr)
+	if err != nil {
+		return "", err
+	}
+	if old == "" {
+		return "", wrongf("No replacement was performed, old_str is empty. Please give the text to be replaced.")
+	}
+	with := ""
+	if c.NewStr != nil {
+		with = *c.NewStr
+	}
+	old, with = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(with, "\r\n", "\n")
+	var out string
+	err = s.again(ctx, func() error {
+		content, err := s.file(ctx, at)
+		if err != nil {
+			return err
+		}
+		i := strings.Index(content.Text, old)
+		if i < 0 {
+			return wrongf("No replacement was performed, old_str `%s` did not appear verbatim in %s.", old, at.said)
+		}
+		if strings.Contains(content.Text[i+1:], old) {
+			return wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(content.Text, old))
+		}
+		text := content.Text[:i] + with + content.Text[i+len(old):]
+		e, err := s.rewrite(ctx, editing.File{Path: at.file, Version: content.Version, Text: text})
+		if err != nil {
+			return err
+		}
+		if now, err := s.k.Editor().Content(ctx, at.file, s.opts.Private); err == nil && now.Version == e.Files[0].Version {
+			text = now.Text // secrets in it are masked
+		}
+		out = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet(text, strings.Count(content.Text[:i], "\n"))
+		return nil
+	})
+	return out, err
+}
+
+// linesWith are the lines on which a text stands in another one.
+func linesWith(text, s string) string {
+	var out []string
+	for i := 0; ; {
+		n := strings.Index(text[i:], s)
+		if n < 0 {
+			return strings.Join(slices.Compact(out), ", ")
+		}
+		out = append(out, strconv.Itoa(1+strings.Count(text[:i+n], "\n")))
+		i += n + 1
+	}
+}
+
+// snippet shows a line, counted from 0, with two before and two behind it.
+func snippet(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	var out []string
+	for i := max(line-2, 0); i < min(line+3, len(lines)); i++ {
+		out = append(out, fmt.Sprintf("%*d\t%s", numberWidth, i+1, lines[i]))
+	}
+	return strings.Join(out, "\n")
+}
+
+func (s *Set) insert(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "path", c.Path)
+	if err != nil {
+		return "", err
+	}
+	line, err := need(c, "insert_line", c.InsertLine)
+	if err != nil {
+		return "", err
+	}
+	text, err := need(c, "insert_text", c.InsertText)
+	if err != nil {
+		return "", err
+	}
+	err = s.again(ctx, func() error {
+		content, err := s.file(ctx, at)
+		if err != nil {
+			return err
+		}
+		lines := strings.Split(content.Text, "\n")
+		if line < 0 || line > len(lines) {
+			return wrongf("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", line, len(lines))
+		}
+		lines = slices.Insert(lines, line, strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
+		_, err = s.rewrite(ctx, editing.File{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The file %s has been edited.", at.said), nil
+}
+
+// versions are the files of a place, a file or a folder, as they are to be removed.
+func (s *Set) versions(ctx context.Context, at *spot, none string) ([]editing.File, []listed, error) {
+	content, folder, isFolder, err := s.look(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !isFolder {
+		if !content.Exists {
+			return nil, nil, wrongf("%s", none)
+		}
+		return []editing.File{{Path: at.file, Version: content.Version, Remove: true}}, []listed{{at.rel, at.file, 0}}, nil
+	}
+	var out []editing.File
+	for _, f := range folder {
+		content, err := s.k.Editor().Content(ctx, f.file, s.opts.Private)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, editing.File{Path: f.file, Version: content.Version, Remove: true})
+	}
+	return out, folder, nil
+}
+
+func (s *Set) remove(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "path", c.Path)
+	if err != nil {
+		return "", err
+	}
+	if at.rel == "" {
+		return "", wrongf("Cannot delete the %s directory itself", memoryRoot)
+	}
+	err = s.again(ctx, func() error {
+		files, _, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
+		if err == nil {
+			_, err = s.rewrite(ctx, files...)
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return "Successfully deleted " + at.said, nil
+}
+
+func (s *Set) rename(ctx context.Context, c *command) (string, error) {
+	at, err := s.spotIn(c, "old_path", c.OldPath)
+	if err != nil {
+		return "", err
+	}
+	to, err := s.spotIn(c, "new_path", c.NewPath)
+	if err != nil {
+		return "", err
+	}
+	if at.rel == "" {
+		return "", wrongf("Cannot rename the %s directory itself", memoryRoot)
+	}
+	err = s.again(ctx, func() error { return s.move(ctx, at, to) })
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Successfully renamed %s to %s", at.said, to.said), nil
+}
+
+func (s *Set) move(ctx context.Context, at, to *spot) error {
+	there, _, isFolder, err := s.look(ctx, to)
+	if err != nil {
+		return err
+	}
+	if isFolder || there.Exists {
+		return wrongf("The destination %s already exists", to.said)
+	}
+	gone, which, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(to.rel, at.rel+"/") {
+		return wrongf("Cannot rename %s to %s, which is below it", at.said, to.said)
+	}
+	files := gone
+	for _, f := range which {
+		dest := spot{said: to.said + strings.TrimPrefix(f.rel, at.rel), rel: to.rel + strings.TrimPrefix(f.rel, at.rel)}
+		dest.file = path.Join(ownFolder, dest.rel)
+		if dest.rel == ownMemory {
+			dest.file = ownMemory
+		}
+		if err := makeable(&dest); err != nil {
+			return err
+		}
+		files = append(files, editing.File{Path: dest.file, From: f.file})
+	}
+	_, err = s.rewrite(ctx, files...)
+	return err
+}
