@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "index/postgres", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/progress", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "kernel/content", "kernel/indexing", "kernel/status", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "kernel/fault", "kernel/outline", "pagevm/paging", "retrieval/foreign", "transcript"},
-	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "serve/hook", "transcript"},
+	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "serve/hook", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/billing", "kernel/health", "kernel/retention", "kernel/status", "pagevm/journal"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/editing", "kernel/health", "kernel/maintenance", "markdownstore"},
 
@@ -161,7 +161,7 @@ var arrows = map[string][]string{
 	"replay/economics": {"cachelayout", "internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 
-	"serve":         {".", "cachelayout", "index", "internal/atomicfile", "internal/document", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
+	"serve":         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
 	"serve/hook":    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/settings", "internal/store", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
 	"serve/install": {"internal/atomicfile", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
 	"serve/mcp":     {"index/watch", "kernel", "markdownstore", "serve/tools"},

@@ -42,7 +42,7 @@ func Example() {
 	// Output:
 	// [Context: 81% | 162k/200k tokens | Checkpoint saved]
 	// Older context will be compacted soon: finish the step at hand, and write down what must outlive it.
-	// [Checkpoint cp_001, from an earlier session]
+	// [Checkpoint cp_001, from an earlier conversation]
 	// Saved: 2026-03-09 12:00Z, 162k/200k tokens, 0 compactions
 	// Working on: 现在签证怎么办？
 	// Status: in_progress, interrupted at web_search {"query":"visa"}

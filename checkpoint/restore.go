@@ -41,9 +41,22 @@ type Occasion int
 const (
 	// AfterCompaction: in the session that the checkpoint is of.
 	AfterCompaction Occasion = iota
-	// NewSession: at the beginning of a later session of the same key.
+	// NewSession: at the beginning of a later conversation of the same session.
 	NewSession
+	// OnResume: in the conversation that the checkpoint is of, taken up again.
+	OnResume
 )
+
+// heading says in words what a restore text is.
+func (o Occasion) heading() string {
+	switch o {
+	case NewSession:
+		return "from an earlier conversation"
+	case OnResume:
+		return "as this session stood"
+	}
+	return "restored after a compaction"
+}
 
 // RestoreOptions set how a restore text is made; nil means all defaults.
 type RestoreOptions struct {
@@ -54,6 +67,9 @@ type RestoreOptions struct {
 	Count func(string) int
 	// Sections are those wanted; nil is all.
 	Sections []Section
+	// Resolver is the tool or command by which the reader gets what an id stands for.
+	// Without it what is left out is counted, and no id is named that leads nowhere.
+	Resolver string
 	// More returns the id that leads to the whole of a section, of which n
 	// entries are left out; [SectionText] is what it should lead to. It must be
 	// pure; nil or "" is the checkpoint's own id.
@@ -82,7 +98,7 @@ func (o *RestoreOptions) orDefault() RestoreOptions {
 
 // Restore renders a checkpoint as a text from which a model can go on. Its lists
 // show the newest entries, taken in turns while the cap lasts; what is left out
-// follows "+N more: get ID". Text of users and tools never begins a line, so
+// follows "+N more: ID", and at the end the way to an ID, if there is a resolver. Text of users and tools never begins a line, so
 // none of it can pass for a heading. Equal checkpoints give equal bytes. It is ""
 // only if not even the first line is within the cap.
 func Restore(c *Checkpoint, opt *RestoreOptions) string {
@@ -169,16 +185,12 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), runes) }
 
 func heading(c *Checkpoint, o RestoreOptions) []string {
-	from := "restored after a compaction"
-	if o.Occasion == NewSession {
-		from = "from an earlier session"
-	}
 	m := c.Meta
 	name := "Checkpoint " + line(m.CheckpointID, nameRunes)
 	if o.Source != "" {
 		name = "Working state by " + line(o.Source, nameRunes)
 	}
-	out := []string{fmt.Sprintf("[%s, %s]\n", name, from)}
+	out := []string{fmt.Sprintf("[%s, %s]\n", name, o.Occasion.heading())}
 	if n := m.CompactionCount; n > SpiralCount {
 		out = append(out, fmt.Sprintf("Warning: %d compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.\n", n))
 	}
@@ -377,18 +389,26 @@ func (r *restorer) text() string {
 	for _, h := range r.head {
 		b.WriteString(h)
 	}
+	left := 0
 	for i := range r.parts {
 		r.parts[i].write(&b, r.more)
+		left += len(r.parts[i].items) - r.parts[i].shown
+	}
+	if left > 0 && r.o.Source == "" && r.o.Resolver != "" {
+		fmt.Fprintf(&b, "To read any of it in full: %s ID\n", line(r.o.Resolver, nameRunes))
 	}
 	return b.String()
 }
 
-// more returns the way to a section, on one line.
+// more returns the way to a section, on one line, "" if there is none.
 func (r *restorer) more(s Section, n int) string {
-	if r.o.Source != "" {
-		return "in " + line(r.o.Source, nameRunes)
+	switch {
+	case r.o.Source != "":
+		return ": in " + line(r.o.Source, nameRunes)
+	case r.o.Resolver != "":
+		return ": " + r.moreID(s, n)
 	}
-	return "get " + r.moreID(s, n)
+	return ""
 }
 
 func (r *restorer) moreID(s Section, n int) string {
@@ -419,7 +439,7 @@ func (p *part) write(b *strings.Builder, more func(Section, int) string) {
 		b.WriteString("  ")
 	}
 	if left > 0 {
-		b.WriteString("+" + strconv.Itoa(left) + " more: " + more(p.section, left))
+		b.WriteString("+" + strconv.Itoa(left) + " more" + more(p.section, left))
 	}
 	if left > 0 || p.joint {
 		b.WriteByte('\n')

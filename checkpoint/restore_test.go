@@ -56,7 +56,7 @@ Learnings (consider storing them in long-term memory):
 	}
 	c.Working.SplitTurn, c.Meta.CompactionCount = true, 4
 	got := checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Sections: []checkpoint.Section{checkpoint.SectionLearnings, checkpoint.SectionWorking}})
-	want = `[Checkpoint cp_003, from an earlier session]
+	want = `[Checkpoint cp_003, from an earlier conversation]
 Warning: 4 compactions in this session. Each one loses more; suggest to the user to go on in a fresh session.
 Saved: 2026-03-09 12:00Z, 162k/200k tokens, 4 compactions
 Working on: 现在签证怎么办？
@@ -84,14 +84,17 @@ func TestSpiralWarning(t *testing.T) {
 
 func TestMore(t *testing.T) {
 	c := sample(40)
-	text := checkpoint.Restore(c, nil)
-	if !strings.Contains(text, " more: get cp_001\n") {
+	if text := checkpoint.Restore(c, nil); strings.Contains(text, "more: ") || strings.Contains(text, "To read") || !strings.Contains(text, " more\n") {
+		t.Errorf("ids that lead nowhere, or nothing of what is left out:\n%s", text)
+	}
+	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Resolver: "page_expand"})
+	if !strings.Contains(text, " more: cp_001\n") || !strings.HasSuffix(text, "\nTo read any of it in full: page_expand ID\n") {
 		t.Errorf("no way to what is left out:\n%s", text)
 	}
 	more := func(s checkpoint.Section, n int) string { return fmt.Sprintf("cp_001#%s\n[x]", s) }
-	text = checkpoint.Restore(c, &checkpoint.RestoreOptions{More: more})
+	text = checkpoint.Restore(c, &checkpoint.RestoreOptions{More: more, Resolver: "page_expand"})
 	left := 0
-	if _, err := fmt.Sscanf(text[strings.Index(text, "  +"):], "  +%d more: get cp_001#open_items [x]", &left); err != nil {
+	if _, err := fmt.Sscanf(text[strings.Index(text, "  +"):], "  +%d more: cp_001#open_items [x]", &left); err != nil {
 		t.Fatalf("%v in:\n%s", err, text)
 	}
 	if shown := strings.Count(text, "- open item"); shown+left != 40 || shown == 0 {

@@ -62,7 +62,7 @@ func TestChoicesStandInEveryNet(t *testing.T) {
 			}
 			k = n.open(t, dir)
 			defer k.Close()
-			r, err := k.Restore(context.Background(), "s")
+			r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -73,7 +73,7 @@ func TestNetsKillAnywhere(t *testing.T) {
 		if bytes.Contains(out, []byte("TURN 1")) {
 			for _, only := range fallbacks {
 				alone := only.open(t, dir)
-				r, err := alone.Restore(context.Background(), "s")
+				r, err := alone.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 				if err != nil || r.Net != only.name && only.name != kernel.NetCheckpoint {
 					t.Fatalf("killed at %d: %s restores from %q, %v", n, only.name, r.Net, err)
 				}

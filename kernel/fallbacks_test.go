@@ -168,7 +168,7 @@ func TestEachNetAlone(t *testing.T) {
 				n.bare(t, dir)
 				k = n.open(t, dir)
 				defer k.Close()
-				r, err := k.Restore(context.Background(), "s")
+				r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 				killed := over == "kill" && n.name == kernel.NetCheckpoint
 				if err != nil || r.Net != n.name && !killed {
 					t.Fatalf("restored from %q: %v", r.Net, err)
@@ -232,7 +232,7 @@ func TestRecoveryOrder(t *testing.T) {
 	} {
 		step.spoil()
 		k := all.open(t, dir)
-		r, err := k.Restore(context.Background(), "s")
+		r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 		if step.want == "" && errors.Is(err, kernel.ErrNoSession) {
 			k.Close()
 			continue
@@ -269,7 +269,7 @@ func TestFallbackIsCarriedOn(t *testing.T) {
 	fresh.say()
 	spoken(t, k, fresh)
 	pass(t, k.Reset, kernel.Boundary{Messages: fresh.msgs, Private: true})
-	r, err := k.Restore(context.Background(), "s")
+	r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 	if err != nil || r.Net != kernel.NetCheckpoint {
 		t.Fatalf("%+v %v", r, err)
 	}
@@ -411,7 +411,7 @@ func TestForgetReachesTheNets(t *testing.T) {
 	if got := read(t, dir, "memory/working-buffer.md"); strings.Contains(got, "parcel tracker") || !strings.HasPrefix(got, "# Mine too\n") {
 		t.Errorf("working-buffer.md: %q", got)
 	}
-	if r, err := k.Restore(context.Background(), "s"); err != nil || strings.Contains(r.Text, "parcel tracker") {
+	if r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"}); err != nil || strings.Contains(r.Text, "parcel tracker") {
 		t.Errorf("restored: %+v %v", r, err)
 	}
 }

@@ -164,16 +164,26 @@ type Restored struct {
 	Damaged []string `json:"damaged"`
 }
 
+// RestoreRequest asks for the text from which a session goes on.
+type RestoreRequest struct {
+	SessionKey string
+	// Occasion is where the text will stand; what it begins with says so.
+	Occasion checkpoint.Occasion
+	// Resolver is the tool or command by which its reader gets what an id stands for, as
+	// in [PlanRequest]. Without it no id is named.
+	Resolver string
+}
+
 // Restore gives the text from which a session goes on after a compaction, or in a
 // new conversation: what a plan shows by itself. It changes nothing. A session of which
 // nothing is kept, in the state directory or the workspace, is a [NoSessionError].
-func (k *Kernel) Restore(ctx context.Context, sessionKey string) (*Restored, error) {
-	s, unlock, err := k.open(ctx, sessionKey, false)
+func (k *Kernel) Restore(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	s, unlock, err := k.open(ctx, req.SessionKey, false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r, err := s.Life.Restore(s.Account.Observed[""])
+	r, err := s.Life.Restore(s.Account.Observed[""], req.Occasion, req.Resolver)
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}

@@ -24,7 +24,10 @@ import (
 func TestNoSession(t *testing.T) {
 	ctx := context.Background()
 	calls := map[string]func(k *kernel.Kernel, key string) error{
-		"restore": func(k *kernel.Kernel, key string) error { _, err := k.Restore(ctx, key); return err },
+		"restore": func(k *kernel.Kernel, key string) error {
+			_, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
+			return err
+		},
 		"compact": func(k *kernel.Kernel, key string) error {
 			_, err := k.Compact(ctx, kernel.Boundary{SessionKey: key})
 			return err
@@ -142,7 +145,7 @@ func TestSessionsBegin(t *testing.T) {
 		if err := begin(key); err != nil {
 			t.Errorf("%s: %v", key, err)
 		}
-		if _, err := k.Restore(ctx, key); err != nil {
+		if _, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key}); err != nil {
 			t.Errorf("%s: restore: %v", key, err)
 		}
 		if _, err := k.Flush(ctx, kernel.Boundary{SessionKey: key}); err != nil {

@@ -128,7 +128,7 @@ func TestOldStateOpens(t *testing.T) {
 	if res.Reason != retrieval.OK && res.Reason != retrieval.StaleIndex {
 		t.Errorf("search: %s", res.Reason)
 	}
-	text, err := o.k.Restore(ctx, oldMorning)
+	text, err := o.k.Restore(ctx, kernel.RestoreRequest{SessionKey: oldMorning})
 	if err != nil || !strings.Contains(text.Text, "reproduce the race") {
 		t.Errorf("restore: %v, %+v", err, text)
 	}

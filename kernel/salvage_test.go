@@ -171,7 +171,7 @@ func damageTold(t *testing.T, dir, name string) bool {
 	if strings.HasPrefix(name, "project/") {
 		return len(found) > 0
 	}
-	if r, err := k.Restore(context.Background(), "other"); err != nil || r.Text == "" {
+	if r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "other"}); err != nil || r.Text == "" {
 		t.Fatalf("%s: the other session does not answer: %v", name, err)
 	}
 	if _, err := k.Status(context.Background(), nil); err != nil {

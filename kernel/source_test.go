@@ -89,7 +89,7 @@ func TestCheckpointsNameTheirSource(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, settings %v (-want +got):\n%s", name, life, diff)
 			}
-			r, err := k.Restore(ctx, key)
+			r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
 			if err != nil || !strings.Contains(r.Text, "agent "+want.Agent) || want.File != "" && !strings.Contains(r.Text, "transcript "+want.File) || want.Channel != "" && !strings.Contains(r.Text, "channel "+want.Channel) {
 				t.Errorf("%s: %v\n%s", name, err, r.Text)
 			}
@@ -147,7 +147,7 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 		if u.InputTokens != tt.want && tt.want > 0 || (u.Source == checkpoint.FromProvider) != tt.source || (u.Message != "") != tt.named || tt.source && (string(u.Model) != model || u.ObservedAt.IsZero() || u.ContextWindow == 0) {
 			t.Errorf("%s: %+v", name, u)
 		}
-		r, err := k.Restore(ctx, "s")
+		r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: "s"})
 		if err != nil || strings.Contains(r.Text, "billed for "+model) != tt.source {
 			t.Errorf("%s: %v\n%s", name, err, r.Text)
 		}

@@ -348,7 +348,7 @@ func kept(t *testing.T, k *kernel.Kernel, dir string) string {
 			fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(f), data)
 		}
 	}
-	r, err := k.Restore(context.Background(), "s")
+	r, err := k.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -135,8 +136,22 @@ func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, 
 	return doc, nil
 }
 
-func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
-	r, err := d.k.Restore(ctx, p.SessionKey)
+type restoreCall struct {
+	sessionCall
+	// Occasion is compaction, resume or new, which it is without.
+	Occasion string `json:"occasion"`
+	Resolver string `json:"resolver"`
+}
+
+// occasions are where a restore text may stand.
+var occasions = map[string]checkpoint.Occasion{"": checkpoint.NewSession, "new": checkpoint.NewSession, "resume": checkpoint.OnResume, "compaction": checkpoint.AfterCompaction}
+
+func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (any, error) {
+	o, ok := occasions[p.Occasion]
+	if !ok {
+		return nil, badParams("occasion is new, resume or compaction", "occasion %q is none", p.Occasion)
+	}
+	r, err := d.k.Restore(ctx, kernel.RestoreRequest{SessionKey: p.SessionKey, Occasion: o, Resolver: p.Resolver})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ export const Memkernel = async ({ client, directory }, options = {}) => {
 
     "experimental.session.compacting": async ({ sessionID }, output) => {
       await commit(sessionID, "flush");
-      const state = await link.attempt("restore", (c, o) => c.restore({ session_key: `opencode:${sessionID}`, private: true }, o));
+      const state = await link.attempt("restore", (c, o) => c.restore({ session_key: `opencode:${sessionID}`, private: true, occasion: "compaction", resolver: "memkernel get" }, o));
       if (state?.text) output.context.push(state.text);
       const ask = await link.attempt("flush", (c, o) => c.flushTurn({ session_key: `opencode:${sessionID}`, private: true }, o));
       if (!ask?.section) return;

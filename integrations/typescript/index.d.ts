@@ -125,7 +125,7 @@ export class Client extends EventEmitter {
   reset(params: BoundaryParams, options?: CallOptions): Promise<Passed>;
   compact(params: CompactParams, options?: CallOptions): Promise<Passed>;
   checkpoint(params: BoundaryParams, options?: CallOptions): Promise<{ schema: string; id: string; text: string }>;
-  restore(params: SessionParams, options?: CallOptions): Promise<{ schema: string; checkpoint: string; net: string; text: string; damaged: string[] }>;
+  restore(params: SessionParams & { occasion?: "new" | "resume" | "compaction"; resolver?: string }, options?: CallOptions): Promise<{ schema: string; checkpoint: string; net: string; text: string; damaged: string[] }>;
   flushTurn(params?: SessionParams & { system?: string; prompt?: string; now?: string }, options?: CallOptions): Promise<FlushTurn>;
   observeFlush(params: SessionParams & { text: string; section?: boolean }, options?: CallOptions): Promise<Flushed>;
   remember(params: SessionParams & { text: string; path?: string; id?: string; evidence?: string }, options?: CallOptions): Promise<Document>;

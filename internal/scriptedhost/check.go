@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/fault"
@@ -147,7 +148,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 			}
 		}
 	}
-	r, err := h.k.Restore(ctx, Session)
+	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: Session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
@@ -152,10 +153,13 @@ func (h *Host) call(ctx context.Context, st *Step) error {
 	return h.boundary(ctx, st)
 }
 
+// resolver is the tool by which the host's model follows pointers.
+const resolver = "memory_get"
+
 // request returns the request of the next call.
 func (h *Host) request(st *Step) kernel.PlanRequest {
 	req := kernel.PlanRequest{SessionKey: Session, Model: Model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
-		Resolver: "memory_get", Private: true}
+		Resolver: resolver, Private: true}
 	if h.Hooks.Request != nil {
 		h.Hooks.Request(&req, st)
 	}
@@ -256,7 +260,7 @@ const kept = 2
 func (h *Host) summaryFile(st *Step) string { return filepath.Join(h.Dir, "host-"+st.Key+".txt") }
 
 func (h *Host) keepSummary(ctx context.Context, st *Step) error {
-	r, err := h.k.Restore(ctx, Session)
+	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: Session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return err
 	}

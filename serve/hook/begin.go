@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 )
 
 // beginning is what a session gets where it starts: what memory there is, and the text
@@ -14,6 +15,8 @@ import (
 type beginning struct {
 	Memory bool   `json:"memory,omitempty"`
 	From   string `json:"from,omitempty"`
+	// Occasion is what that text begins with.
+	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
 }
 
 // and is both of two.
@@ -24,7 +27,11 @@ func (b *beginning) and(o *beginning) *beginning {
 	if o == nil {
 		return b
 	}
-	return &beginning{Memory: b.Memory || o.Memory, From: first(b.From, o.From)}
+	out := &beginning{Memory: b.Memory || o.Memory, From: b.From, Occasion: b.Occasion}
+	if b.From == "" {
+		out.From, out.Occasion = o.From, o.Occasion
+	}
+	return out
 }
 
 // brought is a beginning that a prompt's answer brought. Whether the host took the
@@ -45,7 +52,9 @@ func (h *handler) start(ctx context.Context, r *record, before string) (answer, 
 	case "startup":
 		b.From = ""
 	case "clear":
-		b.From = before // a cleared conversation goes on under another id
+		b.From, b.Occasion = before, checkpoint.NewSession // a cleared conversation goes on under another id
+	case "resume", "fork":
+		b.Occasion = checkpoint.OnResume
 	}
 	if h.Host.row().late {
 		if !b.Memory {
@@ -68,7 +77,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 		parts, errs = append(parts, text), append(errs, err)
 	}
 	if b.From != "" {
-		text, err := h.restore(ctx, b.From)
+		text, err := h.restore(ctx, b)
 		parts, errs = append(parts, text), append(errs, err)
 	}
 	return join(parts...), errors.Join(errs...)

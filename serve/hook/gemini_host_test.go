@@ -192,7 +192,7 @@ func (g *fakeGemini) fail(prompt string) {
 
 const (
 	introLine   = "memkernel keeps the memory of this project"
-	restoreLine = ", from an earlier session]"
+	restoreLine = "Saved: 2026-"
 )
 
 // TestGeminiBegins: what a session gets where it starts comes with the first prompt of each

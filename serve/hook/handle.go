@@ -93,8 +93,12 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 }
 
 // restore returns the text from which a session goes on.
-func (h *handler) restore(ctx context.Context, key string) (string, error) {
-	got, err := h.setup.Kernel.Restore(ctx, key)
+func (h *handler) restore(ctx context.Context, b *beginning) (string, error) {
+	req := kernel.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion}
+	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
+		req.Resolver = "memkernel get -s " + b.From
+	}
+	got, err := h.setup.Kernel.Restore(ctx, req)
 	if errors.Is(err, kernel.ErrNoSession) {
 		return "", nil // begun before the hooks were there
 	}
@@ -105,6 +109,11 @@ func (h *handler) restore(ctx context.Context, key string) (string, error) {
 		h.logError(errors.New(d))
 	}
 	return got.Text, nil
+}
+
+// unsafeInShell reports whether a shell may take a character of a word for something else.
+func unsafeInShell(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
 }
 
 // join puts texts one below the other.

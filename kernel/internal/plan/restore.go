@@ -205,7 +205,7 @@ func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoi
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More, opt.Source = d.Count.Text, More(c), ws.Source(c)
+	opt.Count, opt.More, opt.Source, opt.Resolver = d.Count.Text, More(c), ws.Source(c), d.req.Resolver
 	text := checkpoint.Restore(c, &opt)
 	if text == "" {
 		return nil

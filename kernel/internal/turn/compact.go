@@ -68,7 +68,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Bou
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
-	fillTexts(s, p, b, d.Life.Progress)
+	fillTexts(s, p, b, d.Life.Progress, req.Resolver)
 	return p, nil
 }
 
@@ -184,7 +184,7 @@ func newCompaction(r string, detail string) *Compaction {
 
 // fillTexts fills in what a host takes along: the summary as it is in the journal
 // and the text to go on from.
-func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress) {
+func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
@@ -214,7 +214,7 @@ func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress) {
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
 	if room := plan.RestoreRoom(window, s.Life.Options.RestoreTokens); room > 0 {
-		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from)})
+		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from), Resolver: resolver})
 	}
 	if c.Warning == "" {
 		c.Warning = plan.Spiral(o, s.Account.Compacted, l.Proj, b.Now)

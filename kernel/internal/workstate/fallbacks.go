@@ -159,8 +159,8 @@ type Restored struct {
 }
 
 // Restore gives it, from what is on disk now; observed is the summary of the main
-// line's turns.
-func (k *Keeper) Restore(observed summary.State) (*Restored, error) {
+// line's turns. The resolver is the reader's, "" for none.
+func (k *Keeper) Restore(observed summary.State, o checkpoint.Occasion, resolver string) (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
 	k.Forget()
 	l, err := k.Now()
@@ -182,7 +182,7 @@ func (k *Keeper) Restore(observed summary.State) (*Restored, error) {
 	}
 	if c != nil {
 		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
-		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession,
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o, Resolver: resolver,
 			Cap: max(k.Options.RestoreTokens, 0), More: plan.More(c), Source: source})
 	}
 	return out, nil

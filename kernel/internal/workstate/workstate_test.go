@@ -176,7 +176,7 @@ func TestWhatIsLeftIsGoneOnFrom(t *testing.T) {
 		{func() { observed = summary.State{} }, ""},
 	} {
 		step.lose()
-		r, err := k.Restore(observed)
+		r, err := k.Restore(observed, checkpoint.NewSession, "get")
 		if err != nil || r.From != step.from || strings.Contains(r.Text, "Postgres") != (step.from != "") {
 			t.Errorf("want %q: restored from %q, %v:\n%s", step.from, r.From, err, r.Text)
 		}

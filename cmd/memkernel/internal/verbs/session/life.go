@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
@@ -212,7 +213,7 @@ func runRestore(ctx context.Context, a *cli.App, session string) error {
 		return err
 	}
 	defer k.Close()
-	r, err := k.Restore(ctx, session)
+	r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.NewSession, Resolver: "memkernel get"})
 	if err != nil {
 		return err
 	}
