@@ -3,6 +3,7 @@ package hosts
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/install"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // actions are what becomes of a file, in a word.
@@ -50,6 +52,10 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
 		fmt.Fprintln(a.Out, "bring memory before each answer, and write what a session came to into")
 		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself.")
+		if exclude := untracked(in.Workspace); exclude != "" {
+			fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
+			fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
+		}
 	} else if hasIt(doc) {
 		fmt.Fprintln(a.Out, "Nothing has to change:")
 	}
@@ -66,6 +72,32 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	if len(doc.Files) > 0 {
 		fmt.Fprintln(a.Out)
 	}
+}
+
+// untracked is the file by which a repository of git's keeps SESSION-STATE.md from being
+// shown as untracked, "" if the workspace is in none or something names the file already.
+func untracked(workspace string) string {
+	for dir := workspace; ; dir = filepath.Dir(dir) {
+		if ignores(filepath.Join(dir, ".gitignore")) {
+			return ""
+		}
+		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			exclude := filepath.Join(dir, ".git", "info", "exclude")
+			if !info.IsDir() || ignores(exclude) {
+				return "" // another work tree of a repository has the file elsewhere
+			}
+			return exclude
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// ignores reports whether a file of patterns names SESSION-STATE.md.
+func ignores(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && strings.Contains(string(data), "SESSION-STATE.md")
 }
 
 // stateName is the state folder as files of the workspace are named.
