@@ -172,9 +172,10 @@ var arrows = map[string][]string{
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
-	"transcript":                     {".", "internal/lazyregexp", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
+	"transcript":                     {".", "internal/lazyregexp", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/gemini", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
 	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
 	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},
+	"transcript/internal/gemini":     {".", "transcript/internal/wire"},
 	"transcript/internal/codex":      {".", "transcript/internal/openai", "transcript/internal/wire"},
 	"transcript/internal/openai":     {".", "transcript/internal/wire"},
 	"transcript/internal/pi":         {".", "transcript/internal/wire"},

@@ -61,8 +61,11 @@ func events(stream []byte, f func(data []byte)) {
 // it back in.
 func said(f transcript.Format, list any) *memkernel.Message {
 	name := "messages"
-	if f == transcript.FormatResponses {
+	switch f {
+	case transcript.FormatResponses:
 		name = "input"
+	case transcript.FormatGemini:
+		name = "contents"
 	}
 	data, err := encode(map[string]any{name: list})
 	if err != nil {

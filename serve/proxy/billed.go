@@ -35,7 +35,8 @@ func (x *Proxy) bill(e *exchange, a answer) {
 		b.Conversation, b.Messages = e.line.name, fingerprints(e.body.Messages)
 	}
 	if b.Body == nil {
-		b.Body, _ = transcript.ReadBody(e.format, e.data) // what can't be read has a bill all the same
+		var r *transcript.BodyReader
+		b.Body, _ = r.ReadFor(e.format, e.model, e.data) // what can't be read has a bill all the same
 	}
 	if b.Body != nil {
 		b.Model = b.Body.Model

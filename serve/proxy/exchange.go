@@ -19,7 +19,8 @@ import (
 // exchange is one request that is read, and its answer.
 type exchange struct {
 	format transcript.Format
-	count  bool // asks for the size of a request only
+	model  string // where the path names it
+	count  bool   // asks for the size of a request only
 	line   *line
 	from   kernel.Source    // where the request comes from, by its headers
 	body   *transcript.Body // nil if it could not be read
@@ -44,10 +45,14 @@ type api struct {
 	// blocks are the types that are known beside text, tools and media: they keep their
 	// bytes, and mean what they mean wherever they are.
 	blocks []string
+	// typeOf reads the type of a block; nil for a member of that name.
+	typeOf func(raw string) string
+	// doubt returns why a request passes that is as others are; it may be nil.
+	doubt func(*transcript.Body) string
 }
 
 // apis has them all.
-var apis = []api{anthropicAPI, chatAPI, responsesAPI}
+var apis = []api{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
 
 // apiOf is that of a format; nothing of one that is not known.
 func apiOf(f transcript.Format) *api {
@@ -65,7 +70,16 @@ func route(r *http.Request) *exchange {
 		return nil
 	}
 	path := strings.TrimSuffix(r.URL.Path, "/")
+	if model, method, ok := geminiCall(path); ok {
+		if method == "countTokens" || method == "generateContent" || method == "streamGenerateContent" {
+			return &exchange{format: transcript.FormatGemini, model: model, count: method == "countTokens"}
+		}
+		return nil
+	}
 	for _, at := range apis {
+		if at.path == "" {
+			continue
+		}
 		count := at.count != "" && strings.HasSuffix(path, at.count)
 		if count || strings.HasSuffix(path, at.path) {
 			return &exchange{format: at.format, count: count}
@@ -153,7 +167,7 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, passEncoded, nil)
 		return
 	}
-	b, err := x.reader.Read(e.format, e.data)
+	b, err := x.reader.ReadFor(e.format, e.model, e.data)
 	if err != nil {
 		e.out = passed(e.data, passUnreadable, nil) // the error may quote the body
 		return

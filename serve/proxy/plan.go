@@ -68,8 +68,11 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}
-	if b.Format == transcript.FormatResponses {
+	switch b.Format {
+	case transcript.FormatResponses:
 		req.Thinking = b.Member("reasoning")
+	case transcript.FormatGemini:
+		req.ToolChoice = b.Member("toolConfig")
 	}
 	if x.opt.DeferTools && !x.searchless.Load() {
 		req.DeferTools = &kernel.DeferTools{Keep: x.keepsTool}

@@ -22,7 +22,7 @@ import (
 // once.
 func TestFiftyTurns(t *testing.T) {
 	turns := suite.Pick(32, 50)
-	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses} {
+	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script, Window: 32_000}, proxy.Options{}, nil)
 			s.turns(a, turns, "X-Memkernel-Session", "build")
