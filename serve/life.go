@@ -32,14 +32,14 @@ type passed struct {
 type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed, error)
 
 // passing is the handler of a boundary that the kernel passes as it is.
-func passing(do pass) handler[*boundaryCall] {
-	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func passing(do pass) handler[*boundaryCall, *passed] {
+	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
 		return passBoundary(ctx, d, p, nil, do)
 	}
 }
 
 // endSession also lets go of what is held of the session.
-func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
 	doc, err := passBoundary(ctx, d, p, nil, (*kernel.Kernel).EndSession)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ type compactCall struct {
 	Call *callSettings `json:"call"`
 }
 
-func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (any, error) {
+func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (*passed, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
@@ -112,7 +112,7 @@ type checkpointed struct {
 	Conversation *mark  `json:"conversation,omitempty"`
 }
 
-func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*checkpointed, error) {
 	b, h, err := boundaryOf(d, p)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, 
 	if err != nil {
 		return nil, err
 	}
-	doc := checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
+	doc := &checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
 	if c != nil {
 		got, err := d.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
 		if err != nil {
@@ -135,12 +135,13 @@ func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, 
 	return doc, nil
 }
 
-func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
+func doRestore(ctx context.Context, d *desk, _ *call, p *sessionCall) (*document.Restore, error) {
 	r, err := d.k.Restore(ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfRestored(p.key(), r), nil
+	doc := document.OfRestored(p.key(), r)
+	return &doc, nil
 }
 
 type flushTurnCall struct {
@@ -159,7 +160,7 @@ type flushTurn struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
+func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (*flushTurn, error) {
 	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, 
 	if p.Branch != "" {
 		t.Prompt, t.Section = "", "" // what a subagent found its main line is told
 	}
-	doc := flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
+	doc := &flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
 	if h != nil {
 		doc.Conversation = d.held.put(h)
 	}
@@ -180,7 +181,7 @@ func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, 
 
 type observeFlushCall struct {
 	sessionCall
-	Text    string `json:"text"`
+	Text    string `json:"text" rpc:"required"`
 	Section bool   `json:"section"`
 }
 
@@ -189,11 +190,11 @@ type flushed struct {
 	*kernel.Flushed
 }
 
-func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (any, error) {
+func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (*flushed, error) {
 	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
 	cl.c.s.opt.Logger.Info(f.Line)
-	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
+	return &flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }

@@ -93,6 +93,53 @@ test("what the daemon lost is sent again", { skip }, async (t) => {
   await again.shutdown();
 });
 
+// pidOf is the process of a workspace's daemon.
+const pidOf = (workspace) => JSON.parse(readFileSync(join(workspace, ".memkernel", "serve.json"), "utf8")).pid;
+
+test("a daemon that is killed is started anew, and calls are delivered again", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const s = client.session("s", { model, private: true });
+  const messages = [];
+  let lost = 0;
+  client.on("lost", () => lost++);
+  for (let i = 0; i < 6; i++) {
+    messages.push({ role: "user", content: `question ${i}` });
+    const plan = await s.plan(messages);
+    assert.equal(plan.messages.length, messages.length);
+    messages.push({ role: "assistant", content: `answer ${i}` });
+    if (i % 2) process.kill(pidOf(workspace), "SIGKILL"); // this turn's delivery finds nobody
+    const o = await s.observeTurn(messages);
+    assert.deepEqual([["committed", "duplicate"].includes(o.outcome), o.turns], [true, i + 1]);
+  }
+  assert.equal(lost, 3);
+  assert.equal(client.closed, false);
+  const together = Array.from({ length: 20 }, (_, i) => client.remember({ session_key: "s", private: true, text: `the fact number ${i} is kept`, path: "memory/facts.md" }));
+  process.kill(pidOf(workspace), "SIGKILL");
+  await Promise.all(together);
+  const text = readFileSync(join(workspace, "memory", "facts.md"), "utf8");
+  for (let i = 0; i < 20; i++) assert.equal(text.split(`number ${i} is`).length, 2, `fact ${i} stands once`);
+});
+
+test("without reconnect a lost connection is an error", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t, { reconnect: false });
+  const gone = new Promise((done) => client.once("close", done));
+  const alive = setInterval(() => {}, 1000);
+  process.kill(pidOf(workspace), "SIGKILL");
+  await gone;
+  clearInterval(alive);
+  assert.equal(client.closed, true);
+  await assert.rejects(client.status(), { code: "CLOSED" });
+});
+
+test("a cancelled call is not delivered again", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const stop = new AbortController();
+  process.kill(pidOf(workspace), "SIGKILL");
+  stop.abort();
+  await assert.rejects(client.status({}, { signal: stop.signal }), { code: "CANCELLED" });
+  assert.equal((await client.status()).sessions.length, 0);
+});
+
 test("a block of the kernel's travels once", { skip }, async (t) => {
   const { client } = await withClient(t);
   const answers = [];
