@@ -210,6 +210,34 @@ test("a socket that is a link is not trusted", { skip }, async (t) => {
   assert.ok(client);
 });
 
+test("what npm packs installs and works", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  await client.remember({ session_key: "s", private: true, text: "We deploy on Thursdays." });
+  const app = join(workspace, "app");
+  mkdirSync(app);
+  writeFileSync(join(app, "package.json"), '{"private":true,"type":"module"}');
+  const npm = (...args) => spawnSync("npm", [...args, "--offline", "--no-audit", "--no-fund", "--package-lock=false"], { cwd: app, encoding: "utf8" });
+  const packed = npm("pack", dirname(fileURLToPath(import.meta.url)), "--json");
+  if (packed.error) return t.skip(`there is no npm: ${packed.error.message}`);
+  assert.equal(packed.status, 0, packed.stderr);
+  const [{ filename, files }] = JSON.parse(packed.stdout);
+  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "protocol.d.ts"]);
+  const installed = npm("install", join(app, filename));
+  assert.equal(installed.status, 0, installed.stderr);
+  writeFileSync(
+    join(app, "app.js"),
+    `import { connect } from "memkernel-client"; import { Link } from "memkernel-client/link";
+    const where = { workspace: ${JSON.stringify(workspace)}, binary: ${JSON.stringify(binary)} };
+    const client = await connect(where);
+    console.log((await client.search({ query: "deploy Thursdays", private: true })).results[0].snippet);
+    const link = new Link(where);
+    console.log(await link.attempt("a status", (c) => c.status()).then((s) => s.schema));`,
+  );
+  const ran = spawnSync(process.execPath, ["app.js"], { cwd: app, encoding: "utf8" });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /Thursdays[^]*memkernel\/status\/v1/);
+});
+
 // What providers say of 1,000 tokens of input, 700 of them from the cache.
 const bills = {
   anthropic: { input_tokens: 300, cache_creation_input_tokens: 0, cache_read_input_tokens: 700, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }, output_tokens: 9, server_tool_use: null, service_tier: "standard" },
