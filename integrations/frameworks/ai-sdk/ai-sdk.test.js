@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, streamText, tool, ToolLoopAgent, wrapLanguageModel } from "ai";
-import { binary, brain, judge, MODEL, modelServer, readPart, skip, TURNS, WINDOW, words, workspace } from "memkernel-framework-testing";
+import { billedAll, judge, MODEL, modelServer, readPart, skip, TURNS, WINDOW, words, workspace } from "memkernel-framework-testing";
 import { Kernel, memkernel, memoryTools } from "memkernel-ai-sdk";
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -35,11 +35,7 @@ for (const stream of [false, true])
     const same = await talk(modelOf(bare), { stream });
     assert.equal(messages.length, same.length); // the application's own history is whole
     judge(server, bare, options);
-    const bill = await kernel.attempt("usage", (c) => c.usage());
-    assert.equal(bill.total.calls, server.requests.length);
-    assert.equal(bill.total.compared_calls, server.requests.length);
-    const billed = server.requests.reduce((sum, r) => sum + Math.ceil(r.bytes / 4), 0);
-    assert.equal(bill.total.billed.input_tokens, billed);
+    await billedAll(kernel, server);
   });
 
 test("a daemon that is killed is joined anew, and one that is gone holds nobody up", { skip }, async (t) => {

@@ -268,3 +268,9 @@ export function judge(server, bare, options) {
   assert.ok(recalled.length > 0, "what memory says of the heron was not recalled");
   assert.ok(!bare.requests.some((r) => r.text.includes("pier nine")));
 }
+
+/** The kernel heard of every call's bill. A bill that can't be that of its prompt is ignored, as a small one here may be. */
+export async function billedAll(kernel, server) {
+  const { total } = await kernel.attempt("usage", (c) => c.usage());
+  assert.ok(total.compared_calls >= server.requests.length - 3, `${total.compared_calls} of ${server.requests.length} calls were billed`);
+}
