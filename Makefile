@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -98,6 +98,9 @@ bench-retrieval-quality: build ## the tables of doc/retrieval.md
 	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
 	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
+
+clients: ## make the clients' types anew from the daemon's own table of methods
+	$(GO) run -C internal/tools ./clients $(CURDIR)
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
 	$(GO) test -count=1 -v -run TestClients ./serve
