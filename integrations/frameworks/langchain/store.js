@@ -24,19 +24,18 @@ export class MemkernelStore extends BaseStore {
     this.#path = path;
   }
 
+  /** Reads see what was there before the batch. */
   async batch(operations) {
-    let held;
-    const state = async () => (held ??= await this.#read());
+    const puts = operations.filter((op) => "value" in op);
+    const entries = puts.length < operations.length ? await this.#read() : new Map();
     const results = [];
     for (const op of operations) {
-      if ("value" in op) {
-        await this.#put(op);
-        held = undefined;
-        results.push(undefined);
-      } else if ("key" in op) results.push(itemOf((await state()).get(nameOf(op.namespace, op.key))));
-      else if ("namespacePrefix" in op) results.push(await this.#search(op, await state()));
-      else results.push(namespaces(op, await state()));
+      if ("value" in op) results.push(undefined);
+      else if ("key" in op) results.push(itemOf(entries.get(nameOf(op.namespace, op.key))));
+      else if ("namespacePrefix" in op) results.push(await this.#search(op, entries));
+      else results.push(namespaces(op, entries));
     }
+    for (const op of new Map(puts.map((p) => [nameOf(p.namespace, p.key), p])).values()) await this.#put(op);
     return results;
   }
 
