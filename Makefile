@@ -58,7 +58,7 @@ e2e: ## real hosts with our plugins, on a fake model server; npm installs them (
 
 
 # MEMKERNEL_E2E_DIR keeps what npm installed here, too.
-test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (250 MB)
+test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (450 MB)
 	MEMKERNEL_FRAMEWORKS=1 $(GO) test -count=1 -v -timeout 40m -run TestFrameworks ./internal/e2e
 
 check: test ## formatting, vet, and what test does
