@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak test-mcp-inspector bench-retrieval-quality e2e test-frameworks clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -56,6 +56,10 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
 	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
 
+
+# MEMKERNEL_E2E_DIR keeps what npm installed here, too.
+test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (450 MB)
+	MEMKERNEL_FRAMEWORKS=1 $(GO) test -count=1 -v -timeout 40m -run TestFrameworks ./internal/e2e
 
 check: test ## formatting, vet, and what test does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }

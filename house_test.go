@@ -96,6 +96,7 @@ var arrows = map[string][]string{
 	"internal/store/internal/statedir": {"internal/atomicfile"},
 	"internal/store/memstore":          {"internal/store"},
 	"internal/suite":                   {"internal/atomicfile"},
+	"internal/tools/clients":           {".", "cachelayout", "serve"},
 	"internal/tools/fitgate":           {"internal/choice", "judge/relevance", "judge/turns", "retrieval", "transcript"},
 	"internal/tools/gen":               {},
 	"internal/tools/maskgen":           {},

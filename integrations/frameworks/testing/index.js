@@ -226,17 +226,22 @@ const responsesApi = {
 
 const geminiApi = {
   at: /:(generateContent|streamGenerateContent)/,
-  read: (r) =>
-    r.contents.map((m) => {
-      const results = m.parts.filter((p) => p.functionResponse).map((p) => ({ id: p.functionResponse.id ?? p.functionResponse.name, text: JSON.stringify(p.functionResponse.response) }));
+  // Calls and results may go without ids: then they are told by name and order.
+  read: (r) => {
+    const seen = {};
+    const id = (kind, f) => f.id ?? `${f.name}#${(seen[kind + f.name] = (seen[kind + f.name] ?? 0) + 1)}`;
+    return r.contents.map((m) => {
+      const results = m.parts.filter((p) => p.functionResponse).map((p) => ({ id: id("r", p.functionResponse), text: JSON.stringify(p.functionResponse.response) }));
       return {
         role: results.length ? "tool" : m.role === "model" ? "assistant" : "user",
+        whole: true,
         empty: m.parts.length === 0,
         text: m.parts.map((p) => p.text ?? "").join(""),
-        calls: m.parts.filter((p) => p.functionCall).map((p) => ({ id: p.functionCall.id ?? p.functionCall.name, name: p.functionCall.name })),
+        calls: m.parts.filter((p) => p.functionCall).map((p) => ({ id: id("c", p.functionCall), name: p.functionCall.name })),
         results,
       };
-    }),
+    });
+  },
   write: (a, input) => ({
     candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [...(a.text ? [{ text: a.text }] : []), ...(a.calls ?? []).map((c) => ({ functionCall: { id: c.id, name: c.name, args: c.args } }))] } }],
     usageMetadata: { promptTokenCount: input, candidatesTokenCount: 9, totalTokenCount: input + 9 },
