@@ -54,6 +54,29 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 }
 
 func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
+	d, err := examined(a.Counted(ctx, "examining"), a, f)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.WriteJSON(document.OfDoctor(d))
+	} else {
+		err = display.Doctor(a.Out, d, a.Style())
+	}
+	if err == nil && d.Count(health.Error) > 0 {
+		return fail.WithFindings(d.Faults())
+	}
+	return err
+}
+
+// Examined is what a doctor finds who asks nobody on the network.
+func Examined(ctx context.Context, a *cli.App) (*health.Report, error) {
+	return examined(ctx, a, &doctorFlags{})
+}
+
+// examined is what a doctor finds.
+func examined(ctx context.Context, a *cli.App, f *doctorFlags) (*health.Report, error) {
 	own := examine(a, f)
 	book, err := a.Book()
 	if err != nil {
@@ -67,22 +90,13 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	if err != nil {
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
-	d, err := kernel.Doctor(a.Counted(ctx, "examining"), a.Workspace, o, &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
-	a.ProgressDone()
+	d, err := kernel.Doctor(ctx, a.Workspace, o, &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.Findings = append(own.Findings, d.Findings...)
 	a.Findings(d.Findings)
-	if a.JSON {
-		err = a.WriteJSON(document.OfDoctor(d))
-	} else {
-		err = display.Doctor(a.Out, d, a.Style())
-	}
-	if err == nil && d.Count(health.Error) > 0 {
-		return fail.WithFindings(d.Faults())
-	}
-	return err
+	return d, nil
 }
 
 // examine looks at the configuration.

@@ -27,6 +27,9 @@ type gitPast struct {
 	end time.Time
 }
 
+// GitPast are the revisions of a workspace's files, for one look at them.
+func GitPast(workspace string) maintenance.Versions { return &gitPast{dir: workspace} }
+
 // read runs git so that nothing is written.
 func (g *gitPast) read(ctx context.Context, stdin string, args ...string) (string, error) {
 	if g.end.IsZero() {

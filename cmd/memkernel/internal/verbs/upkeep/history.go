@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
@@ -47,11 +48,6 @@ nothing.`,
 	return cmd
 }
 
-type historyJSON struct {
-	Schema string `json:"schema"`
-	*maintenance.History
-}
-
 func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
 	if len(args) != 1 {
 		return fail.Usagef("history: name one file, or one of its entries as FILE:LINE")
@@ -75,7 +71,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return hintHistory(err)
 	}
 	if a.JSON {
-		err = a.WriteJSON(historyJSON{"memkernel/history/v1", h})
+		err = a.WriteJSON(document.OfHistory(h))
 	} else {
 		err = display.History(a.Out, h, a.Style())
 	}
