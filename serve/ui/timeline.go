@@ -193,7 +193,7 @@ func (t *Timeline) mark(rows []row, from, to int) {
 			by[markCold] = append(by[markCold], Mark{i + 1, markCold, "the cache had expired", 0, 0})
 		}
 		if w.faults > 0 {
-			by[markFault] = append(by[markFault], Mark{i + 1, markFault, "", 0, 0})
+			by[markFault] = append(by[markFault], Mark{i + 1, markFault, w.fault, 0, 0})
 		}
 	}
 	for _, kind := range []string{markCut, markCompaction, markUnplanned, markFault, markCold} {

@@ -52,6 +52,7 @@ type row struct {
 	cold       bool
 	compaction bool // the host's own
 	faults     int
+	fault      string // the codes, in words
 	highWater  int
 	reason     string // why it was not planned, "" if it was
 	// predicted and billed are of the host's own prompt, 0 where nothing is recorded.
@@ -367,6 +368,13 @@ func (w *row) fill(plan *kernel.ContextPlan, steps *replay.Steps, n int) {
 	b := &plan.Layout.Bill
 	w.input, w.read, w.write, w.plain = b.Total(), b.ReadTokens, b.Write5mTokens+b.Write1hTokens, b.UncachedTokens
 	w.cost, w.cold, w.faults = b.CostUSD, plan.Layout.Cold, len(plan.Faults)
+	var codes []string
+	for i := range plan.Faults {
+		if code := strings.ReplaceAll(string(plan.Faults[i].Code), "_", " "); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	w.fault = strings.Join(codes, ", ")
 	w.output, w.answer = steps.Answer(n, w.input)
 	w.highWater = plan.Layout.Cut.Figures.HighWater
 	if c := plan.Layout.Made; c != nil {

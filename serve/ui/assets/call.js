@@ -47,7 +47,7 @@ export async function show(at, view, id, n) {
 // prompt lists the blocks, with a strip of them in proportion to their size.
 function prompt(doc, page) {
   const sum = doc.blocks.reduce((n, b) => n + b.tokens, 0) || 1;
-  const strip = h("div", { class: "strip", "aria-hidden": "true" }), list = h("ol", { class: "blocks" });
+  const strip = h("div", { class: "strip", "aria-hidden": "true" }), list = h("ol", { class: doc.blocks.length > 400 ? "blocks many" : "blocks" });
   const only = h("input", { type: "search", placeholder: "page, tool, path or words", "aria-label": "show only blocks with" });
   const rows = doc.blocks.map((b, i) => {
     const li = block(doc, b, i, page);
@@ -66,7 +66,7 @@ function prompt(doc, page) {
 function block(doc, b, i, page) {
   const name = b.tool ? [b.tool, b.path && h("span", { class: "path" }, b.path)] : [kinds[b.kind] || b.kind, b.path && h("span", { class: "path" }, b.path)];
   const open = h("details", {}, h("summary", {},
-    h("span", { class: "swatch c-" + b.region, title: regionNames[b.region] }), h("span", { class: "who" }, b.role), h("span", { class: "name" }, name, !b.tool && b.text && h("span", { class: "begin" }, b.text.slice(0, 90))),
+    h("span", { class: "swatch c-" + b.region, title: regionNames[b.region] }), h("span", { class: "who" }, b.kind === "tool_result" ? "result" : b.role), h("span", { class: "name" }, name, !b.path && b.text && h("span", { class: "begin" }, b.text.slice(0, 120))),
     b.change !== "same" && badge(b.change, b.change === "new" ? "good" : "warn"), b.pin !== "none" && b.pin && badge("pinned " + b.pin, "on"), b.level !== "full" && badge(b.level, "level"), h("span", { class: "n tokens" }, num(b.tokens))));
   open.addEventListener("toggle", () => {
     if (open.open && open.children.length === 1) open.append(inside(doc, b, page));
@@ -109,7 +109,7 @@ function waiting(doc, page) {
   if (!doc.deferred.length && !doc.faults.length) return null;
   return card("Waits, and faults",
     doc.faults.map((f) => h("p", { class: "bad" }, f.code.replaceAll("_", " "), f.detail && ": " + f.detail)),
-    doc.deferred.length > 0 && table(["page", "to", "#saves", "why"], doc.deferred.map((d) => [h("a", { href: page(d.page) }, d.page), d.to, num(d.saved_tokens), d.why.replaceAll("_", " ")]), { label: "what waits for a cut" }),
+    doc.deferred.length > 0 && table(["page", "to", "#saves", "why"], doc.deferred.map((d) => [h("a", { href: page(d.page), title: d.page }, nameOf(doc.blocks.find((b) => b.page === d.page) || {})), d.to, num(d.saved_tokens), d.why.replaceAll("_", " ")]), { label: "what waits for a cut" }),
     doc.deferred[0] && h("p", { class: "hint" }, "waits for " + doc.deferred[0].waits_for));
 }
 

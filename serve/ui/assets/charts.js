@@ -2,7 +2,7 @@
 import { h, fill, num, short, usd, colour, token } from "./lib.js";
 
 const uPlot = window.uPlot;
-const height = 190;
+const heights = { true: 250, false: 190 };
 
 // stack makes of series their sums from below, so that each can be drawn from the ground, the
 // tallest first.
@@ -23,8 +23,14 @@ function axes(money) {
   const base = { stroke: token("muted"), font: "11px system-ui, sans-serif", ticks: { show: false } };
   return [
     { ...base, grid: { show: false }, size: 26, values: (u, v) => v.map((n) => (Number.isInteger(n) ? num(n) : "")) },
-    { ...base, grid: { stroke: token("line"), width: 1 }, size: 52, values: (u, v) => v.map((n) => (money ? (n === 0 ? "$0" : "$" + (n >= 10 ? n.toFixed(0) : n.toFixed(n >= 1 ? 1 : 2))) : short(n))) },
+    { ...base, grid: { stroke: token("line"), width: 1 }, size: 52, values: (u, v) => v.map((n) => (money ? "$" + n.toFixed(decimals(v)) : short(n))) },
   ];
+}
+
+// decimals are those by which ticks of money can be told apart.
+function decimals(ticks) {
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  return step >= 1 ? 0 : Math.min(Math.ceil(-Math.log10(step) - 1e-9) + 1, 4);
 }
 
 // Plots holds the plots of a view: they share the cursor, and the stretch that is shown.
@@ -34,7 +40,7 @@ export class Plots {
     this.watcher = new ResizeObserver((list) => {
       for (const e of list) {
         const p = this.all.find((p) => p.box === e.target);
-        if (p?.u && e.contentRect.width > 0 && Math.abs(p.u.width - e.contentRect.width) > 1) p.u.setSize({ width: e.contentRect.width, height });
+        if (p?.u && e.contentRect.width > 0 && Math.abs(p.u.width - e.contentRect.width) > 1) p.u.setSize({ width: e.contentRect.width, height: heights[p.tall] });
       }
     });
     signal.addEventListener("abort", () => {
@@ -50,7 +56,7 @@ export class Plots {
     const key = h("ul", { class: "legend" }), rows = h("div"), at = h("output", { class: "at-call" });
     const details = h("details", { ontoggle: () => details.open && this.list(p) }, h("summary", {}, "as a table"), rows);
     const el = h("section", { class: "card chart" }, h("header", {}, h("h2", {}, title), controls, at), box, key, details);
-    const p = { el, box, key, rows, details, at, make, title };
+    const p = { el, box, key, rows, details, at, make, title, tall: this.all.length === 0 };
     box.addEventListener("keydown", (e) => this.press(p, e));
     this.all.push(p);
     this.watcher.observe(box);
@@ -84,7 +90,7 @@ export class Plots {
     p.u?.destroy();
     fill(p.box);
     const u = new uPlot({
-      width: Math.max(p.box.clientWidth, 200), height, padding: [14, 8, 0, 0], legend: { show: false }, series, axes: axes(what.money),
+      width: Math.max(p.box.clientWidth, 200), height: heights[p.tall], padding: [14, 8, 0, 0], legend: { show: false }, series, axes: axes(what.money),
       scales: { x: { time: false, range: () => [t.from, t.to + 1] }, y: { range: (u, min, max) => [0, Math.max(max * 1.06, 1e-6)] } },
       cursor: { sync: { key: this.key }, drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {
@@ -114,7 +120,7 @@ export class Plots {
     const t = this.timeline;
     if (i != null && i >= t.first.length) i = t.first.length - 1;
     const all = [...(p.what.stacked || []), ...(p.what.lines || [])], show = p.what.money ? usd : short;
-    fill(p.key, all.filter((s) => i != null || s.values.some((v) => v)).map((s) => h("li", {}, h("i", { style: { background: s.colour }, class: p.what.lines?.includes(s) ? "line" + (s.dash ? " dashed" : "") : "" }), s.label,
+    fill(p.key, all.filter((s) => i != null || s.values.some((v) => v)).map((s) => h("li", {}, h("i", { style: { background: s.colour, "--dash": s.colour }, class: p.what.lines?.includes(s) ? "line" + (s.dash ? " dashed" : "") : "" }), s.label,
       i != null && h("b", {}, s.values[i] == null ? "–" : show(s.values[i])))));
     p.at.textContent = i == null ? "" : t.count[i] > 1 ? `calls ${num(t.first[i])}–${num(t.first[i] + t.count[i] - 1)}` : `call ${num(t.first[i])}`;
   }

@@ -5,7 +5,7 @@ export async function show(at, view) {
   view.title("Economics");
   const [list, gain, stats] = await Promise.all([ask("sessions", {}, view.signal), ask("gain", {}, view.signal), ask("stats", {}, view.signal)]);
   const all = list.sessions.filter((s) => s.source === "transcript"), id = view.query.get("session") || all[0]?.id;
-  const room = h("div");
+  const room = h("div", { class: "rows" });
   fill(at, h("div", { class: "title" }, h("h1", {}, "Economics"), all.length > 0 && selector("session", id, all.slice(0, 200).map((s) => [s.id, s.name]), (v) => view.go("/economics?session=" + v))),
     room, saved(gain), billed(stats));
   if (!id) {
@@ -31,29 +31,43 @@ function policies(d) {
       short(p.t.input_tokens), num(p.t.cuts), num(p.t.cold_events), num(p.t.faults), num(p.t.overflows)]), { label: "all policies" }), h("p", { class: "hint" }, `${num(points[0]?.t.calls)} calls, window of ${num(points[0]?.r.context_window)} tokens; the bound is ${usd(points[0]?.r.bound.cost_usd)} of input.`))];
 }
 
+// nice are round numbers from one to another, about so many.
+function nice(from, to, n) {
+  const raw = (to - from) / n, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 2.5, 5, 10].find((f) => f * unit >= raw) || 10);
+  const out = [];
+  for (let v = Math.ceil(from / step) * step; v <= to + 1e-9; v += step) out.push(v);
+  return out;
+}
+
 // scatter draws policies by what they cost and what they show.
 function scatter(points) {
-  const w = 900, hgt = 340, l = 56, r = 150, t = 14, b = 40;
+  const w = 900, hgt = 360, l = 56, r = 130, t = 34, b = 44;
   const costs = points.map((p) => p.cost), shown = points.map((p) => p.shown);
-  const lo = Math.min(...costs) * 0.9, hi = Math.min(Math.max(...costs), 4 * Math.min(...costs)) * 1.05, down = Math.min(...shown) - 0.02, up = Math.min(Math.max(...shown) + 0.02, 1.01);
+  const lo = Math.min(...costs) * 0.85, hi = Math.min(Math.max(...costs), 4 * Math.min(...costs)) * 1.04, down = Math.max(Math.min(...shown) - 0.04, 0), up = 1.02;
   const x = (v) => l + ((Math.min(v, hi) - lo) / (hi - lo)) * (w - l - r), y = (v) => hgt - b - ((v - down) / (up - down)) * (hgt - t - b);
-  const ticks = (from, to, n) => Array.from({ length: n + 1 }, (_, i) => from + ((to - from) * i) / n);
   const text = (at, ...say) => h("text", { fill: token("muted"), "font-size": 12, ...at }, ...say);
   const front = points.filter((p) => p.frontier).sort((a, c) => a.cost - c.cost);
-  const placed = [];
-  const label = (p) => {
-    let at = y(p.shown) + 4;
-    while (placed.some((q) => Math.abs(q[0] - x(p.cost)) < 110 && Math.abs(q[1] - at) < 13)) at += 13;
-    placed.push([x(p.cost), at]);
-    return at;
+  const taken = points.map((p) => ({ x0: x(p.cost) - 6, x1: x(p.cost) + 6, y0: y(p.shown) - 6, y1: y(p.shown) + 6 }));
+  // place finds room for a name beside its point.
+  const place = (p) => {
+    const wide = p.name.length * 6.6, cx = x(p.cost), cy = y(p.shown);
+    const tries = [[10, 4, 0], [10, -8, 0], [10, 16, 0], [-10, 4, 1], [-10, -8, 1], [-10, 16, 1], [0, 22, 0.5], [0, -13, 0.5]];
+    for (const [dx, dy, back] of [...tries, tries[0]]) {
+      const box = { x0: cx + dx - back * wide, x1: cx + dx + (1 - back) * wide, y0: cy + dy - 10, y1: cy + dy + 3 };
+      if (taken.every((q) => q.x1 < box.x0 || q.x0 > box.x1 || q.y1 < box.y0 || q.y0 > box.y1) || [dx, dy] === tries[0]) {
+        taken.push(box);
+        return { x: box.x0, y: cy + dy };
+      }
+    }
+    return { x: cx + 10, y: cy + 4 };
   };
   return h("svg", { viewBox: `0 0 ${w} ${hgt}`, role: "img", "aria-label": "cost against references shown, by policy; the table below has the figures", class: "scatter" },
-    ticks(down, up, 4).map((v) => [h("line", { x1: l, x2: w - r, y1: y(v), y2: y(v), stroke: token("line") }), text({ x: l - 8, y: y(v) + 4, "text-anchor": "end" }, percent(v))]),
-    ticks(lo, hi, 5).map((v) => text({ x: x(v), y: hgt - b + 18, "text-anchor": "middle" }, usd(v))),
-    text({ x: l, y: hgt - 6 }, "whole bill"), text({ x: 4, y: t - 2 }, "references shown"),
+    nice(down, 1, 5).map((v) => [h("line", { x1: l, x2: w - 20, y1: y(v), y2: y(v), stroke: token("line") }), text({ x: l - 8, y: y(v) + 4, "text-anchor": "end" }, percent(v))]),
+    nice(lo, hi, 6).map((v) => text({ x: x(v), y: hgt - b + 18, "text-anchor": "middle" }, "$" + (v < 10 && v % 1 ? v.toFixed(2) : v.toFixed(0)))),
+    text({ x: w - 20, y: hgt - 8, "text-anchor": "end" }, "whole bill →"), text({ x: 4, y: 16 }, "↑ references shown"),
     h("path", { d: front.map((p, i) => (i ? "L" : "M") + x(p.cost) + " " + y(p.shown)).join(""), fill: "none", stroke: token("accent"), "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
-    points.map((p) => [h("circle", { cx: x(p.cost), cy: y(p.shown), r: p.name === "memkernel" ? 7 : 5, fill: p.name === "memkernel" ? colour("carry") : p.name === "append-late" ? colour("write") : token("muted"), stroke: token("card"), "stroke-width": 1.5 }, h("title", { svg: true }, `${p.name}: ${usd(p.cost)}, ${percent(p.shown)}`)),
-      h("text", { x: x(p.cost) + 10, y: label(p), "font-size": 12, fill: token("ink"), "font-weight": p.name === "memkernel" ? 600 : 400 }, p.name)]));
+    [...points].sort((a, c) => (a.name === "memkernel") - (c.name === "memkernel")).map((p) => h("circle", { cx: x(p.cost), cy: y(p.shown), r: p.name === "memkernel" ? 7 : 5, fill: p.name === "memkernel" ? colour("carry") : p.name === "append-late" ? colour("write") : token("muted"), stroke: token("card"), "stroke-width": 1.5 }, h("title", { svg: true }, `${p.name}: ${usd(p.cost)}, ${percent(p.shown)}`))),
+    [...points].sort((a, c) => (c.name === "memkernel") - (a.name === "memkernel")).map((p) => h("text", { ...place(p), "font-size": 12, fill: token("ink"), "font-weight": p.name === "memkernel" ? 600 : 400 }, p.name)));
 }
 
 function saved(g) {

@@ -21,12 +21,12 @@ const row = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, valu
 
 function index(st) {
   const m = st.memory, i = m.index;
-  return card("Index", h("dl", { class: "facts" }, row("state", badge(i.state, i.state === "ok" ? "good" : "warn"), i.detail && " " + i.detail), row("kept in", h("code", {}, i.path), ` (${i.backend})`), row("files, chunks", `${num(i.files)}, ${num(i.chunks)}`), row("text, file", `${bytes(i.text_bytes)}, ${bytes(i.file_bytes)}`),
+  return card("Index", h("dl", { class: "facts wide" }, row("state", badge(i.state, i.state === "ok" ? "good" : "warn"), i.detail && " " + i.detail), row("kept in", h("code", {}, i.path), ` (${i.backend})`), row("files, chunks", `${num(i.files)}, ${num(i.chunks)}`), row("text, file", `${bytes(i.text_bytes)}, ${bytes(i.file_bytes)}`),
     row("behind by", i.behind ? `${num(i.lag.files)} files, ${bytes(i.lag.bytes)}` : "nothing"), row("vectors", i.model ? `${num(i.vectors)} by ${i.model}` : "none"), row("last brought up to date", m.sync.last ? [when(m.sync.last.time), " by ", m.sync.last.reason.replaceAll("_", " ")] : "–")));
 }
 
 function providers(st) {
-  return card("Providers", h("dl", { class: "facts" }, row("vectors", st.memory.embedder || "nobody: search is by words"), row("past sessions", st.memory.sessions.enabled ? `${num(st.memory.sessions.sessions)} can be searched` : "are not searched")),
+  return card("Providers", h("dl", { class: "facts wide" }, row("vectors", st.memory.embedder || "nobody: search is by words"), row("past sessions", st.memory.sessions.enabled ? `${num(st.memory.sessions.sessions)} can be searched` : "are not searched")),
     st.summary_models.length > 0 && table(["model", "state", "#failures", "answered"], st.summary_models.map((m) => [m.model, m.reason || "ok", num(m.failures), when(m.answered)]), { label: "models" }));
 }
 

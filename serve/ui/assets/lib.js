@@ -80,6 +80,9 @@ export function usd(v) {
   return (v < 0 ? "−" : "") + "$" + Math.abs(v).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
+// cents writes what one call costs, so that a column of them lines up.
+export const cents = (v) => (v === null || v === undefined ? "–" : (v < 0 ? "−" : "") + "$" + Math.abs(v).toFixed(4));
+
 export function percent(v, signed) {
   if (v === null || v === undefined || !isFinite(v)) return "–";
   const p = Math.abs(v * 100);

@@ -6,7 +6,7 @@ const parts = { files: "Files", search: "Search", audit: "Audit", nights: "Night
 
 export async function show(at, view, part) {
   view.title("Memory");
-  const room = h("div");
+  const room = h("div", { class: "rows" });
   fill(at, h("div", { class: "title" }, h("h1", {}, "Memory"), h("div", { class: "tabs links", role: "navigation", "aria-label": "Memory" }, Object.entries(parts).map(([k, v]) => h("a", { href: k === "files" ? "/memory" : "/memory/" + k, "aria-current": k === part ? "page" : null }, v)))), room);
   await ({ files, search, audit, nights }[part] || files)(room, view);
 }
@@ -35,9 +35,9 @@ function entries(file, view) {
     if (t !== trail) out.push(h("h3", {}, t));
     trail = t;
     const more = h("div", { class: "more" });
-    out.push(h("div", { class: "entry" + (e.state ? " s-" + e.state : "") }, h("span", { class: "n line" }, num(e.line)), h("div", {}, h("p", { class: "said" }, e.text),
-      h("p", { class: "meta" }, e.date && h("span", {}, e.date), e.tags.map((t) => badge(t, "tag")), e.state && badge(e.state, "warn"), e.from.map((r) => h("span", {}, "from ", h("code", {}, r))), e.supersedes.map((r) => h("span", {}, "supersedes ", h("code", {}, r))),
-        h("button", { type: "button", class: "quiet", onclick: () => why(more, file.path, e.line, view) }, "why"), h("button", { type: "button", class: "quiet", onclick: () => past(() => more, file.path, e.line, view) }, "history")), more)));
+    const meta = [e.date && !e.text.includes(e.date) && h("span", {}, e.date), e.tags.map((t) => badge(t, "tag")), e.state && badge(e.state, "warn"), e.from.map((r) => h("span", {}, "from ", h("code", {}, r))), e.supersedes.map((r) => h("span", {}, "supersedes ", h("code", {}, r)))].flat().filter(Boolean);
+    out.push(h("div", { class: "entry" + (e.state ? " s-" + e.state : "") }, h("span", { class: "n line" }, num(e.line)), h("div", {}, h("p", { class: "said" }, e.text.replace(/^[-*] /, "")), meta.length > 0 && h("p", { class: "meta" }, meta)),
+      h("div", { class: "acts" }, h("button", { type: "button", class: "quiet", "aria-label": "why line " + e.line, onclick: () => why(more, file.path, e.line, view) }, "why"), h("button", { type: "button", class: "quiet", "aria-label": "history of line " + e.line, onclick: () => past(() => more, file.path, e.line, view) }, "history")), more));
   }
   return h("div", { class: "entries" }, out);
 }
@@ -73,7 +73,7 @@ function diff(text) {
 
 async function search(at, view) {
   const input = h("input", { type: "search", name: "q", value: view.query.get("q") || "", placeholder: "when do we deploy", "aria-label": "What memory has on" });
-  const found = h("div", { role: "status" });
+  const found = h("div", { role: "status", class: "rows" });
   const form = h("form", { class: "ask", onsubmit: (e) => {
     e.preventDefault();
     view.go("/memory/search?q=" + encodeURIComponent(input.value));
@@ -83,20 +83,21 @@ async function search(at, view) {
   if (q) await tryTo(found, view, async () => hits(await ask("search", { q, n: 12 }, view.signal)));
 }
 
-const signals = { lexical: "words", keyword: "words", vector: "meaning", recency: "age", decay: "age", trail: "headings", title: "title", diversity: "diversity", rerank: "rank" };
-
 function hits(d) {
-  const way = [["asked", d.query], ["searched by", d.mode], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail], d.also_asked?.length && ["also asked", d.also_asked.map((a) => a.term || a.word || a.text || JSON.stringify(a)).join(", ")], d.behind && ["index is behind by", num(d.behind.files) + " files"], ["packed", num(d.results.length) + " places"], d.weak && ["", "likely beside the question"]].filter(Boolean);
-  return [card("The question's way", h("dl", { class: "facts" }, way.map(([k, v]) => row(k, v)))),
-    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("code", {}, r.citation), r.trail?.length > 0 && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : ""), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
-      h("pre", { class: "text", tabindex: "0" }, r.snippet),
-      h("dl", { class: "signals", "aria-label": "signals" }, flat(r.parts).map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, h("span", { class: "meter" }, h("i", { style: { width: Math.min(Math.abs(v), 1) * 100 + "%" } })), v.toFixed(3))))))),
+  const way = [["asked", d.query], d.also_asked?.length && ["also asked, as memory spells it", d.also_asked.map((a) => `${a.typed}: ${a.asked.join(", ")}`).join("; ")], ["signals", d.mode === "hybrid" ? "words and meaning" : d.mode === "vector" ? "meaning" : "words"],
+    ["fused", d.mode === "hybrid" ? "the weighted mean of both, by age" : "one signal alone, by age"], ["diversity", d.results.some((r) => r.parts.similarity) ? "what repeats a hit above comes later" : "nothing repeats"], ["packed", `${num(d.results.length)} places`], ["came to", d.reason.toLowerCase().replaceAll("_", " ")], d.detail && ["detail", d.detail],
+    d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
+  return [card("The question's way", h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v)))),
+    ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: "/memory?path=" + encodeURIComponent(r.path) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
+      h("pre", { class: "text", tabindex: "0" }, r.snippet), signals(r.parts))),
     !d.results.length && empty("Nothing was found.", d.detail)];
 }
 
-// flat are the numbers of an object, with the names that lead to them.
-function flat(o, before = "") {
-  return Object.entries(o || {}).flatMap(([k, v]) => (typeof v === "number" ? [[before + (signals[k] || k.replaceAll("_", " ")), v]] : v && typeof v === "object" && !Array.isArray(v) ? flat(v, before + k.replaceAll("_", " ") + " ") : []));
+function signals(p) {
+  const one = (name, value, of, more) => h("div", {}, h("dt", {}, name), h("dd", {}, of && h("span", { class: "meter", "aria-hidden": "true" }, h("i", { style: { width: Math.min(Math.max(value, 0), 1) * 100 + "%" } })), typeof value === "number" ? value.toFixed(3) : value, more && h("span", { class: "hint" }, more)));
+  return h("dl", { class: "signals", "aria-label": "signals" },
+    one("words", p.keyword, true, p.keyword_rank ? "rank " + p.keyword_rank : "not found"), one("meaning", p.vector, true, p.vector_rank ? "rank " + p.vector_rank : "not found"), one("merged", p.merged, true),
+    one("age", p.decay, true, p.age_days ? "× for " + num(Math.round(p.age_days)) + " days" : "× does not age"), p.similarity ? one("like a hit above", p.similarity, true) : null, one("by score alone", "rank " + p.rank));
 }
 
 const severity = { error: "poor", warning: "warn", warn: "warn", note: "", ok: "good" };

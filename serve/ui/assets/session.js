@@ -1,5 +1,5 @@
 // One session: all its calls, what stood in their prompts, what was billed, what it cost.
-import { h, fill, ask, watch, tiles, tile, badge, num, short, usd, percent, when, table, card, colour, regionNames, kindNames, cacheNames, selector, tabs } from "./lib.js";
+import { h, fill, ask, watch, tiles, tile, badge, num, short, usd, cents, percent, when, table, card, colour, regionNames, kindNames, cacheNames, selector, tabs } from "./lib.js";
 import { Plots } from "./charts.js";
 
 const settings = ["window", "economy", "resolver", "model"];
@@ -9,7 +9,7 @@ export async function show(at, view, id) {
   const asked = { session: id, ...plan };
   let doc = await ask("session", asked, view.signal);
   view.title(doc.name);
-  const head = h("div"), trail = h("div", { class: "marks" });
+  const head = h("div", { class: "rows" }), trail = h("div", { class: "marks" });
   let stretch = [Number(view.query.get("from")) || 0, Number(view.query.get("to")) || 0];
   const address = (more) => {
     const q = new URLSearchParams({ ...plan, ...(stretch[1] ? { from: stretch[0], to: stretch[1] } : {}), ...more });
@@ -85,7 +85,7 @@ export async function show(at, view, id) {
   }
   const reset = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => plots.zoom(0, 0) });
   drawHead();
-  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "hint" }, "Drag over a plot to look closer, click to open a call. ▼ a cut, ◆ the host's own compaction, ● a cold cache."), reset),
+  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer, click to open a call."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
     h("div", { class: "charts" }, holds.el, bills.el, costs.el, each.el), h("div", { class: "two" }, card("What happened", trail), calls.el),
     card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, doc.command)));
   requestAnimationFrame(load);
@@ -169,7 +169,7 @@ function callList(view, asked, address) {
     if (!c) return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, num(i + 1)), h("td", { colspan: head.length - 1, class: "hint" }, "…"));
     const marks = [c.cut && badge("cut: " + c.cut, "cut"), c.host_compaction && badge("host compaction", "warn"), c.cold && !c.cut && badge("cold", "cold"), c.faults > 0 && badge(num(c.faults) + " faults", "poor"), c.unplanned && badge(c.unplanned, "poor")];
     return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, h("a", { href: address(c.call) }, num(c.call))), h("td", {}, when(c.time)),
-      [c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.uncached_tokens].map((v) => h("td", { class: "n" }, num(v))), [c.cost_usd, c.running_usd, c.without_usd].map((v) => h("td", { class: "n" }, v == null ? "–" : usd(v))), h("td", {}, marks));
+      [c.input_tokens, c.cache_read_tokens, c.cache_write_tokens, c.uncached_tokens].map((v) => h("td", { class: "n" }, num(v))), h("td", { class: "n" }, cents(c.cost_usd)), [c.running_usd, c.without_usd].map((v) => h("td", { class: "n" }, v == null ? "–" : "$" + v.toFixed(2))), h("td", {}, marks));
   }
   box.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(box);
