@@ -40,9 +40,10 @@ var arrows = map[string][]string{
 
 	"budget": {},
 
-	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "internal/display", "internal/nearest"},
+	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "cmd/memkernel/internal/verbs/window", "internal/display", "internal/nearest"},
 	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/nearest", "internal/progress", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/health", "sessions", "transcript"},
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
+	"cmd/memkernel/internal/git":           {"cmd/memkernel/internal/fail", "kernel/maintenance"},
 	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/store", "kernel", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document", "internal/nearest", "replay/economics"},
 	"cmd/memkernel/internal/verbs/hosts":   {"checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/settings", "internal/store", "kernel", "kernel/indexing", "markdownstore", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/tools"},
@@ -51,7 +52,9 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "kernel/fault", "kernel/outline", "pagevm/paging", "retrieval/foreign", "transcript"},
 	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "serve/hook", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/billing", "kernel/health", "kernel/retention", "kernel/status", "pagevm/journal"},
-	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/health", "kernel/maintenance", "markdownstore"},
+	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/health", "kernel/maintenance", "markdownstore"},
+
+	"cmd/memkernel/internal/verbs/window": {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "internal/config", "kernel/health", "kernel/maintenance", "pagevm/mask", "serve/install", "serve/ui"},
 
 	"embed":           {"embed/static", "internal/endpoint", "internal/store"},
 	"embed/embedtest": {"embed"},
@@ -79,7 +82,7 @@ var arrows = map[string][]string{
 	"internal/crashtest":               {"internal/atomicfile", "internal/suite"},
 	"internal/dates":                   {},
 	"internal/display":                 {"cachelayout", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/indexing", "kernel/maintenance", "kernel/outline", "kernel/retention", "kernel/status", "pagevm", "pagevm/paging", "replay", "replay/economics", "retrieval", "serve/meter", "transcript"},
-	"internal/document":                {"cachelayout", "index", "kernel", "kernel/billing", "kernel/content", "kernel/health", "kernel/indexing", "kernel/retention", "kernel/status", "markdownstore", "pagevm", "retrieval", "transcript"},
+	"internal/document":                {"cachelayout", "index", "kernel", "kernel/billing", "kernel/content", "kernel/health", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":                     {},
 	"internal/endpoint":                {},
 	"internal/escapes":                 {},
@@ -103,6 +106,7 @@ var arrows = map[string][]string{
 	"internal/tools/release":           {},
 	"internal/tools/searchhash":        {"index", "judge/relevance", "retrieval"},
 	"internal/tools/size":              {},
+	"internal/tools/window":            {},
 	"internal/visible":                 {},
 
 	"judge/golden":    {"judge/relevance", "retrieval"},
@@ -166,6 +170,7 @@ var arrows = map[string][]string{
 	"serve/mcp":     {"index/watch", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":   {".", "cachelayout", "internal/store", "kernel/outline", "replay", "serve/proxy"},
 	"serve/proxy":   {".", "budget", "kernel", "kernel/fault", "transcript"},
+	"serve/ui":      {".", "cachelayout", "consolidation", "internal/document", "internal/store", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/tools":   {"index", "kernel", "kernel/content", "kernel/status", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -66,7 +67,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: &gitPast{dir: a.Workspace}})
+	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: git.Past(a.Workspace)})
 	if err != nil {
 		return hintHistory(err)
 	}

@@ -16,9 +16,8 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/state"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/upkeep"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/maintenance"
@@ -131,8 +130,8 @@ func options(ctx context.Context, a *cli.App, u *uiFlags) (*ui.Options, func(), 
 	}
 	return &ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Write: u.write,
 		Transcripts: func() []string { return transcripts(a, u) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(), Masker: masker,
-		Past:   func() maintenance.Versions { return upkeep.GitPast(a.Workspace) },
-		Doctor: func(ctx context.Context) (*health.Report, error) { return state.Examined(ctx, a) },
+		Past:   func() maintenance.Versions { return git.Past(a.Workspace) },
+		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands}, closeAll, nil
 }
 
