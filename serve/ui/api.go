@@ -165,7 +165,7 @@ type Head struct {
 	Window  int       `json:"context_window"`
 	Input   int       `json:"input_tokens"`
 	Regions []Region  `json:"regions"`
-	Time    time.Time `json:"time"`
+	Time    time.Time `json:"time,omitzero"`
 	// HighWater is the size at which a cut is made, 0 if that is not known; ToCut is how far
 	// it is.
 	HighWater int `json:"high_water_tokens"`
@@ -570,7 +570,7 @@ func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
 		out.Figures = &rows[0]
 	}
 	answer := t.steps.Messages()[t.steps.End(n)]
-	out.Answer = clip(o.mask(messageText(&answer)), 4*blockText)
+	out.Answer = o.begin(messageText(&answer), 4*blockText)
 	return out, nil
 }
 
@@ -861,8 +861,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	}
 	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}, Cited: []Citation{}}
 	add := func(l pagevm.Level, text string) {
-		text = o.mask(text)
-		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: clip(text, levelText)})
+		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
 	}
 	add(pagevm.Full, c.Text)
 	if p := c.Page; p != nil {
@@ -895,7 +894,7 @@ func (t *track) cited(o *Options, p *Page) []Citation {
 				by = "path"
 			}
 			if by != "" {
-				out = append(out, Citation{Call: n + 1, By: by, Text: clip(o.mask(text), 200)})
+				out = append(out, Citation{Call: n + 1, By: by, Text: o.begin(text, 200)})
 				break
 			}
 		}

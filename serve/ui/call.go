@@ -208,13 +208,15 @@ func blocks(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stag
 		first := len(out)
 		for j := range msg.Parts {
 			row := m.match(msg, j)
-			text := o.mask(partText(&msg.Parts[j]))
+			text := partText(&msg.Parts[j])
 			if k := len(out) - 1; k >= first && row != nil && out[k].Page == row.ID {
 				out[k].Bytes += len(text) + 1
-				out[k].Text = clip(out[k].Text+"\n"+text, blockText)
+				if len(out[k].Text) < blockText {
+					out[k].Text = clip(out[k].Text+"\n"+o.begin(text, blockText), blockText)
+				}
 				continue
 			}
-			b := Block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: clip(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
+			b := Block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
 			if i == newest {
 				b.Region = outline.RegionNewest
 			}

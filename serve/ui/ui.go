@@ -78,6 +78,15 @@ func (o *Options) settle() {
 // mask takes secrets out of a text.
 func (o *Options) mask(s string) string { return o.Masker.Text(s) }
 
+// begin is how a text begins, secrets taken out. What lies far behind the end is not looked
+// at: a text may have many megabytes.
+func (o *Options) begin(s string, most int) string {
+	return clip(o.mask(clip(s, most+longestSecret)), most)
+}
+
+// longestSecret is longer than a private key is.
+const longestSecret = 16 << 10
+
 // Server is a window that is open.
 type Server struct {
 	o        Options
