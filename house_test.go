@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/billing", "kernel/health", "kernel/retention", "kernel/status", "pagevm/journal"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/health", "kernel/maintenance", "markdownstore"},
 
-	"cmd/memkernel/internal/verbs/window": {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "internal/config", "kernel/health", "kernel/maintenance", "pagevm/mask", "serve/install", "serve/ui"},
+	"cmd/memkernel/internal/verbs/window": {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "internal/atomicfile", "internal/config", "internal/store", "kernel/billing", "kernel/health", "kernel/maintenance", "pagevm/mask", "serve/install", "serve/ui"},
 
 	"embed":           {"embed/static", "internal/endpoint", "internal/store"},
 	"embed/embedtest": {"embed"},
@@ -170,7 +170,7 @@ var arrows = map[string][]string{
 	"serve/mcp":     {"index/watch", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":   {".", "cachelayout", "internal/store", "kernel/outline", "replay", "serve/proxy"},
 	"serve/proxy":   {".", "budget", "kernel", "kernel/fault", "transcript"},
-	"serve/ui":      {".", "cachelayout", "consolidation", "internal/document", "internal/store", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
+	"serve/ui":      {".", "cachelayout", "consolidation", "internal/display", "internal/document", "internal/store", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/tools":   {"index", "kernel", "kernel/content", "kernel/status", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},

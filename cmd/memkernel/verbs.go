@@ -60,7 +60,8 @@ var groups = []group{
 	{"context", "Context (what a model call contains, and costs)", []row{
 		{"plan --transcript FILE", "plan one model call of a session, and explain it", plan.Plan, words("explain prompt context build assemble")},
 		{"compact", "make room in a session now, or before its host does", session.Compact, words("compress shrink summarize summarise trim cut truncate")},
-		{"stats", "print what was billed, what was planned, and what cuts saved", state.Stats, words("usage cost costs bill billing report metrics")},
+		{"stats", "print what was billed, what was planned, and what cuts saved", state.Stats, words("usage cost costs bill billing metrics")},
+		{"report --html FILE", "write a session into one page, secrets masked", window.Report, words("html export page bug")},
 		{"prices [MODEL...]", "list the price book, or convert a public catalogue", about.Prices, words("models pricing price")},
 	}},
 	{"upkeep", "Upkeep (memory and its files in order)", []row{

@@ -378,8 +378,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := s.o.Now()
-	out := &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor}}
+	out := s.row(f)
 	if t == nil {
 		rows, err := s.keptRows(r.Context(), f)
 		if err != nil {
@@ -398,6 +397,12 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 		out.Command = "memkernel stats --session " + f.key
 		return out, nil
 	}
+	return s.document(f, t), nil
+}
+
+// document is a session that is planned, or is being planned.
+func (s *Server) document(f found, t *track) *Session {
+	out := s.row(f)
 	out.Head = t.head()
 	out.Head.Error = s.o.mask(out.Head.Error)
 	t.mu.Lock()
@@ -406,7 +411,12 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
 	out.Plan = PlanSetting{t.plan.Window, t.plan.Model, string(t.plan.Economy), t.plan.Resolver}
 	out.Command = t.command()
-	return out, nil
+	return out
+}
+
+// row begins the document of a session.
+func (s *Server) row(f found) *Session {
+	return &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: s.o.Now().Sub(f.modified) < liveFor}}
 }
 
 // command is what prints the same figures in a terminal.
