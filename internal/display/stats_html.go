@@ -24,6 +24,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:8px;pa
 table{border-collapse:collapse;width:100%}
 th,td{padding:4px 14px 4px 0;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child,td:first-child,.left{text-align:left}
+td:first-child{max-width:18em;overflow:hidden;text-overflow:ellipsis}
 th:last-child,td:last-child{padding-right:0}tr:last-child td{border-bottom:0}
 th{color:var(--soft);font-weight:500;font-size:11.5px}
 svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:11px}

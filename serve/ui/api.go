@@ -255,6 +255,13 @@ func (d *Today) add(t *track, now time.Time, where *time.Location) {
 func (t *track) head() *Head {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.steps == nil {
+		h := &Head{Regions: []Region{}, Done: t.done}
+		if t.err != nil {
+			h.Error = t.err.Error()
+		}
+		return h
+	}
 	rows := t.rows[:t.total]
 	h := &Head{Model: t.steps.Model(), Calls: len(t.rows), Planned: len(rows), Done: t.done, Window: t.steps.Window(), Regions: []Region{}}
 	if t.err != nil {
@@ -407,8 +414,9 @@ func (s *Server) document(f found, t *track) *Session {
 	out.Head.Error = s.o.mask(out.Head.Error)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	recorded := t.recorded
-	out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
+	if recorded := t.recorded; t.steps != nil {
+		out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
+	}
 	out.Plan = PlanSetting{t.plan.Window, t.plan.Model, string(t.plan.Economy), t.plan.Resolver}
 	out.Command = t.command()
 	return out
@@ -505,9 +513,9 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	var out *Timeline
 	f, err := s.rowsOf(r, func(rows []row, all int, t *track) {
 		out = timeline(rows, all, from, to, points)
-		if t != nil {
+		if t != nil && t.steps != nil {
 			out.Window = t.steps.Window()
-		} else {
+		} else if t == nil {
 			out.Regions, out.Kinds = []Series{}, []Series{} // nobody wrote them down
 		}
 	})
@@ -598,6 +606,9 @@ func messageText(m *memkernel.Message) string {
 func (t *track) unplanned(n int, err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.steps == nil {
+		return err
+	}
 	if n >= 0 && n < t.steps.Len() {
 		if _, one := t.steps.Unplanned(n, err); one && !errors.Is(err, errNotYet) {
 			return mistakef("call %d can't be planned: %s", n+1, err)
@@ -965,6 +976,9 @@ func (t *track) replay(ctx context.Context, policies []string) (*replay.Document
 	t.mu.Lock()
 	session := t.session
 	t.mu.Unlock()
+	if session == nil {
+		return nil, errNotYet
+	}
 	doc := replay.NewDocument(session, t.options().View, t.book)
 	for _, name := range policies {
 		scratch, err := os.MkdirTemp(t.dir, "replay-")

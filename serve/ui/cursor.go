@@ -67,6 +67,9 @@ func (t *track) stand(ctx context.Context, n int) error {
 		}
 	}
 	t.mu.Unlock()
+	if steps == nil {
+		return errNotYet
+	}
 	if n >= steps.Len() || n < 0 {
 		return fmt.Errorf("the session has %d calls, there is no call %d", steps.Len(), n+1)
 	}
@@ -113,10 +116,13 @@ func (t *track) fork(ctx context.Context, n int, change func(*kernel.PlanRequest
 		return nil, err
 	}
 	var err error
-	if f.kernel, err = openScratch(ctx, f.dir, t.steps); err != nil {
+	t.mu.Lock()
+	steps := t.steps
+	t.mu.Unlock()
+	if f.kernel, err = openScratch(ctx, f.dir, steps); err != nil {
 		return nil, err
 	}
-	req := t.steps.Request(n)
+	req := steps.Request(n)
 	req.Table, req.Deferred = true, true
 	if change != nil {
 		change(&req)

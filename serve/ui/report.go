@@ -22,6 +22,12 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 		}
 		return display.Thousands(*n)
 	},
+	"cents": func(v *float64) string {
+		if v == nil {
+			return "–"
+		}
+		return fmt.Sprintf("$%.4f", *v)
+	},
 	"usd": func(v *float64) string {
 		switch {
 		case v == nil:

@@ -131,10 +131,6 @@ func newTrack(path string, plan Plan, book *cachelayout.Book) (*track, error) {
 		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
 	}
 	t := &track{path: path, plan: plan, book: book, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
-	if err := t.load(); err != nil {
-		os.RemoveAll(dir)
-		return nil, err
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
@@ -166,19 +162,23 @@ func (t *track) load() error {
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.path, err)
 	}
-	segments, err := t.segments(st.Size())
-	if err != nil {
-		return err
-	}
-	report := predict.Run(segments, &predict.Options{Book: t.book, Model: steps.Model()})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.steps != nil && (steps.Model() != t.steps.Model() || steps.FixedTokens() != t.steps.FixedTokens() || steps.Len() < len(t.rows)) {
-		t.rows, t.lives, t.snaps = nil, map[string][]stage{}, nil // another session by now
+		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
 	}
-	t.session, t.steps, t.total, t.done, t.late = session, steps, steps.Len(), false, false
+	t.session, t.steps, t.err, t.done, t.late = session, steps, nil, false, false
 	t.recorded, t.size, t.modified = replay.Bill(session, t.book), st.Size(), st.ModTime()
-	t.join(report)
+	old := t.rows[:t.total]
+	t.rows = make([]row, 0, steps.Len())
+	for n := range steps.Len() {
+		w := row{time: steps.Time(n), index: steps.Index(n), compaction: steps.AfterCompaction(n)}
+		if n < len(old) {
+			w = old[n]
+		}
+		t.rows = append(t.rows, w)
+	}
+	t.total = len(old)
 	t.tell()
 	return nil
 }
@@ -201,27 +201,35 @@ func (t *track) options() replay.Options {
 	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
 }
 
-// join puts what was recorded beside the calls; rows that are still to come get it too.
-func (t *track) join(r *predict.Report) {
+// mostPredicted is how many calls a session may have whose bills are predicted: that takes
+// time that grows with their square.
+const mostPredicted = 5000
+
+// predict puts what the host was billed beside the calls, and what was predicted of it.
+func (t *track) predict() error {
+	if len(t.rows) > mostPredicted {
+		return nil
+	}
+	segments, err := t.segments(t.size)
+	if err != nil {
+		return err
+	}
+	r := predict.Run(segments, &predict.Options{Book: t.book, Model: t.steps.Model()})
 	by := make(map[string]*predict.Call, len(r.Calls))
 	for i := range r.Calls {
 		by[r.Calls[i].Key] = &r.Calls[i]
 	}
 	msgs := t.steps.Messages()
-	old := t.rows
-	t.rows = make([]row, 0, t.total)
-	for n := range t.total {
-		w := row{time: t.steps.Time(n), index: t.steps.Index(n), compaction: t.steps.AfterCompaction(n)}
-		if n < len(old) {
-			w = old[n]
-		}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n := range t.rows {
 		if c := by[msgs[t.steps.End(n)].Key]; c != nil {
+			w := &t.rows[n]
 			w.predicted, w.billed, w.billedCold, w.verdict = c.Predicted.Total, c.Recorded.Total, c.RecordedCold, string(c.Verdict)
 			w.compaction = w.compaction || c.Compacted
 		}
-		t.rows = append(t.rows, w)
 	}
-	t.total = len(old)
+	return nil
 }
 
 // tell wakes up who waits for news; the lock is held.
@@ -257,11 +265,16 @@ func (t *track) follow(ctx context.Context) {
 		}
 	}()
 	for ctx.Err() == nil {
+		var err error
+		if st, missing := os.Stat(t.path); t.steps == nil || missing == nil && (st.Size() != t.size || !st.ModTime().Equal(t.modified)) {
+			err = t.load()
+		}
 		t.mu.Lock()
 		begin, complete := t.total, t.done
 		t.mu.Unlock()
-		if !complete {
-			var err error
+		if err != nil {
+			t.fail(err)
+		} else if !complete {
 			if begin == 0 && k != nil {
 				k.Close()
 				k = nil
@@ -272,6 +285,9 @@ func (t *track) follow(ctx context.Context) {
 			}
 			if err == nil {
 				err = t.walk(ctx, k, main)
+			}
+			if err == nil {
+				err = t.predict()
 			}
 			if err == nil {
 				err = t.append(ctx)
@@ -289,15 +305,16 @@ func (t *track) follow(ctx context.Context) {
 			return
 		case <-time.After(idle):
 		}
-		if st, err := os.Stat(t.path); err == nil && (st.Size() != t.size || !st.ModTime().Equal(t.modified)) {
-			if err := t.load(); err != nil {
-				t.mu.Lock()
-				t.err = err
-				t.size, t.modified = st.Size(), st.ModTime()
-				t.tell()
-				t.mu.Unlock()
-			}
-		}
+	}
+}
+
+// fail says that the session can't be read, until it can.
+func (t *track) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil || t.err.Error() != err.Error() {
+		t.err, t.done = err, true
+		t.tell()
 	}
 }
 

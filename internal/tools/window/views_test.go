@@ -30,7 +30,10 @@ func views(id string, call int, page string) []view {
 }
 
 // sample finds the session of a transcript, a call of it and a page of that, once it is planned.
-func (b *browser) sample(name string) (id string, call int, page string) {
+func (b *browser) sample(name string) (id string, call int, page string) { return b.sampleAt(name, 0) }
+
+// sampleAt is sample for a certain call, 0 for one in the last quarter.
+func (b *browser) sampleAt(name string, n int) (id string, call int, page string) {
 	b.t.Helper()
 	var list ui.Sessions
 	b.ask("/api/sessions", &list)
@@ -53,7 +56,9 @@ func (b *browser) sample(name string) (id string, call int, page string) {
 	if !doc.Head.Done || doc.Head.Error != "" {
 		b.t.Fatalf("the session is not planned: %+v", doc.Head)
 	}
-	call = doc.Head.Planned * 3 / 4
+	if call = n; n == 0 {
+		call = max(doc.Head.Planned*3/4, 1)
+	}
 	var c ui.Call
 	b.ask(fmt.Sprintf("/api/call?session=%s&call=%d", id, call), &c)
 	best := 0

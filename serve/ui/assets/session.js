@@ -116,7 +116,7 @@ function figures(doc) {
   const head = doc.head, saved = head.cost_usd != null && head.without_usd ? head.cost_usd / head.without_usd - 1 : null;
   const kept = doc.source === "kept";
   return [head.error && h("p", { class: "bad" }, head.error), tiles(
-    tile("calls", num(head.calls), head.done ? "" : `${num(head.planned)} planned`),
+    tile("calls", num(head.calls), head.done ? "" : head.calls ? `${num(head.planned)} planned` : "being read, planned next"),
     tile("newest prompt", num(head.input_tokens), head.context_window ? "of " + short(head.context_window) : ""),
     tile(kept ? "billed, input" : "with memkernel", usd(head.cost_usd)),
     !kept && tile("append-late", head.without_usd == null ? "…" : usd(head.without_usd), saved != null && h("span", { class: saved < 0 ? "good" : "poor" }, percent(saved, true))),
