@@ -2,20 +2,18 @@ package bench
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -27,37 +25,16 @@ func billedSession(tb testing.TB, calls int) (workspace string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	defer k.Close()
 	at := time.Date(2026, 3, 9, 8, 0, 0, 0, time.UTC)
-	say := func(key string, role memkernel.Role, text string) memkernel.Message {
-		return memkernel.Message{Key: key, Role: role, Time: at, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}}
-	}
-	answer := say("a", memkernel.RoleAssistant, "It is noted.")
-	answer.Model, answer.Usage = serveModel, &memkernel.Usage{InputTokens: 100, OutputTokens: 5}
-	if _, err := k.ObserveTurn(tb.Context(), kernel.Turn{SessionKey: "long", Model: serveModel, Private: true, Messages: []memkernel.Message{say("u", memkernel.RoleUser, "Note that."), answer}, Now: at}); err != nil {
-		tb.Fatal(err)
-	}
-	k.Close()
-	found, err := filepath.Glob(filepath.Join(workspace, kernel.DefaultStateDir, "sessions", "*", "usage.jsonl"))
-	if err != nil || len(found) != 1 {
-		tb.Fatalf("%v, %v", found, err)
-	}
-	var rows bytes.Buffer
+	var msgs []memkernel.Message
 	for i := range calls {
-		tokens, cost, saved := 20_000+(i*37)%120_000, 0.01+float64(i%9)/300, 0.004
-		row, err := json.Marshal(&billing.Call{Plan: fmt.Sprint("p", i), Call: fmt.Sprint("c", i), Turn: fmt.Sprint("t", i/10), Model: serveModel, PlannedInputTokens: tokens,
-			Planned: &billing.Expected{UncachedTokens: 3, CacheReadTokens: tokens - 1000, CacheWrite5mTokens: 997, CostUSD: &cost, Cut: i%40 == 0, Cold: i%55 == 0, At: at.Add(time.Duration(i) * 20 * time.Second)},
-			Usage:   memkernel.Usage{InputTokens: 3, CacheReadTokens: tokens - 1100, CacheWrite5mTokens: 1097, OutputTokens: 300}, BilledCostUSD: &cost, SavedCostUSD: &saved, Time: at.Add(time.Duration(i) * 20 * time.Second)})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		rows.Write(append(row, '\n'))
+		at = at.Add(20 * time.Second)
+		msgs = append(msgs, memkernel.Message{Key: fmt.Sprint("u", i), Role: memkernel.RoleUser, Time: at, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: fmt.Sprint("Note ", i)}}},
+			memkernel.Message{Key: fmt.Sprint("a", i), Role: memkernel.RoleAssistant, Time: at, Model: serveModel, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Noted."}},
+				Usage: &memkernel.Usage{InputTokens: 3, CacheReadTokens: 20_000 + i*37%120_000, CacheWrite5mTokens: 500 + i%700, OutputTokens: 300}})
 	}
-	f, err := os.OpenFile(found[0], os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.Write(rows.Bytes())
-		f.Close()
-	}
-	if err != nil {
+	if _, err := k.ObserveTurn(tb.Context(), kernel.Turn{SessionKey: "long", Model: serveModel, Private: true, Messages: msgs, Now: at}); err != nil {
 		tb.Fatal(err)
 	}
 	return workspace
@@ -131,6 +108,10 @@ func BenchmarkWindow(b *testing.B) {
 			}
 			res.Body.Close()
 			id := list.Sessions[0].ID
+			var doc ui.Timeline
+			if err := json.Unmarshal(unpack(b, get("/api/timeline?session="+id)), &doc); err != nil || doc.Calls != calls {
+				b.Fatal(err, doc.Calls)
+			}
 			b.ResetTimer()
 			for range b.N {
 				sent, requests = 0, 0
@@ -144,4 +125,18 @@ func BenchmarkWindow(b *testing.B) {
 			b.ReportMetric(float64(requests), "requests")
 		})
 	}
+}
+
+// unpack is what gzip packed.
+func unpack(tb testing.TB, packed []byte) []byte {
+	tb.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
 }

@@ -447,6 +447,15 @@ func (t *track) command() string {
 
 // keptRows are the calls of a session of the state folder, as they were planned and billed.
 func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
+	rows, err := s.slow.get("rows "+f.key, 2*fresh, func() (any, error) { return s.readRows(ctx, f) })
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]row), nil
+}
+
+// readRows reads them.
+func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 	st, err := s.o.Kernel.Usage(ctx, billing.Options{Session: f.key, Location: s.o.Location})
 	if err != nil {
 		return nil, err

@@ -160,31 +160,42 @@ func (s *Server) Close() error {
 	return err
 }
 
-// once lets one caller at a time do what is slow, and keeps what it came to for a while.
+// once has what is slow made by one caller at a time, and keeps what it came to for a while.
 type once struct {
 	mu   sync.Mutex
-	kept map[string]kept
+	kept map[string]*kept
 }
 
 type kept struct {
+	mu  sync.Mutex
 	at  time.Time
 	doc any
 }
 
-// get is what make comes to, at most so old.
+// mostKept is how many answers are kept.
+const mostKept = 64
+
+// get is what make1 comes to, at most so old.
 func (o *once) get(name string, age time.Duration, make1 func() (any, error)) (any, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if k, ok := o.kept[name]; ok && time.Since(k.at) < age {
+	k := o.kept[name]
+	if k == nil {
+		if o.kept == nil || len(o.kept) >= mostKept {
+			o.kept = map[string]*kept{}
+		}
+		k = &kept{}
+		o.kept[name] = k
+	}
+	o.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.doc != nil && time.Since(k.at) < age {
 		return k.doc, nil
 	}
 	doc, err := make1()
 	if err != nil {
 		return nil, err
 	}
-	if o.kept == nil {
-		o.kept = map[string]kept{}
-	}
-	o.kept[name] = kept{time.Now(), doc}
+	k.at, k.doc = time.Now(), doc
 	return doc, nil
 }
