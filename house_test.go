@@ -170,7 +170,7 @@ var arrows = map[string][]string{
 	"serve/mcp":     {"index/watch", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":   {".", "cachelayout", "internal/store", "kernel/outline", "replay", "serve/proxy"},
 	"serve/proxy":   {".", "budget", "kernel", "kernel/fault", "transcript"},
-	"serve/ui":      {".", "cachelayout", "consolidation", "internal/display", "internal/document", "internal/store", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
+	"serve/ui":      {".", "cachelayout", "consolidation", "internal/display", "internal/document", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/tools":   {"index", "kernel", "kernel/content", "kernel/status", "markdownstore", "pagevm/journal", "retrieval"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},

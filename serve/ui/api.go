@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
@@ -751,7 +752,7 @@ func differ(was, would *kernel.ContextPlan) []Change {
 	}
 	for i := range would.Table.Pages {
 		p := &would.Table.Pages[i]
-		c := Change{Page: p.ID, Type: string(p.Type), Tool: p.Tool, Path: p.Path, To: p.Level, Tokens: p.ShownTokens, Kind: "changed", From: pagevm.Gone}
+		c := Change{Page: p.ID, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), To: p.Level, Tokens: p.ShownTokens, Kind: "changed", From: pagevm.Gone}
 		if j, ok := before[p.ID]; ok {
 			c.From = was.Table.Pages[j].Level
 			delete(before, p.ID)
@@ -764,7 +765,7 @@ func differ(was, would *kernel.ContextPlan) []Change {
 	}
 	for id, i := range before {
 		if p := &was.Table.Pages[i]; p.Level != pagevm.Gone {
-			out = append(out, Change{Page: id, Type: string(p.Type), Tool: p.Tool, Path: p.Path, From: p.Level, To: pagevm.Gone, Tokens: p.ShownTokens, Kind: "left"})
+			out = append(out, Change{Page: id, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), From: p.Level, To: pagevm.Gone, Tokens: p.ShownTokens, Kind: "left"})
 		}
 	}
 	sortChanges(out)
@@ -863,7 +864,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 			l.Tokens, l.Shown = tokens[l.Level], l.Level == p.Level
 		}
 		if out.Type == "" {
-			out.Type, out.Tool, out.Path = string(p.Type), p.Tool, p.Path
+			out.Type, out.Tool, out.Path = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path)
 		}
 	}
 	t.mu.Lock()
@@ -895,7 +896,7 @@ func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id str
 	}
 	add(pagevm.Full, c.Text)
 	if p := c.Page; p != nil {
-		out.Type, out.Tool, out.Path, out.Key, out.Bytes, out.Masked, out.Created = string(p.Type), p.Tool, p.Path, p.MessageKey, p.Bytes, p.Masked, p.Created.UTC()
+		out.Type, out.Tool, out.Path, out.Key, out.Bytes, out.Masked, out.Created = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path), p.MessageKey, p.Bytes, p.Masked, p.Created.UTC()
 		for i := range p.Reps {
 			if p.Reps[i].Level != pagevm.Full {
 				add(p.Reps[i].Level, p.Reps[i].Text)

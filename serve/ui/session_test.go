@@ -213,7 +213,7 @@ func TestHostileTranscript(t *testing.T) {
 		if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %s %.200s", path, res.Status, text)
 		}
-		if strings.ContainsAny(text, "<>\x1b") || len(text) > 200_000 {
+		if strings.ContainsAny(text, "<>\x1b\u202e") || strings.Contains(text, `\u202e`) || strings.Contains(text, `\u001b`) || len(text) > 200_000 {
 			t.Errorf("%s: %d bytes, with markup or escapes as they came", path, len(text))
 		}
 		if strings.Contains(text, token[4:20]) {

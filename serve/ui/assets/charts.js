@@ -65,6 +65,7 @@ export class Plots {
 
   // set shows a timeline in all plots.
   set(timeline) {
+    if (!timeline.first.length) return; // nothing is planned yet
     this.timeline = timeline;
     this.x = [...timeline.first, timeline.to + 1];
     for (const p of this.all) this.draw(p);

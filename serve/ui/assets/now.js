@@ -60,7 +60,7 @@ function liveCard(s) {
       fact("cache", warmth),
       fact("calls", head.done || s.source === "kept" ? num(head.calls) : `${num(head.planned)} of ${num(head.calls)} planned`),
       fact("bill", head.cost_usd == null ? "–" : usd(head.cost_usd)),
-      fact("append-late", head.without_usd == null ? "–" : usd(head.without_usd), saving(head) != null && badge(percent(saving(head), true), saving(head) < 0 ? "good" : "poor")),
+      fact("append-late", head.without_usd == null ? "–" : usd(head.without_usd), saving(head) != null && " ", saving(head) != null && badge(percent(saving(head), true), saving(head) < 0 ? "good" : "poor")),
       fact("cuts, cold calls", `${num(head.cuts)}, ${num(head.cold_calls)}`)));
 }
 
