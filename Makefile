@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e test-ui vendor-ui clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -63,6 +63,10 @@ test-ui: ## the window in a browser: every view, at three widths, to bin/ui; hos
 	test -n "$(AXE)" || test -f bin/axe/package/axe.min.js || (cd bin/axe && npm pack axe-core@4.14.1 && tar xzf axe-core-*.tgz) || echo "axe-core can't be had: its test is passed over"
 	axe="$(AXE)"; test -n "$$axe" || ! test -f bin/axe/package/axe.min.js || axe="$(CURDIR)/bin/axe/package/axe.min.js"; \
 	  MEMKERNEL_UI=1 MEMKERNEL_UI_SHOTS=$(CURDIR)/bin/ui MEMKERNEL_AXE="$$axe" $(GO) test -C internal/tools -count=1 -v -timeout 30m ./window
+
+picture-ui: ## draw the pictures of doc/ui.md anew, from the bundled sample (needs a Chromium)
+	mkdir -p doc/ui
+	MEMKERNEL_UI=1 MEMKERNEL_UI_PICTURES=$(CURDIR)/doc/ui $(GO) test -C internal/tools -count=1 -run TestPictures ./window
 
 # uPlot is MIT; its licence stands beside it. The checksum is that of the package as npm has it.
 UPLOT := uplot@1.6.32

@@ -108,7 +108,7 @@ function title(doc, plan, set) {
   const h1 = h("h1", { title: doc.path || doc.name }, doc.name);
   return h("div", { class: "title" }, h1, doc.live && badge("live", "on"), h("span", { class: "hint" }, doc.head.model),
     doc.source === "transcript" && h("form", { class: "plan", "aria-label": "How it is planned" },
-      selector("window", plan.window || "", [["", "as priced"], ["64000", "64k"], ["128000", "128k"], ["200000", "200k"], ["400000", "400k"], ["1000000", "1M"]], (v) => set("window", v)),
+      selector("window", plan.window || "", [["", "as set"], ["64000", "64k"], ["128000", "128k"], ["200000", "200k"], ["400000", "400k"], ["1000000", "1M"]], (v) => set("window", v)),
       selector("economy", plan.economy || "", [["", "as set"], ["save", "save"], ["balanced", "balanced"], ["keep", "keep"]], (v) => set("economy", v))));
 }
 
