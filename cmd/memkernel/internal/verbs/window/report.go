@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
@@ -45,7 +46,7 @@ The session is planned as replay plans it, in a folder that is thrown away.`,
 	f.StringVarP(&r.transcript, "transcript", "t", "", "the session's `file`, or a folder of sessions, of which the newest is taken")
 	f.StringVar(&r.html, "html", "", "write the page to this `file`")
 	f.Var(&r.window, "context-window", "size of the window that it is planned for, such as 200k (default the price book's)")
-	f.StringVar(&r.resolver, "resolver", "memory_get", "the tool or command by which the model can follow pointers, by `name`")
+	f.StringVar(&r.resolver, "resolver", pane.Resolver, "the tool or command by which the model can follow pointers, by `name`")
 	cli.Must(cmd.MarkFlagFilename("transcript"))
 	cli.Must(cmd.MarkFlagFilename("html"))
 	a.PricesFlag(cmd)

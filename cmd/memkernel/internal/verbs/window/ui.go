@@ -9,21 +9,14 @@ import (
 	"html"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
-	"github.com/memkernel/memkernel/pagevm/mask"
-	"github.com/memkernel/memkernel/serve/install"
-	"github.com/memkernel/memkernel/serve/ui"
 )
 
 // uiFlags are the flags of ui.
@@ -63,25 +56,27 @@ have recorded of this workspace, and those of each --transcript, a file or a fol
 	f.StringArrayVarP(&u.transcripts, "transcript", "t", nil, "show this recorded session, a `file` or a folder of them; may be given again")
 	cli.Must(cmd.MarkFlagFilename("transcript"))
 	f.Var(&u.window, "context-window", "size of the window that sessions are planned for, such as 200k (default the price book's)")
-	f.StringVar(&u.resolver, "resolver", "memory_get", "the tool or command by which the model can follow pointers, by `name`")
+	f.StringVar(&u.resolver, "resolver", pane.Resolver, "the tool or command by which the model can follow pointers, by `name`")
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd
 }
 
 func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
-	o, closeAll, err := options(ctx, a, u)
+	book, err := a.Book()
 	if err != nil {
 		return err
 	}
-	defer closeAll()
-	s, err := ui.Listen(u.addr, *o)
-	if errors.Is(err, ui.ErrNotLocal) {
-		return fail.UsageWith(err.Error(), "on another machine, open a tunnel to it")
-	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true})
 	if err != nil {
-		return fail.Hint(err, "port 0 takes a free one")
+		return err
 	}
+	defer k.Close()
+	s, end, err := pane.Open(a, k, book, pane.Wish{Addr: u.addr, Write: u.write, Transcripts: u.transcripts, Window: int(u.window), Resolver: u.resolver})
+	if err != nil {
+		return err
+	}
+	defer end()
 	link := s.Link()
 	if _, err := fmt.Fprintln(a.Out, link); err != nil {
 		s.Close()
@@ -97,64 +92,6 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 		}
 	}
 	return s.Serve(ctx)
-}
-
-// options are what the window looks at.
-func options(ctx context.Context, a *cli.App, u *uiFlags) (*ui.Options, func(), error) {
-	book, err := a.Book()
-	if err != nil {
-		return nil, nil, err
-	}
-	workspace, err := filepath.Abs(a.Workspace)
-	if err != nil {
-		return nil, nil, fmt.Errorf("find workspace: %w", err)
-	}
-	masker, err := mask.NewMasker(mask.Options{Allow: a.Config.Redact.Allow, Disable: a.Config.Redact.DisableRules})
-	if err != nil {
-		return nil, nil, err
-	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	files, err := a.OpenStore(a.Private())
-	if err != nil {
-		k.Close()
-		return nil, nil, err
-	}
-	closeAll := func() {
-		if files != nil {
-			files.Close()
-		}
-		k.Close()
-	}
-	return &ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Write: u.write,
-		Transcripts: func() []string { return transcripts(a, u) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(), Masker: masker,
-		Past:   func() maintenance.Versions { return git.Past(a.Workspace) },
-		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
-		Hint:   a.Commands}, closeAll, nil
-}
-
-// transcripts are those that were named, else those of this machine's coding agents.
-func transcripts(a *cli.App, u *uiFlags) []string {
-	if len(u.transcripts) > 0 {
-		return u.transcripts
-	}
-	workspace, err := filepath.Abs(a.Workspace)
-	home, err2 := os.UserHomeDir()
-	if err != nil || err2 != nil {
-		return nil // then there are none that could be told apart
-	}
-	site := &install.Site{Workspace: workspace, Home: home, Getenv: os.Getenv, LookPath: exec.LookPath}
-	found, err := site.Find(nil)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, h := range found {
-		out = append(out, h.Transcripts...)
-	}
-	return out
 }
 
 // browse opens a page in the user's browser, by way of a file that only the user can read:
