@@ -89,8 +89,14 @@ function hits(d) {
     d.behind && ["the index is behind by", num(d.behind.files) + " files"], d.weak && ["all in all", "likely beside the question"]].filter(Boolean);
   return [card("The question's way", h("dl", { class: "facts wide" }, way.map(([k, v]) => row(k, v)))),
     ...d.results.map((r, i) => card(null, h("header", {}, h("span", { class: "n rank" }, i + 1), h("a", { href: "/memory?path=" + encodeURIComponent(r.path) }, h("code", {}, r.citation)), r.trail?.length > 0 && r.trail.join() !== r.date && h("span", { class: "hint" }, r.trail.join(" › ")), r.date && h("span", { class: "hint" }, r.date), badge(percent(r.score), r.score >= 0.5 ? "good" : "", "the chance that it answers"), r.superseded_by && badge("superseded by " + r.superseded_by, "warn")),
-      h("pre", { class: "text", tabindex: "0" }, r.snippet), signals(r.parts))),
+      h("pre", { class: "text", tabindex: "0" }, lines(r)), signals(r.parts))),
     !d.results.length && empty("Nothing was found.", d.detail)];
+}
+
+// lines are all that a place has to say, in the order of its file.
+function lines(r) {
+  const runs = [{ start_line: r.start_line, text: r.snippet }, ...(r.more || [])].sort((a, b) => a.start_line - b.start_line);
+  return runs.flatMap((run) => run.text.replace(/\n$/, "").split("\n").map((l, i) => h("span", {}, h("span", { class: "no", "aria-hidden": "true" }, run.start_line + i), l + "\n")));
 }
 
 function signals(p) {
