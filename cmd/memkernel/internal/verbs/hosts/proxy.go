@@ -15,6 +15,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
@@ -32,6 +33,7 @@ type proxyFlags struct {
 	resolver                   string
 	flushTurns                 bool
 	window, reserve            config.Tokens
+	ui                         string
 }
 
 // Proxy is the verb proxy.
@@ -73,6 +75,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
@@ -118,6 +121,11 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer k.Close()
+	pane, err := pane.Beside(ctx, a, k, book, p.ui)
+	if err != nil {
+		return err
+	}
+	defer pane()
 	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
 	defer m.Close()
 	o := proxyOptions(a, p)

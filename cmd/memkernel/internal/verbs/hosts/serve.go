@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
@@ -22,6 +23,7 @@ import (
 type serveFlags struct {
 	stdio, socket bool
 	idle          time.Duration
+	ui            string
 }
 
 // Serve is the verb serve.
@@ -50,6 +52,7 @@ workspace.private: false, or --shared, lets none be.`,
 	f.BoolVar(&s.stdio, "stdio", false, "answer on standard input and output as well")
 	f.BoolVar(&s.socket, "socket", false, "answer on the socket alone, and print its path (the default)")
 	f.DurationVar(&s.idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
+	f.StringVar(&s.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
@@ -64,7 +67,19 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 		return fail.Usagef("--idle goes without --stdio: that ends with its input")
 	}
 	a.AllowGrace(serve.DefaultDrain)
-	d := &serve.Daemon{StateDir: a.StateDir, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) { return openServed(ctx, a) }, Idle: s.idle}
+	closed := func() {}
+	d := &serve.Daemon{StateDir: a.StateDir, Idle: s.idle, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) {
+		k, o, err := openServed(ctx, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		if closed, err = pane.Beside(ctx, a, k, o.Prices, s.ui); err != nil {
+			k.Close()
+			return nil, nil, err
+		}
+		return k, o, nil
+	}}
+	defer func() { closed() }()
 	if s.stdio {
 		d.In, d.Out = a.In, display.Bare(a.Out)
 	} else {
