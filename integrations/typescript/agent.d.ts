@@ -31,6 +31,8 @@ export class Kernel {
   bound(session?: string): { session_key: string; private: boolean };
   conversation<M>(form: Form<M>, session?: string): Conversation<M>;
   tools(names?: string[], session?: string): Promise<ToolDescription[]>;
+  /** Answers a call of Anthropic's memory tool from the workspace. */
+  callMemory(input: object, session?: string): Promise<{ content: string; is_error: boolean }>;
   callTool(name: string, args?: object, session?: string): Promise<string>;
   note(names: string[]): string;
   search(query: string, params?: Partial<SearchParams>, session?: string): Promise<Search | undefined>;

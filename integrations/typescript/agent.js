@@ -54,6 +54,12 @@ export class Kernel {
     return typeof answer.content === "string" ? answer.content : JSON.stringify(answer.content);
   }
 
+  /** Answers a call of Anthropic's memory tool from the workspace: { content, is_error }. */
+  async callMemory(input, session) {
+    const answer = await this.attempt("memory", (c, o) => c.memoryTool({ ...this.bound(session), input }, o));
+    return answer ?? { content: "memory can't be reached now; go on without it", is_error: true };
+  }
+
   /** What a system prompt should say of the tools that the model has. */
   note(names) {
     return note(names);

@@ -1,7 +1,9 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { Kernel, memkernelFetch, memoryTools } from "memkernel-anthropic";
+import { Kernel, memkernelFetch, memoryTool, memoryTools } from "memkernel-anthropic";
 import { billedAll, judge, MODEL, modelServer, readPart, readPartSchema, skip, TURNS, words, workspace } from "memkernel-framework-testing";
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
 
 const readTool = { type: "custom", name: "read_part", description: "Reads a part of the report.", input_schema: readPartSchema, parse: (x) => x, run: readPart };
@@ -78,4 +80,47 @@ test("a model searches memory", { skip }, async (t) => {
   assert.equal(answer.content[0].text, "Pier nine.");
   assert.deepEqual(server.violations, []);
   assert.match(server.requests[1].messages.at(-1).results[0].text, /pier nine/);
+});
+
+// Every command, well and badly, as the model gets the answers: by the SDK's own tool runner.
+test("the SDK's memory tool is answered by the workspace", { skip }, async (t) => {
+  const w = workspace(t);
+  const own = "/memories/own.md";
+  const calls = [
+    [{ command: "view", path: "/memories" }, /^Here're the files and directories up to 2 levels deep in \/memories, excluding hidden items and node_modules:\n[^]*\/memories\/MEMORY\.md\n[^]*\/memories\/harbour\.md$/],
+    [{ command: "create", path: own, file_text: "Kim owns the ledger.\nAda tests it.\n" }, /^File created successfully at: \/memories\/own\.md$/],
+    [{ command: "create", path: own, file_text: "x" }, /^File \/memories\/own\.md already exists$/, true],
+    [{ command: "str_replace", path: own, old_str: "Kim", new_str: "Noor" }, /^The memory file has been edited\. Here is the snippet showing the change \(with line numbers\):\n     1\tNoor owns the ledger\./],
+    [{ command: "str_replace", path: own, old_str: "Kim", new_str: "Lee" }, /^No replacement was performed, old_str `Kim` did not appear verbatim in \/memories\/own\.md\.$/, true],
+    [{ command: "insert", path: own, insert_line: 2, insert_text: "The audit is in May.\n" }, /^The file \/memories\/own\.md has been edited\.$/],
+    [{ command: "insert", path: own, insert_line: 99, insert_text: "x" }, /^Invalid `insert_line` parameter: 99\. It should be within the range of lines of the file: \[0, /, true],
+    [{ command: "view", path: own, view_range: [1, 3] }, /^Here's the content of \/memories\/own\.md with line numbers:\n     1\tNoor owns the ledger\.\n     2\tAda tests it\.\n     3\tThe audit is in May\./],
+    [{ command: "str_replace", path: "/memories/harbour.md", old_str: "pier nine", new_str: "pier two" }, /a person wrote this/, true],
+    [{ command: "rename", old_path: own, new_path: "/memories/ledger.md" }, /^Successfully renamed \/memories\/own\.md to \/memories\/ledger\.md$/],
+    [{ command: "view", path: "/memories/../AGENTS.md" }, /would escape \/memories directory$/, true],
+    [{ command: "view", path: "/etc/passwd" }, /^Path must start with \/memories, got: \/etc\/passwd$/, true],
+    [{ command: "delete", path: "/memories" }, /^Cannot delete the \/memories directory itself$/, true],
+    [{ command: "delete", path: "/memories/ledger.md" }, /^Successfully deleted \/memories\/ledger\.md$/],
+  ];
+  const server = await modelServer(t, (_, n) => (n <= calls.length ? { text: "", calls: [{ id: `c${n}`, name: "memory", args: calls[n - 1][0] }] } : { text: "Done." }));
+  const kernel = new Kernel(w.options());
+  t.after(() => kernel.close());
+  const runner = clientOf(server, memkernelFetch(kernel)).beta.messages.toolRunner({ model: MODEL, max_tokens: 500, messages: [{ role: "user", content: "Look after your memory." }], tools: [memoryTool(kernel)], thread: false });
+  let step = 0;
+  for await (const message of runner) {
+    if (step === 9) assert.match(readFileSync(join(w.dir, "memory", "own.md"), "utf8"), /Noor owns the ledger\.\nAda tests it\.\nThe audit is in May\.\n/);
+    step++;
+    if (message.stop_reason === "end_turn") assert.equal(message.content[0].text, "Done.");
+  }
+  assert.deepEqual(server.violations, []);
+  assert.deepEqual(server.requests[0].request.tools, [{ type: "memory_20250818", name: "memory" }]);
+  const results = runner.params.messages.flatMap((m) => (Array.isArray(m.content) ? m.content.filter((b) => b.type === "tool_result") : []));
+  assert.equal(results.length, calls.length);
+  calls.forEach(([input, want, failed], i) => {
+    const { content, is_error } = results[i];
+    assert.match(typeof content === "string" ? content : content[0].text, want, JSON.stringify(input));
+    assert.equal(!!is_error, !!failed, JSON.stringify(input));
+  });
+  assert.match(readFileSync(join(w.dir, "memory", "harbour.md"), "utf8"), /pier nine/);
+  assert.ok(!existsSync(join(w.dir, "memory", "ledger.md")) && !existsSync(join(w.dir, "memory", "own.md")));
 });

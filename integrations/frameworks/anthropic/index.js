@@ -2,6 +2,8 @@
 // the tool runner too, and tells the kernel what was said and billed; memory's tools for the
 // runner.
 
+import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
+import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
 import { Kernel } from "memkernel-client/agent";
 
 export { Kernel };
@@ -62,6 +64,19 @@ export function memkernelFetch(options = {}, inner = globalThis.fetch) {
 export async function memoryTools(kernel, names) {
   const defs = await kernel.tools(names);
   return defs.map((d) => ({ type: "custom", name: d.name, description: d.description, input_schema: d.inputSchema, parse: (input) => input, run: (input) => kernel.callTool(d.name, input) }));
+}
+
+/**
+ * Anthropic's own memory tool, answered by the workspace: /memories/MEMORY.md is MEMORY.md,
+ * /memories/deploys.md is memory/deploys.md. session names another than the kernel's.
+ */
+export function memoryTool(kernel, session) {
+  const run = async (input) => {
+    const { content, is_error } = await kernel.callMemory(input, session);
+    if (is_error) throw new ToolError(content); // the runner makes a result with is_error of it
+    return content;
+  };
+  return betaMemoryTool(Object.fromEntries(["view", "create", "str_replace", "insert", "delete", "rename"].map((command) => [command, run])));
 }
 
 // bodyOf is a request that can be planned, null for all others.
