@@ -51,7 +51,7 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	if changes(doc.Files) > 0 {
 		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
 		fmt.Fprintln(a.Out, "bring memory before each answer, and write what a session came to into")
-		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself.")
+		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself; rules say when.")
 		if exclude := untracked(in.Workspace); exclude != "" {
 			fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
 			fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
@@ -63,6 +63,9 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	for _, h := range doc.Hosts {
 		if h.UserWide != "" {
 			showRow(a.Out, actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects")
+		}
+		if h.UserServer != "" {
+			showRow(a.Out, actions[install.Keep], in.Short(h.UserServer), "tools, by your hand")
 		}
 	}
 	if changes(doc.Files) > 0 {
@@ -115,7 +118,7 @@ func stateName(in *install.Installer) string {
 // hasIt tells whether some host has what it needs.
 func hasIt(doc *initJSON) bool {
 	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
-		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" })
+		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
 }
 
 func notesLine(m *install.Markdown) string {

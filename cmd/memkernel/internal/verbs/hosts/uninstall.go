@@ -108,6 +108,9 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 		if h.UserWide != "" {
 			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
 		}
+		if h.UserServer != "" {
+			a.Tip("the server memkernel stays in %s, where you put it for %s: take it out by hand", in.Short(h.UserServer), h.Title)
+		}
 	}
 	return cmp.Or(err, leftAlone(doc.Files))
 }
