@@ -9,6 +9,7 @@ import (
 	"text/template"
 
 	"github.com/memkernel/memkernel/internal/settings"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // rules are where a host reads what its model is told in every session.
@@ -20,7 +21,7 @@ type rules struct {
 }
 
 // section is what memkernel has in files of rules.
-var section = settings.Section{Name: "memkernel", Note: "(memkernel init wrote this, and memkernel uninstall takes it out)"}
+var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkernel init wrote this, and memkernel uninstall takes it out)"}
 
 //go:embed rules.md
 var rulesText string

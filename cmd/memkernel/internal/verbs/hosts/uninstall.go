@@ -140,7 +140,7 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 		return
 	}
 	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
-	showFiles(a.Out, in, doc.Files)
+	rows := fileRows(in, doc.Files)
 	if s := doc.State; s.anything() {
 		what := "index, journals of sessions, backups"
 		if s.empty {
@@ -149,8 +149,9 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 		if len(s.Keeps) > 0 {
 			what += "; stays: " + strings.Join(s.Keeps, ", ")
 		}
-		showRow(a.Out, "delete", stateName(in), what)
+		rows = append(rows, row{"delete", stateName(in), what})
 	}
+	showRows(a.Out, rows)
 	fmt.Fprintln(a.Out)
 }
 
