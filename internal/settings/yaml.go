@@ -39,14 +39,18 @@ func ParseYAML(path string, data []byte) (*YAML, error) {
 // yamlLine is where an error of the parser says its line.
 var yamlLine = regexp.MustCompile(`(?s)line (\d+): (.*)`)
 
-func readYAML(text string) (tree map[string]any, err error) {
-	if err = yaml.Unmarshal([]byte(strings.TrimPrefix(text, string(byteOrderMark))), &tree); err != nil {
+func readYAML(text string) (map[string]any, error) {
+	var doc any
+	if err := yaml.Unmarshal([]byte(strings.TrimPrefix(text, string(byteOrderMark))), &doc); err != nil {
 		return nil, err
 	}
-	if tree == nil {
-		tree = map[string]any{}
+	switch tree := doc.(type) {
+	case nil:
+		return map[string]any{}, nil
+	case map[string]any:
+		return tree, nil
 	}
-	return tree, nil
+	return nil, errors.New("line 1: it holds no mapping")
 }
 
 // Bytes returns the file.

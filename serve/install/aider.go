@@ -130,5 +130,5 @@ func (s *Site) aiderFile() file {
 		err = d.Drop(aiderKey, aiderRules, aiderNote)
 		return d.Bytes(), err
 	}
-	return file{path: path, hand: []string{aiderKey + ": " + aiderRules}, parts: []part{{what: "rules", add: add, takeOut: takeOut}}}
+	return file{path: path, hand: []string{aiderKey + ": " + aiderRules + " # " + aiderNote}, parts: []part{{what: "rules", add: add, takeOut: takeOut}}}
 }

@@ -174,13 +174,27 @@ type fixture struct {
 func fixtures() (out []fixture) {
 	for kind, text := range strictJSON {
 		out = append(out, fixture{"claude", ".mcp.json", text, kind}, fixture{"claude", ".claude/settings.json", text, kind},
-			fixture{"codex", ".codex/hooks.json", text, kind}, fixture{"gemini", ".gemini/settings.json", text, kind})
+			fixture{"codex", ".codex/hooks.json", text, kind}, fixture{"gemini", ".gemini/settings.json", text, kind},
+			fixture{"cursor", ".cursor/mcp.json", text, kind}, fixture{"vscode", ".vscode/mcp.json", text, kind}, fixture{"zed", ".zed/settings.json", text, kind})
 		if kind != "unknown keys" { // mcp is theirs
 			out = append(out, fixture{"opencode", "opencode.json", text, kind})
 		}
 	}
 	for kind, text := range comments {
-		out = append(out, fixture{"gemini", ".gemini/settings.json", text, kind}, fixture{"opencode", "opencode.jsonc", text, kind}, fixture{"opencode", ".opencode/opencode.json", text, kind})
+		out = append(out, fixture{"gemini", ".gemini/settings.json", text, kind}, fixture{"opencode", "opencode.jsonc", text, kind}, fixture{"opencode", ".opencode/opencode.json", text, kind},
+			fixture{"cursor", ".cursor/mcp.json", text, kind}, fixture{"vscode", ".vscode/mcp.json", text, kind}, fixture{"zed", ".zed/settings.json", text, kind})
+	}
+	for kind, text := range map[string]string{
+		"inputs":  "{\n\t// asked for once\n\t\"inputs\": [{\"type\": \"promptString\", \"id\": \"key\", \"password\": true,},],\n\t\"servers\": {\n\t\t\"db\": {\"type\": \"http\", \"url\": \"http://localhost\"}, // theirs\n\t},\n}\n",
+		"no such": "{\r\n    \"inputs\": []\r\n}",
+	} {
+		out = append(out, fixture{"vscode", ".vscode/mcp.json", text, kind})
+	}
+	for kind, text := range map[string]string{
+		"editor":  "// Folder-specific settings\n//\n// See the documentation.\n{\n  \"tab_size\": 2, // two\n  \"languages\": {\"Go\": {\"hard_tabs\": true}},\n}\n",
+		"servers": "{\n  \"context_servers\": {\n    // mine\n    \"db\": {\n      \"command\": \"db-mcp\",\n      \"args\": [],\n    },\n  },\n}\n",
+	} {
+		out = append(out, fixture{"zed", ".zed/settings.json", text, kind})
 	}
 	for kind, text := range tomlFiles {
 		out = append(out, fixture{"codex", ".codex/config.toml", text, kind})
@@ -396,6 +410,19 @@ func TestLeftAlone(t *testing.T) {
 		{"codex", ".codex/config.toml", "mcp_servers = { other = { command = \"x\" } }\n", "can't be put behind"},
 		{"codex", ".codex/config.toml", "mcp_servers = 1\n", "can't be put behind"},
 		{"codex", ".codex/hooks.json", "{\"hooks\": []}", "hooks is no object"},
+		{"cursor", ".cursor/mcp.json", "{\n\"mcpServers\": [\n", "mcp.json:3: "},
+		{"vscode", ".vscode/mcp.json", "{\"servers\": []}", "servers is no object"},
+		{"vscode", ".vscode/mcp.json", "{\"servers\": {\"memkernel\": {\"command\": \"other\", \"args\": [\"serve\"]}}}", "it is another program"},
+		{"zed", ".zed/settings.json", "{\n  // settings\n  \"context_servers\": nil\n}", "settings.json:3: "},
+		{"cursor", ".cursor/rules/memkernel.mdc", "<!-- memkernel:begin -->\nno end\n", "memkernel.mdc:1: the mark"},
+		{"vscode", ".github/instructions/memkernel.instructions.md", "a\n<!-- memkernel:end -->\n", "instructions.md:2: the mark"},
+		{"goose", ".goosehints", "<!-- memkernel:begin -->\n<!-- memkernel:begin -->\n<!-- memkernel:end -->\n", ".goosehints:2: the mark"},
+		{"windsurf", ".windsurf/rules/memkernel.md", "\xff\xfea\x00b\x00", "no text"},
+		{"aider", ".aider.conf.yml", "a: 1\nb: [\n", ".aider.conf.yml:"},
+		{"aider", ".aider.conf.yml", "- a\n", ".aider.conf.yml:1: "},
+		{"aider", ".aider.conf.yml", "read: [notes.txt, ../STYLE.md]\n", "add CONVENTIONS.md"},
+		{"aider", ".aider.conf.yml", "{model: x}\n", "can't be put behind"},
+		{"aider", ".aider.conf.yml", "model: x\n---\nmodel: y\n", "can't be put behind"},
 	} {
 		in := site(t, t.TempDir())
 		path := write(t, in, c.name, c.text)
