@@ -55,19 +55,31 @@ type userServers struct {
 	folder bool
 }
 
-// path is the file: one that is there, or else where the system has it.
+// path is the file: one that is there, or whose folders are, or else where the system has
+// it.
 func (v *userServers) path(s *Site) string {
 	here := map[string]int{"darwin": 0, "windows": 1}
 	at, ok := here[runtime.GOOS]
 	if !ok {
 		at = 2
 	}
+	var all []string
 	for _, name := range append([]string{v.at[at], v.other}, v.at[:]...) {
-		if path := filepath.Join(s.Home, filepath.FromSlash(name)); name != "" && exists(path) {
+		if name != "" {
+			all = append(all, filepath.Join(s.Home, filepath.FromSlash(name)))
+		}
+	}
+	for _, path := range all {
+		if exists(path) {
 			return path
 		}
 	}
-	return filepath.Join(s.Home, filepath.FromSlash(v.at[at]))
+	for _, path := range all {
+		if exists(filepath.Dir(filepath.Dir(path))) {
+			return path
+		}
+	}
+	return all[0]
 }
 
 // look returns the file if a person has put the server for this folder into it, or else

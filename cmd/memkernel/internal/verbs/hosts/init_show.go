@@ -164,7 +164,7 @@ func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
 // row is a file, what becomes of it, and what it gets.
 type row struct{ action, path, what string }
 
-// fileRows has a row for each file that is not left alone.
+// fileRows has a row for each file that is not left alone; one that two hosts read is one.
 func fileRows(in *install.Installer, files []install.Change) (out []row) {
 	for _, c := range files {
 		if c.Error != "" {
@@ -177,7 +177,9 @@ func fileRows(in *install.Installer, files []install.Change) (out []row) {
 		if c.Target != "" {
 			what += " (a link to " + in.Short(c.Target) + ")"
 		}
-		out = append(out, row{actions[c.Action], in.Short(c.Path), what})
+		if r := (row{actions[c.Action], in.Short(c.Path), what}); !slices.Contains(out, r) {
+			out = append(out, r)
+		}
 	}
 	return out
 }
