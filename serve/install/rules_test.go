@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ var texts = map[string]string{
 }
 
 // ownRules are the files of rules, by host.
-var ownRules = map[string]string{"cursor": ".cursor/rules/memkernel.mdc", "vscode": ".github/instructions/memkernel.instructions.md", "zed": "AGENTS.md",
+var ownRules = map[string]string{"cursor": ".cursor/rules/memkernel.mdc", "copilot": ".github/instructions/memkernel.instructions.md", "vscode": ".github/instructions/memkernel.instructions.md", "zed": "AGENTS.md",
 	"windsurf": ".windsurf/rules/memkernel.md", "goose": ".goosehints", "aider": "CONVENTIONS.md", "cline": ".clinerules/memkernel.md"}
 
 func read(t *testing.T, path string) string {
@@ -109,6 +110,7 @@ func TestRulesLeaveNoTrace(t *testing.T) {
 func TestRulesOfNothing(t *testing.T) {
 	fronts := map[string]map[string]any{
 		"cursor":   {"description": "When to search the memory of this project, and when to write to it", "alwaysApply": true},
+		"copilot":  {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
 		"vscode":   {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
 		"windsurf": {"trigger": "always_on"},
 	}
@@ -228,6 +230,25 @@ func TestTwoHostsOneFile(t *testing.T) {
 			if store.Exists(in.State, recordName) {
 				t.Errorf("%v came, %v left: there is a record", come, leave)
 			}
+		}
+	}
+}
+
+// TestSharedFileOfOurs: a file that is memkernel's alone, and that two hosts read, goes with
+// the last of them, and its folders with it.
+func TestSharedFileOfOurs(t *testing.T) {
+	for _, leave := range [][]string{{"vscode", "copilot"}, {"copilot", "vscode"}} {
+		in := site(t, t.TempDir())
+		before := tree(t, in.Workspace)
+		whole(t, put(t, in, "vscode", "copilot"))
+		path := filepath.Join(in.Workspace, ".github", "instructions", "memkernel.instructions.md")
+		whole(t, takeOut(t, in, leave[0]))
+		if !exists(path) {
+			t.Errorf("%s took it along", leave[0])
+		}
+		whole(t, takeOut(t, in, leave[1]))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%v: %s", leave, d)
 		}
 	}
 }
@@ -407,6 +428,12 @@ func TestUserServers(t *testing.T) {
 		lay(t, path, added)
 		if h = look(); len(h.ByHand) != 0 || h.UserServer != path {
 			t.Errorf("%s, added: %+v", host, h)
+		}
+		if host == "cline" { // as its own command writes it
+			lay(t, path, `{"mcpServers":{"memkernel":{"transport":{"type":"stdio","command":"memkernel","args":["mcp","--workspace",`+strconv.Quote(in.Workspace)+`]}}}}`)
+			if h = look(); len(h.ByHand) != 0 || h.UserServer != path {
+				t.Errorf("%s, added by its command: %+v", host, h)
+			}
 		}
 		for _, text := range []string{"", "{", "[]", "mcpServers", "{\"mcpServers\": 1}", "extensions: 1"} {
 			lay(t, path, text)

@@ -139,6 +139,11 @@ func (v *userServers) entries(s *Site, path string) (names []string, there bool)
 	for i := range o.Members {
 		name, ok := o.Members[i].Name.Value.(hujson.Literal)
 		line := words(o.Members[i].Value)
+		if in, ok := o.Members[i].Value.Value.(*hujson.Object); ok && line == nil { // as Cline's command writes it
+			if m, err := d.Member(in, "transport"); m != nil && err == nil {
+				line = words(m.Value)
+			}
+		}
 		if ok && strings.HasPrefix(name.String(), serverName) && ours(line) && (!v.folder || slices.Contains(line, s.Workspace)) {
 			there = true
 		}

@@ -23,9 +23,11 @@ var hosts = []host{
 		next: "open the folder in Cursor; turn the server memkernel on under Settings, MCP"},
 	{name: "vscode", title: "VS Code", home: []string{".vscode", ".vscode-server"}, binary: "code", project: []string{".vscode", ".github/copilot-instructions.md", ".github/instructions"},
 		servers: &servers{path: ".vscode/mcp.json", key: "servers", folder: "${workspaceFolder}", typed: true},
-		rules: &rules{own: ".github/instructions/memkernel.instructions.md",
-			front: "---\ndescription: When to search the memory of this project, and when to write to it\napplyTo: \"**\"\n---\n\n"},
-		next: "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
+		rules:   vscodeRules,
+		next:    "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
+	{name: "copilot", title: "Copilot CLI", home: []string{".copilot"}, binary: "copilot", project: []string{".github/mcp.json"},
+		servers: &servers{path: ".github/mcp.json", key: "mcpServers"},
+		rules:   vscodeRules, next: "start copilot here, and trust the folder"},
 	// Its program is called as ZFS's daemon is.
 	{name: "zed", title: "Zed", home: []string{".config/zed", "AppData/Roaming/Zed"}, project: []string{".zed", ".rules"},
 		servers: &servers{path: ".zed/settings.json", key: "context_servers"},
@@ -54,6 +56,10 @@ var hosts = []host{
 		user: &userServers{at: perSystem{"Library/Application Support/Claude/claude_desktop_config.json", "AppData/Roaming/Claude/claude_desktop_config.json", ".config/Claude/claude_desktop_config.json"},
 			key: "mcpServers", folder: true}},
 }
+
+// vscodeRules are read by VS Code and by Copilot's command.
+var vscodeRules = &rules{own: ".github/instructions/memkernel.instructions.md",
+	front: "---\ndescription: When to search the memory of this project, and when to write to it\napplyTo: \"**\"\n---\n\n"}
 
 // clineStore is where Cline's extension keeps what is the user's, and clineServers its
 // servers in there.

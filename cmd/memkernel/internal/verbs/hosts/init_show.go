@@ -200,8 +200,9 @@ func showRows(w io.Writer, rows []row) {
 // showLeftAlone says which files were left alone, why, and what a person can do; those of
 // before are told already.
 func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
-	for _, c := range files {
-		if c.Error == "" || slices.ContainsFunc(before, func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }) {
+	for i, c := range files {
+		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
+		if c.Error == "" || slices.ContainsFunc(before, told) || slices.ContainsFunc(files[:i], told) {
 			continue
 		}
 		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
