@@ -470,6 +470,33 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestRulesReadOnly: so it is with files of rules, in folders of their own and in one that
+// two hosts read.
+func TestRulesReadOnly(t *testing.T) {
+	for _, locked := range []string{"memkernel.mdc", "memkernel.instructions.md", "CONVENTIONS.md", aiderConfig, "mcp.json"} {
+		in := site(t, t.TempDir())
+		write(t, in, ".github/CODEOWNERS", "* kim\n")
+		before := tree(t, in.Workspace)
+		restore := atomicfile.SetHook(func(op, path string) error {
+			if op == atomicfile.OpRename && filepath.Base(path) == locked {
+				return &fs.PathError{Op: op, Path: path, Err: syscall.EROFS}
+			}
+			return nil
+		})
+		out := put(t, in, "cursor", "vscode", "copilot", "aider", "goose")
+		restore()
+		for _, c := range out {
+			if is := filepath.Base(c.Path) == locked; is != strings.Contains(c.Error, "can't be read or written: make") || is && len(c.ByHand) == 0 || is == c.Done && c.Action != Keep {
+				t.Errorf("%s: %+v", locked, c)
+			}
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%s: %s", locked, d)
+		}
+	}
+}
+
 // TestLinks: links stay links, what is behind them is changed and put back; also where
 // there is nothing behind them yet, and where the folder is the link.
 func TestLinks(t *testing.T) {
