@@ -228,6 +228,9 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 		if err != nil {
 			return err
 		}
+		if f.isRules() && !in.inside(path) {
+			return &settings.Error{Path: f.path, Err: fmt.Errorf("it leads out of this folder, to %s, which others may read", in.Short(path))}
+		}
 		after, err := f.add(data)
 		if err != nil {
 			return err
@@ -249,6 +252,21 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 	}
 }
 
+// isRules tells whether a file is one of rules, with nothing of one host's alone in it.
+func (f *file) isRules() bool {
+	return !slices.ContainsFunc(f.parts, func(p part) bool { return p.what != "rules" })
+}
+
+// inside tells whether a file with links followed is in the workspace.
+func (in *Installer) inside(path string) bool {
+	dir, err := settings.Follow(in.Workspace)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // share records that a host needs what another one has had put into a file.
 func (in *Installer) share(f *file, r *record, path string, write bool) error {
 	e := r.of(path)
@@ -261,7 +279,7 @@ func (in *Installer) share(f *file, r *record, path string, write bool) error {
 
 // sharedBy is what is recorded of a file that other hosts read, too: one of rules.
 func (in *Installer) sharedBy(f *file, r *record) *recorded {
-	if slices.ContainsFunc(f.parts, func(p part) bool { return p.what != "rules" }) {
+	if !f.isRules() {
 		return nil
 	}
 	path, err := settings.Follow(f.path)
@@ -336,7 +354,7 @@ func (in *Installer) takeOut(f *file, c *Change, r *record, write bool) error {
 		e := r.of(path)
 		after := data
 		switch {
-		case data == nil, e != nil && e.notYet(data):
+		case data == nil, e != nil && e.notYet(data), f.isRules() && !in.inside(path):
 			c.Action = Keep
 		case e != nil && e.untouched(data):
 			c.Action, after = Restore, e.before()

@@ -275,6 +275,46 @@ func TestRulesBehindLinks(t *testing.T) {
 	}
 }
 
+// TestRulesStayInTheFolder: what links lead out of the folder to is not this project's alone,
+// and a text is not checked as settings are: it is left alone.
+func TestRulesStayInTheFolder(t *testing.T) {
+	for host, c := range map[string]struct{ link, file string }{
+		"zed": {"CLAUDE.md", "CLAUDE.md"}, "goose": {".goosehints", ".goosehints"}, "cursor": {".cursor/rules", ".cursor/rules/memkernel.mdc"}, "cline": {".clinerules", ".clinerules/memkernel.md"},
+	} {
+		in := site(t, t.TempDir())
+		to := filepath.Join(in.Home, "dots")
+		if c.link == c.file {
+			lay(t, to, "export PATH\n")
+		} else if err := os.MkdirAll(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(in.Workspace, filepath.FromSlash(c.link))
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+		before := tree(t, filepath.Dir(in.Workspace))
+		found := false
+		for _, ch := range put(t, in, host) {
+			if filepath.ToSlash(in.Short(ch.Path)) == c.file {
+				found = true
+				if ch.Done || !strings.Contains(ch.Error, "it leads out of this folder, to ~/dots") || len(ch.ByHand) == 0 {
+					t.Errorf("%s: %+v", host, ch)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: %s was not looked at", host, c.file)
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, filepath.Dir(in.Workspace))); d != "" {
+			t.Errorf("%s: %s", host, d)
+		}
+	}
+}
+
 // TestAider: the rules stand in a file that Aider reads, and its configuration keeps every
 // byte.
 func TestAider(t *testing.T) {
