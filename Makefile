@@ -53,7 +53,7 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
 # without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
-e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
+e2e: ## real hosts with our plugins, on a fake model server; npm installs them (1.3 GB)
 	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
 
 

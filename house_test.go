@@ -226,7 +226,7 @@ var thirdParty = map[string][]string{
 	"internal/tools/maskgen":  {"github.com/BurntSushi/toml"},
 	"internal/tools/release":  {"golang.org/x/mod/module", "golang.org/x/mod/semver"},
 	"internal/tools/size":     {"golang.org/x/mod/modfile"},
-	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson"},
+	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson", "gopkg.in/yaml.v3"},
 	"serve/install":           {"github.com/tailscale/hujson"},
 	"internal/glob":           {"github.com/bmatcuk/doublestar/v4"},
 	"kernel/internal/inspect": {"golang.org/x/sys/unix"},
