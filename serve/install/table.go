@@ -21,7 +21,8 @@ var hosts = []host{
 		rules: &rules{own: ".cursor/rules/memkernel.mdc",
 			front: "---\ndescription: When to search the memory of this project, and when to write to it\nalwaysApply: true\n---\n\n"},
 		next: "open the folder in Cursor; turn the server memkernel on under Settings, MCP"},
-	{name: "vscode", title: "VS Code", home: []string{".vscode", ".vscode-server"}, binary: "code", project: []string{".vscode", ".github/copilot-instructions.md", ".github/instructions"},
+	// Nearly everybody has it, and not for its agent: the project has to show that.
+	{name: "vscode", title: "VS Code", project: []string{".vscode/mcp.json", ".github/copilot-instructions.md", ".github/instructions"},
 		servers: &servers{path: ".vscode/mcp.json", key: "servers", folder: "${workspaceFolder}", typed: true},
 		rules:   vscodeRules,
 		next:    "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
