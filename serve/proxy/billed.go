@@ -30,7 +30,7 @@ func (x *Proxy) bill(e *exchange, a answer) {
 	if e.watched != nil {
 		e.watched.usage = a.usage
 		if !a.whole {
-			e.watched.fail(failBroken)
+			e.watched.fail(FailBroken)
 		}
 	}
 	if x.opt.Billed == nil || a.usage == nil {

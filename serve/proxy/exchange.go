@@ -114,7 +114,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {
-		e.watched.fail(failGone)
+		e.watched.fail(FailGone)
 		x.log.Info("the client went away")
 		return
 	}

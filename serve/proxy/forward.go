@@ -222,7 +222,7 @@ func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 	e := exchangeOf(r.Context())
 	if r.Context().Err() != nil {
 		if e != nil {
-			e.watched.fail(failGone)
+			e.watched.fail(FailGone)
 		}
 		x.log.Info("the client went away")
 		return
