@@ -109,8 +109,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.began = x.opt.Now()
 	r = x.begin(r, e)
-	defer x.release(e)
-	defer e.watched.over()
+	defer x.answeredAll(e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {

@@ -72,6 +72,7 @@ func (x *Proxy) begin(r *http.Request, e *exchange) *http.Request {
 	}
 	e.watched = &watched{ctx: x.opt.Watch.Begin(r), began: time.Now()}
 	e.watched.left.Store(1)
+	x.work.begin() // Close waits until who watches was told
 	return r.WithContext(e.watched.ctx)
 }
 
@@ -148,11 +149,14 @@ func (w *watched) answer(res *http.Response) {
 	res.Body = &timed{res.Body, w}
 }
 
-// over notes that the last byte went to the client.
-func (w *watched) over() {
-	if w != nil {
-		w.took = time.Since(w.began)
+// answeredAll notes that the last byte went to the client.
+func (x *Proxy) answeredAll(e *exchange) {
+	if e.watched == nil {
+		return
 	}
+	e.watched.took = time.Since(e.watched.began)
+	x.release(e)
+	x.work.done()
 }
 
 // timed notes when the first byte of a body was read.

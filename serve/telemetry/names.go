@@ -49,8 +49,8 @@ const (
 // What is measured. Nothing else names a metric.
 var (
 	requests  = &Metric{Name: "memkernel.proxy.requests", Kind: Counter, Labels: []string{"api", "outcome", "reason"}, Help: "Requests of the APIs that are read, by what became of them"}
-	firstByte = &Metric{Name: "memkernel.proxy.first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", bounds: callBounds}
-	rpc       = &Metric{Name: "memkernel.rpc", Kind: Histogram, Unit: "s", Labels: []string{"method"}, Help: "How long calls of the daemon took", bounds: workBounds}
+	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", bounds: callBounds}
+	rpc       = &Metric{Name: "memkernel.rpc.duration", Kind: Histogram, Unit: "s", Labels: []string{"method"}, Help: "How long calls of the daemon took", bounds: workBounds}
 	failures  = &Metric{Name: "memkernel.errors", Kind: Counter, Labels: []string{"where", "code"}, Help: "What failed, by where and by code"}
 
 	calls      = &Metric{Name: "memkernel.calls", Kind: Counter, Labels: []string{"model"}, Help: "Calls of models that were billed"}
@@ -62,8 +62,8 @@ var (
 	operation  = &Metric{Name: "gen_ai.client.operation.duration", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel, attrError}, Help: "GenAI operation duration", bounds: callBounds}
 	firstChunk = &Metric{Name: "gen_ai.client.operation.time_to_first_chunk", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel}, Help: "Time to the first chunk of a streamed answer", bounds: callBounds}
 
-	planTime = &Metric{Name: "memkernel.plan", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long plans took to make and record, or to peek at", bounds: workBounds}
-	cutTime  = &Metric{Name: "memkernel.cut", Kind: Histogram, Unit: "s", Labels: []string{"by"}, Help: "How long the plans took that cut the prompt, and compactions", bounds: workBounds}
+	planTime = &Metric{Name: "memkernel.plan.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long plans took to make and record, or to peek at", bounds: workBounds}
+	cutTime  = &Metric{Name: "memkernel.cut.duration", Kind: Histogram, Unit: "s", Labels: []string{"by"}, Help: "How long the plans took that cut the prompt, and compactions", bounds: workBounds}
 	cuts     = &Metric{Name: "memkernel.cuts", Kind: Counter, Labels: []string{"reason"}, Help: "Cuts of prompts"}
 	faults   = &Metric{Name: "memkernel.faults", Kind: Counter, Labels: []string{"code"}, Help: "Faults of plans, turns and compactions"}
 	alerts   = &Metric{Name: "memkernel.alerts", Kind: Counter, Labels: []string{"code"}, Help: "Alerts of plans"}
@@ -72,13 +72,13 @@ var (
 
 	recalls   = &Metric{Name: "memkernel.recalls", Kind: Counter, Help: "Turns that something of memory was brought to"}
 	recalled  = &Metric{Name: "memkernel.recalled.tokens", Kind: Counter, Help: "Tokens of what was brought"}
-	search    = &Metric{Name: "memkernel.search", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long searches of memory took: asked for, or made by plans", bounds: workBounds}
+	search    = &Metric{Name: "memkernel.search.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long searches of memory took: asked for, or made by plans", bounds: workBounds}
 	lagFiles  = &Metric{Name: "memkernel.index.lag.files", Kind: Gauge, Help: "Files that were written, came or went since they were indexed"}
-	lagBytes  = &Metric{Name: "memkernel.index.lag", Kind: Gauge, Unit: "By", Help: "Size of those that are to be read"}
+	lagBytes  = &Metric{Name: "memkernel.index.lag.size", Kind: Gauge, Unit: "By", Help: "Size of those that are to be read"}
 	indexRead = &Metric{Name: "memkernel.index.readable", Kind: Gauge, Help: "1 if the index can be read, 0 if there is none or it is damaged"}
 
 	turns        = &Metric{Name: "memkernel.turns", Kind: Counter, Labels: []string{"outcome"}, Help: "Turns that were observed"}
-	appendTime   = &Metric{Name: "memkernel.journal.append", Kind: Histogram, Unit: "s", Help: "How long a plan, turn or compaction waited until what it wrote was durable", bounds: workBounds}
+	appendTime   = &Metric{Name: "memkernel.journal.append.duration", Kind: Histogram, Unit: "s", Help: "How long a plan, turn or compaction waited until what it wrote was durable", bounds: workBounds}
 	journalBytes = &Metric{Name: "memkernel.journal.written", Kind: Counter, Unit: "By", Help: "Bytes that were appended to journals"}
 )
 

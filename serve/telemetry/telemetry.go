@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -273,22 +274,33 @@ func labelled(m *Metric, values []string) metric.MeasurementOption {
 // complaints tells the log what the SDK complains of: each once in a while, since a collector
 // that is not there is not there for long.
 type complaints struct {
-	log *slog.Logger
-	mu  sync.Mutex
-	was string
-	at  time.Time
+	log  *slog.Logger
+	mu   sync.Mutex
+	told map[string]time.Time
 }
 
-// again is after how long the same complaint is told again.
-const again = 10 * time.Minute
+const (
+	// again is after how long the same complaint is told again.
+	again = 10 * time.Minute
+	// mostComplaints is how many are told apart.
+	mostComplaints = 32
+)
 
-// Handle is for [otel.SetErrorHandler].
+// Handle is for [otel.SetErrorHandler]. Complaints are the same that begin alike: what
+// follows has numbers of ports that are new each time.
 func (c *complaints) Handle(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil || err.Error() == c.was && time.Since(c.at) < again {
+	if err == nil || errors.Is(err, context.Canceled) { // the end was not waited for
 		return
 	}
-	c.was, c.at = err.Error(), time.Now()
-	c.log.Warn("telemetry", "detail", c.was)
+	what, _, _ := strings.Cut(err.Error(), ": ")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at, ok := c.told[what]; ok && time.Since(at) < again {
+		return
+	}
+	if c.told == nil || len(c.told) >= mostComplaints {
+		c.told = map[string]time.Time{}
+	}
+	c.told[what] = time.Now()
+	c.log.Warn("telemetry", "detail", err.Error())
 }

@@ -167,7 +167,7 @@ func (s *stage) post(path, body string, headers ...string) (int, string) {
 }
 
 func request(model string, stream bool, messages []string) string {
-	return fmt.Sprintf(`{"model":%q,"max_tokens":500,"stream":%v,"system":"You are a tester.","tools":[{"name":"Read","description":"read","input_schema":{"type":"object"}}],"messages":[%s]}`,
+	return fmt.Sprintf(`{"model":%q,"max_tokens":500,"stream":%v,"system":[{"type":"text","text":"You are a tester.","cache_control":{"type":"ephemeral"}}],"tools":[{"name":"Read","description":"read","input_schema":{"type":"object"}}],"messages":[%s]}`,
 		model, stream, strings.Join(messages, ","))
 }
 
@@ -183,7 +183,7 @@ func (s *stage) work() {
 		if i == 1 {
 			words = "Who built the lighthouse of Pellworm, the " + canary + "?"
 		}
-		msgs = append(msgs, fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":%q,"cache_control":{"type":"ephemeral"}}]}`, words))
+		msgs = append(msgs, fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":%q}]}`, words))
 		if status, text := s.post("/v1/messages", request(known, i%2 == 0, msgs)); status != http.StatusOK {
 			s.t.Fatalf("turn %d: %d %s", i, status, text)
 		}
@@ -197,7 +197,7 @@ func (s *stage) work() {
 	}
 	s.post("/v1/messages", request(known, false, append(slices.Clone(msgs), `{"role":"user","content":"overload"}`)))
 	s.post("/v1/messages/count_tokens", request(known, false, append(slices.Clone(msgs), `{"role":"user","content":"how large?"}`)))
-	s.post("/v1/messages", `{"model":`)
+	s.post("/v1/messages", `{"model":`) // the model refuses it
 	s.post("/v1/messages", request("model-of-"+canary, false, []string{`{"role":"user","content":"hello"}`}), "X-Memkernel-Session", canary+"2")
 }
 
@@ -312,11 +312,12 @@ func TestProxyIsScraped(t *testing.T) {
 	got.want(t, sum.WithoutUSD, "memkernel_cost_without_usd_total")
 	got.want(t, answered[known]+1, "gen_ai_client_token_usage", "gen_ai_token_type", "input", "gen_ai_provider_name", "anthropic")
 
-	got.want(t, 17, "memkernel_proxy_requests_total", "outcome", "planned", "api", "anthropic")
+	got.want(t, 18, "memkernel_proxy_requests_total", "outcome", "planned", "api", "anthropic")
 	got.want(t, 1, "memkernel_proxy_requests_total", "outcome", "passed", "reason", "unreadable")
 	got.want(t, 1, "memkernel_errors_total", "where", "upstream", "code", "529")
 	got.want(t, 1, "memkernel_errors_total", "where", "upstream", "code", "400")
-	if n := got.value("memkernel_proxy_first_byte_seconds", "outcome", "planned"); n < 17 {
+	got.want(t, 2, "memkernel_errors_total")
+	if n := got.value("memkernel_proxy_time_to_first_byte_seconds", "outcome", "planned"); n != 18 {
 		t.Errorf("%v first bytes", n)
 	}
 
@@ -324,10 +325,10 @@ func TestProxyIsScraped(t *testing.T) {
 	if told.cuts == 0 || told.recalls == 0 || told.faults == 0 || told.hits+told.paging == 0 {
 		t.Fatalf("the story lacks something: %+v", told)
 	}
-	got.want(t, told.plans, "memkernel_plan_seconds", "op", "plan")
-	got.want(t, told.peeks, "memkernel_plan_seconds", "op", "peek")
+	got.want(t, told.plans, "memkernel_plan_duration_seconds", "op", "plan")
+	got.want(t, told.peeks, "memkernel_plan_duration_seconds", "op", "peek")
 	got.want(t, told.cuts, "memkernel_cuts_total")
-	got.want(t, told.cuts, "memkernel_cut_seconds", "by", "plan")
+	got.want(t, told.cuts, "memkernel_cut_duration_seconds", "by", "plan")
 	got.want(t, told.recalls, "memkernel_recalls_total")
 	got.want(t, told.recalled, "memkernel_recalled_tokens_total")
 	got.want(t, told.faults, "memkernel_faults_total")
@@ -335,9 +336,9 @@ func TestProxyIsScraped(t *testing.T) {
 	got.want(t, told.hits, "memkernel_page_hits_total")
 	got.want(t, told.paging/(told.hits+1), "memkernel_thrash_index")
 	got.want(t, told.turns, "memkernel_turns_total", "outcome", "committed")
-	got.want(t, told.syncs, "memkernel_journal_append_seconds")
+	got.want(t, told.syncs, "memkernel_journal_append_duration_seconds")
 	got.want(t, told.journal, "memkernel_journal_written_bytes_total")
-	got.want(t, told.searches, "memkernel_search_seconds", "op", "recall")
+	got.want(t, told.searches, "memkernel_search_duration_seconds", "op", "recall")
 	got.want(t, 1, "memkernel_index_readable")
 	got.want(t, 0, "memkernel_index_lag_files")
 	got.want(t, 1, "target_info", "service_name", "memkernel", "service_version", "1.2.3")
@@ -507,13 +508,13 @@ func TestDaemonIsScraped(t *testing.T) {
 	price, _ := cachelayout.DefaultBook().Lookup(known, time.Now())
 	got.want(t, 6**price.Cost(40, 20, 0, 100, 7), "memkernel_cost_billed_usd_total")
 	got.want(t, 6, "gen_ai_client_token_usage", "gen_ai_token_type", "output", "gen_ai_provider_name", "anthropic")
-	got.want(t, 7, "memkernel_rpc_seconds", "method", "plan")
-	got.want(t, 12, "memkernel_rpc_seconds", "method", "observe_turn")
-	got.want(t, 7, "memkernel_plan_seconds", "op", "plan")
+	got.want(t, 7, "memkernel_rpc_duration_seconds", "method", "plan")
+	got.want(t, 12, "memkernel_rpc_duration_seconds", "method", "observe_turn")
+	got.want(t, 7, "memkernel_plan_duration_seconds", "op", "plan")
 	got.want(t, 6, "memkernel_turns_total", "outcome", "committed")
 	got.want(t, 6, "memkernel_turns_total", "outcome", "duplicate")
-	got.want(t, 1, "memkernel_search_seconds", "op", "search")
-	got.want(t, 1, "memkernel_cut_seconds", "by", "compact")
+	got.want(t, 1, "memkernel_search_duration_seconds", "op", "search")
+	got.want(t, 1, "memkernel_cut_duration_seconds", "by", "compact")
 	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "UNKNOWN_METHOD")
 	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "INVALID_PARAMS")
 	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "WINDOW_UNKNOWN")
@@ -581,7 +582,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	names := map[string]string{}
 	for line := range strings.SplitSeq(string(page), "\n") {
 		cells := strings.Split(line, "|")
-		if len(cells) < 7 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
+		if len(cells) < 8 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
 			continue
 		}
 		var labels []string
