@@ -129,9 +129,9 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
-	done := k.begin(OpCompact)
+	done := k.watch.begin(OpCompact)
 	p, err := passed(k.desk.Compact(ctx, b.room()))
-	k.end(ctx, done, err, func(d *Done) { d.Passed = p })
+	k.watch.end(ctx, done, err, func(d *Done) { d.Passed = p })
 	return p, err
 }
 

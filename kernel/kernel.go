@@ -140,7 +140,7 @@ type Kernel struct {
 	state    store.Store // what is kept there
 	now      func() time.Time
 	memory   *mem.Memory // nil if it is off
-	watch    func(context.Context, *Done)
+	watch    watcher
 
 	sessions *session.Table
 	desk     *turn.Desk
@@ -218,7 +218,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
 		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Once: o.Repeats == RepeatsOnce, Now: o.Now, Upkeep: runs, Habits: habit.In(state)}
 	if o.Watch != nil {
-		k.desk.Recalled = k.watchRecall
+		k.desk.Recalled = k.watch.recalled
 	}
 	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,

@@ -20,19 +20,19 @@ import (
 // first write leaves nothing behind, and is noticed within the work on one message; a
 // plan that is being recorded is recorded, and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
-	return k.planned(ctx, &req, OpPlan, true, k.desk.Plan)
+	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
 }
 
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
-	return k.planned(ctx, &req, OpPeek, false, k.desk.Peek)
+	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
 }
 
 // planned asks the desk for a plan, and tells who watches of it.
-func (k *Kernel) planned(ctx context.Context, req *PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, err error) {
-	done := k.begin(op)
-	defer func() { k.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
+func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, err error) {
+	done := k.watch.begin(op)
+	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}

@@ -13,10 +13,10 @@ import (
 // host keeps itself, and the workspace's files, are not touched.
 func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
 	req.SessionKey = keyOr(req.SessionKey)
-	done := k.begin(OpForget)
+	done := k.watch.begin(OpForget)
 	f, err := k.retain.Forget(ctx, req)
 	if err != nil || f.Applied { // else it only told
-		k.end(ctx, done, err, func(d *Done) { d.Found = len(f.Pages) })
+		k.watch.end(ctx, done, err, func(d *Done) { d.Found = len(f.Pages) })
 	}
 	return f, err
 }

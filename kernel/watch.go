@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -57,16 +57,19 @@ type Done struct {
 // of which the thrash index is made.
 type Paging struct{ Faults, Alerts, Hits int }
 
+// watcher is told of work; a nil one is not.
+type watcher func(context.Context, *Done)
+
 // begin is the beginning of work, nil where nobody watches.
-func (k *Kernel) begin(op Op) *Done {
-	if k.watch == nil {
+func (w watcher) begin(op Op) *Done {
+	if w == nil {
 		return nil
 	}
 	return &Done{Op: op, Began: time.Now()}
 }
 
 // end tells of work; fill adds what came of it, where it did not fail.
-func (k *Kernel) end(ctx context.Context, d *Done, err error, fill func(*Done)) {
+func (w watcher) end(ctx context.Context, d *Done, err error, fill func(*Done)) {
 	if d == nil {
 		return
 	}
@@ -74,12 +77,12 @@ func (k *Kernel) end(ctx context.Context, d *Done, err error, fill func(*Done)) 
 	if err == nil {
 		fill(d)
 	}
-	k.watch(ctx, d)
+	w(ctx, d)
 }
 
-// watchRecall tells of the searches that plans make.
-func (k *Kernel) watchRecall(ctx context.Context, began time.Time, r *retrieval.Result) {
-	k.watch(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
+// recalled tells of the searches that plans make.
+func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Result) {
+	w(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
 }
 
 // pagingOf is what a plan adds to its conversation's counts.
@@ -88,16 +91,6 @@ func pagingOf(pl *turn.Planned) Paging {
 	return Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
 }
 
-// IndexLag tells by how much the index is behind the files, false where memory is off. It
-// compares the files' stats, opens none of them and changes nothing.
-func (k *Kernel) IndexLag(ctx context.Context) (lag index.Lag, ok bool, err error) {
-	if k.memory == nil {
-		return lag, false, nil
-	}
-	ix, err := k.memory.Index(ctx)
-	if err != nil {
-		return lag, true, err
-	}
-	lag, err = k.memory.Behind(ctx, ix)
-	return lag, true, err
-}
+// IndexStatus reads what the index has, and by how much it is behind the files. It compares
+// their stats, opens none of them and changes nothing.
+func (k *Kernel) IndexStatus(ctx context.Context) status.Index { return k.inspect.IndexStatus(ctx) }

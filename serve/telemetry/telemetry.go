@@ -22,7 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/serve/telemetry/internal/otlp"
 )
 
@@ -166,27 +166,24 @@ func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	v := float64(t.faults+t.alerts) / float64(t.hits+1)
 	t.mu.Unlock()
 	put(thrash, v)
-	lag, known, err := t.index.read(ctx)
-	switch {
-	case !known:
-	case err != nil:
-		put(indexRead, 0)
-	default:
+	switch x := t.index.read(ctx); x.State {
+	case "", status.IndexOff:
+	case status.IndexOK:
 		put(indexRead, 1)
-		put(lagFiles, float64(lag.Files+lag.Removed))
-		put(lagBytes, float64(lag.Bytes))
+		put(lagFiles, float64(x.Lag.Files+x.Lag.Removed))
+		put(lagBytes, float64(x.Lag.Bytes))
+	default:
+		put(indexRead, 0)
 	}
 }
 
 // lagReader reads how far the index is behind, not more often than it is worth: it looks at
 // every file's stat.
 type lagReader struct {
-	mu    sync.Mutex
-	ask   func(context.Context) (index.Lag, bool, error)
-	at    time.Time
-	lag   index.Lag
-	known bool
-	err   error
+	mu  sync.Mutex
+	ask func(context.Context) status.Index
+	at  time.Time
+	was status.Index
 }
 
 const (
@@ -196,30 +193,29 @@ const (
 	lagWait = 5 * time.Second
 )
 
-func (r *lagReader) read(ctx context.Context) (index.Lag, bool, error) {
+func (r *lagReader) read(ctx context.Context) status.Index {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ask == nil {
-		return index.Lag{}, false, nil
+		return status.Index{}
 	}
 	if r.at.IsZero() || time.Since(r.at) >= lagAge {
 		ctx, cancel := context.WithTimeout(ctx, lagWait)
 		defer cancel()
-		r.lag, r.known, r.err = r.ask(ctx)
-		r.at = time.Now()
+		r.was, r.at = r.ask(ctx), time.Now()
 	}
-	return r.lag, r.known, r.err
+	return r.was
 }
 
-// Follow has the gauges of an index read; a kernel's IndexLag is meant. Nil ends it, which is
-// due before the kernel is closed.
-func (t *Telemetry) Follow(lag func(context.Context) (index.Lag, bool, error)) {
+// Follow has the gauges of an index read; a kernel's IndexStatus is meant. Nil ends it, which
+// is due before the kernel is closed.
+func (t *Telemetry) Follow(ask func(context.Context) status.Index) {
 	if t == nil {
 		return
 	}
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()
-	t.index.ask, t.index.at = lag, time.Time{}
+	t.index.ask, t.index.at = ask, time.Time{}
 }
 
 // Addr is where /metrics is, nil if nowhere.

@@ -120,7 +120,7 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 	if _, err := k.Reindex(t.Context(), &indexing.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	s.telemetry.Follow(k.IndexLag)
+	s.telemetry.Follow(k.IndexStatus)
 	s.meter = meter.New(cachelayout.DefaultBook(), 12_000, nil, "", time.Now())
 	s.meter.Each = s.telemetry.Metered
 	t.Cleanup(s.meter.Close)
@@ -412,7 +412,7 @@ func newDaemon(t *testing.T, listen string) *daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tel.Follow(k.IndexLag)
+	tel.Follow(k.IndexStatus)
 	s := serve.New(k, &serve.Options{Private: true, Watch: tel.Serve()})
 	ours, theirs := net.Pipe()
 	done := make(chan struct{})

@@ -134,7 +134,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		return err
 	}
 	defer k.Close()
-	t.Follow(k.IndexLag)
+	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
 	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
 	defer m.Close()

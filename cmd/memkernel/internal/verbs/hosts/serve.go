@@ -121,7 +121,7 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 	if err != nil {
 		return nil, nil, t, err
 	}
-	t.Follow(k.IndexLag)
+	t.Follow(k.IndexStatus)
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: a.Config.Workspace.Timezone.Location(),
 		Tools:  toolsOf(k),
 		Retain: a.Retention(), Watch: t.Serve()}, t, nil
