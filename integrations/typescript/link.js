@@ -7,6 +7,9 @@ import { connect } from "./index.js";
 /** Milliseconds for which a daemon that can't be reached is left alone. */
 export const RETRY_MS = 30_000;
 
+/** Milliseconds until a daemon that is ending is looked for anew. */
+const STOPPING_MS = 20;
+
 /**
  * options: workspace, binary, stateDir (as for connect), deadlineMs (default 2000),
  * report(text), which hears of each trouble once.
@@ -56,12 +59,18 @@ export class Link {
 
   /** A daemon that ended is joined, or started, anew: every call may be delivered again. */
   async #run(use, options) {
-    const client = await this.#open();
-    try {
-      return await use(client, options);
-    } catch (err) {
-      if (!client.closed || options.signal.aborted) throw err;
-      return use(await this.#open(), options);
+    for (let lost = false; ; ) {
+      const client = await this.#open();
+      try {
+        return await use(client, options);
+      } catch (err) {
+        const stopping = err.code === "STOPPING";
+        if (options.signal.aborted || (!stopping && (lost || !client.closed))) throw err;
+        lost = true;
+        if (!stopping) continue;
+        if (this.#client === client) this.close(); // it takes no more calls, and ends in a moment
+        await new Promise((done) => setTimeout(done, STOPPING_MS));
+      }
     }
   }
 
