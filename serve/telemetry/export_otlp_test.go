@@ -14,7 +14,6 @@ import (
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 	traces "go.opentelemetry.io/proto/slim/otlp/trace/v1"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -66,16 +65,10 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.t.Error(err)
 	}
 	c.raw.Write(data)
-	read := proto.Unmarshal
-	if r.Header.Get("Content-Type") == "application/json" {
-		read = func(b []byte, m proto.Message) error {
-			return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(b, m)
-		}
-	}
 	switch r.URL.Path {
 	case "/v1/traces":
 		var m traces.TracesData
-		if err := read(data, &m); err != nil {
+		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("traces: %v", err)
 		}
 		for _, rs := range m.ResourceSpans {
@@ -86,7 +79,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case "/v1/metrics":
 		var m metrics.MetricsData
-		if err := read(data, &m); err != nil {
+		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("metrics: %v", err)
 		}
 		for _, rm := range m.ResourceMetrics {
@@ -278,7 +271,7 @@ func TestDaemonSpans(t *testing.T) {
 	clean(t)
 	c := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", c.URL+"/v1/traces")
-	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 	d := newDaemon(t, "")
 	d.work()
 	if err := d.telemetry.Close(t.Context()); err != nil {
