@@ -15,6 +15,7 @@ import (
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 	traces "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
@@ -71,6 +72,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("traces: %v", err)
 		}
+		understood(c.t, m.ProtoReflect())
 		for _, rs := range m.ResourceSpans {
 			c.of = append(c.of, rs)
 			for _, ss := range rs.ScopeSpans {
@@ -82,6 +84,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("metrics: %v", err)
 		}
+		understood(c.t, m.ProtoReflect())
 		for _, rm := range m.ResourceMetrics {
 			for _, sm := range rm.ScopeMetrics {
 				for _, one := range sm.Metrics {
@@ -92,6 +95,25 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.t.Errorf("asked for %s", r.URL.Path)
 	}
+}
+
+// understood refuses fields that the protocol does not have, or has otherwise.
+func understood(t *testing.T, m protoreflect.Message) {
+	if raw := m.GetUnknown(); len(raw) > 0 {
+		t.Errorf("%s has %d bytes that nobody understands", m.Descriptor().FullName(), len(raw))
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Kind() != protoreflect.MessageKind:
+		case f.IsList():
+			for i := range v.List().Len() {
+				understood(t, v.List().Get(i).Message())
+			}
+		default:
+			understood(t, v.Message())
+		}
+		return true
+	})
 }
 
 // attrs are attributes by name; numbers are numbers.
