@@ -211,7 +211,7 @@ var thirdParty = map[string][]string{
 	"index/postgres":                   {"github.com/jackc/pgx/v5/..."},
 	"serve":                            {"github.com/gofrs/flock"},
 	"serve/telemetry":                  {"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/..."},
-	"serve/telemetry/internal/otlp":    {"go.opentelemetry.io/collector/pdata/...", "go.opentelemetry.io/otel/..."},
+	"serve/telemetry/internal/otlp":    {"go.opentelemetry.io/otel/...", "google.golang.org/protobuf/encoding/protowire"},
 	"serve/telemetry/internal/prom":    {"go.opentelemetry.io/otel/..."},
 	"serve/tools":                      {"github.com/google/jsonschema-go/jsonschema"},
 	"serve/mcp":                        {"github.com/modelcontextprotocol/go-sdk/mcp"},

@@ -14,8 +14,8 @@ import (
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 	traces "go.opentelemetry.io/proto/slim/otlp/trace/v1"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/memkernel/memkernel/serve/telemetry"
 )
@@ -66,18 +66,13 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.t.Error(err)
 	}
 	c.raw.Write(data)
-	read := proto.Unmarshal
-	if r.Header.Get("Content-Type") == "application/json" {
-		read = func(b []byte, m proto.Message) error {
-			return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(b, m)
-		}
-	}
 	switch r.URL.Path {
 	case "/v1/traces":
 		var m traces.TracesData
-		if err := read(data, &m); err != nil {
+		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("traces: %v", err)
 		}
+		understood(c.t, m.ProtoReflect())
 		for _, rs := range m.ResourceSpans {
 			c.of = append(c.of, rs)
 			for _, ss := range rs.ScopeSpans {
@@ -86,9 +81,10 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case "/v1/metrics":
 		var m metrics.MetricsData
-		if err := read(data, &m); err != nil {
+		if err := proto.Unmarshal(data, &m); err != nil {
 			c.t.Errorf("metrics: %v", err)
 		}
+		understood(c.t, m.ProtoReflect())
 		for _, rm := range m.ResourceMetrics {
 			for _, sm := range rm.ScopeMetrics {
 				for _, one := range sm.Metrics {
@@ -99,6 +95,25 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.t.Errorf("asked for %s", r.URL.Path)
 	}
+}
+
+// understood refuses fields that the protocol does not have, or has otherwise.
+func understood(t *testing.T, m protoreflect.Message) {
+	if raw := m.GetUnknown(); len(raw) > 0 {
+		t.Errorf("%s has %d bytes that nobody understands", m.Descriptor().FullName(), len(raw))
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Kind() != protoreflect.MessageKind:
+		case f.IsList():
+			for i := range v.List().Len() {
+				understood(t, v.List().Get(i).Message())
+			}
+		default:
+			understood(t, v.Message())
+		}
+		return true
+	})
 }
 
 // attrs are attributes by name; numbers are numbers.
@@ -278,7 +293,7 @@ func TestDaemonSpans(t *testing.T) {
 	clean(t)
 	c := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", c.URL+"/v1/traces")
-	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 	d := newDaemon(t, "")
 	d.work()
 	if err := d.telemetry.Close(t.Context()); err != nil {

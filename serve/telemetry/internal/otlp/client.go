@@ -25,8 +25,8 @@ type client struct {
 }
 
 func newClient(t *Target) *client {
-	way := http.DefaultTransport.(*http.Transport).Clone()
-	way.TLSClientConfig = t.tls
+	way := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.tls, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // headers are keys
 	return &client{t: t, http: &http.Client{Transport: way, CheckRedirect: stay}, first: time.Second}
 }
@@ -72,9 +72,6 @@ func (c *client) try(ctx context.Context, message []byte) (after time.Duration, 
 	r.Header = c.t.header.Clone()
 	r.Header.Set("User-Agent", "memkernel")
 	r.Header.Set("Content-Type", "application/x-protobuf")
-	if c.t.json {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	if c.t.gzip {
 		r.Header.Set("Content-Encoding", "gzip")
 	}

@@ -2,12 +2,10 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/pmetric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
@@ -48,16 +46,7 @@ func (r *Readings) Aggregation(k sdkmetric.InstrumentKind) sdkmetric.Aggregation
 
 // Export sends what was measured.
 func (r *Readings) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
-	metrics, err := metricsOf(m)
-	if err != nil || metrics.DataPointCount() == 0 {
-		return err
-	}
-	var data []byte
-	if r.c.t.json {
-		data, err = (&pmetric.JSONMarshaler{}).MarshalMetrics(metrics)
-	} else {
-		data, err = (&pmetric.ProtoMarshaler{}).MarshalMetrics(metrics)
-	}
+	data, err := metricsOf(m)
 	if err != nil {
 		return err
 	}
@@ -73,82 +62,83 @@ func (r *Readings) Shutdown(context.Context) error {
 	return nil
 }
 
-// metricsOf writes what was measured as OTLP has it.
-func metricsOf(m *metricdata.ResourceMetrics) (pmetric.Metrics, error) {
-	out := pmetric.NewMetrics()
-	of := out.ResourceMetrics().AppendEmpty()
-	setResource(of.Resource(), m.Resource)
-	of.SetSchemaUrl(m.Resource.SchemaURL())
-	for _, scope := range m.ScopeMetrics {
-		in := of.ScopeMetrics().AppendEmpty()
-		in.Scope().SetName(scope.Scope.Name)
-		in.Scope().SetVersion(scope.Scope.Version)
-		in.SetSchemaUrl(scope.Scope.SchemaURL)
-		for _, one := range scope.Metrics {
-			to := in.Metrics().AppendEmpty()
-			to.SetName(one.Name)
-			to.SetDescription(one.Description)
-			to.SetUnit(one.Unit)
-			switch data := one.Data.(type) {
-			case metricdata.Sum[float64]:
-				sum := to.SetEmptySum()
-				sum.SetIsMonotonic(data.IsMonotonic)
-				sum.SetAggregationTemporality(temporalityOf(data.Temporality))
-				setPoints(sum.DataPoints(), data.DataPoints)
-			case metricdata.Gauge[float64]:
-				setPoints(to.SetEmptyGauge().DataPoints(), data.DataPoints)
-			case metricdata.Histogram[float64]:
-				h := to.SetEmptyHistogram()
-				h.SetAggregationTemporality(temporalityOf(data.Temporality))
-				setBuckets(h.DataPoints(), data.DataPoints)
-			default:
-				return out, fmt.Errorf("export metrics: %s is a %T, which nothing here measures", one.Name, data)
+// metricsOf writes what was measured as an ExportMetricsServiceRequest.
+func metricsOf(r *metricdata.ResourceMetrics) (message, error) {
+	var out message
+	var err error
+	out.in(1, func(m *message) { // ResourceMetrics
+		m.resource(1, r.Resource)
+		for _, scope := range r.ScopeMetrics {
+			m.in(2, func(m *message) { // ScopeMetrics
+				m.scope(1, scope.Scope)
+				for _, one := range scope.Metrics {
+					m.in(2, func(m *message) { err = errors.Join(err, m.metric(&one)) })
+				}
+				m.text(3, scope.Scope.SchemaURL)
+			})
+		}
+		m.text(3, r.Resource.SchemaURL())
+	})
+	return out, err
+}
+
+func (m *message) metric(one *metricdata.Metrics) error {
+	m.text(1, one.Name)
+	m.text(2, one.Description)
+	m.text(3, one.Unit)
+	switch data := one.Data.(type) {
+	case metricdata.Gauge[float64]:
+		m.in(5, func(m *message) { m.points(data.DataPoints) })
+	case metricdata.Sum[float64]:
+		m.in(7, func(m *message) {
+			m.points(data.DataPoints)
+			m.varint(2, temporalityOf(data.Temporality))
+			m.flag(3, data.IsMonotonic)
+		})
+	case metricdata.Histogram[float64]:
+		m.in(9, func(m *message) {
+			for i := range data.DataPoints {
+				m.in(1, func(m *message) { m.buckets(&data.DataPoints[i]) })
 			}
-		}
+			m.varint(2, temporalityOf(data.Temporality))
+		})
+	default:
+		return fmt.Errorf("export metrics: %s is a %T, which nothing here measures", one.Name, data)
 	}
-	return out, nil
+	return nil
 }
 
-func temporalityOf(t metricdata.Temporality) pmetric.AggregationTemporality {
+// temporalityOf is the protocol's number.
+func temporalityOf(t metricdata.Temporality) uint64 {
 	if t == metricdata.DeltaTemporality {
-		return pmetric.AggregationTemporalityDelta
+		return 1
 	}
-	return pmetric.AggregationTemporalityCumulative
+	return 2
 }
 
-func setPoints(to pmetric.NumberDataPointSlice, points []metricdata.DataPoint[float64]) {
-	for _, p := range points {
-		at := to.AppendEmpty()
-		setAttributes(at.Attributes(), p.Attributes.ToSlice())
-		at.SetStartTimestamp(moment(p.StartTime))
-		at.SetTimestamp(moment(p.Time))
-		at.SetDoubleValue(p.Value)
-	}
-}
-
-func setBuckets(to pmetric.HistogramDataPointSlice, points []metricdata.HistogramDataPoint[float64]) {
-	for _, p := range points {
-		at := to.AppendEmpty()
-		setAttributes(at.Attributes(), p.Attributes.ToSlice())
-		at.SetStartTimestamp(moment(p.StartTime))
-		at.SetTimestamp(moment(p.Time))
-		at.SetCount(p.Count)
-		at.SetSum(p.Sum)
-		if v, ok := p.Min.Value(); ok {
-			at.SetMin(v)
-		}
-		if v, ok := p.Max.Value(); ok {
-			at.SetMax(v)
-		}
-		at.ExplicitBounds().FromRaw(p.Bounds)
-		at.BucketCounts().FromRaw(p.BucketCounts)
+func (m *message) points(list []metricdata.DataPoint[float64]) {
+	for _, p := range list {
+		m.in(1, func(m *message) {
+			m.moment(2, p.StartTime)
+			m.moment(3, p.Time)
+			m.double(4, p.Value)
+			m.attributes(7, p.Attributes.ToSlice())
+		})
 	}
 }
 
-// moment is a time that may be unknown.
-func moment(t time.Time) pcommon.Timestamp {
-	if t.IsZero() {
-		return 0
+func (m *message) buckets(p *metricdata.HistogramDataPoint[float64]) {
+	m.moment(2, p.StartTime)
+	m.moment(3, p.Time)
+	m.fixed64(4, p.Count)
+	m.double(5, p.Sum)
+	m.counts(6, p.BucketCounts)
+	m.doubles(7, p.Bounds)
+	m.attributes(9, p.Attributes.ToSlice())
+	if v, ok := p.Min.Value(); ok {
+		m.double(11, v)
 	}
-	return pcommon.NewTimestampFromTime(t)
+	if v, ok := p.Max.Value(); ok {
+		m.double(12, v)
+	}
 }

@@ -1,7 +1,7 @@
 // Package otlp exports spans and metrics of the OpenTelemetry SDK to a collector, by OTLP over
 // HTTP, as the standard environment variables say. The SDK's own exporters do the same and make
-// the program a quarter larger, since they carry gRPC; here the messages are package pdata's,
-// and the way is net/http. It decides nothing about what is measured.
+// the program a quarter larger, since they carry gRPC and the messages by reflection; here they
+// are written field by field, and the way is net/http. It decides nothing about what is measured.
 package otlp
 
 import (
@@ -27,11 +27,8 @@ const (
 	Metrics Signal = "metrics"
 )
 
-// The protocols that are spoken.
-const (
-	protobuf = "http/protobuf"
-	json     = "http/json"
-)
+// protobuf is the protocol that is spoken, the standard's default.
+const protobuf = "http/protobuf"
 
 // defaultTimeout is how long an export may take, retries included.
 const defaultTimeout = 10 * time.Second
@@ -42,7 +39,6 @@ type Target struct {
 	url     *url.URL
 	header  http.Header
 	timeout time.Duration
-	json    bool
 	gzip    bool
 	tls     *tls.Config
 }
@@ -119,12 +115,8 @@ func endpointOf(s Signal, address string, own bool) (*url.URL, error) {
 }
 
 func (t *Target) speak() error {
-	switch p, _ := of(t.Signal, "PROTOCOL"); p {
-	case "", protobuf:
-	case json:
-		t.json = true
-	default:
-		return fmt.Errorf("%s: %q is not spoken: name %s or %s, and the collector's port for HTTP, as a rule 4318", variable(t.Signal, "PROTOCOL"), p, protobuf, json)
+	if p, _ := of(t.Signal, "PROTOCOL"); p != "" && p != protobuf {
+		return fmt.Errorf("%s: %q is not spoken: name %s, and the collector's port for HTTP, as a rule 4318", variable(t.Signal, "PROTOCOL"), p, protobuf)
 	}
 	return nil
 }
