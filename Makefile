@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules test-clients soak test-mcp-inspector bench-retrieval-quality e2e clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -53,9 +53,32 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
 # without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
-e2e: ## real hosts with our plugins, on a fake model server; npm installs them (650 MB)
+e2e: ## real hosts with our plugins, on a fake model server; npm installs them (1.3 GB)
 	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
 
+
+# MEMKERNEL_E2E_DIR keeps what npm installed here, too.
+test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (450 MB)
+	MEMKERNEL_FRAMEWORKS=1 $(GO) test -count=1 -v -timeout 40m -run TestFrameworks ./internal/e2e
+
+# Debian's package chromium is enough. AXE names axe-core's axe.min.js; npm gets it without.
+test-ui: ## the window in a browser: every view, at three widths, to bin/ui; hostile sessions, other origins, axe
+	mkdir -p bin/axe
+	test -n "$(AXE)" || test -f bin/axe/package/axe.min.js || (cd bin/axe && npm pack axe-core@4.14.1 && tar xzf axe-core-*.tgz) || echo "axe-core can't be had: its test is passed over"
+	axe="$(AXE)"; test -n "$$axe" || ! test -f bin/axe/package/axe.min.js || axe="$(CURDIR)/bin/axe/package/axe.min.js"; \
+	  MEMKERNEL_UI=1 MEMKERNEL_UI_SHOTS=$(CURDIR)/bin/ui MEMKERNEL_AXE="$$axe" $(GO) test -C internal/tools -count=1 -v -timeout 30m ./window
+
+picture-ui: ## draw the pictures of doc/ui.md anew, from the bundled sample (needs a Chromium)
+	mkdir -p doc/ui
+	MEMKERNEL_UI=1 MEMKERNEL_UI_PICTURES=$(CURDIR)/doc/ui $(GO) test -C internal/tools -count=1 -run TestPictures ./window
+
+# uPlot is MIT; its licence stands beside it. The checksum is that of the package as npm has it.
+UPLOT := uplot@1.6.32
+UPLOT_SHA256 := 4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d
+
+vendor-ui: ## the window's plots: uPlot from npm to serve/ui/assets
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd "$$dir" && npm pack $(UPLOT) && echo "$(UPLOT_SHA256)  $$(ls *.tgz)" | sha256sum -c && tar xzf *.tgz && \
+	  cp -f package/dist/uPlot.iife.min.js "$(CURDIR)/serve/ui/assets/uPlot.js" && cp -f package/dist/uPlot.min.css "$(CURDIR)/serve/ui/assets/uPlot.css" && cp -f package/LICENSE "$(CURDIR)/serve/ui/assets/uPlot.LICENSE"
 
 check: test ## formatting, vet, and what test does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
@@ -98,6 +121,9 @@ bench-retrieval-quality: build ## the tables of doc/retrieval.md
 	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
 	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
 	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
+
+clients: ## make the clients' types anew from the daemon's own table of methods
+	$(GO) run -C internal/tools ./clients $(CURDIR)
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
 	$(GO) test -count=1 -v -run TestClients ./serve

@@ -129,7 +129,10 @@ func (k *Kernel) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	if err := b.begun(k); err != nil {
 		return nil, fmt.Errorf("%s: %w", journal.PointCompaction, err)
 	}
-	return passed(k.desk.Compact(ctx, b.room()))
+	done := k.watch.begin(OpCompact)
+	p, err := passed(k.desk.Compact(ctx, b.room()))
+	k.watch.end(ctx, done, err, func(d *Done) { d.Passed = p })
+	return p, err
 }
 
 // compaction is what a compaction came to, as hosts get it; nil if there was none.

@@ -126,6 +126,9 @@ type Options struct {
 	KeepSessions int
 	// Now is the clock for requests that carry no time. Default: time.Now.
 	Now func() time.Time
+	// Watch, if not nil, is told of work that has ended, by the goroutine that did it and
+	// with its context: several at once. It has to be quick, and must not call the kernel.
+	Watch func(context.Context, *Done)
 
 	// state keeps what is kept. Default: files in StateDir.
 	state store.Store
@@ -137,6 +140,7 @@ type Kernel struct {
 	state    store.Store // what is kept there
 	now      func() time.Time
 	memory   *mem.Memory // nil if it is off
+	watch    watcher
 
 	sessions *session.Table
 	desk     *turn.Desk
@@ -201,7 +205,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		}
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
-	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m}
+	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
 	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
 	none := func(key string) error { return noSession(state, key) }
@@ -213,6 +217,9 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
 		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Once: o.Repeats == RepeatsOnce, Now: o.Now, Upkeep: runs, Edits: o.Memory.edits(), Masker: masker, Habits: habit.In(state)}
+	if o.Watch != nil {
+		k.desk.Recalled = k.watch.recalled
+	}
 	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,

@@ -245,6 +245,13 @@ type SearchRequest struct {
 // background until Close. Where no index can be written and the files are few, they are
 // searched themselves.
 func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Result, error) {
+	done := k.watch.begin(OpSearch)
+	r, err := search(ctx, k, req)
+	k.watch.end(ctx, done, err, func(d *Done) { d.Found, d.Reason = len(r.Hits), r.Reason })
+	return r, err
+}
+
+func search(ctx context.Context, k *Kernel, req SearchRequest) (*retrieval.Result, error) {
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}

@@ -84,13 +84,22 @@ type Observation struct {
 // date. It is atomic (the journal line is the commit) and idempotent per
 // AdvancementKey.
 func (k *Kernel) ObserveTurn(ctx context.Context, t Turn) (*Observation, error) {
-	return observation(k.desk.Observe(ctx, turn.Turn(t)))
+	return observed(ctx, k, OpTurn, t, k.desk.Observe)
 }
 
 // ObserveToolResult ingests what a host has so far, in the middle of a turn, so
 // that a kill loses at most the running call. Nothing that is shown changes.
 func (k *Kernel) ObserveToolResult(ctx context.Context, t Turn) (*Observation, error) {
-	return observation(k.desk.Ingest(ctx, turn.Turn(t)))
+	return observed(ctx, k, OpToolResult, t, k.desk.Ingest)
+}
+
+// observed takes a turn in, and tells who watches of it.
+func observed(ctx context.Context, k *Kernel, op Op, t Turn, observe func(context.Context, turn.Turn) (*turn.Observation, error)) (*Observation, error) {
+	done := k.watch.begin(op)
+	o, err := observe(ctx, turn.Turn(t))
+	out, err := observation(o, err)
+	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation, d.Bills = t.Model, out, o.Bills })
+	return out, err
 }
 
 // observation is what became of a turn, as hosts get it.

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -19,37 +20,37 @@ import (
 // first write leaves nothing behind, and is noticed within the work on one message; a
 // plan that is being recorded is recorded, and returned.
 func (k *Kernel) PlanContext(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
-	if err := req.Check(); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
-	}
-	s, unlock, err := k.open(ctx, req.SessionKey, true)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	pl, err := k.desk.Plan(ctx, s, req.call())
-	if err != nil {
-		return nil, hostError(req.SessionKey, err)
-	}
-	return contextPlan(&req, pl), nil
+	return planned(ctx, k, &req, OpPlan, true, k.desk.Plan)
 }
 
 // Peek plans without writing anything: what it would ingest counts as committed,
 // and its pointers do not resolve yet.
 func (k *Kernel) Peek(ctx context.Context, req PlanRequest) (*ContextPlan, error) {
+	return planned(ctx, k, &req, OpPeek, false, k.desk.Peek)
+}
+
+// planned asks the desk for a plan, and tells who watches of it.
+func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, err error) {
+	done := k.watch.begin(op)
+	defer func() { k.watch.end(ctx, done, err, func(d *Done) { d.Plan, d.Model = out, req.Model }) }()
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	s, unlock, err := k.open(ctx, req.SessionKey, false)
+	s, unlock, err := k.open(ctx, req.SessionKey, write)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	pl, err := k.desk.Peek(ctx, s, req.call())
+	pl, err := plan(ctx, s, req.call())
 	if err != nil {
 		return nil, hostError(req.SessionKey, err)
 	}
-	return contextPlan(&req, pl), nil
+	out = contextPlan(req, pl)
+	if done != nil { // while the session is held
+		done.Paging = pagingOf(pl)
+		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
+	}
+	return out, nil
 }
 
 // call is the request as it is planned.

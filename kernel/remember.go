@@ -53,6 +53,8 @@ type Remembered struct {
 // asked for is in the journal before the file is touched, and a kill between the
 // two is made good when the session is next opened.
 func (k *Kernel) Remember(ctx context.Context, req RememberRequest) (*Remembered, error) {
+	done := k.watch.begin(OpRemember)
 	r, err := k.desk.Remember(ctx, turn.RememberRequest(req))
+	k.watch.end(ctx, done, err, func(d *Done) { d.Found = 1 })
 	return (*Remembered)(r), err
 }

@@ -13,7 +13,12 @@ import (
 // host keeps itself, and the workspace's files, are not touched.
 func (k *Kernel) Forget(ctx context.Context, req retention.ForgetRequest) (*retention.Forgotten, error) {
 	req.SessionKey = keyOr(req.SessionKey)
-	return k.retain.Forget(ctx, req)
+	done := k.watch.begin(OpForget)
+	f, err := k.retain.Forget(ctx, req)
+	if err != nil || f.Applied { // else it only told
+		k.watch.end(ctx, done, err, func(d *Done) { d.Found = len(f.Pages) })
+	}
+	return f, err
 }
 
 // Retain removes what is older than it has to be kept, and blobs that nothing

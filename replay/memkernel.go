@@ -41,12 +41,7 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 			return nil, err
 		}
 	}
-	end, ttl := p.rec.end(n), opt.TTL
-	if opt.ownTTL {
-		ttl = kernel.ChooseTTL
-	}
-	plan, err := p.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow,
-		Reserve: opt.Reserve, FixedTokens: opt.FixedTokens, Messages: p.rec.msgs[:end:end], Now: p.rec.calls[n].Start, Resolver: opt.Resolver, TTL: ttl})
+	plan, err := p.k.PlanContext(ctx, p.rec.request(n))
 	if err != nil {
 		return nil, err
 	}

@@ -103,6 +103,7 @@ func (c *conn) handle(line []byte) {
 	msgs, batch, err := parseLine(line)
 	switch {
 	case err != nil:
+		c.s.refused(err)
 		c.write(answer("", nil, err))
 	case !batch:
 		c.take(msgs[0], func(r *response) {
@@ -150,6 +151,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	}
 	switch {
 	case p.err != nil:
+		c.s.refused(p.err)
 		reply(answer(p.id, nil, p.err))
 		return
 	case p.method == "$/cancelRequest":
@@ -158,11 +160,14 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	}
 	m, ok := c.s.methods[p.method]
 	if !ok {
-		to(nil, newError(codeMethod, "UNKNOWN_METHOD", fmt.Sprintf("there is no method %q", p.method), "initialize lists the methods"))
+		err := newError(codeMethod, "UNKNOWN_METHOD", fmt.Sprintf("there is no method %q", p.method), "initialize lists the methods")
+		c.s.refused(err)
+		to(nil, err)
 		return
 	}
 	args := m.params()
 	if err := decode(p.method, p.params, args); err != nil {
+		c.s.refused(err)
 		to(nil, err)
 		return
 	}
@@ -173,6 +178,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 func (c *conn) start(id string, m method, args params, reply func(*response)) {
 	cl := &call{c: c, id: id, reply: reply}
 	if err := c.admit(cl); err != nil {
+		c.s.refused(err)
 		cl.answer(nil, err)
 		return
 	}
@@ -191,7 +197,7 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 			return // answered already
 		}
 		cl.started.Store(true)
-		result, err := m.run(cl.ctx, c.s.desk, cl, args)
+		result, err := c.s.carryOut(cl, m, args)
 		if unwatch(); err != nil {
 			e := asError(err)
 			e.Data.Started = e.Code == codeCancelled || e.Code == codeDeadline
@@ -205,6 +211,28 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		return
 	}
 	go job()
+}
+
+// carryOut has a method answer a call.
+func (s *Server) carryOut(cl *call, m method, args params) (any, error) {
+	w := s.opt.Watch
+	if w == nil {
+		return m.run(cl.ctx, s.desk, cl, args)
+	}
+	ctx, began, code := w.Begin(cl.ctx, m.name), time.Now(), ""
+	result, err := m.run(ctx, s.desk, cl, args)
+	if err != nil {
+		code = asError(err).Data.Code
+	}
+	w.End(ctx, m.name, code, began)
+	return result, err
+}
+
+// refused tells who watches of a message that no method was called for.
+func (s *Server) refused(err *Error) {
+	if s.opt.Watch != nil {
+		s.opt.Watch.Refused(err.Data.Code)
+	}
 }
 
 // admit makes room for a call.

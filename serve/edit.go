@@ -11,7 +11,7 @@ import (
 
 type editCall struct {
 	sessionCall
-	Path    string `json:"path"`
+	Path    string `json:"path" rpc:"required"`
 	Old     string `json:"old"`
 	Version string `json:"version"`
 	From    int    `json:"from"`
@@ -20,7 +20,7 @@ type editCall struct {
 
 type updateCall struct {
 	editCall
-	Text string `json:"text"`
+	Text string `json:"text" rpc:"required"`
 }
 
 // editedFile is a file as an edit left it.
@@ -58,15 +58,15 @@ func editedFiles(fs []editing.EditedFile) []editedFile {
 	return out
 }
 
-func doMemoryUpdate(ctx context.Context, d *desk, _ *call, p *updateCall) (any, error) {
+func doMemoryUpdate(ctx context.Context, d *desk, _ *call, p *updateCall) (*editDocument, error) {
 	return editPassage(ctx, d, &p.editCall, p.Text, false)
 }
 
-func doMemoryDelete(ctx context.Context, d *desk, _ *call, p *editCall) (any, error) {
+func doMemoryDelete(ctx context.Context, d *desk, _ *call, p *editCall) (*editDocument, error) {
 	return editPassage(ctx, d, p, "", true)
 }
 
-func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bool) (any, error) {
+func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bool) (*editDocument, error) {
 	switch {
 	case p.Path == "":
 		return nil, badParams("path is a file of memory, as search cites it", "there is no path")
@@ -78,7 +78,7 @@ func editPassage(ctx context.Context, d *desk, p *editCall, text string, gone bo
 	if err != nil {
 		return nil, err
 	}
-	return editDocument{"memkernel/rpc_edit/v1", p.key(), e.Edit, editedFiles(e.Files), e.Duplicate, e.Masked}, nil
+	return &editDocument{"memkernel/rpc_edit/v1", p.key(), e.Edit, editedFiles(e.Files), e.Duplicate, e.Masked}, nil
 }
 
 type undoCall struct {
@@ -86,27 +86,34 @@ type undoCall struct {
 	Edit string `json:"edit"`
 }
 
-func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (any, error) {
+func doMemoryUndo(ctx context.Context, d *desk, _ *call, p *undoCall) (*undoDocument, error) {
 	u, err := d.k.Editor().Undo(ctx, editing.UndoRequest{SessionKey: p.SessionKey, Edit: p.Edit, Private: d.opt.private(p.Private), Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
-	return undoDocument{"memkernel/rpc_undo/v1", p.key(), u.Edit, u.Time, editedFiles(u.Files)}, nil
+	return &undoDocument{"memkernel/rpc_undo/v1", p.key(), u.Edit, u.Time, editedFiles(u.Files)}, nil
 }
 
 type memoryToolCall struct {
 	sessionCall
 	// Input is the tool call's, as the model wrote it.
-	Input json.RawMessage `json:"input"`
+	Input json.RawMessage `json:"input" rpc:"required"`
+}
+
+// memoryToolDocument is the result of the model's call.
+type memoryToolDocument struct {
+	Schema  string `json:"schema"`
+	Content string `json:"content"`
+	IsError bool   `json:"is_error"`
 }
 
 // doMemoryTool answers a call of Anthropic's memory tool. What the model did wrong is an
 // answer, and no error of the protocol.
-func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (any, error) {
+func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (*memoryToolDocument, error) {
 	if len(p.Input) == 0 {
 		return nil, badParams(`input is the tool call's, such as {"command":"view","path":"/memories"}`, "there is no input")
 	}
-	set, err := toolset(d, &toolsCall{sessionCall: p.sessionCall})
+	set, err := toolset(d, &p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +121,7 @@ func doMemoryTool(ctx context.Context, d *desk, _ *call, p *memoryToolCall) (any
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"schema": "memkernel/rpc_memory_tool/v1", "content": text, "is_error": failed}, nil
+	return &memoryToolDocument{"memkernel/rpc_memory_tool/v1", text, failed}, nil
 }
 
 // editReason finds the word, the way out and what stands there for an edit that was not

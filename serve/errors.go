@@ -110,6 +110,9 @@ func asError(err error) *Error {
 	return e
 }
 
+// ErrorCode is the word for an error of the kernel's that answers carry.
+func ErrorCode(err error) string { return asError(err).Data.Code }
+
 // reasons are the errors that a caller can act on.
 var reasons = []struct {
 	err        error

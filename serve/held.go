@@ -17,13 +17,13 @@ import (
 // behind those that the server holds.
 type conversation struct {
 	// Dialect is anthropic, openai, codex (items of the Responses API) or pi.
-	Dialect string `json:"dialect"`
+	Dialect string `json:"dialect" rpc:"anthropic|openai|codex|pi"`
 	// Base is the mark of the conversation that an answer gave; Keep is how many of
 	// its messages are kept, nil for all.
 	Base string `json:"base"`
 	Keep *int   `json:"keep"`
 	// Messages are the rest, Keys their ids, "" for one without.
-	Messages []json.RawMessage `json:"messages"`
+	Messages []json.RawMessage `json:"messages" rpc:"objects"`
 	Keys     []string          `json:"keys"`
 }
 

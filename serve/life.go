@@ -33,14 +33,14 @@ type passed struct {
 type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed, error)
 
 // passing is the handler of a boundary that the kernel passes as it is.
-func passing(do pass) handler[*boundaryCall] {
-	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func passing(do pass) handler[*boundaryCall, *passed] {
+	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
 		return passBoundary(ctx, d, p, nil, do)
 	}
 }
 
 // endSession also lets go of what is held of the session.
-func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
 	doc, err := passBoundary(ctx, d, p, nil, (*kernel.Kernel).EndSession)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ type compactCall struct {
 	Call *callSettings `json:"call"`
 }
 
-func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (any, error) {
+func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (*passed, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
@@ -113,7 +113,7 @@ type checkpointed struct {
 	Conversation *mark  `json:"conversation,omitempty"`
 }
 
-func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, error) {
+func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*checkpointed, error) {
 	b, h, err := boundaryOf(d, p)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (any, 
 	if err != nil {
 		return nil, err
 	}
-	doc := checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
+	doc := &checkpointed{Schema: "memkernel/rpc_checkpoint/v1", SessionKey: p.key()}
 	if c != nil {
 		got, err := d.k.Get(ctx, p.SessionKey, string(c.Meta.CheckpointID))
 		if err != nil {
@@ -146,7 +146,7 @@ type restoreCall struct {
 // occasions are where a restore text may stand.
 var occasions = map[string]checkpoint.Occasion{"": checkpoint.NewSession, "new": checkpoint.NewSession, "resume": checkpoint.OnResume, "compaction": checkpoint.AfterCompaction}
 
-func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (any, error) {
+func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document.Restore, error) {
 	o, ok := occasions[p.Occasion]
 	if !ok {
 		return nil, badParams("occasion is new, resume or compaction", "occasion %q is none", p.Occasion)
@@ -155,7 +155,8 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return document.OfRestored(p.key(), r), nil
+	doc := document.OfRestored(p.key(), r)
+	return &doc, nil
 }
 
 type flushTurnCall struct {
@@ -174,7 +175,7 @@ type flushTurn struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, error) {
+func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (*flushTurn, error) {
 	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, 
 	if p.Branch != "" {
 		t.Prompt, t.Section = "", "" // what a subagent found its main line is told
 	}
-	doc := flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
+	doc := &flushTurn{"memkernel/rpc_flush_turn/v1", t, nil}
 	if h != nil {
 		doc.Conversation = d.held.put(h)
 	}
@@ -195,7 +196,7 @@ func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (any, 
 
 type observeFlushCall struct {
 	sessionCall
-	Text    string `json:"text"`
+	Text    string `json:"text" rpc:"required"`
 	Section bool   `json:"section"`
 }
 
@@ -204,11 +205,11 @@ type flushed struct {
 	*kernel.Flushed
 }
 
-func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (any, error) {
+func doObserveFlush(ctx context.Context, d *desk, cl *call, p *observeFlushCall) (*flushed, error) {
 	f, err := d.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: p.SessionKey, Text: p.Text, Section: p.Section, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
 	cl.c.s.opt.Logger.Info(f.Line)
-	return flushed{"memkernel/rpc_observe_flush/v1", f}, nil
+	return &flushed{"memkernel/rpc_observe_flush/v1", f}, nil
 }

@@ -16,7 +16,7 @@ import (
 
 type rememberCall struct {
 	sessionCall
-	Text     string `json:"text"`
+	Text     string `json:"text" rpc:"required"`
 	Path     string `json:"path"`
 	ID       string `json:"id"`
 	Evidence string `json:"evidence"`
@@ -28,7 +28,7 @@ type remembered struct {
 	*kernel.Remembered
 }
 
-func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (any, error) {
+func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (*remembered, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, badParams("text is what to remember, in Markdown", "there is no text to remember")
 	}
@@ -36,7 +36,7 @@ func doRemember(ctx context.Context, d *desk, _ *call, p *rememberCall) (any, er
 	if err != nil {
 		return nil, err
 	}
-	return remembered{"memkernel/rpc_remember/v1", p.key(), r}, nil
+	return &remembered{"memkernel/rpc_remember/v1", p.key(), r}, nil
 }
 
 type forgetCall struct {
@@ -47,7 +47,7 @@ type forgetCall struct {
 	Apply  bool     `json:"apply"`
 }
 
-func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error) {
+func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (*document.Forget, error) {
 	if p.All == (len(p.IDs) > 0) {
 		return nil, badParams("give ids of pages, spans or blobs, or all for the whole session", "forget needs ids, or all")
 	}
@@ -55,21 +55,22 @@ func doForget(ctx context.Context, d *desk, _ *call, p *forgetCall) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfForgotten(p.key(), out), nil
+	doc := document.OfForgotten(p.key(), out)
+	return &doc, nil
 }
 
 type searchCall struct {
 	caller
 	SessionKey string    `json:"session_key"`
 	Private    bool      `json:"private"`
-	Query      string    `json:"query"`
+	Query      string    `json:"query" rpc:"required"`
 	MaxResults int       `json:"max_results"`
 	MinScore   float64   `json:"min_score"`
 	Lines      bool      `json:"lines"`
 	Now        time.Time `json:"now"`
 }
 
-func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error) {
+func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (*document.Search, error) {
 	switch {
 	case strings.TrimSpace(p.Query) == "":
 		return nil, badParams("query is the question in the user's words", "there is no query")
@@ -80,7 +81,8 @@ func doSearch(ctx context.Context, d *desk, _ *call, p *searchCall) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfSearch(p.Query, r), nil
+	doc := document.OfSearch(p.Query, r)
+	return &doc, nil
 }
 
 type readCall struct {
@@ -88,32 +90,34 @@ type readCall struct {
 	// SessionKey is whose past sessions may be read.
 	SessionKey string `json:"session_key"`
 	Private    bool   `json:"private"`
-	Path       string `json:"path"`
+	Path       string `json:"path" rpc:"required"`
 	From       int    `json:"from"`
 	Lines      int    `json:"lines"`
 }
 
-func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (any, error) {
+func doRead(ctx context.Context, d *desk, _ *call, p *readCall) (*document.Get, error) {
 	if p.From < 0 || p.Lines < 0 {
 		return nil, badParams("lines are counted from 1", "from %d, lines %d: out of range", p.From, p.Lines)
 	}
 	c, err := d.k.Read(ctx, kernel.ReadRequest{SessionKey: p.SessionKey, Path: p.Path, From: p.From, Lines: p.Lines, Private: d.opt.private(p.Private)})
 	if errors.Is(err, markdownstore.ErrDenied) {
-		return document.OfDenied(p.Path, p.Path, err), nil
+		doc := document.OfDenied(p.Path, p.Path, err)
+		return &doc, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return document.OfLines(p.Path, c), nil
+	doc := document.OfLines(p.Path, c)
+	return &doc, nil
 }
 
 type getCall struct {
 	caller
 	SessionKey string `json:"session_key"`
-	ID         string `json:"id"`
+	ID         string `json:"id" rpc:"required"`
 }
 
-func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (any, error) {
+func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (*document.Get, error) {
 	if p.ID == "" {
 		return nil, badParams("id is what a prompt, a plan or a search names", "there is no id")
 	}
@@ -121,7 +125,8 @@ func doGet(ctx context.Context, d *desk, _ *call, p *getCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return document.OfPage(orDefault(p.SessionKey), c), nil
+	doc := document.OfPage(orDefault(p.SessionKey), c)
+	return &doc, nil
 }
 
 type writeCall struct {
@@ -131,7 +136,7 @@ type writeCall struct {
 	By           string           `json:"by"`
 	Project      bool             `json:"project"`
 	AllOrNothing bool             `json:"all_or_nothing"`
-	Updates      []journal.Update `json:"updates"`
+	Updates      []journal.Update `json:"updates" rpc:"required"`
 }
 
 type receipt struct {
@@ -140,7 +145,7 @@ type receipt struct {
 	*journal.Receipt
 }
 
-func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (any, error) {
+func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (*receipt, error) {
 	if len(p.Updates) == 0 {
 		return nil, badParams(`an update is {"key":…,"type":…,"field":…,"op":…,"value":…,"scope":…}`, "there are no updates")
 	}
@@ -149,7 +154,7 @@ func doWrite(ctx context.Context, d *desk, _ *call, p *writeCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return receipt{"memkernel/rpc_write/v1", p.key(), r}, nil
+	return &receipt{"memkernel/rpc_write/v1", p.key(), r}, nil
 }
 
 type pagesDocument struct {
@@ -158,30 +163,47 @@ type pagesDocument struct {
 	Pages      []journal.StoredPage `json:"pages"`
 }
 
-func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (any, error) {
+func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocument, error) {
 	pages, err := d.k.Pages(ctx, p.SessionKey)
 	if err != nil {
 		return nil, err
 	}
-	return pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
+	return &pagesDocument{"memkernel/rpc_pages/v1", p.key(), list(pages)}, nil
+}
+
+type toolsListCall struct {
+	sessionCall
+	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`
 }
 
 type toolsCall struct {
 	sessionCall
-	Format    string          `json:"format"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
+	Name      string          `json:"name" rpc:"required"`
+	Arguments json.RawMessage `json:"arguments" rpc:"object"`
 }
 
-func toolset(d *desk, p *toolsCall) (Toolset, error) {
+// toolDefinitions is the answer to tools.list.
+type toolDefinitions struct {
+	Schema string `json:"schema"`
+	Tools  any    `json:"tools" rpc:"objects"`
+}
+
+// toolAnswer is the answer to tools.call.
+type toolAnswer struct {
+	Schema  string `json:"schema"`
+	Name    string `json:"name"`
+	Content any    `json:"content"`
+}
+
+func toolset(d *desk, p *sessionCall) (Toolset, error) {
 	if d.opt.Tools == nil {
 		return nil, newError(codeKernel, "DISABLED", "this server has no tools", "search, read and get answer the same questions")
 	}
 	return d.opt.Tools(p.SessionKey, d.opt.private(p.Private))
 }
 
-func doToolsList(_ context.Context, d *desk, _ *call, p *toolsCall) (any, error) {
-	set, err := toolset(d, p)
+func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDefinitions, error) {
+	set, err := toolset(d, &p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
@@ -189,11 +211,11 @@ func doToolsList(_ context.Context, d *desk, _ *call, p *toolsCall) (any, error)
 	if err != nil {
 		return nil, badParams("format is anthropic, openai, responses or mcp", "tools.list: %s", err)
 	}
-	return map[string]any{"schema": "memkernel/rpc_tools/v1", "tools": defs}, nil
+	return &toolDefinitions{"memkernel/rpc_tools/v1", defs}, nil
 }
 
-func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (any, error) {
-	set, err := toolset(d, p)
+func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (*toolAnswer, error) {
+	set, err := toolset(d, &p.sessionCall)
 	if err != nil {
 		return nil, err
 	}
@@ -207,5 +229,5 @@ func doToolsCall(ctx context.Context, d *desk, _ *call, p *toolsCall) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"schema": "memkernel/rpc_tool/v1", "name": p.Name, "content": out}, nil
+	return &toolAnswer{"memkernel/rpc_tool/v1", p.Name, out}, nil
 }

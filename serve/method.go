@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -17,23 +18,24 @@ type desk struct {
 	shutdown func()
 }
 
-// handler answers a call with parameters of its own.
-type handler[P any] func(ctx context.Context, d *desk, c *call, p P) (any, error)
+// handler answers a call with parameters and an answer of its own.
+type handler[P, R any] func(ctx context.Context, d *desk, c *call, p P) (R, error)
 
 // method is a name that can be called: what it does in a few words, its parameters, and
 // who answers.
 type method struct {
 	name, doc string
 	params    func() params
-	run       handler[params]
+	result    reflect.Type
+	run       handler[params, any]
 }
 
 // define makes a row of the table.
-func define[P any, PP interface {
+func define[P, R any, PP interface {
 	*P
 	params
-}](name, doc string, run handler[PP]) method {
-	return method{name, doc, func() params { return PP(new(P)) },
+}](name, doc string, run handler[PP, *R]) method {
+	return method{name, doc, func() params { return PP(new(P)) }, reflect.TypeFor[R](),
 		func(ctx context.Context, d *desk, c *call, p params) (any, error) { return run(ctx, d, c, p.(PP)) }}
 }
 
@@ -76,14 +78,18 @@ func table() []method {
 	}
 }
 
-// Method is a method that can be called, and what it does in a few words.
-type Method struct{ Name, Doc string }
+// Method is a method that can be called, what it does in a few words, and the structs that
+// its parameters are read into and its answer is written from.
+type Method struct {
+	Name, Doc      string
+	Params, Result reflect.Type
+}
 
 // Methods lists the methods in the order of the protocol's document.
 func Methods() []Method {
 	var out []Method
 	for _, m := range table() {
-		out = append(out, Method{m.name, m.doc})
+		out = append(out, Method{m.name, m.doc, reflect.TypeOf(m.params()).Elem(), m.result})
 	}
 	return out
 }
@@ -101,11 +107,13 @@ func methodNames() []string {
 type initializeCall struct {
 	caller
 	// Protocol is the version that the client speaks; 0 doesn't say.
-	Protocol int `json:"protocol"`
-	Client   struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	} `json:"client"`
+	Protocol int        `json:"protocol"`
+	Client   clientInfo `json:"client"`
+}
+
+type clientInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
 }
 
 type initialized struct {
@@ -133,19 +141,22 @@ type capabilities struct {
 	MaxBatch     int  `json:"max_batch"`
 }
 
-func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (any, error) {
+func doInitialize(_ context.Context, d *desk, _ *call, p *initializeCall) (*initialized, error) {
 	if p.Protocol != 0 && p.Protocol != protocol {
 		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
-	return initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
+	return &initialized{Protocol: protocol, Server: serverInfo{"memkernel", d.opt.Version}, Workspace: d.opt.Workspace, StateDir: d.opt.StateDir,
 		Capabilities: capabilities{Methods: methodNames(), Dialects: names(transcript.Intakes()), Forms: forms, Private: d.opt.Private, Tools: d.opt.Tools != nil,
 			MaxLineBytes: d.opt.LineBytes, MaxInFlight: d.opt.InFlight, MaxBatch: maxBatch}}, nil
 }
 
+// stopping is the answer to shutdown.
+type stopping struct{}
+
 // doShutdown asks whoever runs the server to end it. The answer is out before it ends.
-func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (any, error) {
+func doShutdown(_ context.Context, d *desk, _ *call, _ *caller) (*stopping, error) {
 	d.shutdown()
-	return struct{}{}, nil
+	return &stopping{}, nil
 }
 
 // private reports whether a call's session is one person's own.

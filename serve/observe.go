@@ -29,15 +29,15 @@ type observed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doObserveTurn(ctx context.Context, d *desk, _ *call, p *turnCall) (any, error) {
+func doObserveTurn(ctx context.Context, d *desk, _ *call, p *turnCall) (*observed, error) {
 	return observeWith(ctx, d, p, d.k.ObserveTurn)
 }
 
-func doObserveToolResult(ctx context.Context, d *desk, _ *call, p *turnCall) (any, error) {
+func doObserveToolResult(ctx context.Context, d *desk, _ *call, p *turnCall) (*observed, error) {
 	return observeWith(ctx, d, p, d.k.ObserveToolResult)
 }
 
-func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (any, error) {
+func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (*observed, error) {
 	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context
 	if err != nil {
 		return nil, err
 	}
-	return observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
+	return &observed{"memkernel/rpc_observe/v1", p.key(), o, d.held.put(h)}, nil
 }
 
 // billed returns the usage, or the newest message's own.

@@ -33,14 +33,14 @@ type callSettings struct {
 	ContextWindow int             `json:"context_window"`
 	Reserve       int             `json:"reserve"`
 	FixedTokens   int             `json:"fixed_tokens"`
-	System        json.RawMessage `json:"system"`
-	Tools         json.RawMessage `json:"tools"`
+	System        json.RawMessage `json:"system" rpc:"texts"`
+	Tools         json.RawMessage `json:"tools" rpc:"objects"`
 	Resolver      string          `json:"resolver"`
 	ToolChoice    string          `json:"tool_choice"`
 	Thinking      string          `json:"thinking"`
 	Effort        string          `json:"effort"`
 	DropOption    bool            `json:"drop_option"`
-	Format        string          `json:"format"`
+	Format        string          `json:"format" rpc:"anthropic|openai|responses"`
 	Overflow      *overflow       `json:"overflow"`
 	// Economy is a word or a number.
 	Economy cachelayout.Economy `json:"economy"`
@@ -72,7 +72,7 @@ type planCall struct {
 	Memories     []memories    `json:"memories"`
 	// Loaded are files that the host shows its model by itself, by their names.
 	Loaded    []string `json:"loaded"`
-	Form      string   `json:"form"`
+	Form      string   `json:"form" rpc:"items|body|none"`
 	Explain   bool     `json:"explain"`
 	MaxTokens int      `json:"max_tokens"`
 	// KnownPlan is a plan whose items the caller still has.
@@ -81,20 +81,20 @@ type planCall struct {
 
 // memories are what a memory of the host's own found.
 type memories struct {
-	Format string          `json:"format"`
-	Answer json.RawMessage `json:"answer"`
-	Scope  string          `json:"scope"`
+	Format string          `json:"format" rpc:"qmd|mem0|cognee|"`
+	Answer json.RawMessage `json:"answer" rpc:"required"`
+	Scope  string          `json:"scope" rpc:"session|project|"`
 }
 
-func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
 	return planWith(ctx, d, p, d.k.PlanContext)
 }
 
-func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (any, error) {
+func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
 	return planWith(ctx, d, p, d.k.Peek)
 }
 
-func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (any, error) {
+func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (*planned, error) {
 	if p.Form == "" {
 		p.Form = formItems
 	}

@@ -52,6 +52,21 @@ type Options struct {
 	Version string
 	// Logger is told what no caller is; nil discards it.
 	Logger *slog.Logger
+	// Watch is told of every call; nil tells nobody.
+	Watch Watcher
+}
+
+// Watcher is told of the calls of a server's methods. It is called by several goroutines at
+// once, has to be quick, and changes nothing.
+type Watcher interface {
+	// Begin is called when a call is carried out. The context that it returns is the one of
+	// all that is done for it.
+	Begin(ctx context.Context, method string) context.Context
+	// End is called when it was, with that context; code is that of its error, "" if it
+	// has none.
+	End(ctx context.Context, method, code string, began time.Time)
+	// Refused is called for a message that no method was called for.
+	Refused(code string)
 }
 
 // Toolset is the tools that a model of one session can call.

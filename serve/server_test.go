@@ -40,11 +40,11 @@ func piped(t *testing.T, opt *Options, extra map[string]method) (*Server, *clien
 
 // waiting is a method that waits for the test, or for the end of the call.
 func waiting(entered chan<- string, leave <-chan struct{}) method {
-	return define("wait", "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (any, error) {
+	return define("wait", "", func(ctx context.Context, _ *desk, _ *call, p *sessionCall) (*map[string]string, error) {
 		entered <- p.SessionKey
 		select {
 		case <-leave:
-			return map[string]string{"session": p.SessionKey}, nil
+			return &map[string]string{"session": p.SessionKey}, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -275,5 +275,22 @@ func TestEndedSessionIsLetGo(t *testing.T) {
 	}
 	if r := c.call("observe_turn", turn("e", 1)); r.Result["outcome"] != "duplicate" {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// TestRequired: without what the clients' types say a call needs nothing comes of it.
+func TestRequired(t *testing.T) {
+	_, c := piped(t, nil, nil)
+	for _, m := range Methods() {
+		needs := false
+		for k := range m.Params.NumField() {
+			needs = needs || m.Params.Field(k).Tag.Get("rpc") == "required"
+		}
+		if !needs {
+			continue
+		}
+		if got := c.call(m.Name, "{}"); got.Error == nil && (got.Result["reason"] == nil || got.Result["reason"] == "OK") {
+			t.Errorf("%s was carried out without what it needs", m.Name)
+		}
 	}
 }

@@ -9,20 +9,22 @@ import (
 	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
-func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+func doStatus(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Status, error) {
 	st, err := d.k.Status(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfStatus(st), nil
+	doc := document.OfStatus(st)
+	return &doc, nil
 }
 
-func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (any, error) {
+func doCheck(ctx context.Context, d *desk, _ *call, _ *caller) (*document.Check, error) {
 	found, err := d.k.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfCheck(d.k.StateDir(), found), nil
+	doc := document.OfCheck(d.k.StateDir(), found)
+	return &doc, nil
 }
 
 type usageCall struct {
@@ -31,12 +33,13 @@ type usageCall struct {
 	Since      time.Time `json:"since"`
 }
 
-func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (any, error) {
+func doUsage(ctx context.Context, d *desk, _ *call, p *usageCall) (*document.Stats, error) {
 	st, err := d.k.Usage(ctx, billing.Options{Session: p.SessionKey, Since: p.Since, Location: d.opt.Location})
 	if err != nil {
 		return nil, err
 	}
-	return document.OfUsage(st), nil
+	doc := document.OfUsage(st)
+	return &doc, nil
 }
 
 type retainCall struct {
@@ -46,14 +49,15 @@ type retainCall struct {
 }
 
 // doRetain keeps what the configuration allows, as the verb does.
-func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (any, error) {
+func doRetain(ctx context.Context, d *desk, _ *call, p *retainCall) (*document.Retain, error) {
 	req := d.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
 	out, err := d.k.Retain(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return document.OfRetained(out), nil
+	doc := document.OfRetained(out)
+	return &doc, nil
 }
 
 type reindexCall struct {
@@ -82,7 +86,7 @@ func (r rawID) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 // progressEvery keeps a client from being flooded.
 const progressEvery = 100 * time.Millisecond
 
-func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (any, error) {
+func doReindex(ctx context.Context, d *desk, c *call, p *reindexCall) (*document.Reindex, error) {
 	if p.WaitMS < 0 {
 		return nil, badParams("give milliseconds", "wait_ms is negative")
 	}

@@ -32,19 +32,22 @@ func (a Ask) goesOn(before Ask) Ask {
 
 // decide records a decision if the user's message settles what the assistant
 // said last: it picks or rejects some of the offered options, or it is a short reply,
-// not itself a question, to a question, or one that begins as an answer to a long text.
-func (u *updater) decide(reply string) {
+// not itself a question, to a question, or one that begins as an answer to a long text. It
+// reports whether there is one.
+func (u *updater) decide(reply string) bool {
 	a := u.asked()
-	if a.Text == "" || u.chose(a.offer(), reply, "") {
-		return
+	if a.Text == "" {
+		return false
+	}
+	if u.chose(a.offer(), reply, "") {
+		return true
 	}
 	short := oneLine(reply, replyRunes)
-	if asks(short) || utf8.RuneCountInString(reply) > shortReply {
-		return
+	if asks(short) || utf8.RuneCountInString(reply) > shortReply || !a.Question && !(a.Long && choice.Settles(reply)) {
+		return false
 	}
-	if a.Question || a.Long && choice.Settles(reply) {
-		u.decided(ByUser, "reply", a.Text+" → "+short)
-	}
+	u.decided(ByUser, "reply", a.Text+" → "+short)
+	return true
 }
 
 // chose records what a reply chooses or rejects of an offer, and reports whether it does.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -129,8 +130,10 @@ func (u *updater) entry(letter, kind, text string) Entry {
 // holds nothing else wants what the one before did.
 func (u *updater) request(text string) {
 	u.s.Turn++
-	if text != "" {
-		u.decide(text)
+	if text != "" && !u.decide(text) {
+		for _, s := range choice.Statements(text) {
+			u.decided(ByUser, "statement", oneLine(s, DecisionRunes))
+		}
 	}
 	u.unasked()
 	u.s.Said = ""

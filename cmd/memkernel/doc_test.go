@@ -226,6 +226,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
 		{"gain", "--workspace", gained(t)},
+		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
 		{"version"},
 	}
@@ -254,6 +255,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		compareWithContract(t, name, doc, contract[schema])
 	}
 	seen["memkernel/proxy/v1"] = true // TestProxyVerb holds it: the verb ends by a signal
+	for _, name := range uiSchemas {  // TestUIDocuments holds them
+		seen["memkernel/"+name+"/v1"] = true
+	}
 	for schema := range contract {
 		if !seen[schema] {
 			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)

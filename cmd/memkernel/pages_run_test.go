@@ -46,7 +46,7 @@ var (
 	namedCode    = regexp.MustCompile(`exits? (?:code |with )?(?:code )?([0-9])`)
 	shellInfo    = []string{"sh", "shell", "bash", "console", "zsh"}
 	shellWord    = regexp.MustCompile(`^[A-Za-z_./"$~]`)
-	serving      = []string{"proxy", "serve"}
+	serving      = []string{"proxy", "serve", "ui"}
 	localAddress = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
 )
 
@@ -375,6 +375,9 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	if len(args) > 0 && args[0] == "proxy" {
 		args = s.proxyArgs(args)
+	}
+	if len(args) > 0 && args[0] == "ui" {
+		args = append(slices.Clone(args), "--no-open", "--addr", "127.0.0.1:0") // and opens no browser here
 	}
 	v := &server{cancel: cancel, done: make(chan int, 1)}
 	u := &cli.UI{In: strings.NewReader(""), Out: &v.out, Err: &v.err}

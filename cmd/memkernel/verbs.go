@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/session"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/state"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/upkeep"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/window"
 )
 
 // row is a verb in the table: how the verb is called, what it does in a line, what
@@ -37,6 +38,7 @@ var groups = []group{
 		{"init", "give the coding agents on this machine a memory of this folder", hosts.Init, words("install setup enable")},
 		{"uninstall", "take memkernel out of this folder's settings again", hosts.Uninstall, words("deinit disable")},
 		{"status", "print what is stored, where, and how big it is", state.Status, words("info ls list sessions state")},
+		{"ui", "open a window on sessions, prompts, memory and costs", window.UI, words("web dashboard browser gui window")},
 		{"doctor", "find what is wrong, and print how to mend it", state.Doctor, words("diagnose health fix repair")},
 		{"config [KEY...]", "print every setting and where its value came from", about.Config, words("settings set options env")},
 	}},
@@ -58,7 +60,8 @@ var groups = []group{
 	{"context", "Context (what a model call contains, and costs)", []row{
 		{"plan --transcript FILE", "plan one model call of a session, and explain it", plan.Plan, words("explain prompt context build assemble")},
 		{"compact", "make room in a session now, or before its host does", session.Compact, words("compress shrink summarize summarise trim cut truncate")},
-		{"stats", "print what was billed, what was planned, and what cuts saved", state.Stats, words("usage cost costs bill billing report metrics")},
+		{"stats", "print what was billed, what was planned, and what cuts saved", state.Stats, words("usage cost costs bill billing metrics")},
+		{"report --html FILE", "write a session into one page, secrets masked", window.Report, words("html bug attach")},
 		{"prices [MODEL...]", "list the price book, or convert a public catalogue", about.Prices, words("models pricing price")},
 	}},
 	{"upkeep", "Upkeep (memory and its files in order)", []row{

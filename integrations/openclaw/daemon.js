@@ -61,7 +61,7 @@ export class Daemon {
     const forget = () => {
       if (this.#client === made) this.#client = null;
     };
-    const made = connect({ ...o, ...(socket ? { socket } : {}), args: configFile ? ["--config", configFile] : [], name: "openclaw" }).then((client) => {
+    const made = connect({ ...o, ...(socket ? { socket } : {}), args: configFile ? ["--config", configFile] : [], name: "openclaw", reconnect: false }).then((client) => {
       client.once("close", forget);
       freshen(client);
       return client;

@@ -1,12 +1,19 @@
 """Talks to the real program, which MEMKERNEL names."""
 
+import asyncio
+import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import types
+import typing
 import unittest
+import venv
 from unittest import mock
 
 import memkernel
@@ -93,12 +100,122 @@ class ClientTest(unittest.TestCase):
         messages.append({"role": "assistant", "content": "good day"})
         self.assertEqual(first.observe_turn(messages)["outcome"], "committed")
         self.client.shutdown()
-        self.client._reader.join(10)
+        self.client._connection.reader.join(10)
         with self.assertRaises(memkernel.MemkernelError) as caught:
             self.client.status()
         self.assertEqual(caught.exception.code, "CLOSED")
         self.client = self.connect()
         self.assertEqual(self.client.session("s", model=MODEL).observe_turn(messages)["outcome"], "duplicate")
+
+    def kill(self):
+        with open(os.path.join(self.workspace, ".memkernel", "serve.json"), encoding="utf-8") as f:
+            os.kill(json.load(f)["pid"], signal.SIGKILL)
+
+    def test_a_daemon_that_is_killed_is_started_anew(self):
+        session = self.client.session("s", model=MODEL, private=True, dialect="openai")
+        messages = []
+        for i in range(6):
+            messages.append({"role": "user", "content": f"question {i}"})
+            self.assertEqual(len(session.plan(list(messages))["messages"]), len(messages))
+            messages.append({"role": "assistant", "content": f"answer {i}"})
+            if i % 2:
+                self.kill()  # this turn's delivery finds nobody
+            observed = session.observe_turn(list(messages))
+            self.assertEqual(observed["turns"], i + 1)
+        self.assertFalse(self.client.closed)
+
+    def test_without_reconnect_a_lost_connection_is_an_error(self):
+        with memkernel.connect(self.workspace, binary=BINARY, reconnect=False) as client:
+            self.kill()
+            client._connection.reader.join(10)
+            self.assertTrue(client.closed)
+            with self.assertRaises(memkernel.MemkernelError) as caught:
+                client.status()
+            self.assertEqual(caught.exception.code, "CLOSED")
+
+    def test_awaited(self):
+        async def run():
+            async with await memkernel.connect_async(self.workspace, binary=BINARY, idle="1s") as client:
+                sessions = [client.session(f"a{i}", model=MODEL, private=True, dialect="openai") for i in range(5)]
+
+                async def talk(i):
+                    messages = []
+                    for turn in range(4):
+                        messages.append({"role": "user", "content": f"question {turn} of {i}"})
+                        plan = await sessions[i].plan(list(messages))
+                        self.assertEqual([m for m in plan["messages"] if m in messages], messages)
+                        messages.append({"role": "assistant", "content": "answer"})
+                        if i == turn == 2:
+                            self.kill()  # everybody's calls are lost, and delivered again
+                        observed = await sessions[i].observe_turn(list(messages), plan_id=plan["plan_id"])
+                        self.assertEqual(observed["turns"], turn + 1)
+
+                await asyncio.gather(*(talk(i) for i in range(5)))
+                self.assertEqual(len((await client.status())["sessions"]), 5)
+                await client.remember("We deploy on Thursdays.", session_key="a1", private=True)
+                stages = []
+                await client.reindex(on_progress=lambda p: stages.append(p["stage"]))
+                self.assertIn("index", stages)
+                self.assertEqual(len((await client.search("deploy Thursdays", private=True))["results"]), 1)
+                with self.assertRaises(memkernel.MemkernelError) as caught:
+                    await client.call("search", {"quary": "x"})
+                self.assertEqual(caught.exception.code, "INVALID_PARAMS")
+                check = asyncio.ensure_future(client.check())
+                await asyncio.sleep(0)
+                check.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await check
+                done = await sessions[0].write_down([{"role": "user", "content": "the heron moves to pier nine"}], self.wrote)
+                self.assertEqual(done["items"], 1)
+                await client.shutdown()
+                with self.assertRaises(memkernel.MemkernelError):
+                    await client.status()
+
+        asyncio.run(run())
+
+    async def wrote(self, ask):
+        return "- [decision] The heron moves to pier nine."
+
+    def test_the_methods_are_typed(self):
+        """Every method has its parameters as keywords, and a name that is none is refused here."""
+        with self.assertRaises(TypeError):
+            self.client.search("x", max_result=3)
+        hints = typing.get_type_hints(memkernel.Client.plan)
+        self.assertEqual(hints["return"].__name__, "Planned")
+        self.assertIn("conversation", hints)
+        for name in self.client.server["capabilities"]["methods"]:
+            if name != "initialize":
+                for client in (memkernel.Client, memkernel.AsyncClient):
+                    self.assertTrue(typing.get_type_hints(getattr(client, name.replace(".", "_"))), name)
+
+    def test_the_wheel_installs_and_works(self):
+        """As somebody has it who installs what is published."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        wheels, env = os.path.join(self.workspace, "wheels"), os.path.join(self.workspace, "env")
+        os.mkdir(wheels)
+        subprocess.run([sys.executable, "-B", "-c", f"import build_backend; build_backend.build_wheel({wheels!r})"], cwd=here, check=True)
+        try:
+            venv.create(env, with_pip=True)
+        except Exception as err:
+            self.skipTest(f"python has no venv with pip here: {err}")
+        python = os.path.join(env, "bin", "python")
+        wheel = os.path.join(wheels, os.listdir(wheels)[0])
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel], check=True)
+        script = (
+            "import asyncio, memkernel, os\n"
+            "assert os.path.dirname(memkernel.__file__).startswith(os.environ['ENV']), memkernel.__file__\n"
+            "assert os.path.exists(os.path.join(os.path.dirname(memkernel.__file__), 'py.typed'))\n"
+            "where = dict(workspace=os.environ['WORKSPACE'], binary=os.environ['MEMKERNEL'])\n"
+            "with memkernel.connect(**where) as client:\n"
+            "    client.remember('We deploy on Thursdays.', session_key='s', private=True)\n"
+            "async def run():\n"
+            "    async with await memkernel.connect_async(**where) as client:\n"
+            "        print((await client.search('deploy Thursdays', private=True))['results'][0]['snippet'])\n"
+            "asyncio.run(run())\n"
+        )
+        ran = subprocess.run([python, "-c", script], cwd=self.workspace, env={**os.environ, "ENV": os.path.realpath(env), "WORKSPACE": self.workspace}, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("Thursdays", ran.stdout)
 
     def test_a_block_of_the_kernel_travels_once(self):
         session = self.client.session("s", model=MODEL)
@@ -127,14 +244,14 @@ class ClientTest(unittest.TestCase):
     def test_memory_is_edited_by_what_was_read(self):
         own = {"session_key": "s", "private": True}
         self.client.remember("Kim owns the ledger.", path="memory/own.md", **own)
-        edit = self.client.update_memory("memory/own.md", "Noor", old="Kim", **own)["edit"]
+        edit = self.client.memory_update("memory/own.md", "Noor", old="Kim", **own)["edit"]
         with self.assertRaises(memkernel.MemkernelError) as caught:
-            self.client.update_memory("memory/own.md", "Ada", old="Kim", **own)
+            self.client.memory_update("memory/own.md", "Ada", old="Kim", **own)
         self.assertEqual(caught.exception.code, "CONFLICT")
         self.assertIn("Noor owns the ledger.", caught.exception.more["current"]["text"])
         self.assertIn("Noor", self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["content"])
-        self.assertEqual(self.client.undo_memory(**own)["edit"], edit)
-        self.client.delete_memory("memory/own.md", old="Kim owns the ledger.", **own)
+        self.assertEqual(self.client.memory_undo(**own)["edit"], edit)
+        self.client.memory_delete("memory/own.md", old="Kim owns the ledger.", **own)
         self.assertTrue(self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["is_error"])
 
     def test_progress(self):

@@ -93,6 +93,53 @@ test("what the daemon lost is sent again", { skip }, async (t) => {
   await again.shutdown();
 });
 
+// pidOf is the process of a workspace's daemon.
+const pidOf = (workspace) => JSON.parse(readFileSync(join(workspace, ".memkernel", "serve.json"), "utf8")).pid;
+
+test("a daemon that is killed is started anew, and calls are delivered again", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const s = client.session("s", { model, private: true });
+  const messages = [];
+  let lost = 0;
+  client.on("lost", () => lost++);
+  for (let i = 0; i < 6; i++) {
+    messages.push({ role: "user", content: `question ${i}` });
+    const plan = await s.plan(messages);
+    assert.equal(plan.messages.length, messages.length);
+    messages.push({ role: "assistant", content: `answer ${i}` });
+    if (i % 2) process.kill(pidOf(workspace), "SIGKILL"); // this turn's delivery finds nobody
+    const o = await s.observeTurn(messages);
+    assert.deepEqual([["committed", "duplicate"].includes(o.outcome), o.turns], [true, i + 1]);
+  }
+  assert.equal(lost, 3);
+  assert.equal(client.closed, false);
+  const together = Array.from({ length: 20 }, (_, i) => client.remember({ session_key: "s", private: true, text: `the fact number ${i} is kept`, path: "memory/facts.md" }));
+  process.kill(pidOf(workspace), "SIGKILL");
+  await Promise.all(together);
+  const text = readFileSync(join(workspace, "memory", "facts.md"), "utf8");
+  for (let i = 0; i < 20; i++) assert.equal(text.split(`number ${i} is`).length, 2, `fact ${i} stands once`);
+});
+
+test("without reconnect a lost connection is an error", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t, { reconnect: false });
+  const gone = new Promise((done) => client.once("close", done));
+  const alive = setInterval(() => {}, 1000);
+  process.kill(pidOf(workspace), "SIGKILL");
+  await gone;
+  clearInterval(alive);
+  assert.equal(client.closed, true);
+  await assert.rejects(client.status(), { code: "CLOSED" });
+});
+
+test("a cancelled call is not delivered again", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  const stop = new AbortController();
+  process.kill(pidOf(workspace), "SIGKILL");
+  stop.abort();
+  await assert.rejects(client.status({}, { signal: stop.signal }), { code: "CANCELLED" });
+  assert.equal((await client.status()).sessions.length, 0);
+});
+
 test("a block of the kernel's travels once", { skip }, async (t) => {
   const { client } = await withClient(t);
   const answers = [];
@@ -136,13 +183,13 @@ test("memory is edited by what was read, and an edit is taken back", { skip }, a
   const { client } = await withClient(t);
   const own = { session_key: "s", private: true, path: "memory/own.md" };
   await client.remember({ ...own, text: "Kim owns the ledger." });
-  const { edit, files } = await client.updateMemory({ ...own, old: "Kim", text: "Noor" });
+  const { edit, files } = await client.memoryUpdate({ ...own, old: "Kim", text: "Noor" });
   assert.equal(files[0].path, own.path);
-  await assert.rejects(client.updateMemory({ ...own, old: "Kim", text: "Ada" }), (err) => err.code === "CONFLICT" && err.current.text.includes("Noor owns the ledger.") && err.current.version === files[0].version);
+  await assert.rejects(client.memoryUpdate({ ...own, old: "Kim", text: "Ada" }), (err) => err.code === "CONFLICT" && err.current.text.includes("Noor owns the ledger.") && err.current.version === files[0].version);
   const seen = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
   assert.ok(!seen.is_error && seen.content.includes("Noor owns the ledger."));
-  assert.equal((await client.undoMemory({ session_key: "s", private: true })).edit, edit);
-  await client.deleteMemory({ ...own, old: "Kim owns the ledger." });
+  assert.equal((await client.memoryUndo({ session_key: "s", private: true })).edit, edit);
+  await client.memoryDelete({ ...own, old: "Kim owns the ledger." });
   const gone = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
   assert.ok(gone.is_error && gone.content.includes("does not exist"));
 });
@@ -176,6 +223,34 @@ test("a socket that is a link is not trusted", { skip }, async (t) => {
   await assert.rejects(connect({ workspace: other, binary }), { code: "UNTRUSTED" });
   await assert.rejects(connect({ workspace: other, socket: join(other, "none") }), { code: "CLOSED" });
   assert.ok(client);
+});
+
+test("what npm packs installs and works", { skip }, async (t) => {
+  const { client, workspace } = await withClient(t);
+  await client.remember({ session_key: "s", private: true, text: "We deploy on Thursdays." });
+  const app = join(workspace, "app");
+  mkdirSync(app);
+  writeFileSync(join(app, "package.json"), '{"private":true,"type":"module"}');
+  const npm = (...args) => spawnSync("npm", [...args, "--offline", "--no-audit", "--no-fund", "--package-lock=false"], { cwd: app, encoding: "utf8" });
+  const packed = npm("pack", dirname(fileURLToPath(import.meta.url)), "--json");
+  if (packed.error) return t.skip(`there is no npm: ${packed.error.message}`);
+  assert.equal(packed.status, 0, packed.stderr);
+  const [{ filename, files }] = JSON.parse(packed.stdout);
+  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "agent.d.ts", "agent.js", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "protocol.d.ts"]);
+  const installed = npm("install", join(app, filename));
+  assert.equal(installed.status, 0, installed.stderr);
+  writeFileSync(
+    join(app, "app.js"),
+    `import { connect } from "memkernel-client"; import { Link } from "memkernel-client/link";
+    const where = { workspace: ${JSON.stringify(workspace)}, binary: ${JSON.stringify(binary)} };
+    const client = await connect(where);
+    console.log((await client.search({ query: "deploy Thursdays", private: true })).results[0].snippet);
+    const link = new Link(where);
+    console.log(await link.attempt("a status", (c) => c.status()).then((s) => s.schema));`,
+  );
+  const ran = spawnSync(process.execPath, ["app.js"], { cwd: app, encoding: "utf8" });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /Thursdays[^]*memkernel\/status\/v1/);
 });
 
 // What providers say of 1,000 tokens of input, 700 of them from the cache.

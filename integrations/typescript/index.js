@@ -6,6 +6,7 @@ import { EventEmitter } from "node:events";
 import { lstatSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
+import { METHODS } from "./methods.js";
 
 export const PROTOCOL = 1;
 
@@ -20,30 +21,37 @@ export class MemkernelError extends Error {
 
 /** Connects to the daemon of a workspace, and starts one if none listens. */
 export async function connect(options = {}) {
+  const client = new Client(null, options);
+  await client.reach();
+  return client;
+}
+
+// reach gives a connection that has been greeted, and what the daemon said.
+async function reach(options) {
   for (let tries = 1; ; tries++) {
     try {
-      return await connectOnce(options);
+      return await reachOnce(options);
     } catch (err) {
       // A daemon may be ending just now; then another one is started.
-      if (options.socket || tries === 3 || !["CLOSED", "STOPPING"].includes(err.code) || !err.number && !err.started) throw err;
+      if (options.socket || tries === 3 || !["CLOSED", "STOPPING"].includes(err.code) || (!err.number && !err.started)) throw err;
     }
   }
 }
 
-async function connectOnce(options) {
+async function reachOnce(options) {
   const o = { workspace: ".", binary: "memkernel", idle: "15m", startTimeoutMs: 15000, ...options };
   const stateDir = resolve(o.stateDir ?? join(o.workspace, ".memkernel"));
   const socket =
     (await open(o.socket ?? join(stateDir, "serve.sock"))) ?? (o.socket ? null : await open(await start(o, stateDir)));
   if (!socket) throw new MemkernelError(`no daemon listens at ${o.socket ?? stateDir}`, { code: "CLOSED", hint: "run memkernel serve" });
-  const client = new Client(socket, o);
+  const connection = new Connection(socket);
   try {
-    client.server = await client.call("initialize", { protocol: PROTOCOL, client: { name: o.name ?? "memkernel-client", version: "0.1.0" } });
+    const params = { protocol: PROTOCOL, client: { name: o.name ?? "memkernel-client", version: "0.1.0" } };
+    return { connection, server: await connection.call("initialize", params, { timeoutMs: o.timeoutMs ?? TIMEOUT_MS }) };
   } catch (err) {
-    client.close();
+    connection.end("the connection was closed");
     throw err;
   }
-  return client;
 }
 
 // open gives a connected socket, null if nobody listens there. A socket that is
@@ -94,37 +102,34 @@ function start(o, stateDir) {
   });
 }
 
-/**
- * A connection. Its methods are those of the protocol, in camel case; parameters and
- * results are the protocol's own. It emits "notification" and "close".
- */
-export class Client extends EventEmitter {
+const TIMEOUT_MS = 60000;
+
+// What a call that failed so can be delivered again for: every call that writes is
+// idempotent.
+const AGAIN = ["CLOSED", "STOPPING", "BUSY"];
+
+/** One connection: lines out, lines in, and who waits for which. */
+class Connection {
   #socket;
-  #timeoutMs;
   #waiting = new Map();
   #next = 1;
   #rest = [];
-  #closed = null;
+  closed = null;
+  onNotification = () => {};
+  onClose = () => {};
 
-  constructor(socket, { timeoutMs = 60000 } = {}) {
-    super();
+  constructor(socket) {
     this.#socket = socket;
-    this.#timeoutMs = timeoutMs;
     socket.on("data", (b) => this.#read(b));
-    socket.on("error", (e) => this.#end(e.message));
-    socket.on("close", () => this.#end("the daemon closed the connection"));
+    socket.on("error", (e) => this.#lost(e.message));
+    socket.on("close", () => this.#lost("the daemon closed the connection"));
   }
 
-  /**
-   * Calls a method. options: timeoutMs (also sent as deadline_ms), signal (an
-   * AbortSignal that cancels the call), onProgress.
-   */
-  call(method, params = {}, { timeoutMs = this.#timeoutMs, signal, onProgress } = {}) {
-    if (this.#closed) return Promise.reject(this.#closed);
-    if (signal?.aborted) return Promise.reject(new MemkernelError("the call was cancelled", { code: "CANCELLED" }));
+  call(method, params, { timeoutMs, signal, onProgress } = {}) {
+    if (this.closed) return Promise.reject(this.closed);
     const id = this.#next++;
     return new Promise((done, fail) => {
-      const cancel = () => this.#send({ jsonrpc: "2.0", method: "$/cancelRequest", params: { id } });
+      const cancel = () => this.send({ jsonrpc: "2.0", method: "$/cancelRequest", params: { id } });
       // The daemon answers at the deadline itself; one that hangs is not waited for.
       const timer = timeoutMs
         ? setTimeout(() => {
@@ -142,31 +147,17 @@ export class Client extends EventEmitter {
       this.#waiting.set(id, { done: (r) => settle(done, r), fail: (e) => settle(fail, e), onProgress });
       this.#socket.ref();
       signal?.addEventListener("abort", cancel, { once: true });
-      this.#send({ jsonrpc: "2.0", id, method, params: timeoutMs ? { deadline_ms: timeoutMs, ...params } : params });
+      this.send({ jsonrpc: "2.0", id, method, params: timeoutMs ? { deadline_ms: timeoutMs, ...params } : params });
     });
   }
 
-  /** Sends a call without waiting for what becomes of it. */
-  notify(method, params = {}) {
-    this.#send({ jsonrpc: "2.0", method, params });
+  send(message) {
+    if (!this.closed) this.#socket.write(JSON.stringify(message) + "\n");
   }
 
-  /** A conversation of a session, of which only what is new is sent. */
-  session(sessionKey, options = {}) {
-    return new Session(this, sessionKey, options);
-  }
-
-  close() {
+  end(why) {
     this.#socket.end();
-    this.#end("the connection was closed");
-  }
-
-  get closed() {
-    return this.#closed !== null;
-  }
-
-  #send(message) {
-    if (!this.#closed) this.#socket.write(JSON.stringify(message) + "\n");
+    this.#lost(why);
   }
 
   #read(bytes) {
@@ -187,12 +178,12 @@ export class Client extends EventEmitter {
       m = JSON.parse(line);
     } catch {
       this.#socket.destroy();
-      this.#end("the daemon sent what is no JSON");
+      this.#lost("the daemon sent what is no JSON");
       return;
     }
     if (m.method) {
       if (m.method === "$/progress") this.#waiting.get(m.params?.id)?.onProgress?.(m.params);
-      this.emit("notification", m.method, m.params);
+      this.onNotification(m.method, m.params);
       return;
     }
     const w = this.#waiting.get(m.id);
@@ -201,26 +192,134 @@ export class Client extends EventEmitter {
     else w.done(m.result);
   }
 
+  #lost(why) {
+    if (this.closed) return;
+    this.closed = new MemkernelError(why, { code: "CLOSED", hint: "connect again" });
+    for (const w of [...this.#waiting.values()]) w.fail(new MemkernelError(why, { code: "CLOSED", hint: "connect again, and deliver the call again", started: true }));
+    this.onClose(this.closed);
+  }
+}
+
+/**
+ * A client of a daemon. Its methods are those of the protocol, in camel case; parameters
+ * and results are the protocol's own. A connection that is lost is made anew by the next
+ * call, and what was lost with it is delivered again, unless the option reconnect is
+ * false. It emits "notification", "lost" (a connection, with the error) and "close" (for good).
+ */
+export class Client extends EventEmitter {
+  #options;
+  #connection = null;
+  #connecting = null;
+  #closed = null;
+  server = null;
+
+  constructor(socket, options = {}) {
+    super();
+    this.#options = { timeoutMs: TIMEOUT_MS, reconnect: !socket, retries: 3, ...options };
+    if (socket) this.#take(new Connection(socket));
+  }
+
+  /** Waits until there is a connection. */
+  async reach() {
+    await this.#reach();
+  }
+
+  /**
+   * Calls a method. options: timeoutMs (also sent as deadline_ms), signal (an
+   * AbortSignal that cancels the call), onProgress, retries (how often a call that was
+   * lost or refused for want of room is delivered again).
+   */
+  async call(method, params = {}, { timeoutMs = this.#options.timeoutMs, signal, onProgress, retries = this.#options.retries } = {}) {
+    for (let tries = 0; ; tries++) {
+      if (this.#closed) throw this.#closed;
+      if (signal?.aborted) throw new MemkernelError("the call was cancelled", { code: "CANCELLED" });
+      try {
+        const connection = await this.#reach();
+        if (signal?.aborted) throw new MemkernelError("the call was cancelled", { code: "CANCELLED" });
+        const result = await connection.call(method, params, { timeoutMs, signal, onProgress });
+        if (method === "shutdown") this.#end(new MemkernelError("the daemon was shut down", { code: "CLOSED", hint: "connect again" }));
+        return result;
+      } catch (err) {
+        const again = AGAIN.includes(err.code) && this.#options.reconnect && method !== "shutdown";
+        if (!again || tries >= retries || this.#closed) throw err;
+        await pause(20 * 2 ** tries * (1 + Math.random()), signal);
+      }
+    }
+  }
+
+  /** Sends a call without waiting for what becomes of it. */
+  notify(method, params = {}) {
+    this.#connection?.send({ jsonrpc: "2.0", method, params });
+  }
+
+  /** A conversation of a session, of which only what is new is sent. */
+  session(sessionKey, options = {}) {
+    return new Session(this, sessionKey, options);
+  }
+
+  close() {
+    this.#end(new MemkernelError("the connection was closed", { code: "CLOSED", hint: "connect again" }));
+  }
+
+  /** There will be no further connection. */
+  get closed() {
+    return this.#closed !== null;
+  }
+
+  #reach() {
+    if (this.#connection && !this.#connection.closed) return this.#connection;
+    if (this.#connection && !this.#options.reconnect) throw this.#connection.closed;
+    this.#connecting ??= reach(this.#options)
+      .then(({ connection, server }) => {
+        if (this.#closed) {
+          connection.end("the connection was closed");
+          throw this.#closed;
+        }
+        this.server = server;
+        return this.#take(connection);
+      })
+      .finally(() => (this.#connecting = null));
+    return this.#connecting;
+  }
+
+  #take(connection) {
+    this.#connection = connection;
+    connection.onNotification = (method, params) => this.emit("notification", method, params);
+    connection.onClose = (why) => {
+      if (this.#closed) return;
+      this.emit("lost", why);
+      if (!this.#options.reconnect) this.#end(why);
+    };
+    return connection;
+  }
+
   #end(why) {
     if (this.#closed) return;
-    this.#closed = new MemkernelError(why, { code: "CLOSED", hint: "connect again" });
-    for (const w of [...this.#waiting.values()]) w.fail(new MemkernelError(why, { code: "CLOSED", hint: "connect again, and deliver the call again", started: true }));
+    this.#closed = why;
+    this.#connection?.end(why.message);
     this.emit("close");
   }
 }
 
-const METHODS = {
-  peek: "peek", plan: "plan", observeTurn: "observe_turn", observeToolResult: "observe_tool_result",
-  startSession: "start_session", endSession: "end_session", flush: "flush", reset: "reset", compact: "compact",
-  checkpoint: "checkpoint", restore: "restore", flushTurn: "flush_turn", observeFlush: "observe_flush",
-  remember: "remember", updateMemory: "memory.update", deleteMemory: "memory.delete", undoMemory: "memory.undo", memoryTool: "memory.tool", forget: "forget", retain: "retain", search: "search", read: "read", get: "get",
-  write: "write", pages: "pages", status: "status", check: "check", usage: "usage", reindex: "reindex",
-  toolsList: "tools.list", toolsCall: "tools.call", shutdown: "shutdown",
-};
 for (const [name, method] of Object.entries(METHODS))
   Client.prototype[name] = function (params, options) {
     return this.call(method, params, options);
   };
+
+// pause waits, and ends with the signal.
+function pause(ms, signal) {
+  return new Promise((done, fail) => {
+    const cancelled = () => {
+      clearTimeout(timer);
+      fail(new MemkernelError("the call was cancelled", { code: "CANCELLED" }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", cancelled);
+      done();
+    }, ms);
+    signal?.addEventListener("abort", cancelled, { once: true });
+  });
+}
 
 /**
  * A session's conversation. Messages are handed in whole; what the daemon holds

@@ -49,7 +49,7 @@ func Statements(text string) []string {
 			from := strings.Index(body[at:], m) + at
 			at = from + len(m)
 			s := unmarked(said[from:at])
-			if cue(unmarked(m)) {
+			if states(unmarked(m)) {
 				add(stated(text, s, before))
 			}
 			before = s
@@ -124,6 +124,35 @@ func phrasesOf(s string) []string {
 		return nil
 	}
 	return strings.Split(normal(s), "|")
+}
+
+// grounds begin a clause that says when or why something was decided, before what was.
+var grounds = [...]string{"after ", "in the end", "finally", "eventually", "today", "yesterday", "together", "as discussed", "based on ", "given ", "since ", "because ", "following ", "having ", "for now",
+	"nach ", "am ende", "schließlich", "heute", "gestern", "weil ", "da ", "aufgrund ", "nachdem ", "après ", "finalement", "aujourd'hui", "puisque ", "comme ", "después de ", "finalmente", "hoy", "ya que ", "depois de ", "no fim", "dopo ", "alla fine"}
+
+// states reports whether a sentence states that something is decided, by itself or behind a
+// clause of when or why.
+func states(s string) bool {
+	if cue(s) {
+		return true
+	}
+	low := normal(s)
+	if !slices.ContainsFunc(grounds[:], func(g string) bool { return strings.HasPrefix(low, g) }) {
+		return false
+	}
+	for range 3 {
+		i := strings.IndexAny(s, ",:")
+		if i < 0 {
+			return false
+		}
+		if slices.ContainsFunc(scan(s[:i]), func(t token) bool { return t.is(isKill | isHedge) }) {
+			return false // "after that, if you agree, we …", "after they told us: we …"
+		}
+		if s = strings.TrimSpace(s[i+1:]); cue(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // cue reports whether a sentence states that something is decided.

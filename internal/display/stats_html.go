@@ -9,36 +9,53 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
+// PageStyle is the style of a page that stands alone. Colours are those of the window: of
+// Okabe and Ito, which people who see colours differently can tell apart.
+const PageStyle = `
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#e3e7eb;--back:#f6f7f9;--card:#fff;--accent:#5b45c2;
+--tools:#a9b2bd;--system:#8a95a1;--carry:#009e73;--working_set:#0072b2;--retrieval:#e69f00;--newest:#e5cf1c;--read:#56b4e9;--write:#d55e00;--uncached:#cc79a7;--planned:#e69f00;--billed:#0072b2;--without:#d55e00}
+@media(prefers-color-scheme:dark){:root{--ink:#e6eaef;--soft:#9aa5b1;--line:#262d36;--back:#0e1116;--card:#161b22;--accent:#b3a4ff;
+--tools:#56606c;--system:#6d7884;--carry:#1fb387;--working_set:#2f8fd0;--newest:#f0e442;--write:#e8731a;--billed:#56b4e9;--without:#e8731a}}
+*{box-sizing:border-box}
+body{font:13px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums;color:var(--ink);background:var(--back);max-width:1600px;margin:0 auto;padding:24px 20px 60px}
+h1{font-size:18px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:13px;margin:0 0 8px}p{margin:0 0 6px}
+section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 14px;margin-top:14px}
+.scroll{overflow-x:auto;margin:0 -14px;padding:0 14px}
+table{border-collapse:collapse;width:100%}
+th,td{padding:4px 14px 4px 0;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+th:first-child,td:first-child,.left{text-align:left}
+td:first-child{max-width:18em;overflow:hidden;text-overflow:ellipsis}
+th:last-child,td:last-child{padding-right:0}tr:last-child td{border-bottom:0}
+th{color:var(--soft);font-weight:500;font-size:11.5px}
+svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:11px}
+.axis{stroke:var(--line)}.key,.hint{color:var(--soft)}.key i{display:inline-block;width:9px;height:9px;border-radius:2px;margin:0 5px 0 14px}.key i:first-child{margin-left:0}
+.plots{display:grid;gap:0 14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr))}
+`
+
 const pageHead = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>memkernel stats</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-:root{color-scheme:light dark;--ink:#222;--soft:#777;--line:#ddd;--back:#fff}
-@media(prefers-color-scheme:dark){:root{--ink:#ddd;--soft:#999;--line:#444;--back:#181818}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:.2rem .5rem;text-align:right;border-bottom:1px solid var(--line)}
-th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere}
-th{color:var(--soft);font-weight:normal}
-svg{width:100%;height:auto}svg text{fill:var(--soft);font-size:11px}
-.axis{stroke:var(--line)}.key{color:var(--soft)}.key i{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em}
-</style></head><body>
+<style>` + PageStyle + `</style></head><body>
 `
 
 // StatsPage is a page that needs nothing but itself: no network and no script.
 func StatsPage(st *billing.Report, where *time.Location) string {
+	return pageHead + "<h1>memkernel stats</h1>\n" + StatsSections(st, where) + "</body></html>\n"
+}
+
+// StatsSections are the sections of a page of [PageStyle] on what was billed.
+func StatsSections(st *billing.Report, where *time.Location) string {
 	var b strings.Builder
-	b.WriteString(pageHead)
-	fmt.Fprintf(&b, "<h1>memkernel stats</h1>\n<p>%s%s.</p>\n", statsHead(st), period(st, where))
+	fmt.Fprintf(&b, "<p>%s%s.</p>\n", statsHead(st), period(st, where))
 	if st.Total.Calls > 0 {
 		pageTable(&b, "Plan against bill", []billing.Sum{st.Total})
+		b.WriteString("<div class=\"plots\">\n")
 		pagePlots(&b, st)
+		b.WriteString("</div>\n")
 		pageTable(&b, "By session", st.Sessions)
 		pageTable(&b, "By day", st.Days)
 		pageTable(&b, "By model", st.Models)
 	}
-	b.WriteString("</body></html>\n")
 	return b.String()
 }
 
@@ -62,22 +79,47 @@ func pagePlots(b *strings.Builder, st *billing.Report) {
 		}
 		read[i], write[i], plain[i] = u.CacheReadTokens, u.CacheWrite5mTokens+u.CacheWrite1hTokens, u.InputTokens
 	}
-	if len(planned) > 0 {
-		b.WriteString("<h2>Input tokens per planned call</h2>\n")
-		b.WriteString(linePlot("tokens", []series{{"planned", "#1f77b4", floats(planned)}, {"billed", "#d62728", floats(total)}}))
+	section := func(title, plot string) {
+		fmt.Fprintf(b, "<section><h2>%s</h2>\n%s</section>\n", title, plot)
 	}
-	b.WriteString("<h2>How the input was billed</h2>\n")
-	b.WriteString(barPlot("tokens", []series{{"cache read", "#2ca02c", floats(read)}, {"written", "#ff7f0e", floats(write)}, {"uncached", "#d62728", floats(plain)}}))
-	b.WriteString("<h2>Cost of input, added up, in dollars</h2>\n")
-	b.WriteString(linePlot("dollars", costSeries(st)))
-	b.WriteString("<p class=\"key\">Calls are in the order of time. Calls without a price are in no cost.</p>\n")
+	if len(planned) > 0 {
+		section("Input tokens per planned call", linePlot("tokens", []series{{"planned", "var(--planned)", floats(planned)}, {"billed", "var(--billed)", floats(total)}}))
+	}
+	section("How the input was billed", barPlot("tokens", []series{{"cache read", "var(--read)", floats(read)}, {"written", "var(--write)", floats(write)}, {"uncached", "var(--uncached)", floats(plain)}}))
+	section("Cost of input, added up, in dollars", linePlot("dollars", costSeries(st))+"<p class=\"key\">Calls are in the order of time. Calls without a price are in no cost.</p>\n")
+}
+
+// PagePlot is a plot of a page: of values by call, stacked or as lines.
+type PagePlot struct {
+	// Unit is tokens or dollars.
+	Unit   string
+	Lines  bool
+	Series []PageSeries
+}
+
+// PageSeries is one line or one part of the bars; Colour is CSS.
+type PageSeries struct {
+	Name, Colour string
+	Values       []float64
+}
+
+// SVG draws it, with its key.
+func (p PagePlot) SVG() string {
+	var all []series
+	for _, s := range p.Series {
+		all = append(all, series{s.Name, s.Colour, s.Values})
+	}
+	if p.Lines {
+		return linePlot(p.Unit, all)
+	}
+	return barPlot(p.Unit, all)
 }
 
 // costSeries adds up what was planned, billed, and would have been billed without
 // cuts, over calls that have each of them; where none has, it is the bill.
 func costSeries(st *billing.Report) []series {
 	if st.Total.Compared == 0 {
-		out, sum := series{"billed", "#d62728", nil}, 0.0
+		out, sum := series{"billed", "var(--billed)", nil}, 0.0
 		for i := range st.Calls {
 			if cost := st.Calls[i].BilledCostUSD; cost != nil {
 				sum += *cost
@@ -86,7 +128,7 @@ func costSeries(st *billing.Report) []series {
 		}
 		return []series{out}
 	}
-	out := []series{{"planned", "#1f77b4", nil}, {"billed", "#d62728", nil}, {"without cuts", "#9467bd", nil}}
+	out := []series{{"planned", "var(--planned)", nil}, {"billed", "var(--billed)", nil}, {"without cuts", "var(--without)", nil}}
 	var planned, billed, uncut float64
 	for i := range st.Calls {
 		r := &st.Calls[i]
@@ -111,7 +153,7 @@ func floats(v []int) []float64 {
 }
 
 func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
-	fmt.Fprintf(b, "<h2>%s</h2>\n<table><tr><th></th>", html.EscapeString(title))
+	fmt.Fprintf(b, "<section><h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><tr><th></th>", html.EscapeString(title))
 	for _, h := range []string{"calls", "turns", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "saved"} {
 		fmt.Fprintf(b, "<th>%s</th>", h)
 	}
@@ -126,5 +168,5 @@ func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
 		}
 		b.WriteString("</tr>\n")
 	}
-	b.WriteString("</table>\n")
+	b.WriteString("</table></div></section>\n")
 }

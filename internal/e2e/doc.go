@@ -9,6 +9,9 @@
 // conversation is a script. MEMKERNEL_E2E_DIR keeps what npm installed, and
 // MEMKERNEL_E2E_TURNS sets how many turns there are (50).
 //
+// Hosts that have tools and rules alone are set up by init, asked one question each, and
+// left by uninstall as they were.
+//
 // What is held against what happened: the journal against the script (every turn once,
 // every marker still there), the requests as the model's server saw them (tool pairs,
 // and the bytes in front of what is new), and the host's own log (its own engine never

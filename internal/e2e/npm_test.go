@@ -20,22 +20,34 @@ type host struct{ node, script string }
 // installOpenClaw has npm install the host, once for all runs, or skips.
 func installOpenClaw(t *testing.T) host {
 	t.Helper()
+	dir, node := installNode(t)
+	h := host{node, filepath.Join(dir, "openclaw", "node_modules", "openclaw", "openclaw.mjs")}
+	install(t, h.script, filepath.Join(dir, "openclaw"), openclawPackage, pathWith(node))
+	return h
+}
+
+// installNode has npm install the node that hosts run on, and returns the folder for them,
+// or skips.
+func installNode(t *testing.T) (dir, node string) {
+	t.Helper()
 	if os.Getenv("MEMKERNEL_E2E") == "" {
 		t.Skip("real hosts run by make e2e (MEMKERNEL_E2E=1)")
 	}
-	dir := os.Getenv("MEMKERNEL_E2E_DIR")
-	if dir == "" {
+	if dir = os.Getenv("MEMKERNEL_E2E_DIR"); dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
 			t.Skip("no folder to install the host in: set MEMKERNEL_E2E_DIR: ", err)
 		}
 		dir = filepath.Join(cache, "memkernel-e2e")
 	}
-	bin := filepath.Join(dir, "node", "node_modules", ".bin")
-	h := host{filepath.Join(bin, "node"), filepath.Join(dir, "openclaw", "node_modules", "openclaw", "openclaw.mjs")}
-	install(t, h.node, filepath.Join(dir, "node"), nodePackage, os.Getenv("PATH"))
-	install(t, h.script, filepath.Join(dir, "openclaw"), openclawPackage, bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return h
+	node = filepath.Join(dir, "node", "node_modules", ".bin", "node")
+	install(t, node, filepath.Join(dir, "node"), nodePackage, os.Getenv("PATH"))
+	return dir, node
+}
+
+// pathWith is the PATH with a program's folder in front.
+func pathWith(program string) string {
+	return filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // install installs a package in a folder of its own, unless what is wanted of it is

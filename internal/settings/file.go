@@ -1,8 +1,9 @@
 // Package settings edits settings files of other programs: JSON, with or without
-// comments, and TOML. It changes what it is asked to and keeps every other byte; a file
-// that it can't read is refused by file and line, and never written. Files are reached
-// through the links that people keep their settings behind, and are replaced whole, if
-// nobody wrote to them meanwhile. It knows no program and no setting.
+// comments, TOML, lines of YAML, and sections of texts between marks. It changes what it
+// is asked to and keeps every other byte; a file that it can't read is refused by file and
+// line, and never written. Files are reached through the links that people keep their
+// settings behind, and are replaced whole, if nobody wrote to them meanwhile. It knows no
+// program and no setting.
 package settings
 
 import (

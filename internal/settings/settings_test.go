@@ -120,3 +120,81 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestSection: whatever a text holds, a section that is put in can be changed and leaves
+// no trace but a line end where there was none.
+func TestSection(t *testing.T) {
+	s := Section{Name: "x", Note: "(ours)"}
+	for _, text := range []string{"", "a", "a\n", "a\r\nb\r\n", "a\r\nb", "\n", "\n\n", "\ufeff", "\ufeffa\n", "<!-- x:beg -->\n<!-- y:end -->\n", "a\n\n", "日本語\n"} {
+		in, err := s.Put("f", []byte(text), "one\ntwo\n")
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if again, err := s.Put("f", in, "one\ntwo"); err != nil || string(again) != string(in) {
+			t.Errorf("%q: put in again: %v, %q", text, err, again)
+		}
+		if strings.Contains(text, "\r\n") != strings.Contains(string(in), "two\r\n") {
+			t.Errorf("%q: line ends are mixed: %q", text, in)
+		}
+		changed, err := s.Put("f", append(in, "behind"...), "three")
+		if err != nil || !strings.HasPrefix(string(changed), text) || !strings.HasSuffix(string(changed), "behind") || strings.Contains(string(changed), "one") {
+			t.Errorf("%q: changed: %v, %q", text, err, changed)
+		}
+		out, err := s.Drop("f", in)
+		if want := strings.TrimRight(text, "\r\n"); err != nil || strings.TrimRight(string(out), "\r\n") != want || len(out) > len(text)+2 {
+			t.Errorf("%q: taken out: %v, %q", text, err, out)
+		}
+		if same, err := s.Drop("f", out); err != nil || string(same) != string(out) {
+			t.Errorf("%q: taken out twice: %v, %q", text, err, same)
+		}
+	}
+	for text, line := range map[string]int{"<!-- x:begin -->\n": 1, "a\n<!-- x:end -->": 2, "<!-- x:end -->\n<!-- x:begin -->\n": 1, "<!-- x:begin -->\n<!-- x:begin -->\n<!-- x:end -->": 2,
+		"<!-- x:begin -->\n<!-- x:end -->\n\n<!-- x:begin -->\n<!-- x:end -->": 4, "a\x00": 0} {
+		var bad *Error
+		if _, err := s.Put("f", []byte(text), "y"); !errors.As(err, &bad) || bad.Line != line {
+			t.Errorf("%q: %v", text, err)
+		}
+		if out, err := s.Drop("f", []byte(text)); err == nil || string(out) != text {
+			t.Errorf("%q: taken out: %v, %q", text, err, out)
+		}
+	}
+}
+
+// TestYAML: a line is put behind all else where that says what it should, and taken out
+// again; what can't be read is refused with its line.
+func TestYAML(t *testing.T) {
+	for _, text := range []string{"", "a: 1\n", "a: 1", "# c", "a:\n  - b\r\n", "---\na: 1\n", "\ufeffa: 1\n", "a: |\n  text\n", "a: {b: c}\n"} {
+		d, err := ParseYAML("f", []byte(text))
+		if err == nil {
+			err = d.Add("k", "v.md", "ours")
+		}
+		if err != nil || d.Value("k") != "v.md" || !strings.HasPrefix(string(d.Bytes()), text) {
+			t.Fatalf("%q: %v, %q", text, err, d.Bytes())
+		}
+		if err := d.Drop("k", "v.md", "ours"); err != nil || strings.TrimRight(string(d.Bytes()), "\r\n") != strings.TrimRight(text, "\r\n") {
+			t.Errorf("%q: taken out: %v, %q", text, err, d.Bytes())
+		}
+	}
+	for _, text := range []string{"{a: 1}\n", "a: 1\n...\n", "a: 1\n---\nb: 2\n", "k: 1\n", "a: >\n  x\n  ", "  a: 1\n"} {
+		d, err := ParseYAML("f", []byte(text))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err := d.Add("k", "v.md", "ours"); err == nil && (d.Value("k") != "v.md" || !strings.HasPrefix(string(d.Bytes()), text)) || err != nil && string(d.Bytes()) != text {
+			t.Errorf("%q: %v, %q", text, err, d.Bytes())
+		}
+		if err := d.Drop("k", "other", "ours"); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for text, line := range map[string]int{"- a\n": 1, "a: 1\nb: [\n": 2, "word": 1, "a: 1\na: 2\n": 2} {
+		var bad *Error
+		if _, err := ParseYAML("f", []byte(text)); !errors.As(err, &bad) || bad.Line != line {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	d, err := ParseYAML("f", []byte("a:\n  b: {c: x}\n"))
+	if err != nil || d.Value("a", "b", "c") != "x" || d.Value("a", "z", "c") != nil || d.Value("a", "b", "c", "d") != nil {
+		t.Errorf("%v", err)
+	}
+}

@@ -204,12 +204,7 @@ func (d *TOML) take(text string, want map[string]any) bool {
 	return true
 }
 
-func (d *TOML) eol() string {
-	if i := strings.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
+func (d *TOML) eol() string { return textEOL([]byte(d.text)) }
 
 // treeValue is a value as the parser gives it.
 func treeValue(v any) any {

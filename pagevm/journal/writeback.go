@@ -103,20 +103,20 @@ type Update struct {
 	ID string `json:"id"`
 	// Key names the page, Type what it is. A page keeps its type for life; Type
 	// may be "" for one that exists.
-	Key   string          `json:"key"`
+	Key   string          `json:"key" rpc:"required"`
 	Type  pagevm.Type     `json:"type,omitempty"`
-	Field string          `json:"field"`
-	Op    UpdateOp        `json:"op"`
+	Field string          `json:"field" rpc:"required"`
+	Op    UpdateOp        `json:"op" rpc:"required"`
 	Value json.RawMessage `json:"value,omitempty"`
 	// Version is the version of the field that a set_with_version was made from.
 	Version int `json:"version,omitempty"`
 	// Scope is where it belongs; Session is whose private state, "" the
 	// principal's own. Session means nothing in the project's scope.
-	Scope   memkernel.Scope `json:"scope"`
+	Scope   memkernel.Scope `json:"scope" rpc:"required"`
 	Session string          `json:"session,omitempty"`
 	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a
 	// committed update as [UpdateRef] spells it.
-	EvidenceRef string `json:"evidence_ref"`
+	EvidenceRef string `json:"evidence_ref" rpc:"required"`
 }
 
 // UpdateRef names a committed update as evidence for another. Within a transaction

@@ -73,7 +73,7 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 	var errs []error
 	if b.Memory {
 		r.cut() // the model has seen nothing yet, or only a summary
-		text, err := h.memory(ctx, r)
+		text, err := h.memory(ctx, r, b.From)
 		parts, errs = append(parts, text), append(errs, err)
 	}
 	if b.From != "" {

@@ -70,7 +70,9 @@ const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/
 
 // memory returns what a session that begins gets to know: that there is a memory, and the
 // files that represent it. "" if there is none.
-func (h *handler) memory(ctx context.Context, r *record) (string, error) {
+//
+// A log that has nothing but what the session from wrote is left out: its checkpoint follows.
+func (h *handler) memory(ctx context.Context, r *record, from string) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
 		return "", nil
@@ -79,7 +81,7 @@ func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 	if room == 0 {
 		room = kernel.DefaultRecallTokens
 	}
-	hits, err := h.startFiles(room * 3) // three bytes a token, as Pack counts
+	hits, err := h.startFiles(room*3, from) // three bytes a token, as Pack counts
 	if len(hits) == 0 && !h.anyMemory(ctx) {
 		return "", err
 	}
@@ -91,7 +93,7 @@ func (h *handler) memory(ctx context.Context, r *record) (string, error) {
 }
 
 // startFiles returns the beginnings of curated memory and the ends of the newest logs.
-func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
+func (h *handler) startFiles(room int, from string) ([]retrieval.Hit, error) {
 	s := h.setup
 	var hits []retrieval.Hit
 	var errs []error
@@ -102,6 +104,9 @@ func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
 		}
 		if err != nil {
 			errs = append(errs, err)
+			return
+		}
+		if date != "" && from != "" && onlyOf(f.Text, from) {
 			return
 		}
 		if hit, ok := excerpt(path, date, f.Text, share, end); ok {
@@ -118,6 +123,23 @@ func (h *handler) startFiles(room int) ([]retrieval.Hit, error) {
 		add(yesterday.Path, yesterday.Date, room*15/100, true)
 	}
 	return hits, errors.Join(errs...)
+}
+
+// onlyOf reports whether a log has nothing but what checkpoints of a session wrote: blocks that
+// begin with the session's name, and the day's heading.
+func onlyOf(text, session string) bool {
+	lead, own := "Session "+session+", cp_", false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, lead):
+			own = true
+		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "# ") && !own:
+		case !own || !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "<!-- ") && !strings.HasPrefix(line, "  "):
+			return false
+		}
+	}
+	return own
 }
 
 // anyMemory reports whether the workspace has any file of memory.

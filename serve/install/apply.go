@@ -100,7 +100,12 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	if len(names) == 0 {
 		names = Names()
 	}
-	out := in.each(names, true, func(f *file, c *Change) error { return in.takeOut(f, c, r, write) })
+	out := in.each(names, true, func(f *file, c *Change) error {
+		if e := in.sharedBy(f, r); e != nil && slices.ContainsFunc(e.hosts(), func(h string) bool { return !slices.Contains(names, h) }) {
+			return in.leave(f, e, r, write)
+		}
+		return in.takeOut(f, c, r, write)
+	})
 	return slices.DeleteFunc(out, func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
 }
 
@@ -109,14 +114,10 @@ func (in *Installer) each(names []string, all bool, do func(f *file, c *Change) 
 	out := []Change{}
 	for i := range hosts {
 		h := &hosts[i]
-		files := h.files
-		if all && h.all != nil {
-			files = h.all
-		}
-		if !slices.Contains(names, h.name) || files == nil {
+		if !slices.Contains(names, h.name) {
 			continue
 		}
-		for _, f := range files(in.Site) {
+		for _, f := range in.hostFiles(h, all) {
 			if !all && f.hooks != nil && in.userWide(h) != "" {
 				f.parts, f.hooks = f.parts[1:], nil // they would run twice
 			}
@@ -152,6 +153,9 @@ func (in *Installer) why(err error, path string) string {
 
 // byHand is what a file would have if there were nothing else in it.
 func (f *file) byHand() []string {
+	if f.hand != nil {
+		return f.hand
+	}
 	data, err := f.add(nil)
 	if err != nil {
 		return []string{}
@@ -224,6 +228,9 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 		if err != nil {
 			return err
 		}
+		if f.isRules() && !in.inside(path) {
+			return &settings.Error{Path: f.path, Err: fmt.Errorf("it leads out of this folder, to %s, which others may read", in.Short(path))}
+		}
 		after, err := f.add(data)
 		if err != nil {
 			return err
@@ -233,7 +240,7 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 		}
 		if settings.Same(after, data) {
 			c.Action = Keep
-			return nil
+			return in.share(f, r, path, write)
 		}
 		if !write {
 			return nil
@@ -243,6 +250,52 @@ func (in *Installer) put(f *file, c *Change, r *record, write bool) error {
 			return err
 		}
 	}
+}
+
+// isRules tells whether a file is one of rules, with nothing of one host's alone in it.
+func (f *file) isRules() bool {
+	return !slices.ContainsFunc(f.parts, func(p part) bool { return p.what != "rules" })
+}
+
+// inside tells whether a file with links followed is in the workspace.
+func (in *Installer) inside(path string) bool {
+	dir, err := settings.Follow(in.Workspace)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// share records that a host needs what another one has had put into a file.
+func (in *Installer) share(f *file, r *record, path string, write bool) error {
+	e := r.of(path)
+	if !write || e == nil || slices.Contains(e.hosts(), f.host.name) {
+		return nil
+	}
+	e.Also = append(e.Also, f.host.name)
+	return r.write(in.State)
+}
+
+// sharedBy is what is recorded of a file that other hosts read, too: one of rules.
+func (in *Installer) sharedBy(f *file, r *record) *recorded {
+	if !f.isRules() {
+		return nil
+	}
+	path, err := settings.Follow(f.path)
+	if err != nil {
+		return nil
+	}
+	return r.of(path)
+}
+
+// leave records that a host needs a file no more that others do.
+func (in *Installer) leave(f *file, e *recorded, r *record, write bool) error {
+	if !write || !slices.Contains(e.hosts(), f.host.name) {
+		return nil
+	}
+	e.leave(f.host.name)
+	return r.write(in.State)
 }
 
 // writeNew records what a file holds, and gives it its new content.
@@ -257,6 +310,11 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 		return err
 	}
 	e := recorded{Host: f.host.name, Path: path, Absent: before == nil, Before: before, After: store.Sum(after)}
+	if was != nil && !slices.Contains(was.hosts(), e.Host) {
+		e.Also = was.hosts()
+	} else if was != nil {
+		e.Host, e.Also = was.Host, was.Also
+	}
 	r.set(e)
 	r.made(missing(filepath.Dir(path)))
 	if err := r.write(in.State); err != nil {
@@ -296,7 +354,7 @@ func (in *Installer) takeOut(f *file, c *Change, r *record, write bool) error {
 		e := r.of(path)
 		after := data
 		switch {
-		case data == nil, e != nil && e.notYet(data):
+		case data == nil, e != nil && e.notYet(data), f.isRules() && !in.inside(path):
 			c.Action = Keep
 		case e != nil && e.untouched(data):
 			c.Action, after = Restore, e.before()

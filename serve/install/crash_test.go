@@ -14,10 +14,11 @@ func beforeCrash(t *testing.T, dir string) *Installer {
 	in := site(t, dir)
 	write(t, in, ".mcp.json", "{\n  \"a\": 1\n}")
 	write(t, in, ".gemini/settings.json", "{\n  // mine\n}\n")
+	write(t, in, ".clinerules", "Be kind.")
 	return in
 }
 
-var crashHosts = []string{"claude", "codex", "gemini", "opencode"}
+var crashHosts = []string{"claude", "codex", "gemini", "opencode", "aider", "zed", "cline"}
 
 // TestPutScript puts memkernel in, and takes it out again.
 func TestPutScript(t *testing.T) {

@@ -9,6 +9,7 @@
 //	                   TakeOut   of each file: file ──► folders of ours ──► record
 //
 // All that it writes is in the project's own folder: a host's settings of this project,
-// never those of all projects. It looks at names and at the beginnings of files, in
-// bounded numbers; it runs no host, reads no conversation, and never touches Markdown.
+// never those of all projects, and the files of rules that a host shows its model, where
+// its text stands between two marks. It looks at names and at the beginnings of files, in
+// bounded numbers; it runs no host, reads no conversation, and touches no other Markdown.
 package install

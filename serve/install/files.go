@@ -20,8 +20,11 @@ type file struct {
 	host  *host
 	path  string
 	parts []part
-	// json: the file is JSON; else it is TOML.
+	// json: the file is JSON; else it is TOML, YAML or a text.
 	json bool
+	// hand is what a person adds where the file is left alone, nil for all that it would
+	// get.
+	hand []string
 	// hooks are those that one of the parts puts in, nil if none does.
 	hooks *hook.Settings
 }
@@ -50,6 +53,23 @@ func arguments(hostName string) []string {
 type server struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+}
+
+// hostFiles are the files of a host, all that ever may have been changed or those that are.
+func (s *Site) hostFiles(h *host, all bool) (out []file) {
+	switch {
+	case all && h.all != nil:
+		out = h.all(s)
+	case h.files != nil:
+		out = h.files(s)
+	}
+	if h.servers != nil {
+		out = append(out, h.servers.file(s))
+	}
+	if h.rules != nil {
+		out = append(out, h.rules.files(s, all)...)
+	}
+	return out
 }
 
 func claudeFiles(s *Site) []file {

@@ -17,7 +17,7 @@ type host struct {
 	// names another one, if it is set.
 	home    []string
 	homeEnv string
-	// binary is its program.
+	// binary is its program, "" if it has none or others are called so too.
 	binary string
 	// project are files and folders of a project that is used with it.
 	project []string
@@ -26,26 +26,17 @@ type host struct {
 	// files are those of its settings that change; all are those that ever may have, where
 	// these are more.
 	files, all func(s *Site) []file
+	// servers and rules are where it has them in a project, nil if it has no such file.
+	servers *servers
+	rules   *rules
+	// user is where it has its servers, if that is a file for all of the user's projects.
+	user *userServers
 	// byHand are the commands that a person has to run, nil if there are none.
 	byHand func(s *Site) []string
 	// next is what the user has to do before it works, "" for what all need.
 	next string
 	// sessions are the recorded sessions of the workspace; nil if they can't be told apart.
 	sessions func(s *Site, homes []string) []string
-}
-
-// hosts has them all, in the order in which they are named.
-var hosts = []host{
-	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
-		hooks: hook.Claude, files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
-	{name: "codex", title: "Codex", home: []string{".codex"}, homeEnv: "CODEX_HOME", binary: "codex", project: []string{".codex"},
-		hooks: hook.Codex, files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
-	{name: "gemini", title: "Gemini CLI", home: []string{".gemini"}, binary: "gemini", project: []string{".gemini", "GEMINI.md"},
-		hooks: hook.Gemini, files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
-	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", byHand: openclawByHand},
-	{name: "opencode", title: "OpenCode", home: []string{".config/opencode", ".local/share/opencode"}, binary: "opencode", project: []string{".opencode", "opencode.json", "opencode.jsonc"},
-		files: opencodeFiles, all: opencodeAll, byHand: opencodeByHand, next: "start opencode here"},
-	{name: "pi", title: "Pi", home: []string{".pi"}, binary: "pi", project: []string{".pi"}, byHand: piByHand, sessions: piSessions},
 }
 
 // Names returns the names of all hosts.
@@ -85,7 +76,11 @@ type Host struct {
 	// UserWide is the file with its hooks for all of the user's projects, "" if there are
 	// none: they are not put into the project's then.
 	UserWide string `json:"user_wide"`
-	// ByHand are commands that a person has to run to complete it.
+	// UserServer is the file for all of the user's projects in which a person has put the
+	// server for this folder, "" if there is none.
+	UserServer string `json:"user_server"`
+	// ByHand are commands that a person has to run to complete it, and lines that only a
+	// person adds to files of all of the user's projects.
 	ByHand []string `json:"by_hand"`
 	// Next is what the user does then.
 	Next string `json:"next"`
@@ -109,6 +104,11 @@ func (s *Site) Find(names []string) ([]Host, error) {
 		if h.byHand != nil {
 			found.ByHand = append(found.ByHand, h.byHand(s)...)
 		}
+		if h.user != nil {
+			var lines []string
+			found.UserServer, lines = h.user.look(s)
+			found.ByHand = append(found.ByHand, lines...)
+		}
 		if h.sessions != nil && s.Home != "" {
 			found.Transcripts = h.sessions(s, s.homes(h))
 			n := len(found.Transcripts)
@@ -127,8 +127,10 @@ func (s *Site) traces(h *host) []string {
 			out = append(out, s.Short(dir))
 		}
 	}
-	if _, err := s.LookPath(h.binary); err == nil {
-		out = append(out, h.binary+" on the PATH")
+	if h.binary != "" {
+		if _, err := s.LookPath(h.binary); err == nil {
+			out = append(out, h.binary+" on the PATH")
+		}
 	}
 	for _, name := range h.project {
 		if _, err := os.Stat(filepath.Join(s.Workspace, name)); err == nil {

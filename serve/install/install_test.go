@@ -174,13 +174,27 @@ type fixture struct {
 func fixtures() (out []fixture) {
 	for kind, text := range strictJSON {
 		out = append(out, fixture{"claude", ".mcp.json", text, kind}, fixture{"claude", ".claude/settings.json", text, kind},
-			fixture{"codex", ".codex/hooks.json", text, kind}, fixture{"gemini", ".gemini/settings.json", text, kind})
+			fixture{"codex", ".codex/hooks.json", text, kind}, fixture{"gemini", ".gemini/settings.json", text, kind},
+			fixture{"cursor", ".cursor/mcp.json", text, kind}, fixture{"vscode", ".vscode/mcp.json", text, kind}, fixture{"copilot", ".github/mcp.json", text, kind}, fixture{"zed", ".zed/settings.json", text, kind})
 		if kind != "unknown keys" { // mcp is theirs
 			out = append(out, fixture{"opencode", "opencode.json", text, kind})
 		}
 	}
 	for kind, text := range comments {
-		out = append(out, fixture{"gemini", ".gemini/settings.json", text, kind}, fixture{"opencode", "opencode.jsonc", text, kind}, fixture{"opencode", ".opencode/opencode.json", text, kind})
+		out = append(out, fixture{"gemini", ".gemini/settings.json", text, kind}, fixture{"opencode", "opencode.jsonc", text, kind}, fixture{"opencode", ".opencode/opencode.json", text, kind},
+			fixture{"cursor", ".cursor/mcp.json", text, kind}, fixture{"vscode", ".vscode/mcp.json", text, kind}, fixture{"copilot", ".github/mcp.json", text, kind}, fixture{"zed", ".zed/settings.json", text, kind})
+	}
+	for kind, text := range map[string]string{
+		"inputs":  "{\n\t// asked for once\n\t\"inputs\": [{\"type\": \"promptString\", \"id\": \"key\", \"password\": true,},],\n\t\"servers\": {\n\t\t\"db\": {\"type\": \"http\", \"url\": \"http://localhost\"}, // theirs\n\t},\n}\n",
+		"no such": "{\r\n    \"inputs\": []\r\n}",
+	} {
+		out = append(out, fixture{"vscode", ".vscode/mcp.json", text, kind})
+	}
+	for kind, text := range map[string]string{
+		"editor":  "// Folder-specific settings\n//\n// See the documentation.\n{\n  \"tab_size\": 2, // two\n  \"languages\": {\"Go\": {\"hard_tabs\": true}},\n}\n",
+		"servers": "{\n  \"context_servers\": {\n    // mine\n    \"db\": {\n      \"command\": \"db-mcp\",\n      \"args\": [],\n    },\n  },\n}\n",
+	} {
+		out = append(out, fixture{"zed", ".zed/settings.json", text, kind})
 	}
 	for kind, text := range tomlFiles {
 		out = append(out, fixture{"codex", ".codex/config.toml", text, kind})
@@ -396,13 +410,26 @@ func TestLeftAlone(t *testing.T) {
 		{"codex", ".codex/config.toml", "mcp_servers = { other = { command = \"x\" } }\n", "can't be put behind"},
 		{"codex", ".codex/config.toml", "mcp_servers = 1\n", "can't be put behind"},
 		{"codex", ".codex/hooks.json", "{\"hooks\": []}", "hooks is no object"},
+		{"cursor", ".cursor/mcp.json", "{\n\"mcpServers\": [\n", "mcp.json:3: "},
+		{"vscode", ".vscode/mcp.json", "{\"servers\": []}", "servers is no object"},
+		{"vscode", ".vscode/mcp.json", "{\"servers\": {\"memkernel\": {\"command\": \"other\", \"args\": [\"serve\"]}}}", "it is another program"},
+		{"zed", ".zed/settings.json", "{\n  // settings\n  \"context_servers\": nil\n}", "settings.json:3: "},
+		{"cursor", ".cursor/rules/memkernel.mdc", "<!-- memkernel:begin -->\nno end\n", "memkernel.mdc:1: the mark"},
+		{"vscode", ".github/instructions/memkernel.instructions.md", "a\n<!-- memkernel:end -->\n", "instructions.md:2: the mark"},
+		{"goose", ".goosehints", "<!-- memkernel:begin -->\n<!-- memkernel:begin -->\n<!-- memkernel:end -->\n", ".goosehints:2: the mark"},
+		{"windsurf", ".windsurf/rules/memkernel.md", "\xff\xfea\x00b\x00", "no text"},
+		{"aider", ".aider.conf.yml", "a: 1\nb: [\n", ".aider.conf.yml:"},
+		{"aider", ".aider.conf.yml", "- a\n", ".aider.conf.yml:1: "},
+		{"aider", ".aider.conf.yml", "read: [notes.txt, ../STYLE.md]\n", "add CONVENTIONS.md"},
+		{"aider", ".aider.conf.yml", "{model: x}\n", "can't be put behind"},
+		{"aider", ".aider.conf.yml", "model: x\n---\nmodel: y\n", "can't be put behind"},
 	} {
 		in := site(t, t.TempDir())
 		path := write(t, in, c.name, c.text)
 		others := 0
 		for _, ch := range put(t, in, append(Names(), c.host)...) {
 			switch {
-			case ch.Path != path && ch.Error == "" && ch.Done:
+			case ch.Path != path && ch.Error == "" && (ch.Done || ch.Action == Keep):
 				others++
 			case ch.Path != path || !strings.Contains(ch.Error, c.where) || ch.Done || len(ch.ByHand) == 0 || !strings.Contains(strings.Join(ch.ByHand, "\n"), "memkernel"):
 				t.Errorf("%s %q: %+v", c.name, c.text, ch)
@@ -440,6 +467,33 @@ func TestReadOnly(t *testing.T) {
 	whole(t, takeOut(t, in))
 	if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestRulesReadOnly: so it is with files of rules, in folders of their own and in one that
+// two hosts read.
+func TestRulesReadOnly(t *testing.T) {
+	for _, locked := range []string{"memkernel.mdc", "memkernel.instructions.md", "CONVENTIONS.md", aiderConfig, "mcp.json"} {
+		in := site(t, t.TempDir())
+		write(t, in, ".github/CODEOWNERS", "* kim\n")
+		before := tree(t, in.Workspace)
+		restore := atomicfile.SetHook(func(op, path string) error {
+			if op == atomicfile.OpRename && filepath.Base(path) == locked {
+				return &fs.PathError{Op: op, Path: path, Err: syscall.EROFS}
+			}
+			return nil
+		})
+		out := put(t, in, "cursor", "vscode", "copilot", "aider", "goose")
+		restore()
+		for _, c := range out {
+			if is := filepath.Base(c.Path) == locked; is != strings.Contains(c.Error, "can't be read or written: make") || is && len(c.ByHand) == 0 || is == c.Done && c.Action != Keep {
+				t.Errorf("%s: %+v", locked, c)
+			}
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%s: %s", locked, d)
+		}
 	}
 }
 

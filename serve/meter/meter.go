@@ -66,6 +66,10 @@ type Meter struct {
 	keep   store.Store
 	name   string
 
+	// Each, if not nil, is told of every call and what it adds to the sum. It is set before
+	// the first.
+	Each func(proxy.Billed, Sum)
+
 	mu    sync.Mutex
 	run   Run
 	lines map[string]*line
@@ -111,6 +115,13 @@ func (m *Meter) Close() {
 
 // Take takes a call in.
 func (m *Meter) Take(b proxy.Billed) {
+	s := m.take(b)
+	if m.Each != nil {
+		m.Each(b, s)
+	}
+}
+
+func (m *Meter) take(b proxy.Billed) Sum {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := Sum{Calls: 1, Usage: b.Usage}
@@ -132,6 +143,7 @@ func (m *Meter) Take(b proxy.Billed) {
 			m.err = err
 		}
 	}
+	return s
 }
 
 // estimate fills in what a call would have cost without, and what its plan did.

@@ -93,3 +93,17 @@ func Days(runs []Run, in *time.Location) (days []Day, all Sum) {
 	}
 	return days, all
 }
+
+// Gain is what all runs came to; doc/json.md describes it.
+type Gain struct {
+	Schema string  `json:"schema"`
+	Total  Sum     `json:"total"`
+	Saved  float64 `json:"saved"`
+	Days   []Day   `json:"days"`
+}
+
+// GainOf sums runs up.
+func GainOf(runs []Run, in *time.Location) *Gain {
+	days, all := Days(runs, in)
+	return &Gain{"memkernel/gain/v1", all, all.Saved(), append([]Day{}, days...)}
+}

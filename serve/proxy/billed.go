@@ -27,6 +27,12 @@ type Billed struct {
 
 // bill tells of a call, if its answer has a bill.
 func (x *Proxy) bill(e *exchange, a answer) {
+	if e.watched != nil {
+		e.watched.usage = a.usage
+		if !a.whole {
+			e.watched.fail(FailBroken)
+		}
+	}
 	if x.opt.Billed == nil || a.usage == nil {
 		return
 	}
@@ -47,9 +53,12 @@ func (x *Proxy) bill(e *exchange, a answer) {
 // passedAnswer takes the copy of an answer to a request that passed.
 func (x *Proxy) passedAnswer(e *exchange, h http.Header, copy []byte, err error) {
 	if err != nil {
+		e.broken(err)
 		return
 	}
+	e.hold()
 	x.work.Go(func() {
+		defer x.release(e)
 		data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
 		if err == nil {
 			x.bill(e, readAnswer(e.format, h.Get("Content-Type"), data))

@@ -29,6 +29,8 @@ type exchange struct {
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
 	tries  int           // of sending it
+	// watched is nil where nobody watches.
+	watched *watched
 }
 
 // api is all that the proxy has to know of a provider's API beside its format.
@@ -120,9 +122,12 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // else the client has gone
 	}
 	e.began = x.opt.Now()
+	r = x.begin(r, e)
+	defer x.answeredAll(e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {
+		e.watched.fail(FailGone)
 		x.log.Info("the client went away")
 		return
 	}

@@ -53,7 +53,7 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 		return
 	}
 	setBody(out, e.out.body)
-	if (e.line != nil || x.opt.Billed != nil) && !e.count {
+	if (e.line != nil || x.opt.Billed != nil || x.opt.Watch != nil) && !e.count {
 		readable(out.Header)
 	}
 }
@@ -199,6 +199,7 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	res.Header.Set(headerOutcome, e.out.header())
+	e.watched.answer(res)
 	if e.out.extends && !e.count && res.StatusCode == http.StatusOK {
 		e.line.sentUnplanned(&kernel.Unplanned{Messages: e.body.Messages, Now: e.began})
 	}
@@ -206,7 +207,7 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	if e.line == nil {
-		if x.opt.Billed != nil {
+		if x.opt.Billed != nil || x.opt.Watch != nil {
 			res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.passedAnswer(e, res.Header, copy, err) }}
 		}
 		return nil
@@ -218,9 +219,16 @@ func (x *Proxy) answered(res *http.Response) error {
 
 // failed answers a request that the upstream did not.
 func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	e := exchangeOf(r.Context())
 	if r.Context().Err() != nil {
+		if e != nil {
+			e.watched.fail(FailGone)
+		}
 		x.log.Info("the client went away")
 		return
+	}
+	if e != nil {
+		e.watched.fail(kind(err))
 	}
 	x.log.Warn("the upstream did not answer", "error_kind", kind(err))
 	refuse(w, http.StatusBadGateway, "the upstream did not answer: "+kind(err))

@@ -169,3 +169,6 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	message, _ := json.Marshal("memkernel proxy: " + text) // a string always can
 	fmt.Fprintf(w, `{"type":"error","error":{"type":"memkernel_proxy","message":%s}}`+"\n", message)
 }
+
+// OwnHost reports whether a Host header names this machine by a name that no name server has.
+func OwnHost(hostport string) bool { return isLoopback(hostOnly(hostport)) }

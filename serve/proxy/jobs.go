@@ -13,11 +13,16 @@ type jobs struct {
 	idle chan struct{} // closed when n comes down to 0; nil if nobody waits
 }
 
+// begin counts what done ends.
+func (j *jobs) begin() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.n++
+}
+
 // Go runs f.
 func (j *jobs) Go(f func()) {
-	j.mu.Lock()
-	j.n++
-	j.mu.Unlock()
+	j.begin()
 	go func() {
 		defer j.done()
 		f()

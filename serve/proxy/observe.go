@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -15,9 +14,11 @@ import (
 // which continues the conversation is planned after it was observed.
 func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	if err != nil {
+		e.broken(err)
 		x.log.Info("not observed", "reason", err.Error())
 		return
 	}
+	e.hold()
 	held := false
 	select {
 	case e.line.slot <- struct{}{}:
@@ -25,6 +26,7 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	default:
 	}
 	x.work.Go(func() {
+		defer x.release(e)
 		if !held {
 			e.line.slot <- struct{}{}
 		}
@@ -64,7 +66,7 @@ func (x *Proxy) observe(e *exchange, a answer) {
 		t.AdvancementKey = turnKey(e)
 		ask = x.planner.ObserveTurn
 	}
-	o, err := ask(context.Background(), t)
+	o, err := ask(e.context(), t)
 	if err != nil {
 		x.log.Error("not observed", "detail", err.Error())
 		return

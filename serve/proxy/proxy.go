@@ -102,6 +102,8 @@ type Options struct {
 	// Billed is told of every call that was answered with a bill, also of those that passed,
 	// once it was. It is called by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)
+	// Watch is told of every request that is read as a call of a model; nil tells nobody.
+	Watch Watcher
 	// MaxBody is the largest request that is taken, in bytes.
 	MaxBody int64
 	// Logger gets a line per planned request. Nil discards.

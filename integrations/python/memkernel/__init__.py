@@ -14,7 +14,8 @@ with unix sockets.
         session.observe_turn(messages, plan_id=plan["plan_id"], usage=answer.usage)
 """
 
+from ._aio import AsyncClient, AsyncSession, connect_async
 from ._client import PROTOCOL, Call, Client, MemkernelError, Session, connect, expand
 
-__all__ = ["PROTOCOL", "Call", "Client", "MemkernelError", "Session", "connect", "expand"]
+__all__ = ["PROTOCOL", "AsyncClient", "AsyncSession", "Call", "Client", "MemkernelError", "Session", "connect", "connect_async", "expand"]
 __version__ = "0.1.0"

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import stat
 import subprocess
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+
+from ._methods import Methods
 
 PROTOCOL = 1
 Json = Dict[str, Any]
@@ -25,6 +29,42 @@ class MemkernelError(Exception):
         self.number, self.code, self.hint, self.started, self.more = number, code, hint, started, more
 
 
+# What a call that failed so can be delivered again for: every call that writes is
+# idempotent.
+AGAIN = ("CLOSED", "STOPPING", "BUSY")
+
+
+class _Way:
+    """How to reach a daemon."""
+
+    def __init__(self, workspace: Union[str, "os.PathLike[str]"], state_dir: Optional[str], socket_path: Optional[str], binary: str, args: Sequence[str], idle: str, start_timeout: float) -> None:
+        self.workspace = os.path.abspath(os.path.expanduser(os.fspath(workspace)))
+        self.state = os.path.abspath(state_dir) if state_dir else os.path.join(self.workspace, ".memkernel")
+        self.socket, self.binary, self.args, self.idle, self.start_timeout = socket_path, binary, args, idle, start_timeout
+
+    def connect(self) -> socket.socket:
+        """A connected socket; a daemon is started if none listens."""
+        sock = _open(self.socket or os.path.join(self.state, "serve.sock"))
+        if sock is None and self.socket is None:
+            sock = _open(_start(self.workspace, self.state, self.binary, self.args, self.idle, self.start_timeout))
+        if sock is None:
+            raise MemkernelError(f"no daemon listens at {self.socket or self.state}", code="CLOSED", hint="run memkernel serve")
+        return sock
+
+    def retries(self, err: MemkernelError, tries: int) -> bool:
+        """A daemon may be ending just now; then another one is started."""
+        return not self.socket and tries < 3 and err.code in ("CLOSED", "STOPPING") and bool(err.number or err.started)
+
+
+def greeting() -> Json:
+    return {"protocol": PROTOCOL, "client": {"name": "memkernel-python", "version": "0.1.0"}}
+
+
+def pause_after(tries: int) -> float:
+    """Seconds before a call is delivered again."""
+    return float(0.02 * 2**tries * (1 + random.random()))
+
+
 def connect(
     workspace: Union[str, "os.PathLike[str]"] = ".",
     *,
@@ -36,37 +76,18 @@ def connect(
     start_timeout: float = 15.0,
     timeout: Optional[float] = 60.0,
     on_notification: Optional[Callable[[str, Json], None]] = None,
+    reconnect: bool = True,
+    retries: int = 3,
 ) -> "Client":
     """Connects to the daemon of a workspace, and starts one if none listens.
 
-    With ``socket_path`` none is started. ``timeout`` bounds every call, in seconds.
+    With ``socket_path`` none is started. ``timeout`` bounds every call, in seconds. A
+    connection that is lost is made anew by the next call, and what was lost with it is
+    delivered again, ``retries`` times at most; ``reconnect=False`` leaves that to you.
     """
-    tries = 0
-    while True:
-        try:
-            return _connect(workspace, state_dir, socket_path, binary, args, idle, start_timeout, timeout, on_notification)
-        except MemkernelError as err:
-            # A daemon may be ending just now; then another one is started.
-            tries += 1
-            ending = err.code in ("CLOSED", "STOPPING") and (err.number or err.started)
-            if socket_path or tries == 3 or not ending:
-                raise
-
-
-def _connect(workspace, state_dir, socket_path, binary, args, idle, start_timeout, timeout, on_notification) -> "Client":  # type: ignore[no-untyped-def]
-    workspace = os.path.abspath(os.path.expanduser(os.fspath(workspace)))
-    state = os.path.abspath(state_dir) if state_dir else os.path.join(workspace, ".memkernel")
-    sock = _open(socket_path or os.path.join(state, "serve.sock"))
-    if sock is None and socket_path is None:
-        sock = _open(_start(workspace, state, binary, args, idle, start_timeout))
-    if sock is None:
-        raise MemkernelError(f"no daemon listens at {socket_path or state}", code="CLOSED", hint="run memkernel serve")
-    client = Client(sock, timeout=timeout, on_notification=on_notification)
-    try:
-        client.server = client.call("initialize", {"protocol": PROTOCOL, "client": {"name": "memkernel-python", "version": "0.1.0"}})
-    except BaseException:
-        client.close()
-        raise
+    way = _Way(workspace, state_dir, socket_path, binary, args, idle, start_timeout)
+    client = Client(None, timeout=timeout, on_notification=on_notification, reconnect=reconnect, retries=retries, way=way)
+    client.reach()
     return client
 
 
@@ -126,7 +147,7 @@ def _plain(value: Any) -> Any:
 class Call:
     """A call on its way."""
 
-    def __init__(self, client: "Client", id: int, method: str, on_progress: Optional[Callable[[Json], None]]) -> None:
+    def __init__(self, client: "_Connection", id: int, method: str, on_progress: Optional[Callable[[Json], None]]) -> None:
         self._client, self._id, self._method, self._on_progress = client, id, method, on_progress
         self._done = threading.Event()
         self._result: Any = None
@@ -151,31 +172,18 @@ class Call:
         self._done.set()
 
 
-class Client:
-    """A connection. It may be used by several threads. Its methods take the
-    parameters of the protocol as keywords; :meth:`call` takes any method."""
+class _Connection:
+    """One connection: lines out, a thread that reads lines in, and who waits for which."""
 
-    server: Json = {}
-
-    def __init__(self, sock: socket.socket, *, timeout: Optional[float] = 60.0, on_notification: Optional[Callable[[str, Json], None]] = None) -> None:
-        self._sock, self._timeout, self._on_notification = sock, timeout, on_notification
+    def __init__(self, sock: socket.socket, on_notification: Optional[Callable[[str, Json], None]]) -> None:
+        self._sock, self._on_notification = sock, on_notification
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._waiting: Dict[int, Call] = {}
         self._next = 0
-        self._closed: Optional[str] = None
-        self._reader = threading.Thread(target=self._read, name="memkernel", daemon=True)
-        self._reader.start()
-
-    def __enter__(self) -> "Client":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    @property
-    def closed(self) -> bool:
-        return self._closed is not None
+        self.closed: Optional[str] = None
+        self.reader = threading.Thread(target=self._read, name="memkernel", daemon=True)
+        self.reader.start()
 
     def close(self) -> None:
         self._end("the connection was closed")
@@ -185,37 +193,19 @@ class Client:
             pass
         self._sock.close()
 
-    def start(self, method: str, params: Optional[Json] = None, *, on_progress: Optional[Callable[[Json], None]] = None) -> Call:
-        """Begins a call and does not wait for it."""
+    def start(self, method: str, params: Json, on_progress: Optional[Callable[[Json], None]] = None) -> Call:
         with self._lock:
-            if self._closed is not None:
-                raise MemkernelError(self._closed, code="CLOSED", hint="connect again")
+            if self.closed is not None:
+                raise MemkernelError(self.closed, code="CLOSED", hint="connect again")
             self._next += 1
             call = Call(self, self._next, method, on_progress)
             self._waiting[call._id] = call
         try:
-            self._send({"jsonrpc": "2.0", "id": call._id, "method": method, "params": params or {}})
+            self._send({"jsonrpc": "2.0", "id": call._id, "method": method, "params": params})
         except TypeError:
             self._forget(call._id)
             raise
         return call
-
-    def call(self, method: str, params: Optional[Json] = None, *, timeout: Optional[float] = None, on_progress: Optional[Callable[[Json], None]] = None) -> Any:
-        """Calls a method. ``timeout`` in seconds is the daemon's deadline, too."""
-        wait = self._timeout if timeout is None else timeout
-        params = dict(params or {})
-        if wait:
-            params.setdefault("deadline_ms", max(1, int(wait * 1000)))
-        # The daemon answers at the deadline itself; one that hangs is not waited for.
-        return self.start(method, params, on_progress=on_progress).result(wait + 1 if wait else None)
-
-    def notify(self, method: str, params: Optional[Json] = None) -> None:
-        """Sends a call without waiting for what becomes of it."""
-        self._send({"jsonrpc": "2.0", "method": method, "params": params or {}})
-
-    def session(self, session_key: str, *, dialect: str = "anthropic", **common: Any) -> "Session":
-        """A conversation of a session, of which only what is new is sent."""
-        return Session(self, session_key, dialect=dialect, **common)
 
     def _send(self, message: Json) -> None:
         data = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=_plain).encode("utf-8", "surrogatepass") + b"\n"
@@ -234,6 +224,7 @@ class Client:
         except (OSError, ValueError) as err:
             why = str(err)
         self._end(why)
+        self._sock.close()
 
     def _message(self, message: Json) -> None:
         if "method" in message:
@@ -257,117 +248,152 @@ class Client:
 
     def _end(self, why: str) -> None:
         with self._lock:
-            if self._closed is not None:
+            if self.closed is not None:
                 return
-            self._closed = why
+            self.closed = why
             waiting, self._waiting = list(self._waiting.values()), {}
         for call in waiting:
             call._end(None, MemkernelError(why, code="CLOSED", hint="connect again, and deliver the call again", started=True))
 
-    def plan(self, **params: Any) -> Json:
-        return self.call("plan", params)
 
-    def peek(self, **params: Any) -> Json:
-        return self.call("peek", params)
+class Client(Methods):
+    """A client of a daemon. It may be used by several threads. It has a method for each
+    of the protocol's, with its parameters as keywords; :meth:`call` takes any method. A
+    connection that is lost is made anew by the next call."""
 
-    def observe_turn(self, **params: Any) -> Json:
-        return self.call("observe_turn", params)
+    def __init__(
+        self,
+        sock: Optional[socket.socket],
+        *,
+        timeout: Optional[float] = 60.0,
+        on_notification: Optional[Callable[[str, Json], None]] = None,
+        reconnect: bool = False,
+        retries: int = 3,
+        way: Optional[_Way] = None,
+    ) -> None:
+        self._timeout, self._on_notification, self._reconnect, self._retries, self._way = timeout, on_notification, reconnect and way is not None, retries, way
+        self._reaching = threading.Lock()
+        self._ended: Optional[str] = None
+        self._connection = _Connection(sock, on_notification) if sock else None
+        self.server: Any = {}
 
-    def observe_tool_result(self, **params: Any) -> Json:
-        return self.call("observe_tool_result", params)
+    def __enter__(self) -> "Client":
+        return self
 
-    def start_session(self, **params: Any) -> Json:
-        return self.call("start_session", params)
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
-    def end_session(self, **params: Any) -> Json:
-        return self.call("end_session", params)
+    @property
+    def closed(self) -> bool:
+        """There will be no further connection."""
+        lost = self._connection is not None and self._connection.closed is not None
+        return self._ended is not None or (lost and not self._reconnect)
 
-    def flush(self, **params: Any) -> Json:
-        return self.call("flush", params)
+    def close(self) -> None:
+        self._ended = self._ended or "the connection was closed"
+        if self._connection is not None:
+            self._connection.close()
 
-    def reset(self, **params: Any) -> Json:
-        return self.call("reset", params)
+    def reach(self) -> "_Connection":
+        """Waits until there is a connection."""
+        with self._reaching:
+            if self._ended is not None:
+                raise MemkernelError(self._ended, code="CLOSED", hint="connect again")
+            old = self._connection
+            if old is not None and (old.closed is None or not self._reconnect):
+                return old
+            if self._way is None:
+                raise MemkernelError("there is no connection", code="CLOSED", hint="use memkernel.connect")
+            tries = 0
+            while True:
+                try:
+                    connection = _Connection(self._way.connect(), self._on_notification)
+                    try:
+                        self.server = connection.start("initialize", greeting()).result(self._timeout)
+                    except BaseException:
+                        connection.close()
+                        raise
+                    self._connection = connection
+                    return connection
+                except MemkernelError as err:
+                    tries += 1
+                    if not self._way.retries(err, tries):
+                        raise
 
-    def compact(self, **params: Any) -> Json:
-        return self.call("compact", params)
+    def start(self, method: str, params: Optional[Json] = None, *, on_progress: Optional[Callable[[Json], None]] = None) -> Call:
+        """Begins a call and does not wait for it. It is not delivered again."""
+        return self.reach().start(method, params or {}, on_progress)
 
-    def checkpoint(self, **params: Any) -> Json:
-        return self.call("checkpoint", params)
+    def call(self, method: str, params: Optional[Json] = None, *, timeout: Optional[float] = None, on_progress: Optional[Callable[[Json], None]] = None) -> Any:
+        """Calls a method. ``timeout`` in seconds is the daemon's deadline, too."""
+        wait = self._timeout if timeout is None else timeout
+        params = dict(params or {})
+        if wait:
+            params.setdefault("deadline_ms", max(1, int(wait * 1000)))
+        tries = 0
+        while True:
+            try:
+                # The daemon answers at the deadline itself; one that hangs is not waited for.
+                result = self.start(method, params, on_progress=on_progress).result(wait + 1 if wait else None)
+            except MemkernelError as err:
+                again = err.code in AGAIN and self._reconnect and self._ended is None and method != "shutdown"
+                if not again or tries >= self._retries:
+                    raise
+                time.sleep(pause_after(tries))
+                tries += 1
+                continue
+            if method == "shutdown":
+                self._ended = "the daemon was shut down"
+            return result
 
-    def restore(self, **params: Any) -> Json:
-        return self.call("restore", params)
+    def notify(self, method: str, params: Optional[Json] = None) -> None:
+        """Sends a call without waiting for what becomes of it."""
+        self.reach()._send({"jsonrpc": "2.0", "method": method, "params": params or {}})
 
-    def flush_turn(self, **params: Any) -> Json:
-        return self.call("flush_turn", params)
+    def session(self, session_key: str, *, dialect: str = "anthropic", **common: Any) -> "Session":
+        """A conversation of a session, of which only what is new is sent."""
+        return Session(self, session_key, dialect=dialect, **common)
 
-    def observe_flush(self, **params: Any) -> Json:
-        return self.call("observe_flush", params)
 
-    def remember(self, text: str, **params: Any) -> Json:
-        return self.call("remember", {"text": text, **params})
+class Held:
+    """What the daemon holds of a session's conversation, and what of its plans is known."""
 
-    def update_memory(self, path: str, text: str, **params: Any) -> Json:
-        """Replaces a passage of a file of memory, if it is what was read: old, or version
-        with from and lines. Where something else stands there, the error's code is CONFLICT,
-        and its current says what."""
-        return self.call("memory.update", {"path": path, "text": text, **params})
+    def __init__(self, session_key: str, dialect: str, common: Json) -> None:
+        self.dialect, self.common = dialect, {"session_key": session_key, **common}
+        self._base = ""
+        self._sent: List[str] = []
+        self._known: Json = {}
 
-    def delete_memory(self, path: str, **params: Any) -> Json:
-        """Takes such a passage out."""
-        return self.call("memory.delete", {"path": path, **params})
+    def whole(self, messages: List[Json]) -> Json:
+        return {"dialect": self.dialect, "messages": messages}
 
-    def undo_memory(self, **params: Any) -> Json:
-        """Takes an edit back, the session's newest where none is named."""
-        return self.call("memory.undo", params)
+    def new(self, messages: List[Json]) -> Tuple[Json, List[str]]:
+        """The conversation as it travels, and what to hand to :meth:`took`."""
+        texts = [json.dumps(m, ensure_ascii=False, default=_plain) for m in messages]
+        keep = 0
+        while keep < min(len(texts), len(self._sent)) and texts[keep] == self._sent[keep]:
+            keep += 1
+        base, self._base = self._base, ""
+        return ({"base": base, "keep": keep, "messages": messages[keep:]} if base else self.whole(messages)), texts
 
-    def memory_tool(self, input: Json, **params: Any) -> Json:
-        """Answers a call of Anthropic's memory tool: content and is_error."""
-        return self.call("memory.tool", {"input": input, **params})
+    def took(self, result: Json, texts: List[str]) -> None:
+        self._base = (result.get("conversation") or {}).get("base", "")
+        self._sent = texts
 
-    def forget(self, **params: Any) -> Json:
-        return self.call("forget", params)
+    def asked(self, params: Json) -> Json:
+        """The parameters of a plan, and the last one's items."""
+        if self._known:
+            params.setdefault("known_plan", self._known["plan_id"])
+        return self._known
 
-    def retain(self, **params: Any) -> Json:
-        return self.call("retain", params)
+    def planned(self, plan: Json, known: Json, messages: List[Json]) -> Json:
+        items = [{**it, "message": known["items"][it["known"]]["message"]} if "known" in it else it for it in plan.get("items", [])]
+        plan = {**plan, "items": items, "messages": expand(items, messages)}
+        self._known = plan if plan["plan_id"] else {}
+        return plan
 
-    def search(self, query: str, **params: Any) -> Json:
-        """Answers with results and a reason. With INDEXING, progress says how many of the
-        files are indexed; withheld names what a shared session may not see, whether or
-        not it holds an answer."""
-        return self.call("search", {"query": query, **params})
-
-    def read(self, path: str, **params: Any) -> Json:
-        return self.call("read", {"path": path, **params})
-
-    def get(self, id: str, **params: Any) -> Json:
-        return self.call("get", {"id": id, **params})
-
-    def write(self, updates: List[Json], **params: Any) -> Json:
-        return self.call("write", {"updates": updates, **params})
-
-    def pages(self, **params: Any) -> Json:
-        return self.call("pages", params)
-
-    def status(self) -> Json:
-        return self.call("status")
-
-    def check(self) -> Json:
-        return self.call("check")
-
-    def usage(self, **params: Any) -> Json:
-        return self.call("usage", params)
-
-    def reindex(self, *, on_progress: Optional[Callable[[Json], None]] = None, timeout: Optional[float] = None, **params: Any) -> Json:
-        return self.call("reindex", {"progress": on_progress is not None, **params}, on_progress=on_progress, timeout=timeout)
-
-    def tools_list(self, **params: Any) -> Json:
-        return self.call("tools.list", params)
-
-    def tools_call(self, name: str, arguments: Optional[Json] = None, **params: Any) -> Json:
-        return self.call("tools.call", {"name": name, "arguments": arguments or {}, **params})
-
-    def shutdown(self) -> None:
-        self.call("shutdown")
+    def who(self) -> Json:
+        return {k: v for k, v in self.common.items() if k in ("session_key", "private")}
 
 
 class Session:
@@ -375,23 +401,13 @@ class Session:
     already is not sent again, and what it lost is."""
 
     def __init__(self, client: Client, session_key: str, *, dialect: str = "anthropic", **common: Any) -> None:
-        self._client, self._dialect = client, dialect
-        self._common = {"session_key": session_key, **common}
-        self._base = ""
-        self._sent: List[str] = []
-        self._known: Json = {}
+        self._client, self._held = client, Held(session_key, dialect, common)
         self._lock = threading.Lock()
 
     def plan(self, messages: List[Json], **params: Any) -> Json:
         """Plans a call, and gives the messages to send as ``messages``."""
-        known = self._known
-        if known:
-            params.setdefault("known_plan", known["plan_id"])
-        plan = self.call("plan", messages, **params)
-        items = [{**it, "message": known["items"][it["known"]]["message"]} if "known" in it else it for it in plan.get("items", [])]
-        plan = {**plan, "items": items, "messages": expand(items, messages)}
-        self._known = plan if plan["plan_id"] else {}
-        return plan
+        known = self._held.asked(params)
+        return self._held.planned(self.call("plan", messages, **params), known, messages)
 
     def observe_turn(self, messages: List[Json], **params: Any) -> Json:
         return self.call("observe_turn", messages, **params)
@@ -399,7 +415,7 @@ class Session:
     def observe_tool_result(self, messages: List[Json], **params: Any) -> Json:
         return self.call("observe_tool_result", messages, **params)
 
-    def write_down(self, messages: List[Json], complete: Callable[[Json], str]) -> Optional[Json]:
+    def write_down(self, messages: List[Json], complete: Callable[[Json], str]) -> Any:
         """Has a model write down what should outlive the next cut of a conversation.
         ``complete`` is given ``system``, ``prompt`` and ``max_tokens``, and gives the text
         of one completion without tools, which nobody else should see. Gives what was made
@@ -407,30 +423,22 @@ class Session:
         ask = self.call("flush_turn", messages)
         if not ask["prompt"]:
             return None
-        who = {k: v for k, v in self._common.items() if k in ("session_key", "private")}
-        return self._client.observe_flush(text=complete(ask) or "", **who)
+        return self._client.call("observe_flush", {"text": complete(ask) or "", **self._held.who()})
 
     def call(self, method: str, messages: Optional[List[Json]] = None, *, timeout: Optional[float] = None, **params: Any) -> Json:
-        """Calls any method that takes a conversation."""
-        params = {**self._common, **params}
+        """Calls any method that takes a conversation; ``messages`` may be None."""
+        params = {**self._held.common, **params}
         if messages is None:
             return self._client.call(method, params, timeout=timeout)
         with self._lock:  # what is sent depends on what was held before
-            texts = [json.dumps(m, ensure_ascii=False, default=_plain) for m in messages]
-            keep = 0
-            while keep < min(len(texts), len(self._sent)) and texts[keep] == self._sent[keep]:
-                keep += 1
-            whole = {"dialect": self._dialect, "messages": messages}
-            new = {"base": self._base, "keep": keep, "messages": messages[keep:]} if self._base else whole
-            self._base = ""
+            new, texts = self._held.new(messages)
             try:
                 result = self._client.call(method, {**params, "conversation": new}, timeout=timeout)
             except MemkernelError as err:
                 if err.code != "BASE_UNKNOWN":
                     raise
-                result = self._client.call(method, {**params, "conversation": whole}, timeout=timeout)
-            self._base = result.get("conversation", {}).get("base", "")
-            self._sent = texts
+                result = self._client.call(method, {**params, "conversation": self._held.whole(messages)}, timeout=timeout)
+            self._held.took(result, texts)
             return result
 
 

@@ -184,7 +184,7 @@ func (d *doctor) index() {
 	if m == nil {
 		return
 	}
-	st := d.in.index(d.ctx)
+	st := d.in.IndexStatus(d.ctx)
 	if bad, ok := unsearchable[st.State]; ok {
 		way := bad.Hint
 		if st.State == status.IndexFailed {

@@ -15,7 +15,7 @@ func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
 		return st
 	}
 	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // an index that can't be read says so itself
-	st.Index = in.index(ctx)
+	st.Index = in.IndexStatus(ctx)
 	watching, last := m.Sync.Status()
 	st.Sync.Watch, st.Sync.Last = status.Watch(watching), (*status.SyncRun)(last)
 	n, err := m.Past.Stats()
@@ -39,9 +39,12 @@ var indexStates = []struct {
 	{index.ErrOlder, status.IndexOlder}, {index.ErrDamaged, status.IndexDamaged},
 }
 
-// index reads what the index has, and by how much it is behind.
-func (in *Inspector) index(ctx context.Context) status.Index {
+// IndexStatus reads what the index has, and by how much it is behind.
+func (in *Inspector) IndexStatus(ctx context.Context) status.Index {
 	st, m := in.Set.Index, in.Memory
+	if m == nil {
+		return st
+	}
 	st.State = status.IndexOK
 	fail := func(err error) status.Index {
 		st.State, st.Detail = status.IndexFailed, err.Error()

@@ -207,7 +207,7 @@ func (c *corpus) chunks(path string, r *indexing.Report) ([]index.Chunk, error) 
 	if err != nil {
 		return nil, err
 	}
-	text := c.masker.Lines(l.Text)
+	text := markdownstore.BlankRules(c.masker.Lines(l.Text))
 	d := markdownstore.Parse(path, text)
 	d.Class = l.Class
 	for _, n := range d.Notes {

@@ -98,6 +98,7 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	if !t.More {
 		rows = append(rows, unlogged(s, w.prices, &t, told, row)...)
 	}
+	o.Bills = rows
 	if err := usage.Log(s.Files, rows); err != nil {
 		o.Faults = append(o.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}

@@ -150,7 +150,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable boo
 	prior.Maker.Durable = durable
 	var files plan.Workspace // nil if memory is off
 	if d.Memory != nil {
-		files = workspaceReader{d.Memory, req.Private, s.Key, s.Name, c.Loaded, c.peek}
+		files = workspaceReader{d.Memory, req.Private, s.Key, s.Name, c.Loaded, c.peek, d.Recalled}
 	}
 	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source, d.Habits}, files)
 	if err != nil {
@@ -258,6 +258,7 @@ type workspaceReader struct {
 	name    string // of the session's folder
 	loaded  []string
 	peek    bool // nothing is to be written
+	told    func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
 func (r workspaceReader) File(path string) (plan.File, bool, error) {
@@ -286,7 +287,13 @@ func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieva
 	if f, err := r.StateFile(); err == nil && f.Owner == r.name {
 		not = append(slices.Clone(not), workstate.StatePath) // what the session wrote of itself
 	}
-	return r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+	if r.told == nil {
+		return r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+	}
+	began := time.Now()
+	res := r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+	r.told(ctx, began, &res)
+	return res
 }
 
 // ask has the provider count a recorded plan. The answer anchors the line, so

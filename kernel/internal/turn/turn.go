@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
@@ -26,6 +27,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -55,6 +57,8 @@ type Desk struct {
 	// Once: results name the lines that stand in the prompt already.
 	Once bool
 	Now  func() time.Time
+	// Recalled is told of the searches that plans make. It may be nil.
+	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
 // Counter asks a provider how many tokens a request body would be.
@@ -102,6 +106,8 @@ type Observation struct {
 	Rejected                []journal.Rejection
 	Stats                   Stats
 	Faults                  []fault.Fault
+	// Bills are calls that were told of for the first time.
+	Bills []billing.Call
 }
 
 // Boundary is a moment at which all that is known of a session has to be durable.

@@ -40,6 +40,8 @@ type Needs struct {
 	Silent bool
 	// Follow keeps the index up with the files, as a program that keeps running does.
 	Follow bool
+	// Watch is told of the kernel's work; nil tells nobody.
+	Watch func(context.Context, *kernel.Done)
 	// Report is told of every run of the index, and has the files watched.
 	Report func(status.SyncRun)
 }
@@ -57,6 +59,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	if err != nil {
 		return nil, err
 	}
+	o.Watch = n.Watch
 	if n.Silent {
 		o.Life.Off, o.Life.Flush.Off = true, true
 	}

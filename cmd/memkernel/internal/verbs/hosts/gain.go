@@ -32,17 +32,12 @@ that did not go through, memkernel replay --transcript FILE says what could be s
 
 func runGain(a *cli.App, since time.Time) error {
 	runs, bad := meter.Runs(store.Files(a.StateDir), since)
-	days, all := meter.Days(runs, a.Config.Workspace.Timezone.Location())
+	doc := meter.GainOf(runs, a.Config.Workspace.Timezone.Location())
 	var err error
 	if a.JSON {
-		err = a.WriteJSON(struct {
-			Schema string      `json:"schema"`
-			Total  meter.Sum   `json:"total"`
-			Saved  float64     `json:"saved"`
-			Days   []meter.Day `json:"days"`
-		}{"memkernel/gain/v1", all, all.Saved(), append([]meter.Day{}, days...)})
+		err = a.WriteJSON(doc)
 	} else {
-		err = display.Gain(a.Out, days, &all, a.Style())
+		err = display.Gain(a.Out, doc.Days, &doc.Total, a.Style())
 	}
 	if err == nil && bad != nil {
 		return fmt.Errorf("some runs are left out: %w", bad)

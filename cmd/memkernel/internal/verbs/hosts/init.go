@@ -46,8 +46,10 @@ on this machine, says which of their settings files it would change and how, ask
 once, and then changes them, makes the index of the folder's notes and searches
 it. It reads in what was said in past sessions of the folder, newest first, so that
 a search finds that too; --no-sessions leaves them out. It changes this folder's
-settings only, adds its own entries and leaves every other byte as it is. The entries are private: they show MEMORY.md and USER.md to
-the agents that run as you. 'memkernel uninstall' takes all of it back.
+settings only, and its files of rules for models, adds its own entries and leaves
+every other byte as it is; what a host has for all of your projects only is printed,
+never written. The entries are private: they show MEMORY.md and USER.md to the
+agents that run as you. 'memkernel uninstall' takes all of it back.
 
 It can be run again at any time: what is there stays, what is missing is added.
 A settings file that can't be read is left alone, and named with what to add to

@@ -49,25 +49,24 @@ func showInitPlan(a *cli.App, in *install.Installer, doc *initJSON, inner bool) 
 	}
 	fmt.Fprintln(a.Out)
 	if changes(doc.Files) > 0 {
-		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is. Hooks")
-		fmt.Fprintln(a.Out, "bring memory before each answer, and write what a session came to into")
-		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/. Tools let the model search by itself.")
-		if exclude := untracked(in.Workspace); exclude != "" {
-			fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
-			fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
-		}
+		fmt.Fprintln(a.Out, "These files get memkernel's entries; all else in them stays as it is.")
+		showKinds(a, in, doc.Files)
 	} else if hasIt(doc) {
 		fmt.Fprintln(a.Out, "Nothing has to change:")
 	}
-	showFiles(a.Out, in, doc.Files)
+	rows := fileRows(in, doc.Files)
 	for _, h := range doc.Hosts {
 		if h.UserWide != "" {
-			showRow(a.Out, actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects")
+			rows = append(rows, row{actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects"})
+		}
+		if h.UserServer != "" {
+			rows = append(rows, row{actions[install.Keep], in.Short(h.UserServer), "tools, by your hand"})
 		}
 	}
 	if changes(doc.Files) > 0 {
-		showRow(a.Out, "new", stateName(in), "the index, and what uninstall needs")
+		rows = append(rows, row{"new", stateName(in), "the index, and what uninstall needs"})
 	}
+	showRows(a.Out, rows)
 	showLeftAlone(a.Out, doc.Files, nil, "add this")
 	if len(doc.Files) > 0 {
 		fmt.Fprintln(a.Out)
@@ -115,7 +114,7 @@ func stateName(in *install.Installer) string {
 // hasIt tells whether some host has what it needs.
 func hasIt(doc *initJSON) bool {
 	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
-		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" })
+		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
 }
 
 func notesLine(m *install.Markdown) string {
@@ -138,9 +137,35 @@ func notesLine(m *install.Markdown) string {
 	return fmt.Sprintf("%s%s: %s", display.Plural(m.Total(), "Markdown file"), more, strings.Join(kinds, ", "))
 }
 
-// showFiles prints a row for each file, and for each that is left alone why, and what to
-// add to it by hand.
-func showFiles(w io.Writer, in *install.Installer, files []install.Change) {
+// showKinds says what the kinds of entries do that are put in.
+func showKinds(a *cli.App, in *install.Installer, files []install.Change) {
+	kinds := map[string]bool{}
+	for _, c := range files {
+		for _, k := range c.Adds {
+			kinds[k] = true
+		}
+	}
+	if kinds["hooks"] {
+		fmt.Fprintln(a.Out, "Hooks bring memory before each answer, and write what a session came to into")
+		fmt.Fprintln(a.Out, "SESSION-STATE.md and memory/.")
+	}
+	if kinds["tools"] {
+		fmt.Fprintln(a.Out, "Tools let the model search, and write, by itself.")
+	}
+	if kinds["rules"] {
+		fmt.Fprintln(a.Out, "Rules tell the model when to; they stand between two marks.")
+	}
+	if exclude := untracked(in.Workspace); kinds["hooks"] && exclude != "" {
+		fmt.Fprintln(a.Out, "git will show SESSION-STATE.md as untracked; this keeps it out of sight here:")
+		fmt.Fprintf(a.Out, "  echo SESSION-STATE.md >> %s\n", proxy.Quote(in.Short(exclude)))
+	}
+}
+
+// row is a file, what becomes of it, and what it gets.
+type row struct{ action, path, what string }
+
+// fileRows has a row for each file that is not left alone; one that two hosts read is one.
+func fileRows(in *install.Installer, files []install.Change) (out []row) {
 	for _, c := range files {
 		if c.Error != "" {
 			continue
@@ -152,19 +177,32 @@ func showFiles(w io.Writer, in *install.Installer, files []install.Change) {
 		if c.Target != "" {
 			what += " (a link to " + in.Short(c.Target) + ")"
 		}
-		showRow(w, actions[c.Action], in.Short(c.Path), what)
+		if r := (row{actions[c.Action], in.Short(c.Path), what}); !slices.Contains(out, r) {
+			out = append(out, r)
+		}
 	}
+	return out
 }
 
-func showRow(w io.Writer, action, path, what string) {
-	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-22s %s", action, path, what), " "))
+// The column of paths is as wide as the widest, within these.
+const minPath, maxPath = 22, 50
+
+func showRows(w io.Writer, rows []row) {
+	wide := minPath
+	for _, r := range rows {
+		wide = max(wide, min(display.Width(r.path), maxPath))
+	}
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-11s %-*s %s", r.action, wide, r.path, r.what), " "))
+	}
 }
 
 // showLeftAlone says which files were left alone, why, and what a person can do; those of
 // before are told already.
 func showLeftAlone(w io.Writer, files, before []install.Change, do string) {
-	for _, c := range files {
-		if c.Error == "" || slices.ContainsFunc(before, func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }) {
+	for i, c := range files {
+		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
+		if c.Error == "" || slices.ContainsFunc(before, told) || slices.ContainsFunc(files[:i], told) {
 			continue
 		}
 		fmt.Fprintf(w, "Left alone: %s\n", c.Error)
@@ -221,11 +259,12 @@ func showNext(w io.Writer, hosts []install.Host) {
 			continue
 		}
 		fmt.Fprintf(w, "By hand, for %s:\n", h.Title)
+		where := false
 		for _, line := range h.ByHand {
-			if !said[line] {
+			if !said[line] || where {
 				fmt.Fprintf(w, "  %s\n", line)
 			}
-			said[line] = true
+			said[line], where = true, strings.HasPrefix(line, "# ")
 		}
 	}
 	label := "Next:  "

@@ -54,7 +54,7 @@ func questions(ctx context.Context, st *markdownstore.Store) []string {
 		if err != nil {
 			continue
 		}
-		doc := markdownstore.Parse(f.Path, loaded.Text)
+		doc := markdownstore.Parse(f.Path, markdownstore.BlankRules(loaded.Text))
 		if doc.Binary {
 			continue
 		}

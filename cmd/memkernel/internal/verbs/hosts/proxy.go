@@ -15,12 +15,14 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
+	"github.com/memkernel/memkernel/serve/telemetry"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -32,6 +34,8 @@ type proxyFlags struct {
 	resolver                   string
 	flushTurns                 bool
 	window, reserve            config.Tokens
+	ui                         string
+	metrics                    metricsFlags
 }
 
 // Proxy is the verb proxy.
@@ -61,6 +65,10 @@ With --defer-tools auto the definitions of tools that earlier sessions of the
 workspace hardly called are left to the provider's tool search, where the model
 has one and where that is expected to pay; the log says which and why.
 
+With --metrics an operator's Prometheus is told what is planned, cut, billed and
+how long it takes, and where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it gets
+traces and metrics (doc/metrics.md). Neither holds a word of what is said.
+
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
@@ -73,6 +81,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
+	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
@@ -82,6 +91,7 @@ request has one, can follow pointers by running memkernel get.`,
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.String("defer-tools", "off", "let definitions of tools that are hardly used wait for a search, where it pays: `off|auto`")
 	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
+	p.metrics.add(f)
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
@@ -92,6 +102,7 @@ type proxyJSON struct {
 	Schema   string `json:"schema"`
 	URL      string `json:"url"`
 	Upstream string `json:"upstream"`
+	Metrics  string `json:"metrics,omitempty"`
 }
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
@@ -104,6 +115,9 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 		}
 		return fail.Hint(err, "name host and port, such as 127.0.0.1:8377")
 	}
+	if err := p.metrics.check(); err != nil {
+		return err
+	}
 	if len(a.Config.Proxy.AllowOrigins) > 0 && a.ConfigPath == "" {
 		const key = "proxy.allow_origins"
 		return fail.Hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.Config.Origin(key), key),
@@ -113,15 +127,28 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
+	t, err := p.metrics.open(ctx, a, book, false)
+	if err != nil {
+		return err
+	}
+	defer t.Close(ctx)
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
+	pane, err := pane.Beside(ctx, a, k, book, p.ui)
+	if err != nil {
+		return err
+	}
+	defer pane()
+	t.Follow(k.IndexStatus)
+	defer t.Follow(nil)
 	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
 	defer m.Close()
 	o := proxyOptions(a, p)
-	o.Billed = m.Take
+	m.Each = t.Metered
+	o.Billed, o.Watch = m.Take, t.Proxy()
 	x, err := proxy.New(k, o)
 	if err != nil {
 		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
@@ -130,7 +157,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
-	if err := announce(a, l, p); err != nil {
+	if err := announce(a, l, p, t); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	grace := time.Duration(a.Config.Proxy.Grace)
@@ -172,8 +199,8 @@ func logger(a *cli.App) *slog.Logger {
 }
 
 // announce says where clients reach the proxy, once they do.
-func announce(a *cli.App, l net.Listener, p *proxyFlags) error {
-	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream}
+func announce(a *cli.App, l net.Listener, p *proxyFlags, t *telemetry.Telemetry) error {
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream, metricsURL(t)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}

@@ -4,6 +4,7 @@ package hosts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -12,16 +13,20 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/serve/telemetry"
 )
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	stdio, socket bool
 	idle          time.Duration
+	ui            string
+	metrics       metricsFlags
 }
 
 // Serve is the verb serve.
@@ -40,7 +45,11 @@ prints the socket and ends.
 
 SIGTERM or the call shutdown end it: calls that were taken are carried out, further
 ones refused. A session is shared unless a call says that it is private; the setting
-workspace.private: false, or --shared, lets none be.`,
+workspace.private: false, or --shared, lets none be.
+
+With --metrics an operator's Prometheus is told how long plans take, what goes wrong
+and what hosts report as billed, and where OTEL_EXPORTER_OTLP_ENDPOINT names a
+collector, it gets traces and metrics (doc/metrics.md).`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
   memkernel serve --stdio`,
 		Args: cli.NoArgs,
@@ -50,7 +59,9 @@ workspace.private: false, or --shared, lets none be.`,
 	f.BoolVar(&s.stdio, "stdio", false, "answer on standard input and output as well")
 	f.BoolVar(&s.socket, "socket", false, "answer on the socket alone, and print its path (the default)")
 	f.DurationVar(&s.idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
+	f.StringVar(&s.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
+	s.metrics.add(f)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd
@@ -63,41 +74,67 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 	case s.stdio && s.idle > 0:
 		return fail.Usagef("--idle goes without --stdio: that ends with its input")
 	}
+	if err := s.metrics.check(); err != nil {
+		return err
+	}
 	a.AllowGrace(serve.DefaultDrain)
-	d := &serve.Daemon{StateDir: a.StateDir, Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) { return openServed(ctx, a) }, Idle: s.idle}
+	var t *telemetry.Telemetry // nil until this process serves
+	closed := func() {}
+	defer func() { closed(); t.Close(ctx) }()
+	open := func(ctx context.Context) (k *kernel.Kernel, o *serve.Options, err error) {
+		if k, o, t, err = openServed(ctx, a, &s.metrics); err != nil {
+			return k, o, err
+		}
+		shut, err := pane.Beside(ctx, a, k, o.Prices, s.ui)
+		if err != nil {
+			return nil, nil, errors.Join(err, k.Close())
+		}
+		closed = shut
+		return k, o, nil
+	}
+	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.idle}
+	d.Listening = func(socket string, joined bool) {
+		if !s.stdio {
+			fmt.Fprintln(a.Out, socket)
+		}
+		switch {
+		case joined && s.metrics.listen != "":
+			a.Tip("another process serves this state folder already: its own --metrics tells of it, %s has none", s.metrics.listen)
+		case joined && !s.stdio:
+			a.Tip("another process serves this state folder already")
+		}
+	}
 	if s.stdio {
 		d.In, d.Out = a.In, display.Bare(a.Out)
-	} else {
-		d.Listening = func(socket string, joined bool) {
-			fmt.Fprintln(a.Out, socket)
-			if joined {
-				a.Tip("another process serves this state folder already")
-			}
-		}
 	}
 	return d.Run(ctx)
 }
 
 // openServed opens the kernel with all that the configuration allows: vectors, notes,
-// and an index that follows the files.
-func openServed(ctx context.Context, a *cli.App) (*kernel.Kernel, *serve.Options, error) {
+// and an index that follows the files; and what watches it.
+func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kernel, *serve.Options, *telemetry.Telemetry, error) {
 	book, err := a.Book()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
-		return nil, nil, fmt.Errorf("find workspace: %w", err)
+		return nil, nil, nil, fmt.Errorf("find workspace: %w", err)
 	}
 	state, err := filepath.Abs(a.StateDir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("find state folder: %w", err)
+		return nil, nil, nil, fmt.Errorf("find state folder: %w", err)
 	}
-	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true})
+	t, err := m.open(ctx, a, book, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
+	k, err := a.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+	if err != nil {
+		return nil, nil, t, err
+	}
+	t.Follow(k.IndexStatus)
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: a.Config.Workspace.Timezone.Location(),
 		Tools:  toolsOf(k),
-		Retain: a.Retention()}, nil
+		Retain: a.Retention(), Watch: t.Serve()}, t, nil
 }

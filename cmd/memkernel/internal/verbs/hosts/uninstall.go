@@ -108,6 +108,9 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 		if h.UserWide != "" {
 			a.Tip("hooks of %s for all your projects stay in %s: 'memkernel hook install --host %s --user --uninstall' takes them out", h.Title, in.Short(h.UserWide), h.Name)
 		}
+		if h.UserServer != "" {
+			a.Tip("the server memkernel stays in %s, where you put it for %s: take it out by hand", in.Short(h.UserServer), h.Title)
+		}
 	}
 	return cmp.Or(err, leftAlone(doc.Files))
 }
@@ -137,7 +140,7 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 		return
 	}
 	fmt.Fprintf(a.Out, "This takes memkernel out of %s:\n", in.Workspace)
-	showFiles(a.Out, in, doc.Files)
+	rows := fileRows(in, doc.Files)
 	if s := doc.State; s.anything() {
 		what := "index, journals of sessions, backups"
 		if s.empty {
@@ -146,8 +149,9 @@ func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, an
 		if len(s.Keeps) > 0 {
 			what += "; stays: " + strings.Join(s.Keeps, ", ")
 		}
-		showRow(a.Out, "delete", stateName(in), what)
+		rows = append(rows, row{"delete", stateName(in), what})
 	}
+	showRows(a.Out, rows)
 	fmt.Fprintln(a.Out)
 }
 

@@ -30,14 +30,36 @@ type provider struct {
 	// version is the part of the path that the variable has and the proxy's upstream has not.
 	version string
 	planned bool
+	// others are variables that some clients read in its place.
+	others []variable
 }
+
+// variable is one by which a client is told where an API is, and the part of the path
+// that it has and the proxy's upstream has not.
+type variable struct{ name, version string }
 
 // providers are those whose clients read a variable: the SDKs of Anthropic, OpenAI and
 // Google, and Claude Code, Codex (with an API key) and Gemini CLI, which stand on them.
+// The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
 var providers = []provider{
-	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", true},
-	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", true},
-	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", false},
+	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", true, []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}},
+	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", true, []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", false, nil},
+}
+
+// variables are all by which a client is told where the API is, the usual one first.
+func (p *provider) variables() []variable {
+	return append([]variable{{p.variable, p.version}}, p.others...)
+}
+
+// set is the first of its variables that has a value, the usual one if none has.
+func (p *provider) set() variable {
+	for _, v := range p.variables() {
+		if os.Getenv(v.name) != "" {
+			return v
+		}
+	}
+	return p.variables()[0]
 }
 
 // wrapFlags are the flags of wrap.
@@ -52,8 +74,9 @@ func Wrap(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `wrap runs a command, such as claude, with a proxy in front of the APIs that it calls:
 it listens on free ports of this machine, and the command alone is told of them, by
-ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL. A URL that such a variable
-has already is where the proxy sends. Requests of Anthropic's and OpenAI's APIs are
+ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
+read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
+already is where the proxy sends. Requests of Anthropic's and OpenAI's APIs are
 planned as "memkernel proxy" does; Gemini's pass. Where hooks are installed, too, what
 they recalled is not recalled again.
 
@@ -167,12 +190,13 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *
 	}()
 	for _, p := range providers {
 		flags := w.proxyFlags
-		flags.upstream = p.upstream(os.Getenv(p.variable))
+		set := p.set()
+		flags.upstream = p.upstream(os.Getenv(set.name))
 		o := proxyOptions(a, &flags)
 		o.Billed, o.Logger = m.Take, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
-			return out, fail.Hint(fmt.Errorf("%s: %w", p.variable, err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+			return out, fail.Hint(fmt.Errorf("%s: %w", set.name, err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -191,11 +215,17 @@ func (p *provider) upstream(set string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(set, "/"), p.version)
 }
 
-// environment is this process's, with the proxies and this program in front.
+// environment is this process's, with the proxies and this program in front. A variable
+// that leads elsewhere than the first one which is set stays.
 func environment(front []served) []string {
 	env := os.Environ()
 	for _, s := range front {
-		env = append(env, s.variable+"=http://"+s.listener.Addr().String()+s.version)
+		to := s.upstream(os.Getenv(s.set().name))
+		for _, v := range s.variables() {
+			if had := os.Getenv(v.name); had == "" || s.upstream(had) == to {
+				env = append(env, v.name+"=http://"+s.listener.Addr().String()+v.version)
+			}
+		}
 	}
 	if self, err := os.Executable(); err == nil {
 		env = append(env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))

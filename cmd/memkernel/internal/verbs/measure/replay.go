@@ -131,16 +131,6 @@ func policyList() string {
 // policyColumn is the width of the help's column of policies, in characters.
 const policyColumn = 19
 
-// replayJSON is the document for several policies.
-type replayJSON struct {
-	Schema   string           `json:"schema"`
-	View     string           `json:"view"`
-	Recorded replay.Recorded  `json:"recorded"`
-	Results  []*replay.Result `json:"results"`
-	// Distances are the kernel's, if it is among the results.
-	Distances []replay.Distance `json:"distances"`
-}
-
 // replayOneJSON is the document for one policy: its result as it stands.
 type replayOneJSON struct {
 	Schema   string          `json:"schema"`
@@ -167,17 +157,15 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := replayJSON{Schema: "memkernel/replay/v1", View: r.view.Value, Recorded: replay.Bill(session, book), Results: []*replay.Result{}}
+	doc := replay.NewDocument(session, r.view.View(), book)
 	for _, policy := range r.policies {
-		result, err := replayOne(ctx, a, session, policy, r, book, doc.Results)
+		err := replayOne(ctx, a, doc, session, policy, r, book)
 		a.ProgressDone()
 		if err != nil {
 			return err
 		}
-		doc.Results = append(doc.Results, result)
 	}
-	replay.Align(doc.Results)
-	doc.Distances = replay.Distances(doc.Results)
+	doc.End()
 	if r.picture != "" {
 		if err := writePicture(r.picture, doc.Results, r.theme.Value); err != nil {
 			return err
@@ -231,23 +219,16 @@ func (r *replayFlags) check() error {
 	return nil
 }
 
-// replayOne runs one policy with its state in a folder that is thrown away. The
-// oracle takes its goal from the kernel's run if that was before.
-func replayOne(ctx context.Context, a *cli.App, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book, before []*replay.Result) (*replay.Result, error) {
+// replayOne runs one policy with its state in a folder that is thrown away.
+func replayOne(ctx context.Context, a *cli.App, doc *replay.Document, s *transcript.Session, policy string, r *replayFlags, book *cachelayout.Book) error {
 	scratch, err := os.MkdirTemp("", "memkernel-replay-")
 	if err != nil {
-		return nil, fmt.Errorf("replay %s: %w", policy, err)
+		return fmt.Errorf("replay %s: %w", policy, err)
 	}
 	defer os.RemoveAll(scratch)
-	opt := replay.Options{
+	return doc.Add(ctx, s, policy, replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
 		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
 		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
-	}
-	for _, b := range before {
-		if policy == replay.Oracle && b.Policy == replay.Memkernel {
-			return replay.RunOracle(ctx, s, b, opt)
-		}
-	}
-	return replay.Run(ctx, s, policy, opt)
+	})
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
@@ -54,26 +52,11 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 }
 
 func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
-	own := examine(a, f)
-	book, err := a.Book()
-	if err != nil {
-		own.Add(health.Finding{Code: health.Prices, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
-	}
-	provider, err := a.Embedder()
-	if err != nil {
-		own.Add(health.Finding{Code: health.Embedding, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
-	}
-	o, err := a.KernelOptions(book, provider)
-	if err != nil {
-		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
-	}
-	d, err := kernel.Doctor(a.Counted(ctx, "examining"), a.Workspace, o, &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time})
+	d, err := a.Examine(a.Counted(ctx, "examining"), &health.DoctorOptions{Deep: f.deep, Network: f.network, Now: f.now.Time}, f.broken)
 	a.ProgressDone()
 	if err != nil {
 		return err
 	}
-	d.Findings = append(own.Findings, d.Findings...)
-	a.Findings(d.Findings)
 	if a.JSON {
 		err = a.WriteJSON(document.OfDoctor(d))
 	} else {
@@ -83,20 +66,4 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return fail.WithFindings(d.Faults())
 	}
 	return err
-}
-
-// examine looks at the configuration.
-func examine(a *cli.App, f *doctorFlags) *health.Report {
-	d := &health.Report{}
-	switch {
-	case f.broken != nil && errors.Is(f.broken, fs.ErrNotExist):
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(f.broken), Hint: "name a file that is there with --config"})
-	case f.broken != nil:
-		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(f.broken), Hint: fail.HintFor(f.broken)})
-	case a.ConfigFile == "":
-		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"})
-	default:
-		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: a.ConfigFile + " was read"})
-	}
-	return d
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -145,11 +146,6 @@ type pruneJSON struct {
 	*maintenance.Pruned
 }
 
-type undoJSON struct {
-	Schema string `json:"schema"`
-	*maintenance.Undone
-}
-
 func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	k, err := openUpkeep(ctx, a)
 	if err != nil {
@@ -184,7 +180,7 @@ func runUndo(ctx context.Context, a *cli.App, k *kernel.Kernel, f *pruneFlags) e
 		return err
 	}
 	if a.JSON {
-		return a.WriteJSON(undoJSON{"memkernel/undo/v1", out})
+		return a.WriteJSON(document.OfUndone(out))
 	}
 	for _, path := range out.Files {
 		fmt.Fprintf(a.Out, "  %s\n", display.Printable(path))

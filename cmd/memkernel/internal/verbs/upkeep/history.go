@@ -12,8 +12,10 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
@@ -85,11 +87,6 @@ func undoEdit(ctx context.Context, a *cli.App, edit string) error {
 	return err
 }
 
-type historyJSON struct {
-	Schema string `json:"schema"`
-	*maintenance.History
-}
-
 func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
 	switch {
 	case f.undo != "" && len(args) > 0:
@@ -114,12 +111,12 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: &gitPast{dir: a.Workspace}})
+	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: git.Past(a.Workspace)})
 	if err != nil {
 		return hintHistory(err)
 	}
 	if a.JSON {
-		err = a.WriteJSON(historyJSON{"memkernel/history/v1", h})
+		err = a.WriteJSON(document.OfHistory(h))
 	} else {
 		err = display.History(a.Out, h, a.Style())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -96,13 +97,13 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gitCommits{dir: a.Workspace}
+	g := &git.Commits{Dir: a.Workspace}
 	c := &a.Config.Upkeep
 	before := func(ctx context.Context) error {
 		if !c.Git {
 			return nil
 		}
-		return g.commit(ctx, "before the nightly run")
+		return g.Commit(ctx, "before the nightly run")
 	}
 	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
 		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
@@ -111,12 +112,12 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
 	if err == nil && c.Git && out.Skipped == "" {
-		err = g.commit(ctx, "nightly run")
+		err = g.Commit(ctx, "nightly run")
 	}
 	if err != nil {
 		return err
 	}
-	return showNightly(a, out, g.made)
+	return showNightly(a, out, g.Made)
 }
 
 func showNightly(a *cli.App, n *maintenance.Nightly, commits []string) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 
@@ -31,11 +32,6 @@ changes nothing.`,
 	}
 	cmd.Flags().Var(&now, "now", "the moment that its age is counted to, in RFC 3339 (default now)")
 	return cmd
-}
-
-type whyJSON struct {
-	Schema string `json:"schema"`
-	*maintenance.Grounds
 }
 
 func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) error {
@@ -60,7 +56,7 @@ func runWhy(ctx context.Context, a *cli.App, args []string, now cli.TimeValue) e
 		return err
 	}
 	if a.JSON {
-		return a.WriteJSON(whyJSON{"memkernel/why/v1", g})
+		return a.WriteJSON(document.OfGrounds(g))
 	}
 	return display.Grounds(a.Out, g, a.Style())
 }

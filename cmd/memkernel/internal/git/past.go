@@ -1,4 +1,4 @@
-package upkeep
+package git
 
 import (
 	"context"
@@ -17,20 +17,23 @@ import (
 const (
 	mostRevisions     = 200
 	mostRevisionBytes = 32 << 20
-	gitTime           = 20 * time.Second
+	patience          = 20 * time.Second
 )
 
-// gitPast are the revisions that git has of a workspace's files. It is only read: no hook, no
+// past are the revisions that git has of a workspace's files. It is only read: no hook, no
 // pager, no program that the repository names is run, and nothing is fetched.
-type gitPast struct {
+type past struct {
 	dir string
 	end time.Time
 }
 
+// Past are the revisions of a workspace's files, for one look at them.
+func Past(workspace string) maintenance.Versions { return &past{dir: workspace} }
+
 // read runs git so that nothing is written.
-func (g *gitPast) read(ctx context.Context, stdin string, args ...string) (string, error) {
+func (g *past) read(ctx context.Context, stdin string, args ...string) (string, error) {
 	if g.end.IsZero() {
-		g.end = time.Now().Add(gitTime)
+		g.end = time.Now().Add(patience)
 	}
 	ctx, cancel := context.WithDeadline(ctx, g.end)
 	defer cancel()
@@ -46,7 +49,7 @@ func (g *gitPast) read(ctx context.Context, stdin string, args ...string) (strin
 }
 
 // Of is [maintenance.Versions].
-func (g *gitPast) Of(ctx context.Context, path string) ([]maintenance.Revision, error) {
+func (g *past) Of(ctx context.Context, path string) ([]maintenance.Revision, error) {
 	log, err := g.read(ctx, "", "log", "--follow", "--max-count="+strconv.Itoa(mostRevisions), "--format=%x01%H%x00%ct%x00%an%x00%s", "--name-status", "--no-relative", "--no-ext-diff", "--no-textconv", "--", path)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -126,7 +129,7 @@ func (g *gitPast) Of(ctx context.Context, path string) ([]maintenance.Revision, 
 }
 
 // Together is [maintenance.Versions].
-func (g *gitPast) Together(ctx context.Context, id string) ([]string, error) {
+func (g *past) Together(ctx context.Context, id string) ([]string, error) {
 	names, err := g.read(ctx, "", "diff-tree", "--root", "--no-commit-id", "--name-only", "-r", "--relative", id)
 	if err != nil {
 		return nil, err

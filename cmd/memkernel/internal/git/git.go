@@ -1,4 +1,6 @@
-package upkeep
+// Package git runs git in a workspace: what memory's files were in its commits, and commits of
+// what they become. It commits nothing but memory's files, and only where it is asked to.
+package git
 
 import (
 	"bytes"
@@ -11,15 +13,15 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 )
 
-// gitCommits commits a workspace.
-type gitCommits struct {
-	dir  string
-	made []string
+// Commits commits a workspace; Made are the commits.
+type Commits struct {
+	Dir  string
+	Made []string
 }
 
 // git runs the program in the workspace.
-func (g *gitCommits) git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+func (g *Commits) git(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.Dir}, args...)...)
 	out, err := outputOf(cmd, args[0])
 	return strings.TrimRight(out, "\n"), err
 }
@@ -34,10 +36,10 @@ func outputOf(cmd *exec.Cmd, verb string) (string, error) {
 	return out.String(), nil
 }
 
-// commit commits what memory's files are, and nothing else: not the rest of a
+// Commit commits what memory's files are, and nothing else: not the rest of a
 // repository that the workspace is part of, and not what is staged. Where nothing has
 // changed no commit is made.
-func (g *gitCommits) commit(ctx context.Context, message string) error {
+func (g *Commits) Commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return fail.Hint(err, "install git, or leave out --git and upkeep.git")
@@ -57,7 +59,7 @@ func (g *gitCommits) commit(ctx context.Context, message string) error {
 	}
 	id, err := g.git(ctx, "rev-parse", "--short", "HEAD")
 	if err == nil {
-		g.made = append(g.made, id+" "+message)
+		g.Made = append(g.Made, id+" "+message)
 	}
 	return err
 }

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+)
+
+// opened is a window that the verb opened.
+type opened struct {
+	t            *testing.T
+	base, cookie string
+	stop         func()
+}
+
+// openUI runs the verb until the test ends, and comes in by its link.
+func openUI(t *testing.T, args ...string) *opened {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	var stderr bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, &cli.UI{In: strings.NewReader(""), Out: in, Err: &stderr}, append([]string{"ui", "--no-open"}, args...))
+		in.Close()
+	}()
+	o := &opened{t: t, stop: func() {
+		cancel()
+		if code := <-ended; code != fail.ExitOK {
+			t.Errorf("ui: exit %d, %s", code, stderr.String())
+		}
+		ended <- 0
+	}}
+	t.Cleanup(o.stop)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("ui printed %q: %v", line, err)
+	}
+	go io.Copy(io.Discard, out)
+	base, token, ok := strings.Cut(strings.TrimSpace(line), "/#token=")
+	if !ok || !strings.HasPrefix(base, "http://127.0.0.1:") {
+		t.Fatalf("the first line is %q", line)
+	}
+	o.base = base
+	body, _ := json.Marshal(map[string]string{"token": token})
+	req, err := http.NewRequest(http.MethodPost, base+"/enter", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Origin", base)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if len(res.Cookies()) != 1 {
+		t.Fatalf("entering: %s", res.Status)
+	}
+	o.cookie = res.Cookies()[0].String()
+	return o
+}
+
+// get asks for a document.
+func (o *opened) get(path string) (status int, doc map[string]any) {
+	o.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, o.base+path, nil)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	req.Header.Set("Cookie", strings.SplitN(o.cookie, ";", 2)[0])
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&doc); err != nil {
+		o.t.Fatalf("%s: %v", path, err)
+	}
+	return res.StatusCode, doc
+}
+
+// uiSchemas are the documents that the window alone has.
+var uiSchemas = []string{"ui_sessions", "ui_session", "ui_timeline", "ui_calls", "ui_call", "ui_whatif", "ui_page", "ui_files", "ui_file"}
+
+// Every view has its data as documents of doc/json.md; what they share with a verb's has the
+// members of that.
+func TestUIDocuments(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../testdata/workspace")); err != nil {
+		t.Fatal(err)
+	}
+	o := openUI(t, "--workspace", dir, "--transcript", beginning(t, 60), "--context-window", "64k")
+	contract := readContract(t)
+	_, list := o.get("/api/sessions")
+	id := list["sessions"].([]any)[0].(map[string]any)["id"].(string)
+	var head map[string]any
+	for range 600 {
+		_, doc := o.get("/api/session?session=" + id)
+		if head = doc["head"].(map[string]any); head["done"] == true {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if head["done"] != true || head["error"] != "" || head["without_usd"] == nil {
+		t.Fatalf("the session is not planned: %v", head)
+	}
+	_, call := o.get("/api/call?session=" + id + "&call=9")
+	page := ""
+	for _, b := range call["blocks"].([]any) {
+		if p := b.(map[string]any); p["type"] == "evidence" {
+			page = p["page"].(string)
+		}
+	}
+	seen := map[string]bool{}
+	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/calls?session=" + id, "/api/call?session=" + id + "&call=9",
+		"/api/whatif?session=" + id + "&call=9&window=40000&pin=" + url.QueryEscape("Never push."), "/api/page?session=" + id + "&call=9&page=" + page, "/api/files", "/api/file?path=MEMORY.md",
+		"/api/status", "/api/stats", "/api/gain", "/api/search?q=deploy", "/api/audit", "/api/why?entry=MEMORY.md:5", "/api/history?path=MEMORY.md", "/api/doctor", "/api/check",
+		"/api/replay?session=" + id + "&policies=memkernel,append-late"} {
+		code, doc := o.get(path)
+		schema, _ := doc["schema"].(string)
+		if code != http.StatusOK || contract[schema] == nil {
+			t.Errorf("%s: %d, schema %q: %v", path, code, schema, doc["error"])
+			continue
+		}
+		seen[schema] = true
+		name, _, _ := strings.Cut(strings.TrimPrefix(schema, "memkernel/"), "/")
+		if !strings.HasPrefix(name, "ui_") {
+			continue // the verb's own test holds it
+		}
+		sameMembers(t, path, doc, "budgets", contract["memkernel/plan/v1"], "budgets")
+		sameMembers(t, path, doc, "layout", contract["memkernel/plan/v1"], "layout")
+		sameMembers(t, path, doc, "retrieval", contract["memkernel/plan/v1"], "retrieval")
+		sameMembers(t, path, doc, "recorded", contract["memkernel/replay/v1"], "recorded")
+		sameMembers(t, path, doc, "figures", contract["memkernel/ui_calls/v1"], "calls[]")
+		sameMembers(t, path, doc, "head", contract["memkernel/ui_sessions/v1"], "sessions[].head")
+		sameMembers(t, path, doc, "would", contract["memkernel/ui_whatif/v1"], "was")
+		if name == "ui_whatif" {
+			doc["changes"] = []any{}
+		}
+		if name == "ui_call" {
+			doc["deferred"], doc["faults"], doc["regions"] = []any{}, []any{}, []any{}
+		}
+		compareWithContract(t, path, doc, contract[schema])
+	}
+	for _, name := range uiSchemas {
+		if !seen["memkernel/"+name+"/v1"] {
+			t.Errorf("no view has %s", name)
+		}
+	}
+}
+
+// sameMembers holds a member to those of another document, and leaves it empty.
+func sameMembers(t *testing.T, name string, doc map[string]any, member string, want map[string]documented, as string) {
+	t.Helper()
+	o, ok := doc[member].(map[string]any)
+	if !ok {
+		return
+	}
+	got := map[string][]string{}
+	members(o, "", got)
+	for path := range got {
+		if _, ok := want[as+"."+path]; !ok {
+			t.Errorf("%s: %s has member %s, which doc/json.md doesn't have as %s.%s", name, member, path, as, path)
+		}
+	}
+	doc[member] = map[string]any{}
+}
+
+// The address is the first line, and other machines can't be let in.
+func TestUIIsForThisMachine(t *testing.T) {
+	code, stdout, stderr := invoke(t, "ui", "--no-open", "--workspace", t.TempDir(), "--addr", "0.0.0.0:0")
+	if code != fail.ExitUsage || stdout != "" || !strings.Contains(stderr, "this machine alone") {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
+	}
+	o := openUI(t, "--workspace", t.TempDir(), "--transcript", filepath.Join(t.TempDir(), "none"))
+	if code, doc := o.get("/api/call?session=t0&call=1"); code != http.StatusNotFound || doc["error"] == "" {
+		t.Errorf("%d %v", code, doc)
+	}
+}

@@ -1,0 +1,1947 @@
+// Made by internal/tools/clients from the daemon's source. Don't edit.
+
+import type { CallOptions } from "./index.js";
+
+export interface InitializeParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  /** `protocol` is the version that the client speaks; 0 doesn't say. */
+  protocol?: number;
+  client?: ClientInfo;
+}
+
+export interface ClientInfo {
+  name?: string;
+  version?: string;
+}
+
+export interface Initialized {
+  protocol: number;
+  server: ServerInfo;
+  workspace: string;
+  state_dir: string;
+  capabilities: Capabilities;
+}
+
+export interface ServerInfo {
+  name: string;
+  version: string;
+}
+
+export interface Capabilities {
+  methods: string[];
+  dialects: string[];
+  forms: string[];
+  /** `private`: a call may say that its session is private. Without it all are shared. */
+  private: boolean;
+  tools: boolean;
+  max_line_bytes: number;
+  max_in_flight: number;
+  max_batch: number;
+}
+
+/** caller is what the parameters of every call may hold. */
+export interface CallerParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+}
+
+/** stopping is the answer to shutdown. */
+export type Stopping = Record<string, never>;
+
+export interface PlanParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  session_file?: string;
+  channel?: string;
+  agent_id?: string;
+  branch?: string;
+  model?: string;
+  context_window?: number;
+  reserve?: number;
+  fixed_tokens?: number;
+  system?: string | object[];
+  tools?: object[];
+  resolver?: string;
+  tool_choice?: string;
+  thinking?: string;
+  effort?: string;
+  drop_option?: boolean;
+  format?: "anthropic" | "openai" | "responses";
+  overflow?: Overflow;
+  /** `economy` is a word or a number. */
+  economy?: "save" | "balanced" | "keep" | number;
+  conversation?: Conversation;
+  prompt?: string;
+  turn?: string;
+  ttl_seconds?: number;
+  memories?: Memories[];
+  /** `loaded` are files that the host shows its model by itself, by their names. */
+  loaded?: string[];
+  form?: "items" | "body" | "none";
+  explain?: boolean;
+  max_tokens?: number;
+  /** `known_plan` is a plan whose items the caller still has. */
+  known_plan?: string;
+}
+
+/** overflow is a provider's refusal of the last call as too long. */
+export interface Overflow {
+  text?: string;
+  input_tokens?: number;
+  limit_tokens?: number;
+  plan_id?: string;
+}
+
+/** conversation is how a host hands in its messages: all of them, or what is new behind those that the server holds. */
+export interface Conversation {
+  /** `dialect` is anthropic, openai, codex (items of the Responses API) or pi. */
+  dialect?: "anthropic" | "openai" | "codex" | "pi";
+  /** `base` is the mark of the conversation that an answer gave; `keep` is how many of its messages are kept, nil for all. */
+  base?: string;
+  keep?: number;
+  /** `messages` are the rest, `keys` their ids, "" for one without. */
+  messages?: object[];
+  keys?: string[];
+}
+
+/** memories are what a memory of the host's own found. */
+export interface Memories {
+  format?: "qmd" | "mem0" | "cognee" | "";
+  answer: any;
+  scope?: "session" | "project" | "";
+}
+
+/** planned is the answer to plan and peek. */
+export interface Planned {
+  schema: string;
+  plan_id: string;
+  session_key: string;
+  branch: string;
+  model: string;
+  generation: number;
+  /** `cut` reports whether older messages left with this plan, `cold` that the provider's cache is taken to be empty. */
+  cut: boolean;
+  cold: boolean;
+  flush_due: string;
+  budgets: Budgets;
+  regions: Region[];
+  params: Params;
+  retrieval: Retrieval;
+  reduced: Reduced[];
+  faults: Fault[];
+  alerts: Fault[];
+  stats: Stats;
+  format: string;
+  /** `items` are the messages to send, `count` how many they come to; see doc/rpc.md. */
+  items?: Item[];
+  count: number;
+  markers: Marker[];
+  /** `body` is the request in the form "body". */
+  body?: any;
+  notes: Note[];
+  conversation?: Mark;
+  layout?: Layout;
+  debug?: Debug;
+  deferred?: Deferred[];
+}
+
+/** Budgets is the arithmetic of a plan, in tokens. */
+export interface Budgets {
+  context_window: number;
+  reserve_tokens: number;
+  planned_input_tokens: number;
+  planned_cache_read_tokens: number;
+  planned_cache_write_tokens: number;
+  planned_uncached_tokens: number;
+  planned_cost_usd: number | null;
+  /** `tokens_are` says how far the counts can be trusted. */
+  tokens_are: "exact" | "calibrated" | "estimated" | (string & {});
+  /** Margin is what was kept free for the counts' own error. */
+  margin_tokens: number;
+  /** `utilization` is the size of the call before any cut, over the window. */
+  utilization: number;
+}
+
+/** Region is a part of the prompt and its size. */
+export interface Region {
+  name: string;
+  tokens: number;
+}
+
+/** Params are request settings that the plan asks for. */
+export interface Params {
+  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for. */
+  thinking_off: boolean;
+  /** `drop_option`: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`. */
+  drop_option: boolean;
+  betas: string[];
+  /** `cache_key` is a stable key for providers that route by one. */
+  cache_key?: string;
+}
+
+/** Retrieval is the outcome of recall for the newest user turn. */
+export interface Retrieval {
+  /** `reason` and `mode` are those of package retrieval; `detail` says why nothing was found, or less than could be. */
+  reason: string;
+  mode: string;
+  detail?: string;
+  /** `page` is the block that shows what was recalled, "" if nothing was. */
+  page?: string;
+  /** `items` and `tokens` are its size, `citations` where it was taken from. */
+  items: number;
+  tokens: number;
+  citations: string[];
+  /** `origins` say which system's record a cited page was made of, one for each citation, "" for what is our own; nil if all is. */
+  origins?: string[];
+  /** `withheld` are parts of memory that were not searched since the session is shared. */
+  withheld?: Withheld[];
+}
+
+/** Withheld is a part of memory that may not be seen: a file, or a class of them. */
+export interface Withheld {
+  path?: string;
+  class?: string;
+  reason: string;
+}
+
+/** Reduced is a page of the conversation that the prompt does not show in full. */
+export interface Reduced {
+  /** `page` is its id; `key` and `call_id` are the host message and tool call. */
+  page: string;
+  key: string;
+  call_id?: string;
+  /** `level` is how much of it is shown: gone if it left. */
+  level: string;
+  /** `handle` is what the kernel's Get takes to restore it and the prompt names: the page itself, or the span that it left with. What a host put in place of messages that had left was never shown: its page can be had, and no prompt names it. */
+  handle: string;
+}
+
+/** Fault is something that went wrong for the model or for us, by name. */
+export interface Fault {
+  code: "duplicate_key" | "leading_assistant" | "usage_ignored" | "host_truncated" | "workspace_file" | "workspace_over_budget" | "workspace_cut" | "notes_unread" | "project_unreadable" | "checkpoint_damaged" | "not_searched" | "projection_lost" | "not_recorded" | "not_traced" | "not_counted" | "flush_skipped" | "net_skipped" | "death_spiral" | (string & {});
+  page?: string;
+  key?: string;
+  detail: string;
+  /** `turn` is the user message in whose turn it showed, `cause` what took the page away, and `plan` the plan whose decision that was; "" where there is none. */
+  turn?: string;
+  cause?: string;
+  plan?: string;
+  /** `budget_insufficient`: no policy could have helped, there was no room. */
+  budget_insufficient?: boolean;
+}
+
+/** Stats is the kernel's own work for a plan. */
+export interface Stats {
+  /** `ingested` counts messages new to the session, `counted` the texts tokenised. */
+  ingested: number;
+  counted: number;
+  /** `examined` counts the messages of an observed turn that were read, made valid or hashed: what is new, and some before it. Those that are the turn's before are not among them. */
+  examined?: number;
+  /** `blobs` and `blob_bytes` were written, `syncs` calls took `sync_ns`. */
+  blobs: number;
+  blob_bytes: number;
+  /** `journal_bytes` were appended to the journal, durably, `log_bytes` to the projection's record and the trace, which are not synced. `files` is how many files all that made or changed. */
+  journal_bytes: number;
+  log_bytes: number;
+  files: number;
+  /** `state_bytes` were written of the working state: its files, which are not synced, and checkpoints, which are. */
+  state_bytes: number;
+  /** `lifted_bytes` is the base64 that results held and that the prompt does not show: its content is a blob. */
+  lifted_bytes: number;
+  syncs: number;
+  sync_ns: number;
+}
+
+/** item is a run of messages: the host's own, as they stand, or one that is new or replaces the host's. */
+export interface Item {
+  host?: [number, number];
+  message?: any;
+  /** `known` is an item of the plan that the caller said to have, in the place of the message that it spells. */
+  known?: number;
+  replaces?: [number, number];
+}
+
+/** marker is a cache breakpoint behind a message of the list that the items come to; -1 is the system prompt, -2 the tools. */
+export interface Marker {
+  message: number;
+  ttl: string;
+  why: string;
+}
+
+export interface Note {
+  rule: string;
+  text: string;
+}
+
+/** mark names what is held after a call. */
+export interface Mark {
+  base: string;
+  count: number;
+}
+
+/** Layout is planned.Layout with lifetimes in seconds. */
+export interface Layout {
+  breakpoints: Breakpoint[];
+  change: Change;
+  bill: Bill;
+  cold: boolean;
+  clock: string;
+  cut: Cut;
+  made: CutPoint | null;
+  refused: Refusal[];
+  cuts: CutPoint[];
+  notes: string[];
+  lifetimes: Lifetimes;
+  pace: Pace;
+  advice: Advice;
+}
+
+/** Breakpoint is a cache marker and what stands before it. */
+export interface Breakpoint {
+  block: number;
+  message: number;
+  region: string;
+  why: string;
+  ttl_seconds: number;
+  cumulative_tokens: number;
+}
+
+/** Change adds the level from which on nothing can be read. */
+export interface Change {
+  kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
+  /** `field` is the identity field that changed, "" otherwise. */
+  field?: string;
+  /** `block` is the index of the first changed block, -1 if none changed. */
+  block: number;
+  /** `old` and `new` name what changed: block ids, or the field's values. An empty name means that there was nothing, or is nothing now. */
+  old?: string;
+  new?: string;
+  /** `kept_tokens` of the last request can still be read by their content and identity, `broken_tokens` can't. Lifetimes are not looked at. */
+  kept_tokens: number;
+  broken_tokens: number;
+  breaks: string;
+}
+
+/** Bill is what a request is expected to read, write and cost. */
+export interface Bill {
+  /** The four buckets are disjoint and sum to the whole prompt. */
+  read_tokens: number;
+  write_5m_tokens: number;
+  write_1h_tokens: number;
+  uncached_tokens: number;
+  /** `a`, `b` and `c` are the borders of the package comment, in tokens. */
+  a: number;
+  b: number;
+  c: number;
+  /** `hit_block` is the last block that is read, -1 if none. */
+  hit_block: number;
+  /** `cost_usd` is the input side in dollars; nil if a price that it needs is unknown. */
+  cost_usd: number | null;
+  /** `no_layout_cost_usd` is the same prompt sent without any caching. */
+  no_layout_cost_usd: number | null;
+  /** `tier` is the AboveTokens of the tier that prices the request. */
+  tier: number;
+  /** `notes` are what else is worth knowing. */
+  notes?: string[];
+}
+
+/** Cut is the decision. */
+export interface Cut {
+  do: boolean;
+  /** `reason` is one of the `reason` constants. */
+  reason: string;
+  /** `force` reports whether without a cut the prompt is over its limit. */
+  force?: boolean;
+  /** `target_tokens` is what the whole prompt should come down to. */
+  target_tokens: number;
+  /** `most_tokens` is what it may stay at for the sake of what is worth its keep: `hurdle` is how often, per token, a call has to be expected to need it. */
+  most_tokens: number;
+  hurdle: number;
+  figures: Figures;
+  /** `economy` is what the user prefers, "" for Balanced. */
+  economy?: "save" | "balanced" | "keep" | number;
+}
+
+/** Figures are the numbers behind a decision, in tokens unless named otherwise. */
+export interface Figures {
+  planned: number;
+  /** `budget` is window − reserve, `cliff` the price cliff that is respected (0: none) and `limit` the smaller of them. */
+  budget: number;
+  cliff: number;
+  limit: number;
+  /** `high_water`, `low_water` and `cold_low_water` are whole-prompt marks. `high_water` is the smaller of `room_mark`, above which the next call may not fit, and `eoq_high_water`, above which reading on costs more than cutting. */
+  high_water: number;
+  room_mark: number;
+  low_water: number;
+  cold_low_water: number;
+  max_growth: number;
+  median_growth: number;
+  /** `mean_growth` is per call, over all growth that was given and the prior. */
+  mean_growth: number;
+  /** `cold_rate` is the chance that a call finds the cache cold. */
+  cold_rate: number;
+  /** `call_cost` is what an average call costs with these marks, `memory_cost` the part of it that keeping the low-water conversation costs, and `miss_cost` what fetching again would cost, all in base input tokens. */
+  call_cost: number;
+  memory_cost: number;
+  miss_cost: number;
+  /** `saved` and `rewritten` are what a warm cut to the low-water mark removes and makes be written again; `break_even_turns` is when that has paid. (−1: never). */
+  saved: number;
+  rewritten: number;
+  break_even_turns: number;
+  expected_turns: number;
+  /** `eoq_batch` is how far the prompt may grow above the low-water mark before cutting is cheaper than reading on, `eoq_high_water` the mark there (−1: no limit). */
+  eoq_batch: number;
+  eoq_high_water: number;
+  write_ratio: number;
+  read_ratio: number;
+  /** `ratios_assumed` reports whether the model is unpriced. */
+  ratios_assumed?: boolean;
+}
+
+/** CutPoint records one cut. */
+export interface CutPoint {
+  generation: number;
+  reason: string;
+  /** `covers` counts the host messages seen when the cut was made; `chain` is the hash chain over their keys and contents. */
+  covers: number;
+  chain: string;
+  /** `event` names the cold event that the cut used up, "" for a warm cut. */
+  event?: string;
+  time?: string;
+  /** `before` and `after` are the tokens of all items around the cut. */
+  before: number;
+  after: number;
+}
+
+/** Refusal is a wish, or a part of one, that the rules did not allow. */
+export interface Refusal {
+  /** `page` or `atom` is what the wish was about; "" and -1 for the cut itself. */
+  page?: string;
+  atom: number;
+  rule: string;
+}
+
+/** Lifetimes are how long cache entries live, and why. */
+export interface Lifetimes {
+  fixed_seconds: number;
+  fixed_why: string;
+  messages_seconds: number;
+  messages_why: string;
+}
+
+/** Pace is cachelayout.Pace with gaps in seconds. */
+export interface Pace {
+  calls: number;
+  idle_seconds: number[];
+}
+
+/** Advice is cachelayout.Advice; a time that does not apply is null. */
+export interface Advice {
+  expires_at: string | null;
+  summarise_by: string | null;
+  summary_warm: number;
+  summary_cold: number;
+  keep_alive: boolean;
+  keep_alive_seconds: number;
+  keep_alive_until: string | null;
+  ping: number;
+  expiry: number;
+}
+
+/** Debug lists every page and what became of it. */
+export interface Debug {
+  included: Included[];
+  excluded: Excluded[];
+}
+
+/** Included is a page that the prompt shows. */
+export interface Included {
+  kind: string;
+  id: string;
+  tokens: number;
+  level: string;
+  /** `full_tokens` is what the page would cost in full; it differs from `tokens` for degraded pages only. */
+  full_tokens: number;
+  note?: string;
+}
+
+/** Excluded is a page, or the part of one, that the prompt does not show. */
+export interface Excluded {
+  kind: string;
+  id: string;
+  tokens: number;
+  reason: string;
+}
+
+/** Deferred is a change that would be right and has not been made, because making it now would rewrite what the provider has cached. It is made at the cut that comes first, but for a superseded result that names what nothing else shows: that one may be worth its room. */
+export interface Deferred {
+  /** `page` is what changes, `from` and `to` how it is and would be shown. */
+  page: string;
+  from: string;
+  to: string;
+  /** `saved_tokens` is by how much the prompt would be smaller. */
+  saved_tokens: number;
+  /** `why` is superseded (a newer read, an edit or the same call made it stale) or changed_in_workspace (a note says what the carry block does not say yet). */
+  why: string;
+  /** `waits_for` is what it waits for, a sentence's end. */
+  waits_for: string;
+}
+
+export interface TurnParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  session_file?: string;
+  channel?: string;
+  agent_id?: string;
+  branch?: string;
+  model?: string;
+  conversation?: Conversation;
+  plan_id?: string;
+  usage?: object;
+  advancement_key?: string;
+  updates?: Update[];
+  more?: boolean;
+}
+
+/** Update is one staged change of one field. */
+export interface Update {
+  /** `id` names the update in its transaction; "" becomes "u1", "u2", ... by position. */
+  id?: string;
+  /** `key` names the page, `type` what it is. A page keeps its type for life; `type` may be "" for one that exists. */
+  key: string;
+  type?: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation";
+  field: string;
+  op: "append" | "merge" | "set_with_version";
+  value?: any;
+  /** `version` is the version of the field that a set_with_version was made from. */
+  version?: number;
+  /** `scope` is where it belongs; `session` is whose private state, "" the principal's own. `session` means nothing in the project's scope. */
+  scope: "session" | "project";
+  session?: string;
+  /** `evidence_ref` names where it comes from: whatever the Resolver knows, or a committed update as UpdateRef spells it. */
+  evidence_ref: string;
+}
+
+/** observed is the answer to the calls that observe. */
+export interface Observed {
+  schema: string;
+  session_key: string;
+  outcome: string;
+  advancement_key: string;
+  /** `ingested` counts the pages that were new. */
+  ingested: number;
+  /** `turns` counts the committed turns of the session. */
+  turns: number;
+  /** `rejected` are those of the turn's updates that were refused. */
+  rejected?: Rejection[];
+  /** `stats` is what was written. */
+  stats: Stats;
+  /** `faults` name what was not learned from the turn. It is committed all the same. */
+  faults?: Fault[];
+  conversation?: Mark;
+}
+
+/** Rejection is an update that validation refused. */
+export interface Rejection {
+  /** `id` names the update, `code` is a rejection code such as "DESTRUCTIVE_OP", `detail` is what is wrong. */
+  id: string;
+  code: string;
+  detail?: string;
+  body?: any;
+}
+
+/** boundaryCall is a moment of a session's life. */
+export interface BoundaryParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  session_file?: string;
+  channel?: string;
+  agent_id?: string;
+  branch?: string;
+  model?: string;
+  conversation?: Conversation;
+  updates?: Update[];
+  key?: string;
+  reason?: string;
+}
+
+/** passed is the answer to the calls at a boundary. */
+export interface Passed {
+  schema: string;
+  session_key: string;
+  /** `outcome` is committed, or duplicate if nothing was new. */
+  outcome: string;
+  /** `ingested` counts the pages that were new, `turns` the session's committed turns. */
+  ingested: number;
+  turns: number;
+  /** `epoch` counts the resets of the session. */
+  epoch: number;
+  /** `checkpoint` is the newest checkpoint, "" if there is none. */
+  checkpoint?: string;
+  /** `pinned` are the pages that hosts wrote and that every prompt shows. */
+  pinned: string[];
+  /** `rejected` are updates that were refused, with their codes. The journal keeps them. */
+  rejected?: Rejection[];
+  faults?: Fault[];
+  /** `flushed` counts the entries that were appended to the day's log. */
+  flushed: number;
+  /** `compaction` is what Kernel.Compact came to, nil at every other boundary. */
+  compaction?: Compaction;
+  /** `stats` is what was written. */
+  stats: Stats;
+  conversation?: Mark;
+}
+
+/** Compaction is what a compaction on demand came to. Tokens are the plan's: of the whole prompt, calibrated, without what the provider's own count would add to either figure alike. */
+export interface Compaction {
+  reason: string;
+  /** `detail` says the reason in words, and what can be done. */
+  detail?: string;
+  /** `tokens_before` and `tokens_after` are the prompt as the next plan would have shown it and as it does; Reclaimed is their difference. */
+  tokens_before: number;
+  tokens_after: number;
+  reclaimed_tokens: number;
+  target_tokens: number;
+  /** `fixed_tokens` is what of them was said to be system prompt and tools that were not handed in. */
+  fixed_tokens: number;
+  context_window: number;
+  /** `atoms` and `messages` left with this compaction; `lowered` results are shown shorter than before. */
+  atoms: number;
+  messages: number;
+  lowered: number;
+  /** `spans` restore what left, by Kernel.Get. */
+  spans: string[];
+  /** `first_kept` is the first message behind all that ever left: a host that replaces its history by `summary` keeps it from here on. Nil if none is known. */
+  first_kept: KeptMessage | null;
+  /** `summary` is the past in the words of the carry block, `summary_version` counts its changes. `restore` is the working state from which the model goes on. A host that asks a summariser of its own hands it both. */
+  summary: string;
+  summary_version: number;
+  restore: string;
+  checkpoint: string;
+  /** `generation` is the projection's after the cut. */
+  generation: number;
+  /** `largest` is what takes most of the prompt, `pinned_tokens` what pins and the workspace's files do, where nothing could be reclaimed. */
+  largest: LargeItem[];
+  pinned_tokens: number;
+  /** `warning` names a session that is compacted again and again, "" if it isn't. */
+  warning?: string;
+  /** `refusal` is what was read out of a provider's refusal, nil if there was none. */
+  refusal?: BudgetOverflow;
+}
+
+/** KeptMessage is a message of the host's, by its key and its index. */
+export interface KeptMessage {
+  key: string;
+  index: number;
+}
+
+/** LargeItem is a part of a prompt and its size. */
+export interface LargeItem {
+  name: string;
+  tokens: number;
+}
+
+/** Overflow is what a provider reports of a request that it refused as too long. All figures are tokens by the provider's own count, 0 where it names none. */
+export interface BudgetOverflow {
+  /** `input_tokens` is what was sent, `limit_tokens` what the model takes of input, `answer_tokens` what was asked to be kept free for the answer where the limit is about both. */
+  input_tokens: number;
+  limit_tokens: number;
+  answer_tokens: number;
+}
+
+export interface CompactParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  session_file?: string;
+  channel?: string;
+  agent_id?: string;
+  branch?: string;
+  model?: string;
+  conversation?: Conversation;
+  updates?: Update[];
+  key?: string;
+  reason?: string;
+  target_tokens?: number;
+  target_share?: number;
+  force?: boolean;
+  /** `call` is what the next call will be like; what it doesn't say is taken from the last plan. */
+  call?: CallSettings;
+}
+
+/** callSettings are what a model call is like. */
+export interface CallSettings {
+  branch?: string;
+  model?: string;
+  context_window?: number;
+  reserve?: number;
+  fixed_tokens?: number;
+  system?: string | object[];
+  tools?: object[];
+  resolver?: string;
+  tool_choice?: string;
+  thinking?: string;
+  effort?: string;
+  drop_option?: boolean;
+  format?: "anthropic" | "openai" | "responses";
+  overflow?: Overflow;
+  /** `economy` is a word or a number. */
+  economy?: "save" | "balanced" | "keep" | number;
+}
+
+/** checkpointed is the answer to checkpoint. */
+export interface Checkpointed {
+  schema: string;
+  session_key: string;
+  id: string;
+  text: string;
+  conversation?: Mark;
+}
+
+export interface RestoreParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  /** `occasion` is compaction, resume or new, which it is without. */
+  occasion?: string;
+  resolver?: string;
+}
+
+/** Restore is the document of restore. */
+export interface Restore {
+  schema: string;
+  session_key: string;
+  /** `checkpoint` is the newest one, "" if there is none. */
+  checkpoint: string;
+  /** `net` is the record that the text was made from, "" if there is none; `text` is empty then. */
+  net: string;
+  text: string;
+  /** `damaged` are checkpoints and state files that could not be used. */
+  damaged: string[];
+}
+
+export interface FlushTurnParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  session_file?: string;
+  channel?: string;
+  agent_id?: string;
+  branch?: string;
+  model?: string;
+  conversation?: Conversation;
+  system?: string;
+  prompt?: string;
+}
+
+export interface FlushTurn {
+  schema: string;
+  system: string;
+  /** `prompt` is what a user would say. It is "" where a session was named in which nothing is new, or whose conversation this process was not shown: there is nothing to ask. Where flushes are switched off, `section` is "" as well. */
+  prompt: string;
+  /** `section` asks for the same in something that a model writes anyway, such as the host's own summary; see FlushReply.Section. */
+  section: string;
+  /** `path` is the file that the answer will be appended to. */
+  path: string;
+  /** `max_tokens` is what the answer may take, in tokens. */
+  max_tokens: number;
+  conversation?: Mark;
+}
+
+export interface ObserveFlushParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  text: string;
+  section?: boolean;
+}
+
+export interface Flushed {
+  schema: string;
+  /** `reason` is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE. */
+  reason: string;
+  /** `items` counts the memories that were new. */
+  items: number;
+  path?: string;
+  /** `unwritten` says why the file does not have them yet, "" if it has; see Remembered. */
+  unwritten?: string;
+  /** `line` tells it to people, in one line: flush: 4 entries to memory/2026-11-23.md. */
+  line: string;
+}
+
+export interface RememberParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  text: string;
+  path?: string;
+  id?: string;
+  evidence?: string;
+}
+
+export interface Remembered {
+  schema: string;
+  session_key: string;
+  /** `id` is the entry's; its marker follows it in the file. */
+  id: string;
+  /** `ref` is the entry's text. */
+  ref: Ref;
+  /** `duplicate`: it was there before. */
+  duplicate: boolean;
+  /** `late` is the past day's log that it was meant for; it is in today's. */
+  late?: string;
+  /** `masked` counts the secrets that were masked. */
+  masked: number;
+  /** `unwritten` says why the file does not have the entry yet, "" if it has. The session's journal keeps it, and it is written with the session's next call for which the file can be. */
+  unwritten?: string;
+}
+
+/** Ref cites a place in a document. */
+export interface Ref {
+  /** `path` is relative to the workspace, with forward slashes. */
+  path: string;
+  /** `start_line` and `end_line` are 1-based and inclusive. */
+  start_line: number;
+  end_line: number;
+  /** `hash` is the sha256 of the cited bytes, in hex. */
+  hash: string;
+}
+
+export interface UpdateParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  path: string;
+  old?: string;
+  version?: string;
+  from?: number;
+  lines?: number;
+  text: string;
+}
+
+export interface EditDocument {
+  schema: string;
+  session_key: string;
+  /** `edit` names what was done, "" if there was nothing to change. */
+  edit: string;
+  files: EditedFile[];
+  duplicate: boolean;
+  masked: number;
+}
+
+/** editedFile is a file as an edit left it. */
+export interface EditedFile {
+  path: string;
+  /** `version` is "" for a file that is gone. */
+  version: string;
+  start_line: number;
+  end_line: number;
+}
+
+export interface EditParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  path: string;
+  old?: string;
+  version?: string;
+  from?: number;
+  lines?: number;
+}
+
+export interface UndoParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  edit?: string;
+}
+
+export interface UndoDocument {
+  schema: string;
+  session_key: string;
+  edit: string;
+  time: string;
+  files: EditedFile[];
+}
+
+export interface MemoryToolParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  /** `input` is the tool call's, as the model wrote it. */
+  input: any;
+}
+
+/** memoryToolDocument is the result of the model's call. */
+export interface MemoryToolDocument {
+  schema: string;
+  content: string;
+  is_error: boolean;
+}
+
+export interface ForgetParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  ids?: string[];
+  all?: boolean;
+  reason?: string;
+  apply?: boolean;
+}
+
+/** Forget is the document of forget. */
+export interface Forget {
+  schema: string;
+  session_key: string;
+  applied: boolean;
+  pages: ForgottenPage[];
+  /** `blobs` are removed, `kept_blobs` are blobs of these pages that others need too. */
+  blobs: string[];
+  kept_blobs: string[];
+  /** `backups` are those of memory's files that quote the pages, by hash: they go, and what was pruned then can't be undone. */
+  backups: string[];
+  /** `bytes` is what the pages held. */
+  bytes: number;
+  /** `already` are ids that were forgotten before. */
+  already: string[];
+  /** `elsewhere` names what says the same in other words or other places, and stays: pages of equal content, what hosts wrote, entries of memory files. */
+  elsewhere: string[];
+  /** `transcripts` are documents of the session that were made to be searched. The transcripts that they were made of stay where they are, and are not read again. */
+  transcripts: Forgotten[];
+  /** `memory` are files of facts that came in from other programs by the session: its entries go. */
+  memory: ForgottenFacts[];
+}
+
+/** ForgottenPage is a page that was forgotten. */
+export interface ForgottenPage {
+  /** `session` is the key of its session. */
+  session: string;
+  id: string;
+  type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
+  tool: string;
+  path: string;
+  bytes: number;
+  created?: string;
+}
+
+/** Forgotten is a conversation that was forgotten, or would be. */
+export interface Forgotten {
+  agent: string;
+  key: string;
+  /** `path` is the transcript that it was read from, which is not touched. */
+  path: string;
+  turns: number;
+}
+
+/** ForgottenFacts are entries of a file of memory that were forgotten. */
+export interface ForgottenFacts {
+  path: string;
+  entries: number;
+}
+
+export interface RetainParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  apply?: boolean;
+  now?: string;
+}
+
+/** Retain is the document of retain. */
+export interface Retain {
+  schema: string;
+  applied: boolean;
+  /** `ended` are sessions that go as a whole. `cited` are those that are as old and stay, by key: memory names pages of them. */
+  ended: EndedSession[];
+  cited: string[];
+  sessions: RetainedSession[];
+  /** `unreadable` are sessions that can't be read. Nothing of them goes, and no blob, since they may hold it. */
+  unreadable: Finding[];
+  /** `blobs` and `blob_bytes` are removed, orphans among them: blobs that no page of any session holds, as a kill between two writes leaves them. */
+  blobs: number;
+  blob_bytes: number;
+  orphans: number;
+  orphan_bytes: number;
+  /** `backups` and `backup_bytes` are those of memory's files that are removed. */
+  backups: number;
+  backup_bytes: number;
+}
+
+/** EndedSession is a session that is removed. */
+export interface EndedSession {
+  /** `session` is its key, `last` when it was used last. */
+  session: string;
+  last: string;
+  /** `bytes` is what its folder holds, without blobs. */
+  bytes: number;
+}
+
+/** RetainedSession is what goes of one session. */
+export interface RetainedSession {
+  /** `session` is its key. */
+  session: string;
+  /** `pages` lose their content. `pointed` are pages as old that keep it, because a prompt or memory points to them. */
+  pages: number;
+  pointed: number;
+  /** `idle`: nobody has planned the session for so long that it has no prompt left. */
+  idle: boolean;
+  /** `usage_rows` leave usage.jsonl, `trace_bytes` is the trace that goes. */
+  usage_rows: number;
+  trace_bytes: number;
+}
+
+/** Finding is one thing that a check found. Its JSON is that of a finding in the state folder; other documents spell theirs. */
+export interface Finding {
+  /** `session` is the session's key, or its folder where that can't be told; "" for what is of no session. */
+  session: string;
+  /** `what` is the case, and `hint` the way out; "" if there is nothing to mend. */
+  what: string;
+  hint: string;
+}
+
+export interface SearchParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  private?: boolean;
+  query: string;
+  max_results?: number;
+  min_score?: number;
+  lines?: boolean;
+  now?: string;
+}
+
+/** Search is the document of search. */
+export interface Search {
+  schema: string;
+  query: string;
+  results: Hit[];
+  reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
+  mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
+  detail: string;
+  /** `behind` says by how much the index is behind, absent if it is not. */
+  behind?: Lag;
+  /** `progress` is how far the index is, with INDEXING. */
+  progress?: Progress;
+  /** `withheld` are parts of memory that a shared session may not see. */
+  withheld?: Withheld[];
+  /** `weak` reports whether the results are likely beside the question, absent if not. */
+  weak?: boolean;
+  /** `also_asked` is what was asked for beside words of the question. */
+  also_asked?: Also[];
+}
+
+/** Hit is a piece of memory, or of the session, that answers a question. */
+export interface Hit {
+  kind: "memory" | "session" | "foreign" | (string & {});
+  /** `source` is which part of memory it is from, as the caller calls them. */
+  source?: string;
+  /** `id` is the chunk's, the span's or the record's. */
+  id: string;
+  /** `path` is "" for spans and records. */
+  path: string;
+  /** `start_line` and `end_line` are 1-based and inclusive, in the file or in the span's text. */
+  start_line: number;
+  end_line: number;
+  /** `trail` is the headings above it, outermost first; a span's label. */
+  trail?: string[];
+  /** `origin` is where a record of another system comes from; "" for all else. */
+  origin?: string;
+  /** `date` is YYYY-MM-DD or "". */
+  date?: string;
+  /** `score` is 0 to 1. Of passages the best hit's is the chance that the hits answer the question, where half of all questions have an answer: at .5 it is as likely that they do as that they don't. The others' are in proportion to what `parts` come to. Of chunks, and where the order is the index's own, it is what `parts` come to. */
+  score: number;
+  parts: Parts;
+  /** `snippet` is the part of the text that holds most of the question's words, at most MaxSnippet characters; "" if the Query wants none. */
+  snippet: string;
+  /** `snippet_start_line` and `snippet_end_line` are the lines that `snippet` is from. */
+  snippet_start_line: number;
+  snippet_end_line: number;
+  /** `citation` names file and lines, or the span. */
+  citation: string;
+  /** `superseded_by` is the citation of what took its place, its own if it is itself marked as no longer valid; "" if nothing is known to have. */
+  superseded_by?: string;
+  /** `by_fact` is the citation of the fact whose words found the lines, as far as they lack those of the question; "" if none did. It is in no snippet. */
+  by_fact?: string;
+  /** `more` is what else is shown of the hit's place, in the order of its lines; the members above are about the best lines alone. nil if the Query wants lines. */
+  more?: More[];
+  /** `dates` are the days that its text, and that of `more`, names by their distance from its own or without their year. */
+  dates?: Dated[];
+}
+
+/** Parts are what a hit's score is made of. */
+export interface Parts {
+  /** `keyword` and `vector` are the scores of the two searches, 0 if that search did not find it, with their ranks from 1, 0 likewise. */
+  keyword: number;
+  keyword_rank?: number;
+  vector: number;
+  vector_rank?: number;
+  /** `merged` is their weighted mean, `decay` the factor that age puts on it; hits are ranked by their product. */
+  merged: number;
+  decay: number;
+  /** `age_days` is 0 for what doesn't age. */
+  age_days?: number;
+  /** `rank` is the place by score alone, from 1. */
+  rank: number;
+  /** `similarity` is the overlap with the most similar of the hits above, by which diversity judged; 0 if that is off. */
+  similarity?: number;
+}
+
+/** More is a further run of lines of a hit's place. */
+export interface More {
+  /** `start_line` and `end_line` are the lines that `text` is from, counted as the hit's are. */
+  start_line: number;
+  end_line: number;
+  score: number;
+  text: string;
+  /** `trail` is the headings above it, nil if they are the hit's. */
+  trail?: string[];
+  /** `citation` names these lines. */
+  citation: string;
+  /** `superseded_by` and `by_fact` are as in Hit. */
+  superseded_by?: string;
+  by_fact?: string;
+  /** `id` is the chunk's or the span's. */
+  id: string;
+}
+
+/** Dated is a time that a text names, by its distance from the day on which it was written ("yesterday", "letzte Woche") or without its year ("on 7 May"), and when that is. */
+export interface Dated {
+  /** `line` is where it stands, counted as the hit's own lines are. */
+  line: number;
+  /** `text` is how it is named there. */
+  text: string;
+  /** `date` is YYYY-MM-DD, YYYY-MM or YYYY; of other stretches the first day and the last, with a slash between them. */
+  date: string;
+}
+
+/** Lag is how far an index is behind its files. */
+export interface Lag {
+  /** `files` were written or came since they were indexed, `removed` are gone. */
+  files: number;
+  removed: number;
+  /** `bytes` are the sizes of `files`. */
+  bytes: number;
+  /** `rules`: the index was made by other rules, so that every file is to be read. */
+  rules: boolean;
+}
+
+/** Progress is how far an index is: it has Files of Total. */
+export interface Progress {
+  files: number;
+  total: number;
+}
+
+/** Also is what was asked for beside a word, or two words, of the question: how memory spells it. */
+export interface Also {
+  typed: string;
+  asked: string[];
+}
+
+export interface ReadParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  /** `session_key` is whose past sessions may be read. */
+  session_key?: string;
+  private?: boolean;
+  path: string;
+  from?: number;
+  lines?: number;
+}
+
+/** Get is the document of get and read, for pages and for files. */
+export interface Get {
+  schema: string;
+  session_key: string;
+  /** `sessions` are those that have it, where none was named. */
+  sessions?: string[];
+  id: string;
+  reason: string;
+  detail: string;
+  bytes: number;
+  /** `encoding` is utf-8, or base64 for content that is no text. */
+  encoding: string;
+  text: string;
+  pages: string[];
+  /** `path` and the lines are those of a file, "" and 0 for a page. */
+  path: string;
+  start_line: number;
+  end_line: number;
+  truncated: boolean;
+  /** `version` is that of the whole file, for who edits it; "" for a page and a file of more than a mebibyte. */
+  version: string;
+  /** `references` are what of a page is stored as blobs. */
+  references: Reference[];
+}
+
+/** Reference names content that the blob store has once, by its hash, in place of the bytes themselves. */
+export interface Reference {
+  type: string;
+  page: string;
+  tool_call_id?: string;
+  /** `path` is relative to the state directory. */
+  path: string;
+  bytes: number;
+  sha256: string;
+  media_type?: string;
+  /** `preview` is how a text begins, secrets masked. */
+  preview?: string;
+}
+
+export interface GetParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  id: string;
+}
+
+export interface WriteParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  key?: string;
+  point?: string;
+  by?: string;
+  project?: boolean;
+  all_or_nothing?: boolean;
+  updates: Update[];
+}
+
+export interface Receipt {
+  schema: string;
+  session_key: string;
+  /** `outcome` is Refused if nothing was accepted, or not all of what is committed only together. */
+  outcome: "committed" | "duplicate" | "conflict" | "rejected" | (string & {});
+  /** `seq` counts the journal's committed writebacks, from 1; 0 if this one is not. */
+  seq?: number;
+  point?: "turn" | "eviction" | "downgrade" | "flush" | "compaction" | "reset" | "session_end" | "close" | (string & {});
+  /** `accepted` are the updates that were committed, `rejected` the others with their codes. A duplicate has those of the first delivery. */
+  accepted?: string[];
+  rejected?: Rejection[];
+}
+
+/** sessionCall is what the calls of a session have in common. */
+export interface SessionParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+}
+
+export interface PagesDocument {
+  schema: string;
+  session_key: string;
+  pages: StoredPage[];
+}
+
+/** StoredPage is a page as committed. Version counts the updates that changed it. */
+export interface StoredPage {
+  scope: "session" | "project" | (string & {});
+  session?: string;
+  key: string;
+  type: "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation" | (string & {});
+  version: number;
+  fields: StoredField[];
+}
+
+/** StoredField is a field of a page: its entries in the order in which they were first committed. Version counts the updates that changed it. */
+export interface StoredField {
+  name: string;
+  kind: "list" | "map" | "scalar" | (string & {});
+  version: number;
+  entries: Entry[];
+}
+
+/** Entry is a list's entry, a map's member or, with ID "", a scalar: all the versions that it had, oldest first, the last of them current. */
+export interface Entry {
+  id?: string;
+  versions: Version[];
+}
+
+/** Version is one committed value, as it was and stays. */
+export interface Version {
+  /** `version` counts from 1. */
+  version: number;
+  value: any;
+  /** `seq`, `tx` and `update` name the commit that it came by; `time` is the transaction's. */
+  seq: number;
+  tx: string;
+  update: string;
+  time?: string;
+  /** `by` and `session` are the principal, `evidence_ref` is the provenance. */
+  by?: string;
+  session?: string;
+  evidence_ref: string;
+}
+
+/** Status is the document of status. */
+export interface Status {
+  schema: string;
+  state_dir: string;
+  sessions: Session[];
+  /** `others` are sessions that were not read, the newest first. `masked`, `forgotten` and `retired` don't count what is in them. */
+  others: Other[];
+  /** `unreadable` are sessions that can't be read, and why. */
+  unreadable: Finding[];
+  /** `blobs` and `blob_bytes` count the content-addressed store. */
+  blobs: number;
+  blob_bytes: number;
+  /** `masked` counts the secrets that were masked in what is stored, by rule. Pages of versions that did not say which are counted as "unknown". */
+  masked: MaskCount[];
+  /** `forgotten` are pages that were forgotten, `retired` those whose content went by retention. */
+  forgotten: number;
+  retired: number;
+  /** `memory` is what is taken from the workspace's Markdown. */
+  memory: Memory;
+  /** `nets` is what that Markdown has of the sessions' working state. */
+  nets: Nets;
+  /** `summary_models` are those that were asked for notes, with their cool-downs. */
+  summary_models: Cooldown[];
+}
+
+/** Session is what is kept of one session. */
+export interface Session {
+  /** `key` is the session's, as the host spells it; of a folder of before December 2026 that does not say whose it is, its name. `folder` is the name of its folder. */
+  key: string;
+  folder: string;
+  pages: number;
+  turns: number;
+  spans: number;
+  lines: Line[];
+  /** `model_summaries` are the branches that a model made notes on. */
+  model_summaries: ModelSummary[];
+  /** `life` is what compactions, resets and flushes left behind. */
+  life: Life;
+  /** `paging` sums up the paging of the plans of all its conversations. */
+  paging: Report;
+  /** `journal_bytes` and `projection_bytes` are file sizes. */
+  journal_bytes: number;
+  projection_bytes: number;
+}
+
+/** Line is one conversation: a branch planned for a model. */
+export interface Line {
+  branch: string;
+  model: string;
+  generation: number;
+  messages: number;
+  items: number;
+  cuts: number;
+  tokens: number;
+  /** `fixed_tokens` is the size of system prompt and tools in the last call, beside `tokens`. */
+  fixed_tokens: number;
+  last_plan: string;
+  last_start?: string;
+  /** `last_cut` is the newest, nil if there was none. `futile_cuts` of the newest reclaimed next to nothing; `breaker_open`: more are refused until the prompt grows. */
+  last_cut: StatusCut | null;
+  futile_cuts: number;
+  breaker_open: boolean;
+  /** `refusals` of the provider in a row were answered by smaller plans; `learned_window` is what it said that it takes, 0 if it never did. */
+  refusals: number;
+  learned_window: number;
+}
+
+/** Cut is a cut of a line, its tokens without tools and system, as counted. */
+export interface StatusCut {
+  time?: string;
+  reason: string;
+  tokens_before: number;
+  tokens_after: number;
+}
+
+/** ModelSummary is the state of a model's notes on a branch of a session. */
+export interface ModelSummary {
+  branch: string;
+  /** `model` was asked last, at `time`, about so many `messages`, and proposed so many `operations`; `reason` is OK, or why there are no notes on them. */
+  model: string;
+  time: string;
+  messages: number;
+  operations: number;
+  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
+  /** `deltas` counts how often a model answered. */
+  deltas: number;
+  /** `notes` counts all of them, open or closed, `closed` what was closed. */
+  notes: number;
+  closed: number;
+}
+
+/** Life is what the boundaries of a session left behind. */
+export interface Life {
+  /** `epoch` counts the resets, `compactions` the host's since the last one; `last_compaction` is when the newest was. */
+  epoch: number;
+  compactions: number;
+  last_compaction?: string;
+  /** `checkpoints` are on disk, newest first. */
+  checkpoints: string[];
+  /** `flushed` counts the entries of the day's logs that flushes wrote, `last_flush` is when the newest was. */
+  flushed: number;
+  last_flush?: string;
+  /** `flushed_by_model` counts those of them that the session's model wrote down, and `last_flush_items` and `last_flush_path` what the newest flush wrote and where. */
+  flushed_by_model: number;
+  last_flush_items?: number;
+  last_flush_path?: string;
+  /** `cut_waiting`: a compaction was asked for that the next plan makes. */
+  cut_waiting: boolean;
+  /** `warning` names a session that was compacted again and again of late. */
+  warning?: string;
+}
+
+/** Report is what counts come to. */
+export interface Report {
+  /** `explicit_faults` are all but pinned misses; `fault_codes` counts all, by code. */
+  explicit_faults: number;
+  fault_codes: { [name: string]: number };
+  alerts: number;
+  hits: number;
+  /** `thrash` is as Totals.Thrash. */
+  thrash: number;
+}
+
+/** Other is a session that was not read. */
+export interface Other {
+  key: string;
+  folder: string;
+  /** `bytes` is the size of its journal and projections, `last` when they were written to. */
+  bytes: number;
+  last?: string;
+}
+
+/** MaskCount is how many secrets a rule found. */
+export interface MaskCount {
+  rule: string;
+  count: number;
+}
+
+/** Memory says how memory is set and what is indexed of it. */
+export interface Memory {
+  /** `workspace` is the folder of the Markdown. `enabled` is false if it is left alone; all else is then empty. */
+  workspace: string;
+  enabled: boolean;
+  /** `bootstrap` names the files of standing instructions; `remembered` and `daily_logs` say whether a session begins with MEMORY.md and USER.md, and with the logs of two days. */
+  bootstrap: string[];
+  remembered: boolean;
+  daily_logs: boolean;
+  /** `workspace_tokens`, `recall_tokens` and `recall_items` bound what a prompt gets; 0 is nothing. */
+  workspace_tokens: number;
+  recall_tokens: number;
+  recall_items: number;
+  /** `embedder` is the model by which questions become vectors, "" for words alone. */
+  embedder: string;
+  /** `never_embedded` counts the texts that take more tokens than a whole day has. */
+  never_embedded: number;
+  index: Index;
+  /** `sync` says how the index is kept up to date, `sessions` what is searched of past sessions. */
+  sync: Sync;
+  sessions: Past;
+  /** `collections` are the names of what is searched: the workspace, and folders beside it. */
+  collections: string[];
+  /** `left_out` is the Markdown that was no memory when Reindex was last called. */
+  left_out: LeftOut;
+}
+
+/** Index is what an index file has. */
+export interface Index {
+  /** `backend` is what keeps it: sqlite, postgres or qmd. `path` is the file, or names the database. */
+  backend: string;
+  path: string;
+  state: "ok" | "off" | "missing" | "foreign" | "newer" | "older" | "damaged" | "failed" | (string & {});
+  /** `detail` says why `state` is none of the others. */
+  detail?: string;
+  files: number;
+  /** `unread` are files that could not be read when last tried. */
+  unread: number;
+  chunks: number;
+  /** `text_bytes` is the text of the chunks, `file_bytes` the file with its log. */
+  text_bytes: number;
+  file_bytes: number;
+  /** `model` made the vectors, `vectors` counts the chunks that have one. */
+  model: string;
+  vectors: number;
+  /** `behind`: files have changed since they were indexed, or the rules have. */
+  behind: boolean;
+  /** `lag` says by how much. */
+  lag: Lag;
+}
+
+/** Sync says how the index is kept up to date in the background. */
+export interface Sync {
+  on_session_start: boolean;
+  on_search: boolean;
+  interval_seconds: number;
+  watch: Watch;
+  /** `last` is the last run, of this kernel or else of another process; nil if none is known. */
+  last?: SyncRun;
+}
+
+/** Watch says how the watch over the workspace's folders is. */
+export interface Watch {
+  /** `on`: changes are seen as they happen. `folders` are watched. */
+  on: boolean;
+  folders: number;
+  /** `detail` is why it is off, or sees only a part; "" if there is nothing to say. */
+  detail?: string;
+}
+
+/** SyncRun is one time that the index was brought up to date. */
+export interface SyncRun {
+  /** `reason` is what made the syncer look. */
+  reason: string;
+  /** `time` is when it ended. */
+  time: string;
+  /** `files` were read, `removed` are gone. */
+  files: number;
+  removed: number;
+  /** `process` did it; `watching` whether it saw changes as they happened. */
+  process: number;
+  watching: boolean;
+  /** `error` is why it failed, or why vectors are missing; "" if neither. */
+  error?: string;
+}
+
+/** Past counts what is kept of past sessions. */
+export interface Past {
+  enabled: boolean;
+  agent: string;
+  /** `sources` are the folders of transcripts, `own` whether the kernel's own sessions are read too. */
+  sources: string[];
+  own: boolean;
+  sessions: number;
+  turns: number;
+  forgotten: number;
+  /** `error` is why they can't be counted, "" if they can. */
+  error?: string;
+}
+
+/** LeftOut counts the Markdown files that are left out, and names some. */
+export interface LeftOut {
+  files: number;
+  /** `reasons` are those that there are, those of most interest first. */
+  reasons: LeftCount[];
+  /** `first` are at most ten files, in the order of their reasons. */
+  first: LeftFile[];
+  /** `more`: folders in which nothing is included were not all looked into, so that there may be more files than these. */
+  more: boolean;
+}
+
+/** LeftCount is how many files are left out for a reason. */
+export interface LeftCount {
+  reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
+  files: number;
+}
+
+/** LeftFile is a file that is left out. */
+export interface LeftFile {
+  path: string;
+  reason: "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
+}
+
+/** Nets is what the workspace's Markdown has of the sessions' working state. */
+export interface Nets {
+  session_state: StateFile;
+  working_buffer: Buffer;
+}
+
+/** StateFile is what SESSION-STATE.md has. */
+export interface StateFile {
+  path: string;
+  enabled: boolean;
+  /** `size_bytes` is the file's size, 0 if there is none, `other_bytes` what of it is not the kernel's. */
+  size_bytes: number;
+  other_bytes: number;
+  /** `session` is the folder of the session whose section it has, "" if there is none; `epoch`, `messages` and `time` say how far it had come. */
+  session: string;
+  epoch: number;
+  messages: number;
+  time?: string;
+  /** `edited`: somebody changed the section. */
+  edited: boolean;
+  /** `detail` says why the file can't be read. */
+  detail?: string;
+}
+
+/** Buffer is what the working buffer has. */
+export interface Buffer {
+  path: string;
+  enabled: boolean;
+  size_bytes: number;
+  /** `entries` counts those of the kernel, `newest` is when the last was made, and `last_dump` when all of the state was written. */
+  entries: number;
+  newest?: string;
+  last_dump?: string;
+  detail?: string;
+}
+
+/** Cooldown is whether a model that makes notes is asked now. It is shared by all sessions of a state directory, since they have one account at one server. */
+export interface Cooldown {
+  model: string;
+  /** `failures` counts those since the last answer that could be used; `until` is when the model is asked again. */
+  failures: number;
+  until?: string;
+  /** `reason` and `detail` say what the last failure was, `failed` when. */
+  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
+  detail?: string;
+  failed?: string;
+  /** `answered` is when it last gave what could be used. */
+  answered?: string;
+}
+
+/** Check is the document of check. */
+export interface Check {
+  schema: string;
+  state_dir: string;
+  ok: boolean;
+  findings: Finding[];
+}
+
+export interface UsageParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  since?: string;
+}
+
+/** Stats is the document of stats. */
+export interface DocumentStats {
+  schema: string;
+  total: Sum;
+  /** `sessions`, `days` and `models` are the same calls by folder of the session, by date, and by model id, each sorted by name. */
+  sessions: Sum[];
+  days: Sum[];
+  models: Sum[];
+  /** `torn` are files whose last line was cut off, as by a kill; it is left out. */
+  torn: string[];
+  calls: StatsCall[];
+}
+
+/** Sum adds up calls. */
+export interface Sum {
+  name: string;
+  calls: number;
+  /** `turns` are those of the users in which the calls were made, as far as it was logged. */
+  turns: number;
+  /** `compared_calls` calls have a plan to compare with: `planned`, `planned_cost_usd` and the errors are over these alone, and so is `billed_compared`. */
+  compared_calls: number;
+  planned: Tokens;
+  billed_compared: Tokens;
+  billed: Tokens;
+  /** Costs are the input side of the calls that have a price, nil if none has; `unpriced_calls` counts the others. `billed_compared_cost_usd` is what the compared ones were billed. */
+  planned_cost_usd: number | null;
+  billed_compared_cost_usd: number | null;
+  billed_cost_usd: number | null;
+  unpriced_calls: number;
+  /** `hit_ratio` is the share of billed input that was read from the cache; nil of nothing. */
+  hit_ratio: number | null;
+  /** `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts, `saved_cost_usd` what that would have cost, nil if no priced call says. */
+  cuts: number;
+  saved_tokens: number;
+  saved_cost_usd: number | null;
+  /** `cold_expected` were planned as cold, `cold_seen` billed so, `cold_expected_and_seen` both; calls of which that is not known are in none of them. */
+  cold_expected: number;
+  cold_seen: number;
+  cold_expected_and_seen: number;
+  /** Errors are medians over compared calls of |planned − billed| / billed. */
+  input_error_median: number | null;
+  cache_read_error_median: number | null;
+  cache_write_error_median: number | null;
+}
+
+/** Tokens are input tokens by how they were billed, and their sum. */
+export interface Tokens {
+  uncached_tokens: number;
+  cache_read_tokens: number;
+  cache_write_5m_tokens: number;
+  cache_write_1h_tokens: number;
+  input_tokens: number;
+}
+
+/** StatsCall is one call. */
+export interface StatsCall {
+  time: string;
+  session: string;
+  branch: string;
+  model: string;
+  plan: string;
+  /** `planned` is null where it was not recorded. */
+  planned: Tokens | null;
+  billed: Tokens;
+  planned_cost_usd: number | null;
+  billed_cost_usd: number | null;
+  cut: boolean;
+  saved_tokens: number;
+  saved_cost_usd: number | null;
+  cold_expected: boolean | null;
+  cold_seen: boolean | null;
+}
+
+export interface ReindexParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  full?: boolean;
+  /** `wait_ms` is how long to wait for another process that is indexing. */
+  wait_ms?: number;
+  /** `progress` asks for notifications. */
+  progress?: boolean;
+}
+
+/** Reindex is the document of reindex. */
+export interface Reindex {
+  schema: string;
+  index: string;
+  /** `rebuilt` is why the index was made anew, "" if it was not. */
+  rebuilt: string;
+  /** `aside` is where the old file is kept, "" if it is not. */
+  aside: string;
+  files: ReindexFiles;
+  chunks: ReindexChunks;
+  vectors: ReindexVectors;
+  /** `sessions` were read, if past sessions are searched. */
+  sessions: ReindexSessions;
+  /** `skipped` files were not indexed, `notes` are oddities of those that were. */
+  skipped: Skipped[];
+  notes: Skipped[];
+  /** `left_out` is the Markdown of the workspace that is no memory. */
+  left_out: DocumentLeftOut;
+  /** `bytes` were read in `seconds`. */
+  bytes: number;
+  seconds: number;
+  mb_per_second: number;
+  chunks_per_second: number;
+  index_bytes: number;
+}
+
+/** ReindexFiles counts files. */
+export interface ReindexFiles {
+  listed: number;
+  added: number;
+  changed: number;
+  removed: number;
+  unchanged: number;
+  read: number;
+}
+
+/** ReindexChunks counts chunks. */
+export interface ReindexChunks {
+  added: number;
+  removed: number;
+  kept: number;
+  reanalysed: number;
+  total: number;
+}
+
+/** ReindexVectors counts vectors. */
+export interface ReindexVectors {
+  model: string;
+  embedded: number;
+  refused: number;
+  /** `refused_reason` is why the first was, "" if none were. */
+  refused_reason: string;
+  total: number;
+  /** `estimate` is what had to be embedded, as counted before; null without a provider. */
+  estimate: Estimate | null;
+  /** `error` is why vectors are missing, "" if none are. */
+  error: string;
+}
+
+/** Estimate is what lacked a vector, and what it costs. */
+export interface Estimate {
+  texts: number;
+  tokens: number;
+  /** `cost_usd` is null if the price is not known. */
+  cost_usd: number | null;
+  price_source: string;
+  price_as_of: string;
+}
+
+/** ReindexSessions counts past sessions. */
+export interface ReindexSessions {
+  listed: number;
+  read: number;
+  turns: number;
+  forgotten: number;
+  removed: number;
+}
+
+/** Skipped is a file and what is to be said about it. */
+export interface Skipped {
+  path: string;
+  reason: string;
+}
+
+/** LeftOut is the Markdown that is no memory. */
+export interface DocumentLeftOut {
+  files: number;
+  more: boolean;
+  reasons: LeftCount[];
+  first: LeftFile[];
+}
+
+export interface ToolsListParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  format?: "anthropic" | "openai" | "responses" | "mcp";
+}
+
+/** toolDefinitions is the answer to tools.list. */
+export interface ToolDefinitions {
+  schema: string;
+  tools: object[];
+}
+
+export interface ToolsParams {
+  /** `deadline_ms` is how long the call may take, in milliseconds; 0 is the server's default. */
+  deadline_ms?: number;
+  session_key?: string;
+  now?: string;
+  private?: boolean;
+  name: string;
+  arguments?: object;
+}
+
+/** toolAnswer is the answer to tools.call. */
+export interface ToolAnswer {
+  schema: string;
+  name: string;
+  content: any;
+}
+
+/** What every method takes and answers, by its name on the wire. */
+export interface Methods {
+  initialize: { params: InitializeParams; result: Initialized };
+  shutdown: { params: CallerParams; result: Stopping };
+  plan: { params: PlanParams; result: Planned };
+  peek: { params: PlanParams; result: Planned };
+  observe_turn: { params: TurnParams; result: Observed };
+  observe_tool_result: { params: TurnParams; result: Observed };
+  start_session: { params: BoundaryParams; result: Passed };
+  end_session: { params: BoundaryParams; result: Passed };
+  flush: { params: BoundaryParams; result: Passed };
+  reset: { params: BoundaryParams; result: Passed };
+  compact: { params: CompactParams; result: Passed };
+  checkpoint: { params: BoundaryParams; result: Checkpointed };
+  restore: { params: RestoreParams; result: Restore };
+  flush_turn: { params: FlushTurnParams; result: FlushTurn };
+  observe_flush: { params: ObserveFlushParams; result: Flushed };
+  remember: { params: RememberParams; result: Remembered };
+  "memory.update": { params: UpdateParams; result: EditDocument };
+  "memory.delete": { params: EditParams; result: EditDocument };
+  "memory.undo": { params: UndoParams; result: UndoDocument };
+  "memory.tool": { params: MemoryToolParams; result: MemoryToolDocument };
+  forget: { params: ForgetParams; result: Forget };
+  retain: { params: RetainParams; result: Retain };
+  search: { params: SearchParams; result: Search };
+  read: { params: ReadParams; result: Get };
+  get: { params: GetParams; result: Get };
+  write: { params: WriteParams; result: Receipt };
+  pages: { params: SessionParams; result: PagesDocument };
+  status: { params: CallerParams; result: Status };
+  check: { params: CallerParams; result: Check };
+  usage: { params: UsageParams; result: DocumentStats };
+  reindex: { params: ReindexParams; result: Reindex };
+  "tools.list": { params: ToolsListParams; result: ToolDefinitions };
+  "tools.call": { params: ToolsParams; result: ToolAnswer };
+}
+
+/** A call of every method. */
+export interface Calls {
+  /** Which protocol, workspace and bounds the server has */
+  initialize(params?: InitializeParams, options?: CallOptions): Promise<Initialized>;
+  /** End the daemon once what was taken is done */
+  shutdown(params?: CallerParams, options?: CallOptions): Promise<Stopping>;
+  /** What to send with the next call, recorded */
+  plan(params?: PlanParams, options?: CallOptions): Promise<Planned>;
+  /** The same, recording nothing */
+  peek(params?: PlanParams, options?: CallOptions): Promise<Planned>;
+  /** Commit what was said up to here */
+  observeTurn(params?: TurnParams, options?: CallOptions): Promise<Observed>;
+  /** Commit a result while the turn goes on */
+  observeToolResult(params?: TurnParams, options?: CallOptions): Promise<Observed>;
+  /** Begin a session, or go on with it */
+  startSession(params?: BoundaryParams, options?: CallOptions): Promise<Passed>;
+  /** End a session's use and let go of it */
+  endSession(params?: BoundaryParams, options?: CallOptions): Promise<Passed>;
+  /** Write down what a cut would lose */
+  flush(params?: BoundaryParams, options?: CallOptions): Promise<Passed>;
+  /** Begin a new generation of a session */
+  reset(params?: BoundaryParams, options?: CallOptions): Promise<Passed>;
+  /** Cut the prompt now */
+  compact(params?: CompactParams, options?: CallOptions): Promise<Passed>;
+  /** Write the working state */
+  checkpoint(params?: BoundaryParams, options?: CallOptions): Promise<Checkpointed>;
+  /** The text with which work is taken up again */
+  restore(params?: RestoreParams, options?: CallOptions): Promise<Restore>;
+  /** The prompt by which a model writes down what matters */
+  flushTurn(params?: FlushTurnParams, options?: CallOptions): Promise<FlushTurn>;
+  /** Take in what that model answered */
+  observeFlush(params: ObserveFlushParams, options?: CallOptions): Promise<Flushed>;
+  /** Append an entry to memory */
+  remember(params: RememberParams, options?: CallOptions): Promise<Remembered>;
+  /** Replace a passage of memory, if it is what was read */
+  memoryUpdate(params: UpdateParams, options?: CallOptions): Promise<EditDocument>;
+  /** Take a passage out of memory, if it is what was read */
+  memoryDelete(params: EditParams, options?: CallOptions): Promise<EditDocument>;
+  /** Take such a change back */
+  memoryUndo(params?: UndoParams, options?: CallOptions): Promise<UndoDocument>;
+  /** Answer a call of Anthropic's memory tool */
+  memoryTool(params: MemoryToolParams, options?: CallOptions): Promise<MemoryToolDocument>;
+  /** Tell what removing pages or a session for good takes, or do it */
+  forget(params?: ForgetParams, options?: CallOptions): Promise<Forget>;
+  /** Tell what is older than it is to be kept, or remove it */
+  retain(params?: RetainParams, options?: CallOptions): Promise<Retain>;
+  /** Find what memory says */
+  search(params: SearchParams, options?: CallOptions): Promise<Search>;
+  /** Lines of a memory file */
+  read(params: ReadParams, options?: CallOptions): Promise<Get>;
+  /** A page, a span or a checkpoint by its id */
+  get(params: GetParams, options?: CallOptions): Promise<Get>;
+  /** Commit validated updates */
+  write(params: WriteParams, options?: CallOptions): Promise<Receipt>;
+  /** The pages of a session */
+  pages(params?: SessionParams, options?: CallOptions): Promise<PagesDocument>;
+  /** What is where and how big */
+  status(params?: CallerParams, options?: CallOptions): Promise<Status>;
+  /** Verify everything on disk */
+  check(params?: CallerParams, options?: CallOptions): Promise<Check>;
+  /** What calls were planned and billed at */
+  usage(params?: UsageParams, options?: CallOptions): Promise<DocumentStats>;
+  /** Bring the index up to date, with progress */
+  reindex(params?: ReindexParams, options?: CallOptions): Promise<Reindex>;
+  /** The tools that a model can call */
+  toolsList(params?: ToolsListParams, options?: CallOptions): Promise<ToolDefinitions>;
+  /** Call one of them */
+  toolsCall(params: ToolsParams, options?: CallOptions): Promise<ToolAnswer>;
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/memkernel/memkernel"
+
+// comments are what the source says of its types, by package and name.
+type comments struct {
+	root     string
+	packages map[string]*packageComments
+	err      error
+}
+
+type packageComments struct {
+	types map[string]typeComment
+	// consts are the values of a type's constants, in their order.
+	consts map[string][]string
+}
+
+type typeComment struct {
+	doc    string
+	fields map[string]string
+}
+
+func (c *comments) of(t reflect.Type) typeComment { return c.pkg(t).types[t.Name()] }
+
+// words are the values of the constants of a type of strings.
+func (c *comments) words(t reflect.Type) []string {
+	if t.PkgPath() == "" {
+		return nil
+	}
+	return c.pkg(t).consts[t.Name()]
+}
+
+func (c *comments) pkg(t reflect.Type) *packageComments {
+	path := t.PkgPath()
+	if p := c.packages[path]; p != nil {
+		return p
+	}
+	p := &packageComments{types: map[string]typeComment{}, consts: map[string][]string{}}
+	if c.packages == nil {
+		c.packages = map[string]*packageComments{}
+	}
+	c.packages[path] = p
+	dir, ours := strings.CutPrefix(path, module)
+	if !ours {
+		return p
+	}
+	notTests := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
+	pkgs, err := parser.ParseDir(token.NewFileSet(), filepath.Join(c.root, filepath.FromSlash(dir)), notTests, parser.ParseComments)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	for _, pkg := range pkgs {
+		// Files come in no order; constants of one type stand in one file.
+		for _, f := range pkg.Files {
+			for _, d := range f.Decls {
+				if g, ok := d.(*ast.GenDecl); ok {
+					p.read(g)
+				}
+			}
+		}
+	}
+	return p
+}
+
+func (p *packageComments) read(g *ast.GenDecl) {
+	for _, s := range g.Specs {
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			st, ok := s.Type.(*ast.StructType)
+			if !ok {
+				continue
+			}
+			doc := s.Doc
+			if doc == nil {
+				doc = g.Doc
+			}
+			c := typeComment{plain(doc), map[string]string{}}
+			for _, f := range st.Fields.List {
+				for _, name := range f.Names {
+					c.fields[name.Name] = plain(f.Doc)
+				}
+			}
+			p.types[s.Name.Name] = c
+		case *ast.ValueSpec:
+			id, ok := s.Type.(*ast.Ident)
+			if g.Tok != token.CONST || !ok {
+				continue
+			}
+			for _, v := range s.Values {
+				if lit, ok := v.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					if word, err := strconv.Unquote(lit.Value); err == nil {
+						p.consts[id.Name] = append(p.consts[id.Name], word)
+					}
+				}
+			}
+		}
+	}
+}
+
+// plain is a comment on one line, without the brackets of links.
+func plain(g *ast.CommentGroup) string {
+	if g == nil {
+		return ""
+	}
+	text := strings.Join(strings.Fields(g.Text()), " ")
+	return strings.NewReplacer("[", "", "]", "", "*/", "* /", `\`, `\\`, `"""`, "'''").Replace(text)
+}

@@ -1,0 +1,53 @@
+// Command clients writes what the clients of integrations/ know of the protocol: its
+// methods, their parameters and their answers, as TypeScript, Python and Go have types.
+// All of it is read from serve's table of methods, which doc/rpc.md describes, and from
+// the structs that it names, with their comments.
+//
+//	go run -C internal/tools ./clients ../..
+//
+// names the checkout to write to. The same source gives the same bytes.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "clients: name the checkout to write to")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "clients:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	files, err := generate(root)
+	if err != nil {
+		return err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// generate returns the files by their paths from the root.
+func generate(root string) (map[string]string, error) {
+	p, err := read(root)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{
+		"integrations/typescript/protocol.d.ts":      p.typescript(),
+		"integrations/typescript/methods.js":         p.javascript(),
+		"integrations/python/memkernel/_protocol.py": p.python(),
+		"integrations/python/memkernel/_methods.py":  p.pythonMethods(),
+	}, nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+func (s *shape) py() string {
+	switch s.kind {
+	case kindString:
+		return "str"
+	case kindInt:
+		return "int"
+	case kindFloat:
+		return "float"
+	case kindBool:
+		return "bool"
+	case kindWord:
+		if s.open {
+			return "str"
+		}
+		return "Literal[" + s.union(",", "") + "]"
+	case kindWordOr:
+		return "Union[Literal[" + s.union(",", "") + "], float]"
+	case kindTexts:
+		return "Union[str, Sequence[Mapping[str, Any]]]"
+	case kindObject:
+		return "Any" // a mapping, or an object of a provider's library
+	case kindList:
+		return "List[" + s.elem.py() + "]"
+	case kindPair:
+		return fmt.Sprintf("List[%s]", s.elem.py())
+	case kindMap:
+		return "Dict[str, " + s.elem.py() + "]"
+	case kindStruct:
+		return `"` + s.ref.name + `"`
+	case kindNull:
+		return "Optional[" + s.elem.py() + "]"
+	}
+	return "Any"
+}
+
+// reserved are words of Python's that a member of the protocol may be.
+var reserved = []string{"from", "import", "class", "def", "pass", "global", "is", "in", "not", "and", "or", "None", "True", "False", "lambda", "with", "as", "del", "except", "raise", "yield", "async", "await"}
+
+func pyName(name string) string {
+	if slices.Contains(reserved, name) {
+		return name + "_"
+	}
+	return strings.ReplaceAll(name, ".", "_")
+}
+
+func (p *protocol) python() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\"\"\"What the methods of the protocol take and answer.\"\"\"\n\nfrom typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union\n", made)
+	for _, o := range p.objects {
+		if sameAsKeywords(p, o) {
+			continue
+		}
+		always, may := o.needs(), slices.DeleteFunc(slices.Clone(o.fields), func(f field) bool { return f.always })
+		switch {
+		case len(o.fields) == 0:
+			pyClass(&b, o.name, "TypedDict", o.doc, nil)
+		case len(may) == 0:
+			pyClass(&b, o.name, "TypedDict", o.doc, always)
+		case len(always) == 0:
+			pyClass(&b, o.name, "TypedDict, total=False", o.doc, may)
+		default:
+			pyClass(&b, "_"+o.name, "TypedDict", "", always)
+			pyClass(&b, o.name, "_"+o.name+", total=False", o.doc, may)
+		}
+	}
+	return b.String()
+}
+
+// sameAsKeywords reports whether an object is only ever the parameters of methods, which
+// Python spells as keywords.
+func sameAsKeywords(p *protocol, o *object) bool {
+	return slices.ContainsFunc(p.methods, func(m method) bool { return m.params == o })
+}
+
+func pyClass(b *strings.Builder, name, base, doc string, fields []field) {
+	if slices.ContainsFunc(fields, func(f field) bool { return !token.IsIdentifier(f.name) || slices.Contains(reserved, f.name) }) {
+		base, total, _ := strings.Cut(base, ", ")
+		if total != "" {
+			total = ", " + total
+		}
+		whole := name
+		if base != "TypedDict" {
+			name = "_May" + name
+		}
+		fmt.Fprintf(b, "\n%s = TypedDict(\n    %q,\n    {\n", name, name)
+		for _, f := range fields {
+			fmt.Fprintf(b, "        %q: %s,\n", f.name, f.shape.py())
+		}
+		fmt.Fprintf(b, "    }%s,\n)\n", total)
+		if name != whole {
+			pyClass(b, whole, base+", "+name, doc, nil)
+		}
+		return
+	}
+	fmt.Fprintf(b, "\n\nclass %s(%s):\n", name, base)
+	if doc != "" {
+		fmt.Fprintf(b, "    \"\"\"%s\"\"\"\n\n", doc)
+	}
+	if len(fields) == 0 {
+		b.WriteString("    pass\n")
+	}
+	for _, f := range fields {
+		if f.doc != "" {
+			fmt.Fprintf(b, "    # %s\n", f.doc)
+		}
+		fmt.Fprintf(b, "    %s: %s\n", f.name, f.shape.py())
+	}
+}
+
+// pythonMethods is a class of all methods for each of the two clients: one that waits, and
+// one that is awaited.
+func (p *protocol) pythonMethods() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\"\"\"Every method of the protocol, to be waited for and to be awaited.\"\"\"\n\nfrom __future__ import annotations\n\nfrom typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union\n\nfrom . import _protocol as p\n\nOnProgress = Optional[Callable[[Dict[str, Any]], None]]\n", made)
+	b.WriteString(`
+
+def _said(params: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in params.items() if value is not None}
+`)
+	for _, c := range []struct{ class, def, wait, doc string }{
+		{"Methods", "def", "", "The methods; each waits for its answer."},
+		{"AsyncMethods", "async def", "await ", "The methods; each is awaited."},
+	} {
+		fmt.Fprintf(&b, "\n\nclass %s:\n    \"\"\"%s\"\"\"\n\n    %s call(self, method: str, params: Optional[Dict[str, Any]] = None, *, timeout: Optional[float] = None, on_progress: OnProgress = None) -> Any:\n        raise NotImplementedError\n", c.class, c.doc, c.def)
+		for _, m := range p.methods {
+			if m.name == "initialize" {
+				continue // connecting does it
+			}
+			var signature, members []string
+			star := false
+			for _, f := range sorted(m.params.fields) {
+				switch {
+				case f.name == "deadline_ms":
+					continue // timeout says it
+				case f.always:
+					signature = append(signature, pyName(f.name)+": "+quotedTypes(f.shape.py()))
+				default:
+					if !star {
+						signature, star = append(signature, "*"), true
+					}
+					signature = append(signature, fmt.Sprintf("%s: Optional[%s] = None", pyName(f.name), quotedTypes(f.shape.py())))
+				}
+				members = append(members, fmt.Sprintf("%q: %s", f.name, pyName(f.name)))
+			}
+			if !star {
+				signature = append(signature, "*")
+			}
+			signature = append(signature, "timeout: Optional[float] = None")
+			more := ""
+			if slices.ContainsFunc(m.params.fields, func(f field) bool { return f.name == "progress" }) {
+				signature, more = append(signature, "on_progress: OnProgress = None"), ", on_progress=on_progress"
+			}
+			fmt.Fprintf(&b, "\n    %s %s(self, %s) -> p.%s:\n        \"\"\"%s.\"\"\"\n", c.def, pyName(m.name), strings.Join(signature, ", "), m.result.name, title(m.doc))
+			if more != "" {
+				b.WriteString("        if progress is None and on_progress is not None:\n            progress = True\n")
+			}
+			fmt.Fprintf(&b, "        return %sself.call(%q, _said({%s}), timeout=timeout%s)\n", c.wait, m.name, strings.Join(members, ", "), more)
+		}
+	}
+	return b.String()
+}
+
+// sorted has those that a call needs in front.
+func sorted(fields []field) []field {
+	out := slices.Clone(fields)
+	slices.SortStableFunc(out, func(a, b field) int {
+		switch {
+		case a.always == b.always:
+			return 0
+		case a.always:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// quotedTypes names types of the other module.
+func quotedTypes(s string) string {
+	var out strings.Builder
+	for i, part := range strings.Split(s, `"`) {
+		// Words of a Literal stand in quotes, too; a type's name begins with a capital.
+		switch {
+		case i%2 == 0:
+			out.WriteString(part)
+		case part != "" && part[0] >= 'A' && part[0] <= 'Z':
+			out.WriteString("p." + part)
+		default:
+			out.WriteString(`"` + part + `"`)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,3 @@
+// Package window is tests alone: the window of memkernel ui in a real browser. They run where
+// there is a Chromium and MEMKERNEL_UI=1 asks for them (make test-ui), and say so elsewhere.
+package window

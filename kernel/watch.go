@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"context"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/internal/turn"
+	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/retrieval"
+)
+
+// Op names work of a kernel that [Options.Watch] is told of.
+type Op string
+
+// The work that is told of.
+const (
+	OpPlan       Op = "plan"
+	OpPeek       Op = "peek"
+	OpTurn       Op = "observe_turn"
+	OpToolResult Op = "observe_tool_result"
+	OpCompact    Op = "compact"
+	OpSearch     Op = "search"
+	// OpRecall is the search that a plan makes, while it is made.
+	OpRecall   Op = "recall"
+	OpRemember Op = "remember"
+	OpForget   Op = "forget"
+)
+
+// Done is work that has ended. It holds what its caller got: who watches only reads.
+type Done struct {
+	Op Op
+	// Began and Took are by the system's clock, whatever the request says of now.
+	Began time.Time
+	Took  time.Duration
+	Err   error
+	// Plan is that of OpPlan and OpPeek, Model the one that it is for, Paging what it showed
+	// of the conversation's use of pages, Recalled whether it brought something new from
+	// memory.
+	Plan     *ContextPlan
+	Model    string
+	Paging   Paging
+	Recalled bool
+	// Observation is that of OpTurn and OpToolResult, Bills are calls that it told of for
+	// the first time.
+	Observation *Observation
+	Bills       []billing.Call
+	// Passed is that of OpCompact.
+	Passed *Passed
+	// Found counts what OpSearch and OpRecall found, and the entries that OpRemember wrote
+	// or OpForget took out. Reason is how a search ended.
+	Found  int
+	Reason retrieval.Reason
+}
+
+// Paging counts what one plan showed of the use of pages: explicit faults, alerts and hits,
+// of which the thrash index is made.
+type Paging struct{ Faults, Alerts, Hits int }
+
+// watcher is told of work; a nil one is not.
+type watcher func(context.Context, *Done)
+
+// begin is the beginning of work, nil where nobody watches.
+func (w watcher) begin(op Op) *Done {
+	if w == nil {
+		return nil
+	}
+	return &Done{Op: op, Began: time.Now()}
+}
+
+// end tells of work; fill adds what came of it, where it did not fail.
+func (w watcher) end(ctx context.Context, d *Done, err error, fill func(*Done)) {
+	if d == nil {
+		return
+	}
+	d.Took, d.Err = time.Since(d.Began), err
+	if err == nil {
+		fill(d)
+	}
+	w(ctx, d)
+}
+
+// recalled tells of the searches that plans make.
+func (w watcher) recalled(ctx context.Context, began time.Time, r *retrieval.Result) {
+	w(ctx, &Done{Op: OpRecall, Began: began, Took: time.Since(began), Found: len(r.Hits), Reason: r.Reason})
+}
+
+// pagingOf is what a plan adds to its conversation's counts.
+func pagingOf(pl *turn.Planned) Paging {
+	now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report()
+	return Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
+}
+
+// IndexStatus reads what the index has, and by how much it is behind the files. It compares
+// their stats, opens none of them and changes nothing.
+func (k *Kernel) IndexStatus(ctx context.Context) status.Index { return k.inspect.IndexStatus(ctx) }

@@ -1,0 +1,29 @@
+package markdownstore
+
+import "strings"
+
+// RulesSection names the section of a file that memkernel wrote for a host's model: it
+// stands between the lines "<!-- NAME:begin … -->" and "<!-- NAME:end -->".
+const RulesSection = "memkernel"
+
+// BlankRules returns a text whose lines in that section are blank: what says how memory is
+// to be used is no memory. Lines keep their numbers.
+func BlankRules(text string) string {
+	begin, end := "<!-- "+RulesSection+":begin", "<!-- "+RulesSection+":end -->"
+	if !strings.Contains(text, begin) || !strings.Contains(text, end) {
+		return text
+	}
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		at := strings.TrimSpace(line)
+		inside = inside || strings.HasPrefix(at, begin)
+		if !inside {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(line[len(strings.TrimRight(line, "\r\n")):])
+		inside = at != end
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Document is a session under several policies; doc/json.md describes it.
+type Document struct {
+	Schema   string    `json:"schema"`
+	View     string    `json:"view"`
+	Recorded Recorded  `json:"recorded"`
+	Results  []*Result `json:"results"`
+	// Distances are the kernel's, if it is among the results.
+	Distances []Distance `json:"distances"`
+}
+
+// NewDocument begins the document of a session; nil prices are the embedded book.
+func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayout.Book) *Document {
+	if prices == nil {
+		prices = cachelayout.DefaultBook()
+	}
+	return &Document{Schema: "memkernel/replay/v1", View: view.String(), Recorded: Bill(s, prices), Results: []*Result{}}
+}
+
+// Add runs one more policy. The oracle takes its goal from the kernel's run if that was
+// before.
+func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
+	var result *Result
+	var err error
+	var ours *Result
+	for _, r := range d.Results {
+		if r.Policy == Memkernel {
+			ours = r
+		}
+	}
+	if policy == Oracle && ours != nil {
+		result, err = RunOracle(ctx, s, ours, opt)
+	} else {
+		result, err = Run(ctx, s, policy, opt)
+	}
+	if err != nil {
+		return err
+	}
+	d.Results = append(d.Results, result)
+	return nil
+}
+
+// End brings the results in line with each other, once all are there.
+func (d *Document) End() {
+	Align(d.Results)
+	d.Distances = Distances(d.Results)
+}

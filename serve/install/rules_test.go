@@ -1,0 +1,485 @@
+package install
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// texts are files of rules that people have.
+var texts = map[string]string{
+	"empty":         "",
+	"blank":         "\n\n",
+	"plain":         "# House\n\nBe kind.\n",
+	"no final line": "# House\n\nBe kind.",
+	"CRLF":          "# House\r\n\r\nBe kind.\r\n",
+	"CRLF, open":    "# House\r\nBe kind.",
+	"BOM":           "\ufeff# House\n",
+	"BOM alone":     "\ufeff",
+	"front matter":  "---\ndescription: mine\nalwaysApply: false\n---\nBe kind.\n",
+	"blank end":     "Be kind.\n\n\n",
+	"like ours":     "The marks are `<!-- memkernel:begin -->` and <!-- memkernel:end -->.\n<!-- memkernel:beginning -->x\n",
+	"other marks":   "<!-- other:begin -->\nx\n<!-- other:end -->\n",
+	"no UTF-8":      "Stra\xdfe\n",
+}
+
+// ownRules are the files of rules, by host.
+var ownRules = map[string]string{"cursor": ".cursor/rules/memkernel.mdc", "copilot": ".github/instructions/memkernel.instructions.md", "vscode": ".github/instructions/memkernel.instructions.md", "zed": "AGENTS.md",
+	"windsurf": ".windsurf/rules/memkernel.md", "goose": ".goosehints", "aider": "CONVENTIONS.md", "cline": ".clinerules/memkernel.md"}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestRulesLeaveNoTrace: whatever a file of rules holds stays, the section is there once,
+// and when it leaves the file is what it was; also where it was touched since, or the
+// record is lost.
+func TestRulesLeaveNoTrace(t *testing.T) {
+	for host, name := range ownRules {
+		for kind, text := range texts {
+			if kind == "like ours" {
+				text = strings.Replace(text, "<!-- memkernel:beginning -->", "", 1)
+			}
+			t.Run(host+" "+kind, func(t *testing.T) {
+				in := site(t, t.TempDir())
+				path := write(t, in, name, text)
+				before := tree(t, in.Workspace)
+				whole(t, put(t, in, host))
+				data := read(t, path)
+				if !strings.HasPrefix(data, text) || strings.Count(data, "<!-- memkernel:begin (") != 1 || strings.Count(data, "\n<!-- memkernel:end -->") != 1 && strings.Count(data, "\n<!-- memkernel:end -->\r\n") != 1 {
+					t.Errorf("put in:\n%q", data)
+				}
+				if strings.Contains(text, "\r\n") && strings.Count(data, "\n") != strings.Count(data, "\r\n") {
+					t.Errorf("line ends are mixed:\n%q", data)
+				}
+				for _, c := range put(t, in, host) {
+					if c.Action != Keep || c.Done {
+						t.Errorf("a second run: %+v", c)
+					}
+				}
+				// An older text of ours is brought up to date, in its place.
+				old := strings.Replace(data, "Search it before", "Look before", 1)
+				if err := os.WriteFile(path, []byte(old+"more\n"), 0o640); err != nil {
+					t.Fatal(err)
+				}
+				whole(t, put(t, in, host))
+				if got := read(t, path); got != data+"more\n" {
+					t.Errorf("not up to date:\n%q", got)
+				}
+				whole(t, takeOut(t, in, host))
+				if got := read(t, path); strings.Contains(got, "begin (") || !strings.HasPrefix(got, strings.TrimRight(text, "\r\n")) || !strings.HasSuffix(got, "more\n") {
+					t.Errorf("touched since:\n%q", got)
+				}
+
+				write(t, in, name, text)
+				whole(t, put(t, in, host))
+				whole(t, takeOut(t, in, host))
+				if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+					t.Errorf("not as it was: %s", d)
+				}
+				whole(t, put(t, in, host))
+				if _, err := in.State.Remove(store.Synced, recordName); err != nil {
+					t.Fatal(err)
+				}
+				whole(t, takeOut(t, in, host))
+				got, _ := os.ReadFile(path) // a file that said nothing goes
+				if strings.TrimRight(string(got), "\r\n\ufeff") != strings.TrimRight(text, "\r\n\ufeff") {
+					t.Errorf("without a record:\n%q", got)
+				}
+			})
+		}
+	}
+}
+
+// TestRulesOfNothing: a new file has what the host needs before the section, goes with it,
+// and takes its folders along.
+func TestRulesOfNothing(t *testing.T) {
+	fronts := map[string]map[string]any{
+		"cursor":   {"description": "When to search the memory of this project, and when to write to it", "alwaysApply": true},
+		"copilot":  {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
+		"vscode":   {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
+		"windsurf": {"trigger": "always_on"},
+	}
+	for host, name := range ownRules {
+		for _, lost := range []bool{false, true} {
+			in := site(t, t.TempDir())
+			before := tree(t, in.Workspace)
+			whole(t, put(t, in, host))
+			front, rest, has := strings.Cut(strings.TrimPrefix(read(t, filepath.Join(in.Workspace, name)), "---\n"), "---\n")
+			want := fronts[host]
+			if has != (want != nil) {
+				t.Errorf("%s: front matter: %v", host, has)
+			}
+			if has {
+				var got map[string]any
+				if err := yaml.Unmarshal([]byte(front), &got); err != nil || cmp.Diff(want, got) != "" || !strings.HasPrefix(rest, "\n<!-- memkernel:begin") {
+					t.Errorf("%s: %v: %s%s", host, err, front, rest)
+				}
+			}
+			if lost {
+				if _, err := in.State.Remove(store.Synced, recordName); err != nil {
+					t.Fatal(err)
+				}
+			}
+			whole(t, takeOut(t, in, host))
+			after := tree(t, in.Workspace)
+			if lost { // folders are nobody's that we know, but for the nearest
+				for path := range after {
+					if st, err := os.Stat(path); err == nil && st.IsDir() {
+						delete(after, path)
+					}
+				}
+				delete(before, in.Workspace)
+			}
+			if d := cmp.Diff(before, after); d != "" {
+				t.Errorf("%s, record lost %v: %s", host, lost, d)
+			}
+		}
+	}
+}
+
+// TestRulesWhereTheHostReads: of files of which a host reads one, that one gets the
+// section; no new file takes its place.
+func TestRulesWhereTheHostReads(t *testing.T) {
+	for _, c := range []struct {
+		host  string
+		there []string
+		want  string
+	}{
+		{"zed", nil, "AGENTS.md"},
+		{"zed", []string{"CLAUDE.md"}, "CLAUDE.md"},
+		{"zed", []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md"}, "AGENTS.md"},
+		{"zed", []string{".github/copilot-instructions.md", "AGENTS.md"}, ".github/copilot-instructions.md"},
+		{"zed", []string{".rules", ".cursorrules"}, ".rules"},
+		{"zed", []string{".clinerules/mine.md", "CLAUDE.md"}, "CLAUDE.md"},
+		{"cline", []string{".clinerules"}, ".clinerules"},
+		{"cline", []string{".clinerules/mine.md"}, ".clinerules/memkernel.md"},
+		{"goose", []string{"AGENTS.md"}, ".goosehints"},
+	} {
+		in := site(t, t.TempDir())
+		for _, name := range c.there {
+			write(t, in, name, "Be kind.\n")
+		}
+		before := tree(t, in.Workspace)
+		var got []string
+		for _, ch := range put(t, in, c.host) {
+			if slices.Contains(ch.Adds, "rules") {
+				got = append(got, filepath.ToSlash(in.Short(ch.Path)))
+			}
+		}
+		if !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s with %v: %v, want %s", c.host, c.there, got, c.want)
+		}
+		write(t, in, ".rules", "later\n") // another one is the first by now
+		before[filepath.Join(in.Workspace, ".rules")] = tree(t, in.Workspace)[filepath.Join(in.Workspace, ".rules")]
+		if c.want == ".rules" {
+			continue
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%s with %v: %s", c.host, c.there, d)
+		}
+	}
+}
+
+// TestTwoHostsOneFile: a section that two hosts read stays until the last of them goes,
+// in whatever order they come and go, and then the file is what it was.
+func TestTwoHostsOneFile(t *testing.T) {
+	orders := [][]string{{"cline", "zed"}, {"zed", "cline"}}
+	for _, come := range orders {
+		for _, leave := range append(orders, nil) {
+			in := site(t, t.TempDir())
+			path := write(t, in, ".clinerules", "Be kind.")
+			before := tree(t, in.Workspace)
+			for _, h := range come {
+				whole(t, put(t, in, h))
+			}
+			both := read(t, path)
+			if strings.Count(both, "memkernel:begin") != 1 {
+				t.Fatalf("%v came: %s", come, both)
+			}
+			if leave != nil {
+				whole(t, takeOut(t, in, leave[0]))
+				if got := read(t, path); got != both {
+					t.Errorf("%v came, %s left: %q", come, leave[0], got)
+				}
+				// It comes again, and goes again.
+				whole(t, put(t, in, leave[0]))
+				whole(t, takeOut(t, in, leave[0]))
+				whole(t, takeOut(t, in, leave[1]))
+			} else {
+				whole(t, takeOut(t, in))
+			}
+			if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+				t.Errorf("%v came, %v left: %s", come, leave, d)
+			}
+			if store.Exists(in.State, recordName) {
+				t.Errorf("%v came, %v left: there is a record", come, leave)
+			}
+		}
+	}
+}
+
+// TestSharedFileOfOurs: a file that is memkernel's alone, and that two hosts read, goes with
+// the last of them, and its folders with it.
+func TestSharedFileOfOurs(t *testing.T) {
+	for _, leave := range [][]string{{"vscode", "copilot"}, {"copilot", "vscode"}} {
+		in := site(t, t.TempDir())
+		before := tree(t, in.Workspace)
+		whole(t, put(t, in, "vscode", "copilot"))
+		path := filepath.Join(in.Workspace, ".github", "instructions", "memkernel.instructions.md")
+		whole(t, takeOut(t, in, leave[0]))
+		if !exists(path) {
+			t.Errorf("%s took it along", leave[0])
+		}
+		whole(t, takeOut(t, in, leave[1]))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%v: %s", leave, d)
+		}
+	}
+}
+
+// TestRulesBehindLinks: a link of one name to another stays one, and the file behind it
+// has the section once.
+func TestRulesBehindLinks(t *testing.T) {
+	in := site(t, t.TempDir())
+	path := write(t, in, "docs/agents.md", "Be kind.\n")
+	for _, name := range []string{"CLAUDE.md", "GEMINI.md"} {
+		if err := os.Symlink(filepath.Join("docs", "agents.md"), filepath.Join(in.Workspace, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	before := tree(t, in.Workspace)
+	out := put(t, in, "zed")
+	whole(t, out)
+	if c := out[1]; c.Target != path || strings.Count(read(t, path), "memkernel:begin") != 1 {
+		t.Errorf("%+v\n%s", c, read(t, path))
+	}
+	whole(t, takeOut(t, in))
+	if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestRulesStayInTheFolder: what links lead out of the folder to is not this project's alone,
+// and a text is not checked as settings are: it is left alone.
+func TestRulesStayInTheFolder(t *testing.T) {
+	for host, c := range map[string]struct{ link, file string }{
+		"zed": {"CLAUDE.md", "CLAUDE.md"}, "goose": {".goosehints", ".goosehints"}, "cursor": {".cursor/rules", ".cursor/rules/memkernel.mdc"}, "cline": {".clinerules", ".clinerules/memkernel.md"},
+	} {
+		in := site(t, t.TempDir())
+		to := filepath.Join(in.Home, "dots")
+		if c.link == c.file {
+			lay(t, to, "export PATH\n")
+		} else if err := os.MkdirAll(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(in.Workspace, filepath.FromSlash(c.link))
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+		before := tree(t, filepath.Dir(in.Workspace))
+		found := false
+		for _, ch := range put(t, in, host) {
+			if filepath.ToSlash(in.Short(ch.Path)) == c.file {
+				found = true
+				if ch.Done || !strings.Contains(ch.Error, "it leads out of this folder, to ~/dots") || len(ch.ByHand) == 0 {
+					t.Errorf("%s: %+v", host, ch)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: %s was not looked at", host, c.file)
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, filepath.Dir(in.Workspace))); d != "" {
+			t.Errorf("%s: %s", host, d)
+		}
+	}
+}
+
+// TestAider: the rules stand in a file that Aider reads, and its configuration keeps every
+// byte.
+func TestAider(t *testing.T) {
+	for kind, c := range map[string]struct {
+		conf   string
+		rules  string // the file that has them
+		reads  any
+		change bool
+	}{
+		"no read":       {"model: sonnet # mine\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"open end":      {"# all options\n#read: xxx\nmodel: sonnet", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"CRLF":          {"model: sonnet\r\nauto-lint: true\r\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"BOM":           {"\ufeffmodel: sonnet\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"BOM alone":     {"\ufeff", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"comments only": {"# nothing\n", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"empty":         {"", "CONVENTIONS.md", "CONVENTIONS.md", true},
+		"nothing read":  {"read:\nmodel: x\n", "", nil, false},
+		"one":           {"read: docs/STYLE.md\n", "docs/STYLE.md", "docs/STYLE.md", false},
+		"a list":        {"read: [notes.txt, STYLE.md, B.md]\n", "STYLE.md", []any{"notes.txt", "STYLE.md", "B.md"}, false},
+		"lines":         {"read:\n  # first\n  - STYLE.md # s\n  - b.txt\n", "STYLE.md", []any{"STYLE.md", "b.txt"}, false},
+		"theirs":        {"read: CONVENTIONS.md\n", "CONVENTIONS.md", "CONVENTIONS.md", false},
+	} {
+		in := site(t, t.TempDir())
+		conf := write(t, in, ".aider.conf.yml", c.conf)
+		before := tree(t, in.Workspace)
+		out := put(t, in, "aider")
+		if c.rules == "" {
+			if out[0].Error == "" || read(t, conf) != c.conf {
+				t.Errorf("%s: %+v", kind, out[0])
+			}
+			continue
+		}
+		whole(t, out)
+		data := read(t, conf)
+		var got map[string]any
+		if err := yaml.Unmarshal([]byte(strings.TrimPrefix(data, "\ufeff")), &got); err != nil || cmp.Diff(c.reads, got["read"]) != "" || !strings.HasPrefix(data, c.conf) || (data != c.conf) != c.change {
+			t.Errorf("%s: %v: %q", kind, err, data)
+		}
+		if text := read(t, filepath.Join(in.Workspace, c.rules)); !strings.Contains(text, "memkernel search") || strings.Contains(text, "memory_search") {
+			t.Errorf("%s: %s", kind, text)
+		}
+		for _, ch := range put(t, in, "aider") {
+			if ch.Action != Keep {
+				t.Errorf("%s: a second run: %+v", kind, ch)
+			}
+		}
+		whole(t, takeOut(t, in))
+		if d := cmp.Diff(before, tree(t, in.Workspace)); d != "" {
+			t.Errorf("%s: %s", kind, d)
+		}
+		whole(t, put(t, in, "aider"))
+		if err := os.WriteFile(conf, []byte(read(t, conf)+"lint: false\n"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		whole(t, takeOut(t, in))
+		if got := read(t, conf); strings.Contains(got, "# memkernel") || !strings.HasSuffix(got, "lint: false\n") || !strings.HasPrefix(got, c.conf) {
+			t.Errorf("%s, touched since: %q", kind, got)
+		}
+	}
+}
+
+// TestAiderAbove: a list of files to read that the home's or the repository's
+// configuration has is not hidden by one of the project's.
+func TestAiderAbove(t *testing.T) {
+	for _, where := range []string{"home", "repository"} {
+		in := site(t, t.TempDir())
+		path := filepath.Join(in.Home, aiderConfig)
+		if where == "repository" {
+			path = filepath.Join(in.Workspace, aiderConfig)
+			if err := os.Mkdir(filepath.Join(in.Workspace, ".git"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			in.Workspace = filepath.Join(in.Workspace, "sub", "deep")
+			if err := os.MkdirAll(in.Workspace, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lay(t, path, "read: STYLE.md\n")
+		out := put(t, in, "aider")
+		if c := out[0]; !strings.Contains(c.Error, in.Short(path)) || !slices.Equal(c.ByHand, []string{"read: CONVENTIONS.md # memkernel"}) || exists(c.Path) {
+			t.Errorf("%s: %+v", where, c)
+		}
+		if !out[1].Done {
+			t.Errorf("%s: %+v", where, out[1])
+		}
+		lay(t, path, "model: sonnet\n")
+		whole(t, put(t, in, "aider"))
+		whole(t, takeOut(t, in))
+		if exists(filepath.Join(in.Workspace, aiderConfig)) || exists(filepath.Join(in.Workspace, aiderRules)) {
+			t.Errorf("%s: something is left", where)
+		}
+	}
+}
+
+// TestUserServers: what a host has for all of a user's projects is not written, but told;
+// once it stands there, for this folder, it is told no more.
+func TestUserServers(t *testing.T) {
+	for host, file := range map[string]string{"windsurf": ".codeium/windsurf/mcp_config.json", "cline": ".cline/data/settings/cline_mcp_settings.json",
+		"claude-desktop": ".config/Claude/claude_desktop_config.json", "goose": ".config/goose/config.yaml"} {
+		in := site(t, t.TempDir())
+		path := filepath.Join(in.Home, filepath.FromSlash(file))
+		look := func() Host {
+			t.Helper()
+			found, err := in.Find([]string{host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found[0]
+		}
+		yes := host == "goose"
+		theirs := "// mine\n{\"mcpServers\": {\"memkernel\": {\"command\": \"memkernel\", \"args\": [\"mcp\", \"--workspace\", \"/elsewhere\"]},},}\n"
+		if yes {
+			theirs = "extensions:\n  developer: {enabled: true, type: builtin}\n"
+		}
+		lay(t, path, theirs)
+		before := tree(t, in.Home)
+		h := look()
+		if len(h.ByHand) != 2 || !strings.HasPrefix(h.ByHand[0], "# add this ") || !strings.HasSuffix(h.ByHand[0], "~/"+file) || h.UserServer != "" {
+			t.Fatalf("%s: %+v", host, h)
+		}
+		var added string
+		if yes {
+			var doc map[string]map[string]struct {
+				Enabled   bool
+				Type, Cmd string
+				Args      []string
+			}
+			added = theirs + h.ByHand[1] + "\n"
+			if err := yaml.Unmarshal([]byte(added), &doc); err != nil {
+				t.Fatalf("%v in\n%s", err, added)
+			}
+			if e := doc["extensions"]["memkernel"]; e.Cmd != "memkernel" || !slices.Equal(e.Args, []string{"mcp", "--private"}) || e.Type != "stdio" || !e.Enabled {
+				t.Errorf("%+v", e)
+			}
+		} else {
+			var doc map[string]map[string]server
+			if err := json.Unmarshal([]byte(h.ByHand[1]), &doc); err != nil {
+				t.Fatal(err)
+			}
+			e := doc["mcpServers"]["memkernel-project"]
+			if e.Command != "memkernel" || !slices.Equal(e.Args, []string{"mcp", "--private", "--workspace", in.Workspace}) {
+				t.Errorf("%s: %+v", host, doc)
+			}
+			added = h.ByHand[1]
+		}
+		put(t, in, host)
+		takeOut(t, in, host)
+		if d := cmp.Diff(before, tree(t, in.Home)); d != "" {
+			t.Errorf("%s: the home changed: %s", host, d)
+		}
+		lay(t, path, added)
+		if h = look(); len(h.ByHand) != 0 || h.UserServer != path {
+			t.Errorf("%s, added: %+v", host, h)
+		}
+		if host == "cline" { // as its own command writes it
+			lay(t, path, `{"mcpServers":{"memkernel":{"transport":{"type":"stdio","command":"memkernel","args":["mcp","--workspace",`+strconv.Quote(in.Workspace)+`]}}}}`)
+			if h = look(); len(h.ByHand) != 0 || h.UserServer != path {
+				t.Errorf("%s, added by its command: %+v", host, h)
+			}
+		}
+		for _, text := range []string{"", "{", "[]", "mcpServers", "{\"mcpServers\": 1}", "extensions: 1"} {
+			lay(t, path, text)
+			if h = look(); len(h.ByHand) != 2 || h.UserServer != "" {
+				t.Errorf("%s, %q: %+v", host, text, h)
+			}
+		}
+	}
+}

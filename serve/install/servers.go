@@ -1,0 +1,152 @@
+package install
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/memkernel/memkernel/internal/settings"
+)
+
+// servers is an object of servers in a JSON file of a project, comments or not.
+type servers struct {
+	path, key string
+	// folder is what the host puts the project's folder in the place of; "" for one that
+	// starts its servers there.
+	folder string
+	// typed: an entry says how the server is spoken to.
+	typed bool
+}
+
+// typedServer is an entry of a host that speaks to servers in several ways.
+type typedServer struct {
+	Type string `json:"type"`
+	server
+}
+
+func (v *servers) file(s *Site) file {
+	entry := server{s.Program, arguments("")}
+	if v.folder != "" {
+		entry.Args = append(entry.Args, "--workspace", v.folder)
+	}
+	path := filepath.Join(s.Workspace, filepath.FromSlash(v.path))
+	if v.typed {
+		return s.jsonFile(path, s.jsonServer(v.key, typedServer{"stdio", entry}, true))
+	}
+	return s.jsonFile(path, s.jsonServer(v.key, entry, true))
+}
+
+// perSystem are places in a home on macOS, on Windows and elsewhere.
+type perSystem [3]string
+
+// userServers is a file of servers for all of a user's projects, which init leaves alone.
+type userServers struct {
+	at perSystem
+	// other is a place that is as good, if the file is there, "" if there is none.
+	other string
+	key   string
+	// yaml: the file is YAML; else it is JSON.
+	yaml bool
+	// folder: its servers are told of a folder, since they are started anywhere.
+	folder bool
+}
+
+// path is the file: one that is there, or whose folders are, or else where the system has
+// it.
+func (v *userServers) path(s *Site) string {
+	here := map[string]int{"darwin": 0, "windows": 1}
+	at, ok := here[runtime.GOOS]
+	if !ok {
+		at = 2
+	}
+	var all []string
+	for _, name := range append([]string{v.at[at], v.other}, v.at[:]...) {
+		if name != "" {
+			all = append(all, filepath.Join(s.Home, filepath.FromSlash(name)))
+		}
+	}
+	for _, path := range all {
+		if exists(path) {
+			return path
+		}
+	}
+	for _, path := range all {
+		if exists(filepath.Dir(filepath.Dir(path))) {
+			return path
+		}
+	}
+	return all[0]
+}
+
+// look returns the file if a person has put the server for this folder into it, or else
+// what to add to it.
+func (v *userServers) look(s *Site) (has string, byHand []string) {
+	path := v.path(s)
+	names, there := v.entries(s, path)
+	if there {
+		return path, nil
+	}
+	name := serverName
+	if slices.Contains(names, name) {
+		name += "-" + filepath.Base(s.Workspace)
+	}
+	entry := server{s.Program, arguments("")}
+	if v.folder {
+		entry.Args = append(entry.Args, "--workspace", s.Workspace)
+	}
+	var line []byte
+	var err error
+	if v.yaml { // which JSON is, too
+		line, err = json.Marshal(map[string]any{"enabled": true, "type": "stdio", "name": name, "cmd": entry.Command, "args": entry.Args, "timeout": 300})
+		line = append([]byte("  "+name+": "), line...)
+	} else {
+		line, err = json.Marshal(map[string]any{v.key: map[string]any{name: entry}})
+	}
+	if err != nil {
+		return "", nil
+	}
+	what := "add this to"
+	if v.yaml {
+		what = "add this below " + v.key + ": in"
+	}
+	return "", []string{"# " + what + " " + s.Short(path), string(line)}
+}
+
+// entries are the names of the servers in a file, and whether one is memkernel's for this
+// folder. A file that can't be read has none.
+func (v *userServers) entries(s *Site, path string) (names []string, there bool) {
+	data, err := settings.Read(path)
+	if err != nil || data == nil {
+		return nil, false
+	}
+	if v.yaml {
+		d, err := settings.ParseYAML(path, data)
+		return nil, err == nil && d.Value(v.key, serverName) != nil
+	}
+	d, err := settings.ParseJSON(path, data, true)
+	if err != nil {
+		return nil, false
+	}
+	o, err := d.Object(d.Top(), v.key)
+	if o == nil || err != nil {
+		return nil, false
+	}
+	names = settings.Names(o)
+	for i := range o.Members {
+		name, ok := o.Members[i].Name.Value.(hujson.Literal)
+		line := words(o.Members[i].Value)
+		if in, ok := o.Members[i].Value.Value.(*hujson.Object); ok && line == nil { // as Cline's command writes it
+			if m, err := d.Member(in, "transport"); m != nil && err == nil {
+				line = words(m.Value)
+			}
+		}
+		if ok && strings.HasPrefix(name.String(), serverName) && ours(line) && (!v.folder || slices.Contains(line, s.Workspace)) {
+			there = true
+		}
+	}
+	return names, there
+}

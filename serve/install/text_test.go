@@ -1,0 +1,45 @@
+package install
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/serve/tools"
+)
+
+// TestRulesTeachWhatThereIs: the rules name tools and commands that are there, and are
+// short: every session pays for them, and Windsurf reads no more than 12,000 characters.
+func TestRulesTeachWhatThereIs(t *testing.T) {
+	for name, w := range map[string]ways{"tools": byTools, "commands": byCommands} {
+		text, err := w.text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > 2000 || strings.Contains(text, "{{") || strings.Contains(text, "<no value>") {
+			t.Errorf("%s: %d bytes:\n%s", name, len(text), text)
+		}
+		// Hosts take these for references to files and tools, and for marks.
+		if strings.ContainsAny(text, "@#") || strings.Contains(text, "<!--") {
+			t.Errorf("%s: a host reads more into it:\n%s", name, text)
+		}
+		for _, m := range regexp.MustCompile("`([a-z]+_[a-z]+)`").FindAllStringSubmatch(text, -1) {
+			if !slices.Contains([]string{tools.MemorySearch, tools.MemoryGet, tools.PageExpand, tools.MemoryAppend, tools.MemoryUpdate}, m[1]) {
+				t.Errorf("%s: there is no tool %s", name, m[1])
+			}
+		}
+		for _, m := range regexp.MustCompile("`memkernel ([a-z]+)").FindAllStringSubmatch(text, -1) {
+			usage, err := os.ReadFile("../../doc/commands.md")
+			if err != nil || !strings.Contains(string(usage), "| `"+m[1]) {
+				t.Errorf("%s: there is no command %s: %v", name, m[1], err)
+			}
+		}
+		for _, want := range []string{"Search it before", "Write to it as soon as", "passwords"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: nothing says %q", name, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Watcher is told of the requests that are read as calls of a model. It is called by several
+// goroutines at once, has to be quick, and changes nothing.
+type Watcher interface {
+	// Begin is called when a request has come in whole. The context that it returns is the
+	// one of all that is done for the request, by the kernel too.
+	Begin(*http.Request) context.Context
+	// End is called once for each of them, with that context, when it was answered and its
+	// bill was read.
+	End(context.Context, *Call)
+}
+
+// What became of a request, as [Call.Outcome] has it.
+const (
+	OutcomePlanned  = "planned"
+	OutcomeExtended = "extended"
+	OutcomePassed   = "passed"
+)
+
+// Call is a request and its answer, without a word of either.
+type Call struct {
+	API   transcript.Format
+	Model string // "" if the request was not read
+	// Count asks for a request's size only, Stream for an answer as it comes.
+	Count, Stream bool
+	// Outcome says what went out, Reason why it was no plan.
+	Outcome, Reason string
+	// Host is the upstream's, with its port if it has one.
+	Host string
+	// Status is the answer's, 0 if none came. Failure names why none came, or why it did
+	// not come to its end; "" if it did.
+	Status  int
+	Failure string
+	Began   time.Time
+	// FirstByte is from the whole request to the first byte of the answer, 0 if none came;
+	// Took to its last.
+	FirstByte, Took time.Duration
+	// Usage is the bill, nil if there was none.
+	Usage *memkernel.Usage
+}
+
+// watched is what is noted of an exchange for who watches.
+type watched struct {
+	ctx     context.Context
+	began   time.Time
+	first   atomic.Int64 // since began, in nanoseconds
+	took    time.Duration
+	status  int
+	failure string
+	usage   *memkernel.Usage
+	// left is what still works on the exchange: its end is told by the last.
+	left atomic.Int32
+}
+
+// begin notes a request for who watches, and returns it with the context of its work.
+func (x *Proxy) begin(r *http.Request, e *exchange) *http.Request {
+	if x.opt.Watch == nil {
+		return r
+	}
+	e.watched = &watched{ctx: x.opt.Watch.Begin(r), began: time.Now()}
+	e.watched.left.Store(1)
+	x.work.begin() // Close waits until who watches was told
+	return r.WithContext(e.watched.ctx)
+}
+
+// context is that of work which goes on when the request has ended.
+func (e *exchange) context() context.Context {
+	if e.watched == nil {
+		return context.Background()
+	}
+	return context.WithoutCancel(e.watched.ctx)
+}
+
+// hold keeps an exchange from its end until release.
+func (e *exchange) hold() {
+	if e.watched != nil {
+		e.watched.left.Add(1)
+	}
+}
+
+func (x *Proxy) release(e *exchange) {
+	w := e.watched
+	if w == nil || w.left.Add(-1) > 0 {
+		return
+	}
+	c := &Call{API: e.format, Count: e.count, Host: x.upstream.Host, Status: w.status, Failure: w.failure, Began: w.began,
+		FirstByte: time.Duration(w.first.Load()), Took: w.took, Usage: w.usage}
+	if e.out != nil {
+		c.Outcome, c.Reason = OutcomePassed, e.out.reason
+		switch {
+		case e.out.extends:
+			c.Outcome = OutcomeExtended
+		case e.out.plan != nil:
+			c.Outcome = OutcomePlanned
+		}
+	}
+	b := e.body
+	if b == nil {
+		b, _ = transcript.ReadBody(e.format, e.data) // what can't be read has no name
+	}
+	if b != nil {
+		c.Model, c.Stream = b.Model, b.Member("stream") == "true"
+	}
+	x.opt.Watch.End(w.ctx, c)
+}
+
+// fail notes why an answer did not come, or not to its end.
+func (w *watched) fail(why string) {
+	if w != nil && w.failure == "" {
+		w.failure = why
+	}
+}
+
+// Why an answer did not come to its end, as [Call.Failure] has it beside what the network says.
+const (
+	FailGone   = "client_gone"
+	FailBroken = "broken_off"
+)
+
+// broken notes that the copy of an answer has no end. One that is too large has: it was only
+// not read.
+func (e *exchange) broken(err error) {
+	if !errors.Is(err, errTooLarge) {
+		e.watched.fail(FailBroken)
+	}
+}
+
+// answer notes an answer, and when its first byte comes.
+func (w *watched) answer(res *http.Response) {
+	if w == nil {
+		return
+	}
+	if w.status = res.StatusCode; w.status == http.StatusSwitchingProtocols {
+		return // its body is a connection
+	}
+	res.Body = &timed{res.Body, w}
+}
+
+// answeredAll notes that the last byte went to the client.
+func (x *Proxy) answeredAll(e *exchange) {
+	if e.watched == nil {
+		return
+	}
+	e.watched.took = time.Since(e.watched.began)
+	x.release(e)
+	x.work.done()
+}
+
+// timed notes when the first byte of a body was read.
+type timed struct {
+	io.ReadCloser
+	w *watched
+}
+
+func (t *timed) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if n > 0 {
+		t.w.first.CompareAndSwap(0, int64(max(time.Since(t.w.began), 1)))
+	}
+	return n, err
+}

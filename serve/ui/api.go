@@ -1,0 +1,1013 @@
+package ui
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/replay"
+)
+
+// Handler answers requests; it is for who has a listener of their own.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", assetHandler())
+	get := func(path string, f func(r *http.Request) (any, error)) {
+		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) {
+			doc, err := f(r)
+			s.answer(w, r, doc, err)
+		})
+	}
+	get("sessions", func(r *http.Request) (any, error) { return s.sessions(r.Context()) })
+	get("session", s.oneSession)
+	get("timeline", s.timelineOf)
+	get("calls", s.callsOf)
+	get("call", s.callOf)
+	get("whatif", s.whatIf)
+	get("page", s.pageOf)
+	get("replay", s.replayOf)
+	get("gain", s.gain)
+	get("stats", s.stats)
+	get("status", s.status)
+	get("files", s.files)
+	get("file", s.file)
+	get("search", s.search)
+	get("audit", s.audit)
+	get("why", s.why)
+	get("history", s.history)
+	get("doctor", s.doctor)
+	get("check", s.check)
+	mux.HandleFunc("POST /api/undo", func(w http.ResponseWriter, r *http.Request) {
+		doc, err := s.undo(r)
+		s.answer(w, r, doc, err)
+	})
+	mux.HandleFunc("GET /api/live", s.live)
+	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, "there is no such document")
+	})
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { showShell(w, &s.o) })
+	return s.gate.guard(zipped(mux))
+}
+
+// mistake is a request that can't be meant.
+type mistake struct{ error }
+
+func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
+
+// answer sends a document, or why there is none.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
+	var wrong mistake
+	var none *kernel.NoSessionError
+	switch {
+	case err == nil:
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(true)
+		enc.Encode(doc) // who asked is gone if it fails
+	case r.Context().Err() != nil:
+	case errors.As(err, &wrong):
+		refuse(w, http.StatusBadRequest, err.Error())
+	case errors.Is(err, errNoSession), errors.As(err, &none):
+		refuse(w, http.StatusNotFound, err.Error())
+	case errors.Is(err, errNotYet):
+		refuse(w, http.StatusConflict, err.Error())
+	default:
+		refuse(w, http.StatusInternalServerError, s.o.mask(err.Error()))
+	}
+}
+
+// zipped sends answers small to who takes them so.
+func zipped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.URL.Path == "/api/live" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Add("Vary", "Accept-Encoding")
+		z := gzip.NewWriter(w)
+		defer z.Close()
+		next.ServeHTTP(zipWriter{w, z}, r)
+	})
+}
+
+type zipWriter struct {
+	http.ResponseWriter
+	z *gzip.Writer
+}
+
+func (w zipWriter) Write(b []byte) (int, error) { return w.z.Write(b) }
+
+func (w zipWriter) WriteHeader(status int) {
+	w.Header().Del("Content-Length")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Sessions is the list of all that can be looked at.
+type Sessions struct {
+	Schema    string    `json:"schema"`
+	Workspace string    `json:"workspace"`
+	StateDir  string    `json:"state_dir"`
+	Time      time.Time `json:"time"`
+	// Write: what the last night did can be taken back here.
+	Write    bool         `json:"write"`
+	Sessions []SessionRow `json:"sessions"`
+	// Today is what today's calls cost, of the sessions that are planned by now: with
+	// memkernel, and under append-late.
+	Today Today `json:"today"`
+}
+
+// Today is a day's bill.
+type Today struct {
+	Calls      int      `json:"calls"`
+	CostUSD    *float64 `json:"cost_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
+}
+
+// SessionRow is a session in the list.
+type SessionRow struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Source is transcript (a file of a host's) or kept (in the state folder).
+	Source   string    `json:"source"`
+	Path     string    `json:"path"`
+	Bytes    int64     `json:"bytes"`
+	Modified time.Time `json:"modified"`
+	Live     bool      `json:"live"`
+	// Head is null for a session that nobody looked at yet.
+	Head *Head `json:"head"`
+}
+
+// Head is how a session stands.
+type Head struct {
+	Model string `json:"model"`
+	// Calls is how many it has, Planned how many are planned by now; Done that all are.
+	Calls   int    `json:"calls"`
+	Planned int    `json:"planned"`
+	Done    bool   `json:"done"`
+	Error   string `json:"error"`
+	// Window is what the model takes, Input the newest prompt, Regions its parts; a session
+	// in the state folder has fixed and messages alone.
+	Window  int       `json:"context_window"`
+	Input   int       `json:"input_tokens"`
+	Regions []Region  `json:"regions"`
+	Time    time.Time `json:"time,omitzero"`
+	// HighWater is the size at which a cut is made, 0 if that is not known; ToCut is how far
+	// it is.
+	HighWater int `json:"high_water_tokens"`
+	ToCut     int `json:"tokens_to_cut"`
+	// WarmUntil is until when the provider keeps the newest prompt, null if not known.
+	WarmUntil   *time.Time `json:"warm_until"`
+	CostUSD     *float64   `json:"cost_usd"`
+	WithoutUSD  *float64   `json:"without_usd"`
+	Cuts        int        `json:"cuts"`
+	Cold        int        `json:"cold_calls"`
+	Compactions int        `json:"host_compactions"`
+	Faults      int        `json:"faults"`
+}
+
+// Region is a part of a prompt.
+type Region struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// mostLive is how many live sessions are planned without being asked for.
+const mostLive = 4
+
+func (s *Server) sessions(ctx context.Context) (*Sessions, error) {
+	list, _, err := s.shelf.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := s.o.Now()
+	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Workspace: s.o.Workspace, StateDir: s.o.StateDir, Time: now.UTC(), Write: s.o.Write, Sessions: []SessionRow{}}
+	begun := 0
+	for i := range list {
+		f := &list[i]
+		row := SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor))}
+		var t *track
+		if f.source == fromTranscript {
+			if t = s.shelf.open(f.id, s.o.Plan); t == nil && begun < mostLive && (row.Live || begun == 0) {
+				if t, err = s.shelf.track(*f, s.o.Plan); err != nil {
+					row.Head = &Head{Error: s.o.mask(err.Error()), Regions: []Region{}}
+				}
+				begun++
+			}
+		}
+		switch {
+		case t != nil:
+			row.Head = t.head()
+			out.Today.add(t, now, s.o.Location)
+		case f.status != nil:
+			row.Head = headOf(f)
+		}
+		out.Sessions = append(out.Sessions, row)
+	}
+	return out, nil
+}
+
+// open is a track that is there.
+func (s *shelf) open(id string, plan Plan) *track {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.tracks {
+		if h.id == id && h.plan == plan {
+			return h.track
+		}
+	}
+	return nil
+}
+
+// add adds the calls of a session that were made today.
+func (d *Today) add(t *track, now time.Time, where *time.Location) {
+	today := now.In(where).Format(time.DateOnly)
+	t.look(func(rows []row, _ int) {
+		for i := len(rows) - 1; i >= 0 && rows[i].time.In(where).Format(time.DateOnly) == today; i-- {
+			d.Calls++
+			cost, without := rows[i].whole(), rows[i].withoutSum()
+			if cost == nil || without == nil {
+				continue
+			}
+			if d.CostUSD == nil {
+				d.CostUSD, d.WithoutUSD = new(float64), new(float64)
+			}
+			*d.CostUSD, *d.WithoutUSD = *d.CostUSD+*cost, *d.WithoutUSD+*without
+		}
+	})
+}
+
+// head is how a track stands.
+func (t *track) head() *Head {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.steps == nil {
+		h := &Head{Regions: []Region{}, Done: t.done}
+		if t.err != nil {
+			h.Error = t.err.Error()
+		}
+		return h
+	}
+	rows := t.rows[:t.total]
+	h := &Head{Model: t.steps.Model(), Calls: len(t.rows), Planned: len(rows), Done: t.done, Window: t.steps.Window(), Regions: []Region{}}
+	if t.err != nil {
+		h.Error = t.err.Error()
+	}
+	h.CostUSD, h.WithoutUSD = new(float64), new(float64)
+	last := -1
+	for i := range rows {
+		w := &rows[i]
+		h.CostUSD, h.WithoutUSD = sum(h.CostUSD, w.whole()), sum(h.WithoutUSD, w.withoutSum())
+		h.count(w)
+		if w.reason == "" {
+			last = i
+		}
+	}
+	if last < 0 {
+		return h
+	}
+	w := &rows[last]
+	h.Input, h.Time, h.HighWater = w.input, w.time.UTC(), w.highWater
+	h.ToCut = max(w.highWater-w.input, 0)
+	for i, name := range regionNames {
+		h.Regions = append(h.Regions, Region{name, w.regions[i]})
+	}
+	if at := t.advice.ExpiresAt; !at.IsZero() {
+		h.WarmUntil = &at
+	}
+	return h
+}
+
+func (h *Head) count(w *row) {
+	if w.cut != "" {
+		h.Cuts++
+	}
+	if w.cold {
+		h.Cold++
+	}
+	if w.compaction {
+		h.Compactions++
+	}
+	h.Faults += w.faults
+}
+
+// headOf is how a session of the state folder stands.
+func headOf(f *found) *Head {
+	h := &Head{Regions: []Region{}, Done: true}
+	for _, l := range f.status.Lines {
+		h.Cuts += l.Cuts
+		if l.Branch != "" || l.LastStart.Before(h.Time) {
+			continue
+		}
+		h.Model, h.Time, h.Input = l.Model, l.LastStart.UTC(), l.Tokens+l.FixedTokens
+		h.Regions = []Region{{"fixed", l.FixedTokens}, {"messages", l.Tokens}}
+	}
+	h.Calls, h.Planned, h.Compactions, h.Faults = f.status.Turns, f.status.Turns, f.status.Life.Compactions, f.status.Paging.ExplicitFaults
+	return h
+}
+
+// Session is one session, and how it is planned.
+type Session struct {
+	Schema string `json:"schema"`
+	SessionRow
+	Plan PlanSetting `json:"plan"`
+	// Recorded is what the provider billed the host, null for a session of the state folder.
+	Recorded *replay.Recorded `json:"recorded"`
+	// Command prints the same figures.
+	Command string `json:"command"`
+	// FixedTokens is the size of tools and system prompt, which a transcript does not hold.
+	FixedTokens int `json:"fixed_tokens"`
+}
+
+// PlanSetting is how a session is planned; 0 and "" are defaults.
+type PlanSetting struct {
+	Window   int    `json:"context_window"`
+	Model    string `json:"model"`
+	Economy  string `json:"economy"`
+	Resolver string `json:"resolver"`
+}
+
+// planOf reads how a visitor wants a session planned.
+func (s *Server) planOf(r *http.Request) (Plan, error) {
+	p, q := s.o.Plan, r.URL.Query()
+	var err error
+	if v := q.Get("window"); v != "" {
+		if p.Window, err = strconv.Atoi(v); err != nil || p.Window < 0 {
+			return p, mistakef("window=%s is no number of tokens", v)
+		}
+	}
+	if v := q.Get("economy"); v != "" {
+		e := cachelayout.Economy(v)
+		if err := e.Check(); err != nil {
+			return p, mistake{err}
+		}
+		p.Economy = e
+	}
+	if v := q.Get("model"); v != "" {
+		p.Model = v
+	}
+	if q.Has("resolver") {
+		p.Resolver = q.Get("resolver")
+	}
+	return p, nil
+}
+
+// asked is the session that a request names, and its track if it has one.
+func (s *Server) asked(r *http.Request) (found, *track, error) {
+	f, err := s.shelf.find(r.Context(), r.URL.Query().Get("session"))
+	if err != nil || f.source != fromTranscript {
+		return f, nil, err
+	}
+	p, err := s.planOf(r)
+	if err != nil {
+		return f, nil, err
+	}
+	t, err := s.shelf.track(f, p)
+	return f, t, err
+}
+
+func (s *Server) oneSession(r *http.Request) (any, error) {
+	f, t, err := s.asked(r)
+	if err != nil {
+		return nil, err
+	}
+	out := s.row(f)
+	if t == nil {
+		rows, err := s.keptRows(r.Context(), f)
+		if err != nil {
+			return nil, err
+		}
+		if f.status != nil {
+			out.Head = headOf(&f)
+		} else {
+			out.Head = &Head{Regions: []Region{}, Done: true}
+		}
+		out.Head.Calls, out.Head.Planned = len(rows), len(rows)
+		out.Head.CostUSD, out.Head.WithoutUSD = new(float64), nil
+		for i := range rows {
+			out.Head.CostUSD = sum(out.Head.CostUSD, rows[i].whole())
+		}
+		out.Command = "memkernel stats --session " + f.key
+		return out, nil
+	}
+	return s.document(f, t), nil
+}
+
+// document is a session that is planned, or is being planned.
+func (s *Server) document(f found, t *track) *Session {
+	out := s.row(f)
+	out.Head = t.head()
+	out.Head.Error = s.o.mask(out.Head.Error)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if recorded := t.recorded; t.steps != nil {
+		out.Recorded, out.FixedTokens = &recorded, t.steps.FixedTokens()
+	}
+	out.Plan = PlanSetting{t.plan.Window, t.plan.Model, string(t.plan.Economy), t.plan.Resolver}
+	out.Command = t.command()
+	return out
+}
+
+// row begins the document of a session.
+func (s *Server) row(f found) *Session {
+	return &Session{Schema: "memkernel/ui_session/v1", SessionRow: SessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Bytes: f.bytes, Modified: f.modified.UTC(), Live: s.o.Now().Sub(f.modified) < liveFor}}
+}
+
+// command is what prints the same figures in a terminal.
+func (t *track) command() string {
+	c := "memkernel replay -t " + t.path + " --policy memkernel,append-late"
+	if t.plan.Window > 0 {
+		c += " --context-window " + strconv.Itoa(t.plan.Window)
+	}
+	if t.plan.Model != "" {
+		c += " --model " + t.plan.Model
+	}
+	if t.plan.Economy != "" {
+		c += " --economy " + string(t.plan.Economy)
+	}
+	if t.plan.Resolver != "" {
+		c += " --resolver " + t.plan.Resolver
+	}
+	return c
+}
+
+// keptRows are the calls of a session of the state folder, as they were planned and billed.
+func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
+	rows, err := s.slow.get("rows "+f.key, 2*fresh, func() (any, error) { return s.readRows(ctx, f) })
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]row), nil
+}
+
+// readRows reads them.
+func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
+	st, err := s.o.Kernel.Usage(ctx, billing.Options{Session: f.key, Location: s.o.Location})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, 0, len(st.Calls))
+	for i := range st.Calls {
+		c := &st.Calls[i]
+		b := c.Billed()
+		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledCostUSD,
+			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: sum(c.BilledCostUSD, c.SavedCostUSD)}
+		if p, ok := c.Expected(); ok {
+			w.predicted = p.InputTokens
+			if c.Planned.Cut {
+				w.cut = "cut"
+			}
+		} else {
+			w.predicted = c.PlannedInputTokens
+		}
+		if c.ColdSeen != nil {
+			w.cold, w.billedCold = *c.ColdSeen, *c.ColdSeen
+		}
+		rows = append(rows, w)
+	}
+	return rows, nil
+}
+
+// rowsOf calls f with the rows of the session that a request names.
+func (s *Server) rowsOf(r *http.Request, f func(rows []row, all int, t *track)) (found, error) {
+	which, t, err := s.asked(r)
+	if err != nil {
+		return which, err
+	}
+	if t != nil {
+		t.look(func(rows []row, all int) { f(rows, all, t) })
+		return which, nil
+	}
+	rows, err := s.keptRows(r.Context(), which)
+	if err == nil {
+		f(rows, len(rows), nil)
+	}
+	return which, err
+}
+
+// number reads a number of a request.
+func number(r *http.Request, name string, def int) (int, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		return 0, mistakef("%s=%s is no number", name, v)
+	}
+	return n, nil
+}
+
+func (s *Server) timelineOf(r *http.Request) (any, error) {
+	from, err1 := number(r, "from", 0)
+	to, err2 := number(r, "to", 0)
+	points, err3 := number(r, "points", 400)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, mistake{err}
+	}
+	var out *Timeline
+	f, err := s.rowsOf(r, func(rows []row, all int, t *track) {
+		out = timeline(rows, all, from, to, points)
+		if t != nil && t.steps != nil {
+			out.Window = t.steps.Window()
+		} else if t == nil {
+			out.Regions, out.Kinds = []Series{}, []Series{} // nobody wrote them down
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Session = f.id
+	return out, nil
+}
+
+func (s *Server) callsOf(r *http.Request) (any, error) {
+	from, err1 := number(r, "from", 1)
+	limit, err2 := number(r, "limit", 100)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, mistake{err}
+	}
+	var out *Calls
+	f, err := s.rowsOf(r, func(rows []row, all int, _ *track) { out = callRows(rows, from, limit) })
+	if err != nil {
+		return nil, err
+	}
+	out.Session = f.id
+	return out, nil
+}
+
+// callAsked is the call that a request names, from 0.
+func callAsked(r *http.Request) (int, error) {
+	n, err := number(r, "call", 1)
+	if err == nil && n < 1 {
+		err = mistakef("call=%d: calls are counted from 1", n)
+	}
+	return n - 1, err
+}
+
+var errKept = errors.New("the prompts of a session in the state folder are not kept, its transcript would be needed: start memkernel ui with --transcript")
+
+func (s *Server) callOf(r *http.Request) (any, error) {
+	n, err := callAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	f, t, err := s.asked(r)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, mistake{errKept}
+	}
+	out, err := t.call(r.Context(), &s.o, n)
+	if err != nil {
+		return nil, err
+	}
+	out.Session = f.id
+	return out, nil
+}
+
+// call describes call n.
+func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	f, err := t.show(ctx, n)
+	if err != nil {
+		return nil, t.unplanned(n, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := callDocument(o, f.plan, n, t.lives)
+	out.Calls, out.Time = len(t.rows), t.steps.Time(n).UTC()
+	if rows := callRows(t.rows[:t.total], n+1, 1).Calls; len(rows) > 0 {
+		out.Figures = &rows[0]
+	}
+	answer := t.steps.Messages()[t.steps.End(n)]
+	out.Answer = o.begin(messageText(&answer), 4*blockText)
+	return out, nil
+}
+
+func messageText(m *memkernel.Message) string {
+	var all []string
+	for i := range m.Parts {
+		if text := partText(&m.Parts[i]); text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// unplanned says that a call can't be planned as a mistake of who asks for it.
+func (t *track) unplanned(n int, err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.steps == nil {
+		return err
+	}
+	if n >= 0 && n < t.steps.Len() {
+		if _, one := t.steps.Unplanned(n, err); one && !errors.Is(err, errNotYet) {
+			return mistakef("call %d can't be planned: %s", n+1, err)
+		}
+	} else {
+		return mistake{err}
+	}
+	return err
+}
+
+// WhatIf is a call beside the same call planned in another way.
+type WhatIf struct {
+	Schema  string      `json:"schema"`
+	Session string      `json:"session"`
+	Call    int         `json:"call"`
+	Was     WhatIfSide  `json:"was"`
+	Would   WhatIfSide  `json:"would"`
+	Plan    PlanSetting `json:"plan"`
+	Pin     string      `json:"pin"`
+	// Changes are the pages that would stand otherwise.
+	Changes []Change `json:"changes"`
+}
+
+// WhatIfSide is one of the two.
+type WhatIfSide struct {
+	Model     string   `json:"model"`
+	Window    int      `json:"context_window"`
+	Input     int      `json:"input_tokens"`
+	Regions   []Region `json:"regions"`
+	Read      int      `json:"cache_read_tokens"`
+	Write     int      `json:"cache_write_tokens"`
+	Uncached  int      `json:"uncached_tokens"`
+	Cost      *float64 `json:"cost_usd"`
+	Cut       string   `json:"cut"`
+	Faults    int      `json:"faults"`
+	HighWater int      `json:"high_water_tokens"`
+}
+
+func sideOf(p *kernel.ContextPlan) WhatIfSide {
+	b := &p.Layout.Bill
+	out := WhatIfSide{Model: p.Model, Window: p.Budgets.ContextWindow, Input: b.Total(), Regions: []Region{}, Read: b.ReadTokens, Write: b.Write5mTokens + b.Write1hTokens, Uncached: b.UncachedTokens,
+		Cost: b.CostUSD, Faults: len(p.Faults), HighWater: p.Layout.Cut.Figures.HighWater}
+	for _, r := range p.Regions {
+		out.Regions = append(out.Regions, Region(r))
+	}
+	if p.Layout.Made != nil {
+		out.Cut = p.Layout.Made.Reason
+	}
+	return out
+}
+
+func (s *Server) whatIf(r *http.Request) (any, error) {
+	n, err := callAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.shelf.find(r.Context(), r.URL.Query().Get("session"))
+	if err != nil {
+		return nil, err
+	}
+	if f.source != fromTranscript {
+		return nil, mistake{errKept}
+	}
+	p, err := s.planOf(r)
+	if err != nil {
+		return nil, err
+	}
+	// The session as it is looked at is that of the page; what is wished for stands beside.
+	t, err := s.shelf.track(f, s.o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	pin := strings.TrimSpace(r.URL.Query().Get("pin"))
+	out, err := t.whatIf(r.Context(), n, p, pin)
+	if err != nil {
+		return nil, t.unplanned(n, err)
+	}
+	out.Session = f.id
+	return out, nil
+}
+
+// whatIf plans call n in another way, behind the calls before as they were.
+func (t *track) whatIf(ctx context.Context, n int, p Plan, pin string) (*WhatIf, error) {
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	was, err := t.show(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	would, err := t.fork(ctx, n, func(req *kernel.PlanRequest) {
+		req.Economy, req.Resolver = p.Economy, p.Resolver
+		if p.Window > 0 {
+			req.ContextWindow = p.Window
+		}
+		if p.Model != "" {
+			req.Model = p.Model
+		}
+	}, func(k *kernel.Kernel) error { return pinned(ctx, k, pin) })
+	if err != nil {
+		return nil, err
+	}
+	defer would.close()
+	out := &WhatIf{Schema: "memkernel/ui_whatif/v1", Call: n + 1, Was: sideOf(was.plan), Would: sideOf(would.plan), Pin: pin, Changes: differ(was.plan, would.plan),
+		Plan: PlanSetting{p.Window, p.Model, string(p.Economy), p.Resolver}}
+	return out, nil
+}
+
+// pinned has a rule stand in every prompt of a session that is thrown away.
+func pinned(ctx context.Context, k *kernel.Kernel, text string) error {
+	if text == "" {
+		return nil
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return err
+	}
+	got, err := k.Write(ctx, kernel.WriteRequest{SessionKey: session, Updates: []journal.Update{{Key: "what-if", Type: pagevm.Constraint, Field: "text", Op: journal.OpSetWithVersion, Value: raw,
+		Scope: memkernel.ScopeSession, EvidenceRef: "session:" + session}}})
+	if err == nil && len(got.Rejected) > 0 {
+		return mistakef("the pin is refused: %s", got.Rejected[0].Detail)
+	}
+	return err
+}
+
+// differ are the pages that stand otherwise in one plan than in another.
+func differ(was, would *kernel.ContextPlan) []Change {
+	out := []Change{}
+	before := map[string]int{}
+	for i := range was.Table.Pages {
+		before[was.Table.Pages[i].ID] = i
+	}
+	for i := range would.Table.Pages {
+		p := &would.Table.Pages[i]
+		c := Change{Page: p.ID, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), To: p.Level, Tokens: p.ShownTokens, Kind: "changed", From: pagevm.Gone}
+		if j, ok := before[p.ID]; ok {
+			c.From = was.Table.Pages[j].Level
+			delete(before, p.ID)
+		} else {
+			c.Kind = "came"
+		}
+		if c.From != c.To {
+			out = append(out, c)
+		}
+	}
+	for id, i := range before {
+		if p := &was.Table.Pages[i]; p.Level != pagevm.Gone {
+			out = append(out, Change{Page: id, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), From: p.Level, To: pagevm.Gone, Tokens: p.ShownTokens, Kind: "left"})
+		}
+	}
+	sortChanges(out)
+	return out
+}
+
+// Page is the life of one page.
+type Page struct {
+	Schema  string `json:"schema"`
+	Session string `json:"session"`
+	Call    int    `json:"call"`
+	Page    string `json:"page"`
+	Reason  string `json:"reason"`
+	Type    string `json:"type"`
+	Tool    string `json:"tool"`
+	Path    string `json:"path"`
+	Key     string `json:"message_key"`
+	Bytes   int64  `json:"bytes"`
+	Masked  int    `json:"masked"`
+	Floor   string `json:"floor"`
+	Pin     string `json:"pin"`
+	// Created is the host's time of the content.
+	Created time.Time `json:"created,omitzero"`
+	// Life are the levels at which it stood, by the call from which on.
+	Life  []stage `json:"life"`
+	Calls int     `json:"calls"`
+	// Levels are its representations side by side.
+	Levels []PageLevel `json:"levels"`
+	// Cited are the calls whose answer or request names it: by its id, or its path.
+	Cited []Citation `json:"cited"`
+	Last  *LastUse   `json:"last_access"`
+	// RecomputeCost is how many tool calls would make it again, null if none would.
+	RecomputeCost *float64 `json:"recompute_cost"`
+}
+
+// PageLevel is a representation.
+type PageLevel struct {
+	Level  pagevm.Level `json:"level"`
+	Tokens int          `json:"tokens"`
+	Shown  bool         `json:"shown"`
+	Bytes  int          `json:"bytes"`
+	Text   string       `json:"text"`
+}
+
+// Citation is where a page is named.
+type Citation struct {
+	Call int    `json:"call"`
+	By   string `json:"by"`
+	Text string `json:"text"`
+}
+
+// LastUse is the newest use of a page.
+type LastUse struct {
+	Turn int    `json:"turn"`
+	Call int    `json:"call"`
+	How  string `json:"how"`
+}
+
+// levelText is how much of a representation is handed out.
+const levelText = 20_000
+
+func (s *Server) pageOf(r *http.Request) (any, error) {
+	n, err := callAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	f, t, err := s.asked(r)
+	if err != nil {
+		return nil, err
+	}
+	id := r.URL.Query().Get("page")
+	if t == nil {
+		return s.keptPage(r.Context(), f, id)
+	}
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	k, err := t.show(r.Context(), n)
+	if err != nil {
+		return nil, t.unplanned(n, err)
+	}
+	out, err := pageDocument(r.Context(), &s.o, k.kernel, session, id)
+	if err != nil {
+		return nil, err
+	}
+	out.Session, out.Call = f.id, n+1
+	for i := range k.plan.Table.Pages {
+		p := &k.plan.Table.Pages[i]
+		if p.ID != id {
+			continue
+		}
+		out.Floor, out.Pin, out.RecomputeCost = p.Floor.String(), string(p.Pin), p.RecomputeCost
+		out.Last = &LastUse{p.Last.Turn, p.Last.Call, string(p.Last.How)}
+		tokens := map[pagevm.Level]int{pagevm.Full: p.Tokens.Full, pagevm.Compressed: p.Tokens.Compressed, pagevm.Structured: p.Tokens.Structured, pagevm.Pointer: p.Tokens.Pointer}
+		for j := range out.Levels {
+			l := &out.Levels[j]
+			l.Tokens, l.Shown = tokens[l.Level], l.Level == p.Level
+		}
+		if out.Type == "" {
+			out.Type, out.Tool, out.Path = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path)
+		}
+	}
+	t.mu.Lock()
+	out.Life = append([]stage{}, t.lives[id]...)
+	out.Calls = len(t.rows)
+	out.Cited = t.cited(&s.o, out)
+	t.mu.Unlock()
+	return out, nil
+}
+
+// keptPage is a page of a session in the state folder.
+func (s *Server) keptPage(ctx context.Context, f found, id string) (any, error) {
+	out, err := pageDocument(ctx, &s.o, s.o.Kernel, f.key, id)
+	if err == nil {
+		out.Session = f.id
+	}
+	return out, err
+}
+
+// pageDocument is what a kernel has of a page.
+func pageDocument(ctx context.Context, o *Options, k *kernel.Kernel, key, id string) (*Page, error) {
+	c, err := k.Get(ctx, key, id)
+	if err != nil {
+		return nil, err
+	}
+	out := &Page{Schema: "memkernel/ui_page/v1", Page: id, Reason: c.Reason, Life: []stage{}, Levels: []PageLevel{}, Cited: []Citation{}}
+	add := func(l pagevm.Level, text string) {
+		out.Levels = append(out.Levels, PageLevel{Level: l, Bytes: len(text), Text: o.begin(text, levelText)})
+	}
+	add(pagevm.Full, c.Text)
+	if p := c.Page; p != nil {
+		out.Type, out.Tool, out.Path, out.Key, out.Bytes, out.Masked, out.Created = string(p.Type), visible.Text(p.Tool), visible.Text(p.Path), p.MessageKey, p.Bytes, p.Masked, p.Created.UTC()
+		for i := range p.Reps {
+			if p.Reps[i].Level != pagevm.Full {
+				add(p.Reps[i].Level, p.Reps[i].Text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// mostCited is how many citations are listed.
+const mostCited = 50
+
+// cited are the calls that name a page; the lock is held.
+func (t *track) cited(o *Options, p *Page) []Citation {
+	out := []Citation{}
+	msgs := t.steps.Messages()
+	for n := 0; n < t.total && len(out) < mostCited; n++ {
+		answer := &msgs[t.steps.End(n)]
+		for i := range answer.Parts {
+			text := partText(&answer.Parts[i])
+			by := ""
+			switch {
+			case strings.Contains(text, p.Page):
+				by = "id"
+			case p.Path != "" && answer.Parts[i].Call != nil && strings.Contains(text, p.Path):
+				by = "path"
+			}
+			if by != "" {
+				out = append(out, Citation{Call: n + 1, By: by, Text: o.begin(text, 200)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (s *Server) status(r *http.Request) (any, error) {
+	_, report, err := s.shelf.all(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return document.OfStatus(report), nil
+}
+
+func (s *Server) stats(r *http.Request) (any, error) {
+	st, err := s.o.Kernel.Usage(r.Context(), billing.Options{Location: s.o.Location})
+	if err != nil {
+		return nil, err
+	}
+	doc := document.OfUsage(st)
+	doc.Calls = doc.Calls[max(0, len(doc.Calls)-mostCalls):]
+	return doc, nil
+}
+
+// replayOf replays a session under many policies.
+func (s *Server) replayOf(r *http.Request) (any, error) {
+	f, err := s.shelf.find(r.Context(), r.URL.Query().Get("session"))
+	if err != nil {
+		return nil, err
+	}
+	if f.source != fromTranscript {
+		return nil, mistake{errKept}
+	}
+	p, err := s.planOf(r)
+	if err != nil {
+		return nil, err
+	}
+	policies := replay.Policies()
+	if v := r.URL.Query().Get("policies"); v != "" {
+		policies = strings.Split(v, ",")
+		for _, name := range policies {
+			if _, _, err := replay.ParsePolicy(name); err != nil {
+				return nil, mistake{err}
+			}
+		}
+	}
+	t, err := s.shelf.track(f, p)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprint("replay ", f.id, p, policies, f.modified)
+	return s.slow.get(name, time.Hour, func() (any, error) { return t.replay(r.Context(), policies) })
+}
+
+// replay is the document of a replay under policies, without its calls.
+func (t *track) replay(ctx context.Context, policies []string) (*replay.Document, error) {
+	t.mu.Lock()
+	session := t.session
+	t.mu.Unlock()
+	if session == nil {
+		return nil, errNotYet
+	}
+	doc := replay.NewDocument(session, t.options().View, t.book)
+	for _, name := range policies {
+		scratch, err := os.MkdirTemp(t.dir, "replay-")
+		if err != nil {
+			return nil, fmt.Errorf("replay %s: %w", name, err)
+		}
+		o := t.options()
+		o.Scratch = scratch
+		err = doc.Add(ctx, session, name, o)
+		os.RemoveAll(scratch)
+		if err != nil {
+			return nil, err
+		}
+	}
+	doc.End()
+	for i, r := range doc.Results { // the sums are enough for a page
+		bare := *r
+		bare.Calls = []replay.Call{}
+		doc.Results[i] = &bare
+	}
+	return doc, nil
+}

@@ -1,0 +1,391 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Call is a call of a session: its prompt block by block, and why it is so.
+type Call struct {
+	Schema  string    `json:"schema"`
+	Session string    `json:"session"`
+	Call    int       `json:"call"`
+	Calls   int       `json:"calls"`
+	Time    time.Time `json:"time"`
+	Model   string    `json:"model"`
+	// Figures are the call's row in the list of calls.
+	Figures    *CallRow           `json:"figures"`
+	Generation int                `json:"generation"`
+	Budgets    outline.Budgets    `json:"budgets"`
+	Regions    []outline.Region   `json:"regions"`
+	Layout     *document.Layout   `json:"layout"`
+	Retrieval  outline.Retrieval  `json:"retrieval"`
+	Deferred   []outline.Deferred `json:"deferred"`
+	Faults     []fault.Fault      `json:"faults"`
+	Blocks     []Block            `json:"blocks"`
+	// Changes are the pages that came, left or changed their level with this call.
+	Changes []Change `json:"changes"`
+	// Out are pages that do not stand in the prompt and can be had, the newest first; OutCount
+	// counts all of them.
+	Out      []OutPage `json:"out"`
+	OutCount int       `json:"out_count"`
+	// Answer is how the model's answer begins.
+	Answer string `json:"answer"`
+}
+
+// Block is a page as it stands in a prompt.
+type Block struct {
+	Role    string       `json:"role"`
+	Kind    string       `json:"kind"`
+	Region  string       `json:"region"`
+	Page    string       `json:"page"`
+	Type    string       `json:"type"`
+	Tool    string       `json:"tool"`
+	Path    string       `json:"path"`
+	Level   pagevm.Level `json:"level"`
+	Tokens  int          `json:"tokens"`
+	Levels  LevelTokens  `json:"level_tokens"`
+	Floor   string       `json:"floor"`
+	Pin     string       `json:"pin"`
+	Message int          `json:"message"`
+	// Since is the call from which on it stands so, Why says why, Refused what it was wished
+	// to be and may not.
+	Since   int    `json:"since_call"`
+	Why     string `json:"why"`
+	Refused string `json:"refused"`
+	// Change is new, changed or same, against the call before.
+	Change string `json:"change"`
+	// Before is the prompt up to the block: what stands behind that is written again if the
+	// block changes.
+	Before     int                  `json:"tokens_before"`
+	Breakpoint *document.Breakpoint `json:"breakpoint"`
+	// Text is how it begins, secrets masked; Bytes is how long it is.
+	Text  string `json:"text"`
+	Bytes int    `json:"bytes"`
+}
+
+// LevelTokens is what a page takes at each level, 0 for one that it does not have.
+type LevelTokens struct {
+	Full       int `json:"full"`
+	Compressed int `json:"compressed"`
+	Structured int `json:"structured"`
+	Pointer    int `json:"pointer"`
+}
+
+// Change is a page that came, left or stands at another level than before.
+type Change struct {
+	Page   string       `json:"page"`
+	Kind   string       `json:"kind"`
+	Type   string       `json:"type"`
+	Tool   string       `json:"tool"`
+	Path   string       `json:"path"`
+	From   pagevm.Level `json:"from"`
+	To     pagevm.Level `json:"to"`
+	Tokens int          `json:"tokens"`
+	Why    string       `json:"why"`
+}
+
+// OutPage is a page that does not stand in the prompt.
+type OutPage struct {
+	Page   string `json:"page"`
+	Type   string `json:"type"`
+	Tool   string `json:"tool"`
+	Path   string `json:"path"`
+	Tokens int    `json:"full_tokens"`
+	Place  string `json:"place"`
+	Span   string `json:"span"`
+	Left   int    `json:"left_call"`
+}
+
+const (
+	// blockText is how much of a block's text is handed out with its call.
+	blockText = 700
+	// mostOut is how many pages that left are listed.
+	mostOut = 200
+)
+
+// clip is how a text begins, cut between characters.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	for most > 0 && s[most]&0xc0 == 0x80 {
+		most--
+	}
+	return strings.ToValidUTF8(s[:most], "\uFFFD")
+}
+
+// callDocument describes a call as it was planned. lives are the levels of all pages over
+// the session.
+func callDocument(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stage) *Call {
+	out := &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
+		Regions: document.List(plan.Regions), Layout: document.OfLayout(plan), Retrieval: plan.Retrieval,
+		Deferred: document.List(plan.Deferred), Faults: document.List(plan.Faults), Blocks: []Block{}, Changes: []Change{}, Out: []OutPage{}}
+	rows := map[string]*paging.PageRow{}
+	for i := range plan.Table.Pages {
+		rows[plan.Table.Pages[i].ID] = &plan.Table.Pages[i]
+	}
+	out.Blocks = blocks(o, plan, n, lives)
+	for i := range plan.Table.Pages {
+		p := &plan.Table.Pages[i]
+		if p.Place != paging.InSpan && p.Place != paging.Nowhere {
+			continue
+		}
+		o := OutPage{Page: p.ID, Type: string(p.Type), Tool: visible.Text(p.Tool), Path: visible.Text(p.Path), Tokens: p.Tokens.Full, Place: string(p.Place), Span: p.Span}
+		if s := at(lives[p.ID], n+1); s != nil && s.Level == pagevm.Gone {
+			o.Left = s.Call
+		}
+		out.OutCount++
+		out.Out = append(out.Out, o)
+	}
+	slices.SortStableFunc(out.Out, func(a, b OutPage) int { return b.Left - a.Left })
+	out.Out = out.Out[:min(len(out.Out), mostOut)]
+	for id, all := range lives {
+		i := slices.IndexFunc(all, func(s stage) bool { return s.Call == n+1 })
+		if i < 0 {
+			continue
+		}
+		c := Change{Page: id, From: pagevm.Gone, To: all[i].Level, Tokens: all[i].Tokens, Why: all[i].Why, Kind: "came"}
+		if i > 0 {
+			c.From, c.Kind = all[i-1].Level, "changed"
+		}
+		if c.To == pagevm.Gone {
+			c.Kind, c.Tokens = "left", 0
+			if i > 0 {
+				c.Tokens = all[i-1].Tokens
+			}
+		} else if c.From == pagevm.Gone && i > 0 {
+			c.Kind = "came back"
+		}
+		if r := rows[id]; r != nil {
+			c.Type, c.Tool, c.Path = string(r.Type), visible.Text(r.Tool), visible.Text(r.Path)
+		}
+		out.Changes = append(out.Changes, c)
+	}
+	sortChanges(out.Changes)
+	return out
+}
+
+// at is the stage at which a page stood at a call.
+func at(all []stage, call int) (s *stage) {
+	for i := range all {
+		if all[i].Call <= call {
+			s = &all[i]
+		}
+	}
+	return s
+}
+
+// blocks are the pages of a plan's messages, in their order.
+func blocks(o *Options, plan *kernel.ContextPlan, n int, lives map[string][]stage) []Block {
+	out := []Block{}
+	for _, r := range plan.Regions {
+		if (r.Name == outline.RegionTools || r.Name == outline.RegionSystem) && r.Tokens > 0 {
+			out = append(out, Block{Role: "system", Kind: r.Name, Region: r.Name, Type: "fixed", Level: pagevm.Full, Tokens: r.Tokens, Levels: LevelTokens{Full: r.Tokens},
+				Floor: "full", Pin: "none", Message: -1, Since: 1, Why: "every call repeats it", Change: "same"})
+		}
+	}
+	m := newMatcher(plan)
+	refused := map[string]string{}
+	for _, r := range plan.Layout.Refused {
+		refused[r.Page] = r.Rule
+	}
+	newest := newestIn(plan)
+	for i := range plan.Messages {
+		msg := &plan.Messages[i]
+		first := len(out)
+		for j := range msg.Parts {
+			row := m.match(msg, j)
+			text := partText(&msg.Parts[j])
+			if k := len(out) - 1; k >= first && row != nil && out[k].Page == row.ID {
+				out[k].Bytes += len(text) + 1
+				if len(out[k].Text) < blockText {
+					out[k].Text = clip(out[k].Text+"\n"+o.begin(text, blockText), blockText)
+				}
+				continue
+			}
+			b := Block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
+			if i == newest {
+				b.Region = outline.RegionNewest
+			}
+			if row != nil {
+				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
+				b.Refused = refused[row.ID]
+			}
+			out = append(out, b)
+		}
+		out = mergeFree(out, first)
+	}
+	mark(out, plan)
+	total := 0
+	for i := range out {
+		out[i].Before = total
+		total += out[i].Tokens
+	}
+	return out
+}
+
+// of fills in what is known of the page; recalled is the one that was recalled for this call.
+func (b *Block) of(row *paging.PageRow, life []stage, call int, recalled string) {
+	b.Page, b.Type, b.Tool, b.Path, b.Level, b.Tokens = row.ID, string(row.Type), visible.Text(row.Tool), visible.Text(row.Path), row.Level, row.ShownTokens
+	b.Levels = LevelTokens{row.Tokens.Full, row.Tokens.Compressed, row.Tokens.Structured, row.Tokens.Pointer}
+	b.Floor, b.Pin = row.Floor.String(), string(row.Pin)
+	switch row.Place {
+	case paging.InCarry:
+		b.Region = outline.RegionCarry
+	case paging.InRetrieval:
+		if row.ID == recalled {
+			b.Region = outline.RegionRetrieval
+		}
+	}
+	s := at(life, call)
+	if s == nil {
+		b.Since, b.Change, b.Why = call, "new", "it came new"
+		return
+	}
+	b.Since, b.Why = s.Call, s.Why
+	if s.Call == call {
+		b.Change = "changed"
+		if len(life) > 0 && life[0].Call == call {
+			b.Change = "new"
+		}
+	}
+}
+
+// mergeFree joins parts of one message that are of no page, such as several texts.
+func mergeFree(out []Block, first int) []Block {
+	kept := out[:first]
+	for i := first; i < len(out); i++ {
+		if k := len(kept) - 1; k >= first && out[i].Page == "" && kept[k].Page == "" && kept[k].Kind == out[i].Kind {
+			kept[k].Bytes += out[i].Bytes
+			kept[k].Text = clip(kept[k].Text+"\n"+out[i].Text, blockText)
+			continue
+		}
+		kept = append(kept, out[i])
+	}
+	return kept
+}
+
+// newestIn is the newest message of the host's own.
+func newestIn(plan *kernel.ContextPlan) int {
+	for i := len(plan.Messages) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(plan.Messages[i].Key, ownKey) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ownKey begins the keys of messages that the kernel adds; carryKey is that of the one in
+// front of all others.
+const (
+	ownKey   = "memkernel:"
+	carryKey = ownKey + "carry"
+)
+
+// mark puts the cache markers at the blocks that carry them.
+func mark(out []Block, plan *kernel.ContextPlan) {
+	layout := document.OfLayout(plan)
+	for i := range layout.Breakpoints {
+		bp := &layout.Breakpoints[i]
+		part := transcript.LastPart
+		if i < len(plan.Markers) {
+			part = plan.Markers[i].Part
+		}
+		at, seen := -1, 0
+		for k := range out {
+			switch {
+			case bp.Message < 0 && out[k].Message < 0:
+				at = k
+			case bp.Message >= 0 && out[k].Message == bp.Message:
+				if part == transcript.LastPart || seen <= part {
+					at = k
+				}
+				seen++
+			}
+		}
+		if at >= 0 {
+			out[at].Breakpoint = bp
+		}
+	}
+}
+
+// matcher finds the page that a part of a message shows.
+type matcher struct {
+	byID, byCall, byKey map[string]*paging.PageRow
+	carry               []*paging.PageRow // in their order
+}
+
+func newMatcher(plan *kernel.ContextPlan) *matcher {
+	m := &matcher{byID: map[string]*paging.PageRow{}, byCall: map[string]*paging.PageRow{}, byKey: map[string]*paging.PageRow{}}
+	for i := range plan.Table.Pages {
+		r := &plan.Table.Pages[i]
+		m.byID[r.ID] = r
+		switch {
+		case r.Place == paging.InCarry:
+			m.carry = append(m.carry, r)
+		case r.Place != paging.InConversation:
+		case r.CallID != "" && r.Type == pagevm.Evidence:
+			m.byCall[r.CallID] = r
+		case m.byKey[r.Key] == nil:
+			m.byKey[r.Key] = r
+		}
+	}
+	return m
+}
+
+// match is the row of a part, nil if there is none.
+func (m *matcher) match(msg *memkernel.Message, part int) *paging.PageRow {
+	id, own := strings.CutPrefix(msg.Key, ownKey)
+	switch {
+	case msg.Key == carryKey && part < len(m.carry):
+		return m.carry[part]
+	case own:
+		return m.byID[id]
+	}
+	if p := &msg.Parts[part]; p.Result != nil {
+		if r := m.byCall[p.Result.CallID]; r != nil {
+			return r
+		}
+	}
+	return m.byKey[msg.Key]
+}
+
+// partText is what a part says.
+func partText(p *memkernel.Part) string {
+	switch {
+	case p.Call != nil:
+		return p.Call.Name + " " + p.Call.Input
+	case p.Result != nil:
+		var all []string
+		for i := range p.Result.Content {
+			all = append(all, partText(&p.Result.Content[i]))
+		}
+		return strings.Join(all, "\n")
+	case p.Media != nil:
+		return fmt.Sprintf("[%s %s %d × %d]", p.Kind, p.Media.Type, p.Media.Width, p.Media.Height)
+	case p.Kind == memkernel.PartOther:
+		return p.Raw
+	}
+	return p.Text
+}
+
+// sortChanges puts what weighs most first, by kind.
+func sortChanges(all []Change) {
+	slices.SortFunc(all, func(a, b Change) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), b.Tokens-a.Tokens, strings.Compare(a.Page, b.Page))
+	})
+}

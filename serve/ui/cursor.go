@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/replay"
+)
+
+// cursor stands somewhere in a session, so that a call can be planned there again, the next
+// one at once, and one in another way without a trace.
+type cursor struct {
+	mu     sync.Mutex
+	kernel *kernel.Kernel
+	dir    string
+	at     int // calls before it are planned
+	forks  int
+	shown  *fork
+}
+
+// fork is a copy of the state behind one plan.
+type fork struct {
+	call   int
+	kernel *kernel.Kernel
+	dir    string
+	plan   *kernel.ContextPlan
+}
+
+// close closes what it holds.
+func (c *cursor) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown.close()
+	c.shown = nil
+	c.leave()
+}
+
+func (c *cursor) leave() {
+	if c.kernel != nil {
+		c.kernel.Close()
+		os.RemoveAll(c.dir)
+		c.kernel = nil
+	}
+}
+
+func (f *fork) close() {
+	if f != nil && f.kernel != nil {
+		f.kernel.Close()
+		os.RemoveAll(f.dir)
+	}
+}
+
+// stand brings the cursor before call n; its lock is held.
+func (t *track) stand(ctx context.Context, n int) error {
+	c := &t.cursor
+	from := -1
+	t.mu.Lock()
+	steps, total := t.steps, t.total
+	for _, s := range t.snaps {
+		if s <= n {
+			from = max(from, s)
+		}
+	}
+	t.mu.Unlock()
+	if steps == nil {
+		return errNotYet
+	}
+	if n >= steps.Len() || n < 0 {
+		return fmt.Errorf("the session has %d calls, there is no call %d", steps.Len(), n+1)
+	}
+	if n > total {
+		return errNotYet
+	}
+	if c.kernel == nil || c.at > n || c.at < from {
+		c.leave()
+		c.dir = filepath.Join(t.dir, "cursor")
+		if err := os.RemoveAll(c.dir); err != nil {
+			return fmt.Errorf("begin the session anew: %w", err)
+		}
+		c.at = max(from, 0)
+		if from > 0 {
+			if err := copyTree(t.snapshot(from), c.dir); err != nil {
+				return err
+			}
+		}
+		var err error
+		if c.kernel, err = openScratch(ctx, c.dir, steps); err != nil {
+			return err
+		}
+	}
+	for ; c.at < n; c.at++ {
+		if _, err := c.kernel.PlanContext(ctx, steps.Request(c.at)); err != nil {
+			if _, one := steps.Unplanned(c.at, err); !one {
+				return fmt.Errorf("plan call %d: %w", c.at+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+// fork copies the state before call n, and plans the call there. The lock of the cursor is
+// held.
+func (t *track) fork(ctx context.Context, n int, change func(*kernel.PlanRequest), prepare func(*kernel.Kernel) error) (*fork, error) {
+	if err := t.stand(ctx, n); err != nil {
+		return nil, err
+	}
+	c := &t.cursor
+	c.forks++
+	f := &fork{call: n, dir: filepath.Join(t.dir, "fork-"+strconv.Itoa(c.forks))}
+	if err := copyTree(c.dir, f.dir); err != nil {
+		return nil, err
+	}
+	var err error
+	t.mu.Lock()
+	steps := t.steps
+	t.mu.Unlock()
+	if f.kernel, err = openScratch(ctx, f.dir, steps); err != nil {
+		return nil, err
+	}
+	req := steps.Request(n)
+	req.Table, req.Deferred = true, true
+	if change != nil {
+		change(&req)
+	}
+	if prepare != nil {
+		if err := prepare(f.kernel); err != nil {
+			f.close()
+			return nil, err
+		}
+	}
+	if f.plan, err = f.kernel.PlanContext(ctx, req); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// show is the fork of a call as it was planned, kept until another is asked for. The lock of
+// the cursor is held.
+func (t *track) show(ctx context.Context, n int) (*fork, error) {
+	c := &t.cursor
+	if c.shown != nil && c.shown.call == n {
+		return c.shown, nil
+	}
+	f, err := t.fork(ctx, n, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.shown.close()
+	c.shown = f
+	return f, nil
+}
+
+// session is the key of the session that is planned in a scratch folder.
+const session = replay.Session

@@ -1,0 +1,296 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+const sample = "../../testdata/session.jsonl"
+
+// get decodes a document.
+func get[T any](t *testing.T, o *opened, path string) (out T) {
+	t.Helper()
+	res, text := o.do(t, http.MethodGet, path, "")
+	if err := json.Unmarshal([]byte(text), &out); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %v %.300s", path, res.Status, err, text)
+	}
+	return out
+}
+
+// planned waits until the only session is planned, and gives its id.
+func (o *opened) planned(t *testing.T) string {
+	t.Helper()
+	id := get[Sessions](t, o, "/api/sessions").Sessions[0].ID
+	for range 3000 {
+		h := get[Session](t, o, "/api/session?session="+id).Head
+		if h.Error != "" {
+			t.Fatal(h.Error)
+		}
+		if h.Done && h.WithoutUSD != nil {
+			return id
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the session is never planned")
+	return ""
+}
+
+// files are transcripts as an option.
+func files(paths ...string) func() []string { return func() []string { return paths } }
+
+// One window on the sample, for all that looks at it.
+func TestSample(t *testing.T) {
+	o := openWindow(t, Options{Transcripts: files(sample), Plan: Plan{Window: 128_000, Resolver: "memory_get"}})
+	o.enter(t)
+	id := o.planned(t)
+	t.Run("figures", func(t *testing.T) { testFiguresAreThoseOfReplay(t, o, id) })
+	t.Run("calls", func(t *testing.T) { testCallsOpenInAnyOrder(t, o, id) })
+	t.Run("pages", func(t *testing.T) { testPagesAndWhatIf(t, o, id) })
+}
+
+// What the window shows of a session is what replay reports of it, call by call, and a point
+// of a timeline the same added up.
+func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
+	s, err := transcript.LoadFile(sample, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := replay.Run(t.Context(), s, replay.Memkernel, replay.Options{ContextWindow: 128_000, Resolver: "memory_get", FixedAuto: true, View: transcript.Full, Scratch: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := get[Calls](t, o, "/api/calls?limit=500&session="+id).Calls
+	if len(calls) != len(want.Calls) {
+		t.Fatalf("%d calls, replay has %d", len(calls), len(want.Calls))
+	}
+	total := 0.0
+	for i, c := range calls {
+		w := want.Calls[i]
+		total += *w.CostUSD + *w.OutputCostUSD
+		if c.Input != w.Input || c.Read != w.Read || c.Write != w.Write || c.Uncached != w.Uncached || c.Cut != w.Cut || c.Cold != w.Cold || c.Faults != w.Faults || math.Abs(*c.Running-total) > 1e-9 {
+			t.Fatalf("call %d: %+v, replay has %+v", i+1, c, w)
+		}
+	}
+	head := get[Session](t, o, "/api/session?session="+id).Head
+	if math.Abs(*head.CostUSD-total) > 1e-9 || head.Cuts != want.Totals.Cuts {
+		t.Errorf("%+v, replay has %+v", head, want.Totals)
+	}
+	for _, points := range []int{1, 7, 184, 500} {
+		tl := get[Timeline](t, o, fmt.Sprintf("/api/timeline?session=%s&points=%d", id, points))
+		sum, n := 0.0, 0
+		for i := range tl.First {
+			sum, n = sum+*tl.Cost[i], n+tl.Count[i]
+		}
+		if len(tl.First) > points || n != len(calls) || math.Abs(sum-total) > 1e-9 || math.Abs(*tl.Running[len(tl.Running)-1]-total) > 1e-9 {
+			t.Errorf("%d points: %d of %d calls, $%f of $%f", points, n, len(calls), sum, total)
+		}
+	}
+	part := get[Timeline](t, o, "/api/timeline?from=100&to=120&session="+id)
+	if part.From != 100 || part.To != 120 || len(part.First) != 21 || math.Abs(*part.Running[0]-*calls[99].Running) > 1e-9 {
+		t.Errorf("a stretch: %d to %d, %d points, %f", part.From, part.To, len(part.First), *part.Running[0])
+	}
+}
+
+// A call that is opened is planned as it was, wherever it stands and in whatever order calls
+// are opened; its blocks add up to its regions.
+func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
+	rows := get[Calls](t, o, "/api/calls?limit=500&session="+id).Calls
+	for _, n := range []int{120, 121, 36, 103, 1, 184} {
+		c := get[Call](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))
+		if c.Budgets.PlannedInputTokens != rows[n-1].Input || c.Layout.Bill.ReadTokens != rows[n-1].Read || (c.Layout.Made != nil) != (rows[n-1].Cut != "") {
+			t.Errorf("call %d: %d tokens, %d read; the session has %+v", n, c.Budgets.PlannedInputTokens, c.Layout.Bill.ReadTokens, rows[n-1])
+		}
+		blocks, regions, marks, named := map[string]int{}, map[string]int{}, 0, 0
+		for _, b := range c.Blocks {
+			blocks[b.Region] += b.Tokens
+			if b.Breakpoint != nil {
+				marks++
+			}
+			if b.Page != "" {
+				named++
+			}
+		}
+		for _, r := range c.Regions {
+			regions[r.Name] = r.Tokens
+		}
+		if blocks[outline.RegionCarry] != regions[outline.RegionCarry] || blocks[outline.RegionNewest] != regions[outline.RegionNewest] || blocks[outline.RegionRetrieval] != regions[outline.RegionRetrieval] {
+			t.Errorf("call %d: blocks add up to %v, regions are %v", n, blocks, regions)
+		}
+		if marks != len(c.Layout.Breakpoints) || named < len(c.Blocks)-3 {
+			t.Errorf("call %d: %d of %d markers, %d of %d blocks are pages", n, marks, len(c.Layout.Breakpoints), named, len(c.Blocks))
+		}
+	}
+	if res, text := o.do(t, http.MethodGet, "/api/call?session="+id+"&call=185", ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("a call that is not there: %s %s", res.Status, text)
+	}
+}
+
+// A page's life begins where it came, its levels are what the prompt shows, and a what-if
+// leaves no trace.
+func testPagesAndWhatIf(t *testing.T, o *opened, id string) {
+	c := get[Call](t, o, "/api/call?call=140&session="+id)
+	shortened := 0
+	for _, b := range c.Blocks {
+		if b.Type != "evidence" || b.Level == pagevm.Full || shortened == 5 {
+			continue
+		}
+		shortened++
+		p := get[Page](t, o, fmt.Sprintf("/api/page?session=%s&call=140&page=%s", id, b.Page))
+		shown := ""
+		for _, l := range p.Levels {
+			if l.Shown {
+				shown = l.Text
+				if l.Level != b.Level || l.Tokens != b.Tokens {
+					t.Errorf("%s stands as %s in %d, the page says %s in %d", b.Page, b.Level, b.Tokens, l.Level, l.Tokens)
+				}
+			}
+		}
+		if len(p.Life) < 2 || p.Life[0].Level != pagevm.Full || !strings.HasPrefix(shown, b.Text[:min(len(b.Text), 60)]) {
+			t.Errorf("%s: life %+v, shown %.80q, in the prompt %.80q", b.Page, p.Life, shown, b.Text)
+		}
+	}
+	if shortened == 0 {
+		t.Error("nothing is shortened in call 140")
+	}
+	w := get[WhatIf](t, o, "/api/whatif?call=140&window=50000&pin=Never+push.&session="+id)
+	if w.Was.Input != c.Budgets.PlannedInputTokens || w.Would.Input >= w.Was.Input || w.Would.Window != 50_000 || w.Would.Cut == "" || len(w.Changes) == 0 {
+		t.Errorf("%+v", w.Would)
+	}
+	pinned := false
+	for _, ch := range w.Changes {
+		pinned = pinned || ch.Type == "constraint" && ch.Kind == "came"
+	}
+	if !pinned {
+		t.Error("the pin does not stand")
+	}
+	again := get[Call](t, o, "/api/call?call=140&session="+id)
+	if again.Budgets.PlannedInputTokens != c.Budgets.PlannedInputTokens || len(again.Blocks) != len(c.Blocks) {
+		t.Error("the what-if left a trace")
+	}
+}
+
+// token is made up as it is needed, so that no scanner takes it for a leak.
+var token = "ghp" + "_a1B2c3D4e5F6g7H8" + "i9J0k1L2m3N4o5P6q7R8"
+
+// hostile writes a transcript that means ill.
+func hostile(t *testing.T, big int) string {
+	t.Helper()
+	var b strings.Builder
+	line := func(kind, id, parent, content string, usage string) {
+		raw, _ := json.Marshal(content)
+		fmt.Fprintf(&b, `{"type":%q,"uuid":%q,"parentUuid":%q,"sessionId":"</script><script>alert(1)</script>","timestamp":"2026-03-09T09:00:05Z","message":{"role":%q,"model":"claude-opus-4-5","content":%s%s}}`+"\n", kind, id, parent, kind, raw, usage)
+	}
+	line("user", "u1", "", `<script>alert(1)</script> <img src=x onerror=alert(2)> \x1b[31mred `+"\x1b]8;;http://evil.example\x07link\x1b]8;;\x07 \u202egnp.exe", "")
+	line("assistant", "a1", "u1", `<a href="javascript:alert(3)">click</a> `+token, `,"usage":{"input_tokens":10,"output_tokens":2}`)
+	line("user", "u2", "a1", strings.Repeat("0123456789abcdef <b>bold</b>\n", big/29), "")
+	line("assistant", "a2", "u2", "done", `,"usage":{"input_tokens":10,"output_tokens":2}`)
+	path := filepath.Join(t.TempDir(), "<img src=x onerror=alert(4)>.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Text of sessions goes out as data, masked, and no more of it than a page can show.
+func TestHostileTranscript(t *testing.T) {
+	o := openWindow(t, Options{Transcripts: files(hostile(t, 2<<20), filepath.Join(t.TempDir(), "none.jsonl"))})
+	o.enter(t)
+	id := o.planned(t)
+	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/call?call=1&session=" + id, "/api/call?call=2&session=" + id} {
+		res, text := o.do(t, http.MethodGet, path, "")
+		if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s: %s %.200s", path, res.Status, text)
+		}
+		if strings.ContainsAny(text, "<>\x1b\u202e") || strings.Contains(text, `\u202e`) || strings.Contains(text, `\u001b`) || len(text) > 200_000 {
+			t.Errorf("%s: %d bytes, with markup or escapes as they came", path, len(text))
+		}
+		if strings.Contains(text, token[4:20]) {
+			t.Errorf("%s shows a secret", path)
+		}
+	}
+}
+
+// A session that goes on while it is looked at is planned on; a file that becomes another
+// session is begun anew.
+func TestSessionGoesOn(t *testing.T) {
+	data, err := os.ReadFile(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	path := filepath.Join(t.TempDir(), "live.jsonl")
+	write := func(n int) {
+		if err := os.WriteFile(path, []byte(strings.Join(lines[:n], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(40)
+	o := openWindow(t, Options{Transcripts: files(path)})
+	o.enter(t)
+	id := o.planned(t)
+	before := get[Calls](t, o, "/api/calls?limit=500&session="+id)
+	write(90)
+	wait := func(what string, ok func(*Calls) bool) *Calls {
+		for range 1000 {
+			c := get[Calls](t, o, "/api/calls?limit=500&session="+id)
+			if ok(&c) {
+				return &c
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatal(what)
+		return nil
+	}
+	after := wait("the session does not go on", func(c *Calls) bool { return c.Total > before.Total+5 })
+	for i := range before.Calls {
+		if before.Calls[i].Input != after.Calls[i].Input {
+			t.Fatalf("call %d was %d tokens and is %d", i+1, before.Calls[i].Input, after.Calls[i].Input)
+		}
+	}
+	write(30)
+	wait("the session is not begun anew", func(c *Calls) bool { return c.Total > 0 && c.Total < before.Total })
+	if s := get[Sessions](t, o, "/api/sessions"); !s.Sessions[0].Live {
+		t.Error("a session that changes is not live")
+	}
+}
+
+// Fifty thousand calls are as many points as a screen has, and a list in pieces.
+func TestLongTimeline(t *testing.T) {
+	rows := make([]row, 50_000)
+	cost := 0.01
+	for i := range rows {
+		rows[i] = row{index: i, input: 1000 + i, read: 1000, write: i, cost: &cost, answer: &cost, cut: map[bool]string{true: "cold"}[i%20 == 0], cold: i%7 == 0}
+		rows[i].regions[3] = 1000 + i
+	}
+	tl := timeline(rows, len(rows), 0, 0, 600)
+	data, err := json.Marshal(tl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tl.First) > 600 || len(tl.Marks) > mostMarks || tl.LeftOut == 0 || len(data) > 200_000 {
+		t.Errorf("%d points, %d marks, %d left out, %d bytes", len(tl.First), len(tl.Marks), tl.LeftOut, len(data))
+	}
+	if got := *tl.Running[len(tl.Running)-1]; math.Abs(got-1000) > 1e-6 {
+		t.Errorf("it costs %f", got)
+	}
+	for _, c := range []struct{ from, to, points int }{{0, 0, 0}, {-5, 7, 3}, {60_000, 70_000, 10}, {9, 3, 10}, {1, 1, 1}, {49_999, 50_000, 5000}} {
+		timeline(rows, len(rows), c.from, c.to, c.points)
+	}
+	timeline(nil, 0, 0, 0, 10)
+	if c := callRows(rows, 49_990, 1_000_000); len(c.Calls) != 11 || c.Calls[10].Call != 50_000 {
+		t.Errorf("%d calls at the end", len(c.Calls))
+	}
+	callRows(nil, 7, 7)
+}

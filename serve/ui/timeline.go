@@ -1,0 +1,270 @@
+package ui
+
+import (
+	"slices"
+	"time"
+)
+
+// Timeline is a session, or a stretch of it, in so few points as a screen can show: lists
+// of equal length, a value a point.
+type Timeline struct {
+	Schema  string `json:"schema"`
+	Session string `json:"session"`
+	// From and To are the first call and the last, from 1; Calls is how many the session has,
+	// Planned how many of them are planned by now.
+	From    int `json:"from"`
+	To      int `json:"to"`
+	Calls   int `json:"calls"`
+	Planned int `json:"planned"`
+	// Window is what the model takes in one call.
+	Window int `json:"context_window"`
+	// First is the first call of each point, Count how many it stands for.
+	First []int       `json:"first"`
+	Count []int       `json:"count"`
+	Time  []time.Time `json:"time"`
+	// Regions and Kinds have the tokens of a prompt by where they stand and by what they are,
+	// Cache by what they are billed as: means over the calls of a point.
+	Regions []Series `json:"regions"`
+	Kinds   []Series `json:"kinds"`
+	Cache   []Series `json:"cache"`
+	// HighWater is the size at which a cut is made.
+	HighWater []int `json:"high_water_tokens"`
+	// Predicted and Billed are of the host's own prompts; null where nothing is recorded.
+	Predicted []*int `json:"predicted_input_tokens"`
+	Billed    []*int `json:"billed_input_tokens"`
+	// Cost is what the calls of a point cost, answers included, Running all up to its end and
+	// Without the same under append-late; null where a price is unknown.
+	Cost    []*float64 `json:"cost_usd"`
+	Running []*float64 `json:"running_usd"`
+	Without []*float64 `json:"without_usd"`
+	Marks   []Mark     `json:"marks"`
+	// LeftOut is how many marks are not in the list, since there are too many.
+	LeftOut int `json:"marks_left_out"`
+}
+
+// Series is a named list.
+type Series struct {
+	Name   string `json:"name"`
+	Tokens []int  `json:"tokens"`
+}
+
+// Mark is what happened at a call.
+type Mark struct {
+	Call int `json:"call"`
+	// Kind is cut, compaction (the host's own), cold, fault or unplanned.
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	Before int    `json:"before_tokens"`
+	After  int    `json:"after_tokens"`
+}
+
+// The kinds of a mark, those of most interest first.
+const (
+	markCut        = "cut"
+	markCompaction = "compaction"
+	markUnplanned  = "unplanned"
+	markFault      = "fault"
+	markCold       = "cold"
+)
+
+const (
+	// mostPoints is how many points are handed out at most.
+	mostPoints = 1200
+	// mostMarks is how many marks are.
+	mostMarks = 300
+)
+
+var cacheNames = [...]string{"read", "write", "uncached"}
+
+// timeline sums rows up: those from a call to another, from 1, in so many points.
+func timeline(rows []row, all, from, to, points int) *Timeline {
+	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows), Marks: []Mark{}}
+	if to <= 0 || to > len(rows) {
+		to = len(rows)
+	}
+	from = min(max(from, 1), max(to, 1))
+	out.From, out.To = from, to
+	n := max(to-from+1, 0)
+	points = min(max(points, 1), mostPoints)
+	stride := max((n+points-1)/points, 1)
+	size := (n + stride - 1) / stride
+	out.series(size)
+	running, without := new(float64), new(float64)
+	for i := range min(from-1, len(rows)) {
+		running, without = sum(running, rows[i].whole()), sum(without, rows[i].withoutSum())
+	}
+	for p := range size {
+		part := rows[from-1+p*stride : min(from-1+(p+1)*stride, to)]
+		cost := new(float64)
+		for i := range part {
+			cost, without = sum(cost, part[i].whole()), sum(without, part[i].withoutSum())
+		}
+		running = sum(running, cost)
+		out.point(p, part, from+p*stride)
+		out.Cost, out.Running, out.Without = append(out.Cost, cost), append(out.Running, running), append(out.Without, without)
+	}
+	out.mark(rows, from, to)
+	return out
+}
+
+// whole is what a call costs, answer included; nothing of one that was not planned.
+func (w *row) whole() *float64 {
+	if w.reason != "" {
+		return new(float64)
+	}
+	return sum(w.cost, w.answer)
+}
+
+// withoutSum is what it costs under append-late; nothing of one that was not planned.
+func (w *row) withoutSum() *float64 {
+	if w.reason != "" {
+		return new(float64)
+	}
+	return w.without
+}
+
+// series makes the lists.
+func (t *Timeline) series(size int) {
+	make1 := func(names []string) (out []Series) {
+		for _, n := range names {
+			out = append(out, Series{n, make([]int, size)})
+		}
+		return out
+	}
+	t.Regions, t.Kinds, t.Cache = make1(regionNames[:]), make1(kindNames[:]), make1(cacheNames[:])
+	t.First, t.Count, t.HighWater, t.Time = make([]int, size), make([]int, size), make([]int, size), make([]time.Time, size)
+	t.Predicted, t.Billed = make([]*int, size), make([]*int, size)
+	t.Cost, t.Running, t.Without = []*float64{}, []*float64{}, []*float64{}
+}
+
+// point fills in the means of one point.
+func (t *Timeline) point(p int, part []row, first int) {
+	t.First[p], t.Count[p], t.Time[p] = first, len(part), part[0].time
+	n, billed := 0, 0
+	var predicted, recorded int
+	for i := range part {
+		w := &part[i]
+		if w.billed > 0 {
+			billed++
+			predicted, recorded = predicted+w.predicted, recorded+w.billed
+		}
+		if w.reason != "" {
+			continue
+		}
+		n++
+		for r := range w.regions {
+			t.Regions[r].Tokens[p] += w.regions[r]
+		}
+		for k := range w.kinds {
+			t.Kinds[k].Tokens[p] += w.kinds[k]
+		}
+		for c, v := range [...]int{w.read, w.write, w.plain} {
+			t.Cache[c].Tokens[p] += v
+		}
+		t.HighWater[p] += w.highWater
+	}
+	for _, all := range [][]Series{t.Regions, t.Kinds, t.Cache} {
+		for i := range all {
+			all[i].Tokens[p] /= max(n, 1)
+		}
+	}
+	t.HighWater[p] /= max(n, 1)
+	if billed > 0 {
+		predicted, recorded = predicted/billed, recorded/billed
+		t.Predicted[p], t.Billed[p] = &predicted, &recorded
+	}
+}
+
+// mark lists what happened; where that is too much, what is of least interest is left out.
+func (t *Timeline) mark(rows []row, from, to int) {
+	by := map[string][]Mark{}
+	for i := from - 1; i < to; i++ {
+		w := &rows[i]
+		if w.cut != "" {
+			by[markCut] = append(by[markCut], Mark{i + 1, markCut, w.cut, w.before, w.after})
+		}
+		if w.compaction {
+			by[markCompaction] = append(by[markCompaction], Mark{i + 1, markCompaction, "the host compacted its history", 0, 0})
+		}
+		if w.reason != "" {
+			by[markUnplanned] = append(by[markUnplanned], Mark{i + 1, markUnplanned, w.reason, 0, 0})
+		}
+		if w.cold && w.cut == "" && i > 0 {
+			by[markCold] = append(by[markCold], Mark{i + 1, markCold, "the cache had expired", 0, 0})
+		}
+		if w.faults > 0 {
+			by[markFault] = append(by[markFault], Mark{i + 1, markFault, w.fault, 0, 0})
+		}
+	}
+	for _, kind := range []string{markCut, markCompaction, markUnplanned, markFault, markCold} {
+		list := by[kind]
+		if room := mostMarks - len(t.Marks); len(list) > room {
+			t.LeftOut += len(list) - room
+			step := float64(len(list)) / float64(max(room, 1))
+			var some []Mark
+			for i := range room {
+				some = append(some, list[int(float64(i)*step)])
+			}
+			list = some
+		}
+		t.Marks = append(t.Marks, list...)
+	}
+	slices.SortStableFunc(t.Marks, func(a, b Mark) int { return a.Call - b.Call })
+}
+
+// Calls is a stretch of a session's calls, one by one.
+type Calls struct {
+	Schema  string    `json:"schema"`
+	Session string    `json:"session"`
+	From    int       `json:"from"`
+	Total   int       `json:"total"`
+	Calls   []CallRow `json:"calls"`
+}
+
+// CallRow is a call.
+type CallRow struct {
+	Call       int       `json:"call"`
+	Time       time.Time `json:"time"`
+	Input      int       `json:"input_tokens"`
+	Read       int       `json:"cache_read_tokens"`
+	Write      int       `json:"cache_write_tokens"`
+	Uncached   int       `json:"uncached_tokens"`
+	Output     int       `json:"output_tokens"`
+	Cost       *float64  `json:"cost_usd"`
+	Running    *float64  `json:"running_usd"`
+	Without    *float64  `json:"without_usd"`
+	Predicted  *int      `json:"predicted_input_tokens"`
+	Billed     *int      `json:"billed_input_tokens"`
+	Verdict    string    `json:"verdict"`
+	Cut        string    `json:"cut"`
+	Cold       bool      `json:"cold"`
+	Compaction bool      `json:"host_compaction"`
+	Faults     int       `json:"faults"`
+	// Unplanned is why it could not be planned, "" if it could.
+	Unplanned string `json:"unplanned"`
+}
+
+// mostCalls is how many calls are handed out at once.
+const mostCalls = 500
+
+// callRows are the calls from one on.
+func callRows(rows []row, from, limit int) *Calls {
+	out := &Calls{Schema: "memkernel/ui_calls/v1", Total: len(rows), Calls: []CallRow{}}
+	from = min(max(from, 1), max(len(rows), 1))
+	out.From = from
+	running, without := new(float64), new(float64)
+	for i := range min(len(rows), from-1+min(max(limit, 1), mostCalls)) {
+		w := &rows[i]
+		running, without = sum(running, w.whole()), sum(without, w.withoutSum())
+		if i < from-1 {
+			continue
+		}
+		c := CallRow{Call: i + 1, Time: w.time, Input: w.input, Read: w.read, Write: w.write, Uncached: w.plain, Output: w.output, Cost: w.whole(), Running: running, Without: without,
+			Verdict: w.verdict, Cut: w.cut, Cold: w.cold, Compaction: w.compaction, Faults: w.faults, Unplanned: w.reason}
+		if w.billed > 0 {
+			c.Predicted, c.Billed = &w.predicted, &w.billed
+		}
+		out.Calls = append(out.Calls, c)
+	}
+	return out
+}

@@ -1,0 +1,495 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/judge/predict"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Plan is how a recorded session is planned again: what a visitor may choose.
+type Plan struct {
+	// Window in tokens, 0 for the price book's; Model "" for the recorded one.
+	Window   int
+	Model    string
+	Economy  cachelayout.Economy
+	Resolver string
+}
+
+// row is a call of a session: what its prompt held and cost, and what was recorded of it.
+type row struct {
+	time    time.Time
+	index   int // among all calls of the session, from 0
+	regions [len(regionNames)]int
+	kinds   [len(kindNames)]int
+	input   int
+	read    int
+	write   int
+	plain   int
+	cost    *float64 // the input side
+	answer  *float64
+	output  int
+	// without is what the call costs under append-late, answer included; nil until known.
+	without    *float64
+	cut        string
+	before     int // tokens of the messages, of a cut
+	after      int
+	cold       bool
+	compaction bool // the host's own
+	faults     int
+	fault      string // the codes, in words
+	highWater  int
+	reason     string // why it was not planned, "" if it was
+	// predicted and billed are of the host's own prompt, 0 where nothing is recorded.
+	predicted  int
+	billed     int
+	billedCold bool
+	verdict    string
+}
+
+// regionNames are the parts of a prompt, in its order; kindNames what stands in it.
+var (
+	regionNames = [...]string{outline.RegionTools, outline.RegionSystem, outline.RegionCarry, outline.RegionWorkingSet, outline.RegionRetrieval, outline.RegionNewest}
+	kindNames   = [...]string{"fixed", "bootstrap", "plan", "carry", "preference", "retrieval", "conversation", "evidence", "other"}
+)
+
+// kindOf is the place of a kind of included page among kindNames.
+func kindOf(kind string) int {
+	switch kind {
+	case outline.RegionTools, outline.RegionSystem:
+		return 0
+	}
+	if i := slices.Index(kindNames[:], kind); i > 0 {
+		return i
+	}
+	return len(kindNames) - 1
+}
+
+// stage is a level at which a page stood from a call on.
+type stage struct {
+	Call   int          `json:"call"`
+	Level  pagevm.Level `json:"level"`
+	Tokens int          `json:"tokens"`
+	Why    string       `json:"why"`
+}
+
+// track is a recorded session, planned again call by call in a folder that is thrown away.
+// Its plans are those that memkernel replay makes.
+type track struct {
+	path string
+	plan Plan
+	book *cachelayout.Book
+	dir  string // its folder
+
+	mu       sync.Mutex
+	session  *transcript.Session
+	steps    *replay.Steps
+	recorded replay.Recorded
+	rows     []row
+	lives    map[string][]stage
+	snaps    []int // calls before which a copy of the folder was made
+	total    int
+	done     bool
+	err      error
+	late     bool // without is filled in for all rows
+	advice   cachelayout.Advice
+	changed  chan struct{} // closed when something is new
+	size     int64
+	modified time.Time
+
+	cursor cursor
+	stop   context.CancelFunc
+	ended  chan struct{}
+}
+
+// snapshots is about how many copies of a session's state are kept, so that any call of it
+// can be planned again soon.
+const snapshots = 24
+
+// leastStride is how many calls lie between two of them at least.
+const leastStride = 16
+
+// newTrack begins to plan a transcript. Close has to be called.
+func newTrack(path string, plan Plan, book *cachelayout.Book) (*track, error) {
+	dir, err := os.MkdirTemp("", "memkernel-ui-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
+	}
+	t := &track{path: path, plan: plan, book: book, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	t.stop = stop
+	go func() {
+		defer close(t.ended)
+		t.follow(ctx)
+	}()
+	return t, nil
+}
+
+// Close ends it and takes its folder away.
+func (t *track) Close() {
+	t.stop()
+	<-t.ended
+	t.cursor.close()
+	os.RemoveAll(t.dir)
+}
+
+// load reads the transcript.
+func (t *track) load() error {
+	st, err := os.Stat(t.path)
+	if err != nil {
+		return fmt.Errorf("read session: %w", err)
+	}
+	session, err := transcript.LoadFile(t.path, &transcript.Options{Name: t.path, OnBroken: transcript.Skip})
+	if err != nil {
+		return fmt.Errorf("read session: %w", err)
+	}
+	steps, err := replay.NewSteps(session, t.options())
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", t.path, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.steps != nil && (steps.Model() != t.steps.Model() || steps.FixedTokens() != t.steps.FixedTokens() || steps.Len() < len(t.rows)) {
+		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
+	}
+	t.session, t.steps, t.err, t.done, t.late = session, steps, nil, false, false
+	t.recorded, t.size, t.modified = replay.Bill(session, t.book), st.Size(), st.ModTime()
+	old := t.rows[:t.total]
+	t.rows = make([]row, 0, steps.Len())
+	for n := range steps.Len() {
+		w := row{time: steps.Time(n), index: steps.Index(n), compaction: steps.AfterCompaction(n)}
+		if n < len(old) {
+			w = old[n]
+		}
+		t.rows = append(t.rows, w)
+	}
+	t.total = len(old)
+	t.tell()
+	return nil
+}
+
+func (t *track) segments(size int64) ([]predict.Segment, error) {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return nil, fmt.Errorf("read session: %w", err)
+	}
+	defer f.Close()
+	segments, err := predict.Segments(f, size, &transcript.Options{Name: t.path, OnBroken: transcript.Skip})
+	if err != nil {
+		return nil, fmt.Errorf("read the bills of %s: %w", t.path, err)
+	}
+	return segments, nil
+}
+
+// options are those of every replay of the session.
+func (t *track) options() replay.Options {
+	return replay.Options{ContextWindow: t.plan.Window, Model: t.plan.Model, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
+}
+
+// mostPredicted is how many calls a session may have whose bills are predicted: that takes
+// time that grows with their square.
+const mostPredicted = 5000
+
+// predict puts what the host was billed beside the calls, and what was predicted of it.
+func (t *track) predict() error {
+	if len(t.rows) > mostPredicted {
+		return nil
+	}
+	segments, err := t.segments(t.size)
+	if err != nil {
+		return err
+	}
+	r := predict.Run(segments, &predict.Options{Book: t.book, Model: t.steps.Model()})
+	by := make(map[string]*predict.Call, len(r.Calls))
+	for i := range r.Calls {
+		by[r.Calls[i].Key] = &r.Calls[i]
+	}
+	msgs := t.steps.Messages()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n := range t.rows {
+		if c := by[msgs[t.steps.End(n)].Key]; c != nil {
+			w := &t.rows[n]
+			w.predicted, w.billed, w.billedCold, w.verdict = c.Predicted.Total, c.Recorded.Total, c.RecordedCold, string(c.Verdict)
+			w.compaction = w.compaction || c.Compacted
+		}
+	}
+	return nil
+}
+
+// tell wakes up who waits for news; the lock is held.
+func (t *track) tell() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// news is a channel that is closed when something is new.
+func (t *track) news() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
+// look calls f with the rows that are planned, and with all there are.
+func (t *track) look(f func(planned []row, all int)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t.rows[:t.total:t.total], len(t.rows))
+}
+
+// idle is how long a session that does not change is looked at again after.
+const idle = time.Second
+
+// follow plans what there is, and then what is written to the transcript.
+func (t *track) follow(ctx context.Context) {
+	var k *kernel.Kernel
+	main := filepath.Join(t.dir, "main")
+	defer func() {
+		if k != nil {
+			k.Close()
+		}
+	}()
+	for ctx.Err() == nil {
+		var err error
+		if st, missing := os.Stat(t.path); t.steps == nil || missing == nil && (st.Size() != t.size || !st.ModTime().Equal(t.modified)) {
+			err = t.load()
+		}
+		t.mu.Lock()
+		begin, complete := t.total, t.done
+		t.mu.Unlock()
+		if err != nil {
+			t.fail(err)
+		} else if !complete {
+			if begin == 0 && k != nil {
+				k.Close()
+				k = nil
+				os.RemoveAll(main)
+			}
+			if k == nil {
+				k, err = openScratch(ctx, main, t.steps)
+			}
+			if err == nil {
+				err = t.walk(ctx, k, main)
+			}
+			if err == nil {
+				err = t.predict()
+			}
+			if err == nil {
+				err = t.append(ctx)
+			}
+			t.mu.Lock()
+			t.done, t.late = true, err == nil
+			if ctx.Err() == nil {
+				t.err = err
+			}
+			t.tell()
+			t.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(idle):
+		}
+	}
+}
+
+// fail says that the session can't be read, until it can.
+func (t *track) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil || t.err.Error() != err.Error() {
+		t.err, t.done = err, true
+		t.tell()
+	}
+}
+
+// openScratch opens the kernel that plans a session, in a folder of its own.
+func openScratch(ctx context.Context, dir string, steps *replay.Steps) (*kernel.Kernel, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder to plan in: %w", err)
+	}
+	k, err := kernel.Open(ctx, dir, steps.Options())
+	if err != nil {
+		return nil, fmt.Errorf("open a kernel to plan with: %w", err)
+	}
+	return k, nil
+}
+
+// walk plans every call that is not planned yet.
+func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
+	steps := t.steps
+	stride := max(leastStride, steps.Len()/snapshots)
+	for n := t.total; n < steps.Len(); n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n > 0 && n%stride == 0 && !slices.Contains(t.snaps, n) {
+			if err := copyTree(dir, t.snapshot(n)); err != nil {
+				return err
+			}
+			t.mu.Lock()
+			t.snaps = append(t.snaps, n)
+			t.mu.Unlock()
+		}
+		plan, err := k.PlanContext(ctx, steps.Request(n))
+		w := t.rows[n]
+		if err != nil {
+			u, one := steps.Unplanned(n, err)
+			if !one {
+				return fmt.Errorf("plan call %d: %w", steps.Index(n)+1, err)
+			}
+			w.reason = u.Reason
+		} else {
+			w.fill(plan, steps, n)
+		}
+		t.mu.Lock()
+		t.rows[n], t.total = w, n+1
+		if plan != nil {
+			t.live(n, plan)
+			t.advice = plan.Layout.Advice
+		}
+		t.tell()
+		t.mu.Unlock()
+	}
+	return nil
+}
+
+func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
+
+// fill takes a plan into the row of its call.
+func (w *row) fill(plan *kernel.ContextPlan, steps *replay.Steps, n int) {
+	for _, r := range plan.Regions {
+		if i := slices.Index(regionNames[:], r.Name); i >= 0 {
+			w.regions[i] += r.Tokens
+		}
+	}
+	for i := range plan.Debug.Included {
+		in := &plan.Debug.Included[i]
+		w.kinds[kindOf(in.Kind)] += in.Tokens
+	}
+	b := &plan.Layout.Bill
+	w.input, w.read, w.write, w.plain = b.Total(), b.ReadTokens, b.Write5mTokens+b.Write1hTokens, b.UncachedTokens
+	w.cost, w.cold, w.faults = b.CostUSD, plan.Layout.Cold, len(plan.Faults)
+	var codes []string
+	for i := range plan.Faults {
+		if code := strings.ReplaceAll(string(plan.Faults[i].Code), "_", " "); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	w.fault = strings.Join(codes, ", ")
+	w.output, w.answer = steps.Answer(n, w.input)
+	w.highWater = plan.Layout.Cut.Figures.HighWater
+	if c := plan.Layout.Made; c != nil {
+		w.cut, w.before, w.after = c.Reason, c.Before, c.After
+	}
+}
+
+// live writes down at which levels pages stand that stood at others before.
+func (t *track) live(n int, plan *kernel.ContextPlan) {
+	cut := "what came new"
+	if c := plan.Layout.Made; c != nil {
+		cut = "cut: " + c.Reason
+	}
+	note := func(id string, level pagevm.Level, tokens int, why string) {
+		all := t.lives[id]
+		if len(all) == 0 || all[len(all)-1].Level != level {
+			if len(all) == 0 && level == pagevm.Full {
+				why = "it came new"
+			}
+			t.lives[id] = append(all, stage{Call: n + 1, Level: level, Tokens: tokens, Why: why})
+		}
+	}
+	for i := range plan.Debug.Included {
+		in := &plan.Debug.Included[i]
+		if in.Kind != outline.RegionTools && in.Kind != outline.RegionSystem && in.Kind != "anchor" {
+			note(in.ID, in.Level, in.Tokens, cut)
+		}
+	}
+	for i := range plan.Reduced {
+		if r := &plan.Reduced[i]; r.Level == pagevm.Gone {
+			note(r.Page, r.Level, 0, cut)
+		}
+	}
+}
+
+// append fills in what the calls cost under append-late.
+func (t *track) append(ctx context.Context) error {
+	res, err := replay.Run(ctx, t.session, replay.AppendLate, t.options())
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", replay.AppendLate, err)
+	}
+	by := make(map[int]*float64, len(res.Calls))
+	for i := range res.Calls {
+		by[res.Calls[i].Index] = sum(res.Calls[i].CostUSD, res.Calls[i].OutputCostUSD)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n := range t.rows {
+		t.rows[n].without = by[t.rows[n].index]
+	}
+	return nil
+}
+
+// sum is a sum of costs, nil where one is unknown.
+func sum(costs ...*float64) *float64 {
+	all := 0.0
+	for _, c := range costs {
+		if c == nil {
+			return nil
+		}
+		all += *c
+	}
+	return &all
+}
+
+// copyTree copies a folder. Blobs, which never change, are linked where that is possible.
+func copyTree(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it was there only for a moment
+			}
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, rel)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(at, 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		case strings.Contains(filepath.ToSlash(rel), "/blobs/") && os.Link(path, at) == nil:
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, data, 0o600)
+	})
+	if err != nil {
+		return fmt.Errorf("copy the state of a session: %w", err)
+	}
+	return nil
+}

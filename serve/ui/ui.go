@@ -1,0 +1,203 @@
+// Package ui is the window on a memkernel: a web page on this machine that shows what a model
+// gets to see, why, and what it costs; and the same of one session in a file. It lets one
+// browser in, by a link that holds once, and reads: it changes nothing unless it is allowed
+// to. What a page shows comes from /api/ as documents of doc/json.md. Text of sessions is
+// data here: it is masked, and never markup, nor a link.
+//
+// It plans nothing by itself: a recorded session is planned by the kernel that package replay
+// asks, in folders that are thrown away.
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/health"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
+)
+
+// Options are what a window looks at.
+type Options struct {
+	Kernel *kernel.Kernel
+	// Files are the workspace's, nil if memory is off.
+	Files  *markdownstore.Store
+	Prices *cachelayout.Book
+	// Workspace and StateDir are named on the page.
+	Workspace, StateDir string
+	// Location is where days begin; nil is UTC.
+	Location *time.Location
+	// Private: MEMORY.md and USER.md may be shown.
+	Private bool
+	// Write lets a visitor take back what the last night did.
+	Write bool
+	// Transcripts are files and folders of recorded sessions; nil is none.
+	Transcripts func() []string
+	// Plan is how sessions are planned until a visitor chooses otherwise.
+	Plan Plan
+	// Audit are the thresholds of an audit, Past what files were in version control, Doctor
+	// what a doctor says; nil if there is none.
+	Audit  maintenance.AuditOptions
+	Past   func() maintenance.Versions
+	Doctor func(context.Context) (*health.Report, error)
+	// Hint makes a hint's commands whole; nil leaves them as they are.
+	Hint func(string) string
+	// Masker finds secrets; nil has all rules.
+	Masker *mask.Masker
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// settle fills in the defaults.
+func (o *Options) settle() {
+	if o.Prices == nil {
+		o.Prices = cachelayout.DefaultBook()
+	}
+	if o.Location == nil {
+		o.Location = time.UTC
+	}
+	if o.Transcripts == nil {
+		o.Transcripts = func() []string { return nil }
+	}
+	if o.Hint == nil {
+		o.Hint = func(s string) string { return s }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// mask takes secrets out of a text, and shows what can't be seen, or turns the order of
+// writing round.
+func (o *Options) mask(s string) string { return visible.Text(o.Masker.Text(s)) }
+
+// begin is how a text begins, secrets taken out. What lies far behind the end is not looked
+// at: a text may have many megabytes.
+func (o *Options) begin(s string, most int) string {
+	return clip(o.mask(clip(s, most+longestSecret)), most)
+}
+
+// longestSecret is longer than a private key is.
+const longestSecret = 16 << 10
+
+// Server is a window that is open.
+type Server struct {
+	o        Options
+	gate     *gate
+	shelf    *shelf
+	listener net.Listener
+	http     http.Server
+	ctx      context.Context // ends with the server
+	stop     context.CancelFunc
+	slow     once
+}
+
+// Listen opens a window at an address of this machine, such as 127.0.0.1:0.
+func Listen(addr string, o Options) (*Server, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listen on %s: %w", addr, ErrNotLocal)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	o.settle()
+	s := &Server{o: o, gate: newGate(l.Addr()), listener: l}
+	s.shelf = &shelf{o: &s.o}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.http = http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return s.ctx }}
+	return s, nil
+}
+
+// ErrNotLocal is returned for an address that other machines reach.
+var ErrNotLocal = errors.New("the window is for this machine alone, such as 127.0.0.1:0")
+
+// Link is the address that lets one browser in, once.
+func (s *Server) Link() string {
+	return "http://" + s.listener.Addr().String() + "/#token=" + s.gate.token
+}
+
+// Serve answers until ctx ends.
+func (s *Server) Serve(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- s.http.Serve(s.listener) }()
+	select {
+	case err := <-ended:
+		s.Close()
+		return err
+	case <-ctx.Done():
+	}
+	s.stop()
+	shut, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	err := s.http.Shutdown(shut)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	<-ended
+	s.shelf.Close()
+	return err
+}
+
+// Close ends a server that does not serve.
+func (s *Server) Close() error {
+	s.stop()
+	err := s.http.Close()
+	s.listener.Close()
+	s.shelf.Close()
+	return err
+}
+
+// once has what is slow made by one caller at a time, and keeps what it came to for a while.
+type once struct {
+	mu   sync.Mutex
+	kept map[string]*kept
+}
+
+type kept struct {
+	mu  sync.Mutex
+	at  time.Time
+	doc any
+}
+
+// mostKept is how many answers are kept.
+const mostKept = 64
+
+// get is what make1 comes to, at most so old.
+func (o *once) get(name string, age time.Duration, make1 func() (any, error)) (any, error) {
+	o.mu.Lock()
+	k := o.kept[name]
+	if k == nil {
+		if o.kept == nil || len(o.kept) >= mostKept {
+			o.kept = map[string]*kept{}
+		}
+		k = &kept{}
+		o.kept[name] = k
+	}
+	o.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.doc != nil && time.Since(k.at) < age {
+		return k.doc, nil
+	}
+	doc, err := make1()
+	if err != nil {
+		return nil, err
+	}
+	k.at, k.doc = time.Now(), doc
+	return doc, nil
+}
