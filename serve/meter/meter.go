@@ -103,6 +103,14 @@ func (m *Meter) Sum() (Sum, error) {
 	return m.run.Sum, m.err
 }
 
+// Bill is the sum so far, as the status of a proxy has it.
+func (m *Meter) Bill() proxy.Bill {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &m.run.Sum
+	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
+}
+
 // Close lets go of what estimating holds.
 func (m *Meter) Close() {
 	m.mu.Lock()

@@ -167,5 +167,6 @@ func geminiDoubt(b *transcript.Body) string {
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
 var geminiAPI = api{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
 	typeOf: geminiHolds, doubt: geminiDoubt,
+	told: told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"},
 	blocks: []string{"text", "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
 		"executable_code", "code_execution_result", "tool_call", "tool_response"}}

@@ -29,6 +29,10 @@ type exchange struct {
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
 	tries  int           // of sending it
+	client string        // the product that sent it, as it calls itself
+	grows  float64       // see [Proxy.growth]; 0 before
+	// draining is whether the answer tells the client its own size.
+	draining bool
 	// watched is nil where nobody watches.
 	watched *watched
 }
@@ -49,6 +53,8 @@ type api struct {
 	blocks []string
 	// typeOf reads the type of a block; nil for a member of that name.
 	typeOf func(raw string) string
+	// told is where an answer says how large the request was.
+	told told
 	// doubt returns why a request passes that is as others are; it may be nil.
 	doubt func(*transcript.Body) string
 }
@@ -103,13 +109,18 @@ const bodyTime = 2 * time.Minute
 
 // ServeHTTP answers one request.
 func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if status, text := x.refusal(r); text != "" {
+	if status, text := x.guard.refusal(r); text != "" {
 		refuse(w, status, text)
+		x.account.refuse()
 		x.log.Warn("refused", "status", status, "reason", text)
+		return
+	}
+	if x.own(w, r) {
 		return
 	}
 	e := route(r)
 	if e == nil {
+		x.account.pass(passPath)
 		x.reverse.ServeHTTP(w, r)
 		return
 	}
@@ -117,11 +128,12 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
+			x.account.refuse()
 			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
 		}
 		return // else the client has gone
 	}
-	e.began = x.opt.Now()
+	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
 	r = x.begin(r, e)
 	defer x.answeredAll(e)
 	x.decide(r, e)
@@ -132,6 +144,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.logDecision(e)
+	x.account.take(e.out)
 	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
 }
 
@@ -179,6 +192,10 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 	}
 	if reason := doubt(b); reason != "" {
 		e.out = passed(e.data, reason, nil)
+		return
+	}
+	if e.count && e.draining {
+		e.out = passed(e.data, passDraining, nil)
 		return
 	}
 	e.from = sourceOf(r.Header)

@@ -56,6 +56,9 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	if (e.line != nil || x.opt.Billed != nil || x.opt.Watch != nil) && !e.count {
 		readable(out.Header)
 	}
+	if x.account.tellsWhole(e) {
+		out.Header.Set("Accept-Encoding", "identity")
+	}
 }
 
 func setBody(r *http.Request, body []byte) {
@@ -110,7 +113,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	res.Body.Close()
-	e.out = again
+	e.out, e.grows = again, 0
 	return res2, nil
 }
 
@@ -213,7 +216,11 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	x.flushDue(e, res.Request)
-	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, res.Header, copy, err) }}
+	h := res.Header.Clone()
+	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, h, copy, err) }}
+	if x.account.tellsWhole(e) {
+		tellWhole(e, res)
+	}
 	return nil
 }
 

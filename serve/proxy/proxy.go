@@ -102,6 +102,8 @@ type Options struct {
 	// Billed is told of every call that was answered with a bill, also of those that passed,
 	// once it was. It is called by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)
+	// Bill says in [Status] what the calls came to so far; it may be nil.
+	Bill func() Bill
 	// Watch is told of every request that is read as a call of a model; nil tells nobody.
 	Watch Watcher
 	// MaxBody is the largest request that is taken, in bytes.
@@ -126,6 +128,9 @@ type Proxy struct {
 	lines    lines
 	reader   transcript.BodyReader
 	work     jobs // plans and observations under way
+	guard    guard
+	draining atomic.Bool
+	account  account
 	// searchless: the upstream refused a request for its tool search.
 	searchless atomic.Bool
 }
@@ -160,7 +165,8 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	x := &Proxy{planner: p, opt: opt, upstream: u, log: opt.Logger}
+	x := &Proxy{planner: p, opt: opt, upstream: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
+	x.account.open(opt.Now())
 	x.reverse = x.newReverse()
 	return x, nil
 }

@@ -36,6 +36,7 @@ type proxyFlags struct {
 	window, reserve            config.Tokens
 	ui                         string
 	metrics                    metricsFlags
+	drain                      bool
 }
 
 // Proxy is the verb proxy.
@@ -70,16 +71,23 @@ how long it takes, and where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it g
 traces and metrics (doc/metrics.md). Neither holds a word of what is said.
 
 With --resolver memkernel-get the model is told that a shell tool, where the
-request has one, can follow pointers by running memkernel get.`,
+request has one, can follow pointers by running memkernel get.
+
+Before a client goes on without the proxy, --drain has the one that runs for this
+state directory tell clients their own size, so that those compact which do by
+themselves, and says which sessions are larger than their model's window has room
+for: exit code 0 if none is, else 1 and what to do.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
-  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378`,
+  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
+  memkernel proxy --drain`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
 	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
+	f.BoolVar(&p.drain, "drain", false, "prepare the clients of the running proxy for doing without it, and say which still have to compact")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
@@ -106,6 +114,9 @@ type proxyJSON struct {
 }
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
+	if p.drain {
+		return runDrain(ctx, a)
+	}
 	if p.upstream == "" {
 		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
@@ -148,7 +159,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	defer m.Close()
 	o := proxyOptions(a, p)
 	m.Each = t.Metered
-	o.Billed, o.Watch = m.Take, t.Proxy()
+	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()
 	x, err := proxy.New(k, o)
 	if err != nil {
 		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
@@ -157,6 +168,8 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
+	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
+	defer unlist()
 	if err := announce(a, l, p, t); err != nil {
 		return errors.Join(err, l.Close())
 	}

@@ -135,6 +135,9 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	if err != nil {
 		return err
 	}
+	for _, f := range front {
+		defer list(f.proxy, f.listener, store.Files(a.StateDir), logger)()
+	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, len(front))
 	for _, f := range front {
@@ -193,7 +196,7 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *
 		set := p.set()
 		flags.upstream = p.upstream(os.Getenv(set.name))
 		o := proxyOptions(a, &flags)
-		o.Billed, o.Logger = m.Take, logger.With("api", p.name)
+		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
 			return out, fail.Hint(fmt.Errorf("%s: %w", set.name, err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
