@@ -122,6 +122,10 @@ func TestProxyDrainVerb(t *testing.T) {
 	}
 	compareWithContract(t, "status", statusOf(t, url), contract["memkernel/proxy_status/v1"])
 
+	if _, stdout, stderr := invoke(t, "status", "--workspace", ws); !strings.Contains(stdout, "proxy at "+url+": 2 sessions, 4 planned, 0 passed; billed $") {
+		t.Errorf("status does not tell of the proxy: %s%s", stdout, stderr)
+	}
+
 	say(t, url, "harbour", "claude-sonnet-4-6", 2) // it has compacted
 	waitForCalls(t, url, 5)
 	if doc := document(fail.ExitOK); doc["fits"] != true {

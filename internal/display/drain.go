@@ -53,3 +53,20 @@ func are(n int, noun string) string {
 	}
 	return Plural(n, noun) + " are"
 }
+
+// RunningProxy says in a line what a proxy that runs has done.
+func RunningProxy(w io.Writer, url string, s *proxy.Status) error {
+	passed := 0
+	for _, p := range s.Passed {
+		passed += p.Count
+	}
+	line := fmt.Sprintf("proxy at %s: %s, %d planned, %d passed", url, Plural(len(s.Sessions), "session"), s.Planned+s.Extended, passed)
+	if b := s.Bill; b != nil {
+		line += fmt.Sprintf("; billed %s, without about %s", inCents(&b.BilledUSD), inCents(&b.WithoutUSD))
+	}
+	if s.Draining {
+		line += "; draining"
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
