@@ -131,7 +131,7 @@ func TestProxyDrainVerb(t *testing.T) {
 	if doc := document(fail.ExitOK); doc["fits"] != true {
 		t.Errorf("the document says %v", doc)
 	}
-	if code, stderr := stop(); code != fail.ExitOK {
+	if code, stderr := stop(); code != fail.ExitOK || strings.Count(stderr, `"msg":"day"`) != 1 || !strings.Contains(stderr, `"so_far":true,"calls":5,`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "proxies", "*")); len(left) > 0 {

@@ -22,7 +22,10 @@ type Billed struct {
 	Plan *kernel.ContextPlan
 	// Usage is the bill; Began is when the request came.
 	Usage memkernel.Usage
-	Began time.Time
+	// WholeTokens is about what the input had come to as the client wrote it; 0 for a request
+	// that passed.
+	WholeTokens int
+	Began       time.Time
 }
 
 // bill tells of a call, if its answer has a bill.
@@ -39,6 +42,7 @@ func (x *Proxy) bill(e *exchange, a answer) {
 	b := Billed{Body: e.body, Plan: e.out.plan, Usage: *a.usage, Began: e.began}
 	if e.line != nil {
 		b.Conversation, b.Messages = e.line.name, fingerprints(e.body.Messages)
+		b.WholeTokens, _ = x.account.sizes(e, a.usage)
 	}
 	if b.Body == nil {
 		var r *transcript.BodyReader

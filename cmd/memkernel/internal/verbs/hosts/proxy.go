@@ -155,10 +155,14 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	defer pane()
 	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
-	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
-	defer m.Close()
 	o := proxyOptions(a, p)
-	m.Each = t.Metered
+	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
+	m.Each, m.Day = t.Metered, logDay(o.Logger)
+	defer func() {
+		if err := m.Close(); err != nil {
+			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
+		}
+	}()
 	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()
 	x, err := proxy.New(k, o)
 	if err != nil {
@@ -209,6 +213,14 @@ func logger(a *cli.App) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
 	}
 	return slog.New(slog.NewTextHandler(a.Err, o))
+}
+
+// logDay writes what a day came to as a line of the log.
+func logDay(log *slog.Logger) func(meter.Day, bool) {
+	return func(d meter.Day, soFar bool) {
+		log.Info("day", "day", d.Name, "so_far", soFar, "calls", d.Calls, "unpriced_calls", d.Unpriced, "kept_out_tokens", d.KeptOutTokens,
+			"billed", display.Dollars(d.BilledUSD), "without", display.Dollars(d.WithoutUSD), "saved", display.Dollars(d.WithoutUSD-d.BilledUSD))
+	}
 }
 
 // announce says where clients reach the proxy, once they do.
