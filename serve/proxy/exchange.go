@@ -21,6 +21,7 @@ type exchange struct {
 	format transcript.Format
 	model  string // where the path names it
 	count  bool   // asks for the size of a request only
+	to     *target
 	line   *line
 	from   kernel.Source    // where the request comes from, by its headers
 	body   *transcript.Body // nil if it could not be read
@@ -120,8 +121,10 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := route(r)
 	if e == nil {
-		x.account.pass(passPath)
-		x.reverse.ServeHTTP(w, r)
+		if to := x.upstreams.of(r.URL.EscapedPath(), ""); x.leads(w, to) {
+			x.account.pass(passPath)
+			x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
+		}
 		return
 	}
 	if err := x.read(w, r, e); err != nil {
@@ -133,6 +136,11 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return // else the client has gone
 	}
+	to := x.upstreams.of(r.URL.EscapedPath(), modelOf(e))
+	if !x.leads(w, to) {
+		return
+	}
+	e.to = to.to
 	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
 	r = x.begin(r, e)
 	defer x.answeredAll(e)
@@ -145,7 +153,30 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.logDecision(e)
 	x.account.take(e.out)
-	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
+	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(withLead(r.Context(), to), exchangeKey{}, e)))
+}
+
+// leads refuses a request that leads nowhere.
+func (x *Proxy) leads(w http.ResponseWriter, to *lead) bool {
+	if to == nil {
+		const why = "no --upstream is for this path"
+		refuse(w, http.StatusNotFound, why)
+		x.account.refuse()
+		x.log.Warn("refused", "status", http.StatusNotFound, "reason", why)
+	}
+	return to != nil
+}
+
+// leadKey is where a request's context holds where it goes.
+type leadKey struct{}
+
+func withLead(ctx context.Context, l *lead) context.Context {
+	return context.WithValue(ctx, leadKey{}, l)
+}
+
+func leadOf(ctx context.Context) *lead {
+	l, _ := ctx.Value(leadKey{}).(*lead) // ServeHTTP sets it for every request that is forwarded
+	return l
 }
 
 // read takes the body in.

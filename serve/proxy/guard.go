@@ -62,7 +62,7 @@ type guard struct {
 func (g *guard) refusal(r *http.Request) (int, string) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.Host != "" || !strings.HasPrefix(r.URL.Path, "/"):
-		return http.StatusBadRequest, "this is no open proxy: requests go to its one upstream"
+		return http.StatusBadRequest, "this is no open proxy: requests go to its own upstreams"
 	case hasDots(r.URL.Path):
 		return http.StatusBadRequest, "the path holds a dot segment"
 	case !g.knowsHost(r):

@@ -25,7 +25,7 @@
 //   - The answer is never changed, held back or decoded on its way.
 //   - The usage in an answer, and the turn that it ends, is observed once it has
 //     come whole. An answer that was broken off is not.
-//   - One upstream, fixed when the proxy is made. Keys pass through and are neither
+//   - Upstreams are fixed when the proxy is made. Keys pass through and are neither
 //     kept nor logged, and so are bodies.
 //
 // It decides nothing about prompts: that is package kernel's.
@@ -39,7 +39,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -68,6 +67,10 @@ type Options struct {
 	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
 	// path precedes every request's.
 	Upstream string
+	// Upstreams are others, for some of the requests. A glob of models goes before a path, a
+	// longer one before a shorter. A client's key goes to the upstream of the path alone:
+	// what a model leads elsewhere goes there without.
+	Upstreams []Upstream
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
 	AllowInsecure, AllowRemote bool
@@ -120,24 +123,22 @@ type Options struct {
 // Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits for what it
 // still has to observe.
 type Proxy struct {
-	planner  Planner
-	opt      Options
-	upstream *url.URL
-	log      *slog.Logger
-	reverse  *httputil.ReverseProxy
-	lines    lines
-	reader   transcript.BodyReader
-	work     jobs // plans and observations under way
-	guard    guard
-	draining atomic.Bool
-	account  account
-	// searchless: the upstream refused a request for its tool search.
-	searchless atomic.Bool
+	planner   Planner
+	opt       Options
+	upstreams *upstreams
+	log       *slog.Logger
+	reverse   *httputil.ReverseProxy
+	lines     lines
+	reader    transcript.BodyReader
+	work      jobs // plans and observations under way
+	guard     guard
+	draining  atomic.Bool
+	account   account
 }
 
-// New makes a proxy to one upstream.
+// New makes a proxy.
 func New(p Planner, opt Options) (*Proxy, error) {
-	u, err := checkUpstream(opt.Upstream, opt.AllowInsecure)
+	u, err := newUpstreams(opt.Upstream, opt.Upstreams, opt.AllowInsecure)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	x := &Proxy{planner: p, opt: opt, upstream: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
+	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
 	x.account.open(opt.Now())
 	x.reverse = x.newReverse()
 	return x, nil

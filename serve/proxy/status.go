@@ -173,7 +173,7 @@ func (a *account) report(s *Status) {
 // Status says what there is so far.
 func (x *Proxy) Status() *Status {
 	s := &Status{Schema: StatusSchema, Draining: x.draining.Load(),
-		Upstreams: []StatusUpstream{{"*", x.upstream.String()}}, Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
+		Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
 	x.account.report(s)
 	for i := range s.Sessions {
 		s.WholeTokens += s.Sessions[i].WholeTokens

@@ -28,7 +28,8 @@ import (
 
 // proxyFlags are the flags of proxy.
 type proxyFlags struct {
-	listen, upstream           string
+	listen                     string
+	upstreams                  []string
 	allowRemote, allowInsecure bool
 	origins                    []string
 	resolver                   string
@@ -80,13 +81,14 @@ for: exit code 0 if none is, else 1 and what to do.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
+  memkernel proxy --upstream https://api.anthropic.com --upstream /openai/=https://api.openai.com
   memkernel proxy --drain`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
-	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
+	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[MODELS=|/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for models such as gpt-* or below a path")
 	f.BoolVar(&p.drain, "drain", false, "prepare the clients of the running proxy for doing without it, and say which still have to compact")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
@@ -107,17 +109,18 @@ for: exit code 0 if none is, else 1 and what to do.`,
 }
 
 type proxyJSON struct {
-	Schema   string `json:"schema"`
-	URL      string `json:"url"`
-	Upstream string `json:"upstream"`
-	Metrics  string `json:"metrics,omitempty"`
+	Schema    string                 `json:"schema"`
+	URL       string                 `json:"url"`
+	Upstream  string                 `json:"upstream"`
+	Upstreams []proxy.StatusUpstream `json:"upstreams"`
+	Metrics   string                 `json:"metrics,omitempty"`
 }
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if p.drain {
 		return runDrain(ctx, a)
 	}
-	if p.upstream == "" {
+	if len(p.upstreams) == 0 {
 		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
 	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
@@ -155,7 +158,10 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	defer pane()
 	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
-	o := proxyOptions(a, p)
+	o, err := proxyOptions(a, p)
+	if err != nil {
+		return err
+	}
 	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
 	m.Each, m.Day = t.Metered, logDay(o.Logger)
 	defer func() {
@@ -174,7 +180,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	}
 	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
 	defer unlist()
-	if err := announce(a, l, p, t); err != nil {
+	if err := announce(a, l, x, t); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	grace := time.Duration(a.Config.Proxy.Grace)
@@ -182,12 +188,20 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	return x.Serve(ctx, l, grace)
 }
 
-func proxyOptions(a *cli.App, p *proxyFlags) proxy.Options {
+func proxyOptions(a *cli.App, p *proxyFlags) (proxy.Options, error) {
 	c := &a.Config.Proxy
-	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
+	var list []proxy.Upstream
+	for _, text := range p.upstreams {
+		u, err := proxy.ParseUpstream(text)
+		if err != nil {
+			return proxy.Options{}, fail.Usagef("--upstream %s: %s", text, err)
+		}
+		list = append(list, u)
+	}
+	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
-		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
+		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
@@ -224,11 +238,20 @@ func logDay(log *slog.Logger) func(meter.Day, bool) {
 }
 
 // announce says where clients reach the proxy, once they do.
-func announce(a *cli.App, l net.Listener, p *proxyFlags, t *telemetry.Telemetry) error {
-	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream, metricsURL(t)}
+func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
+	list := x.Status().Upstreams
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
-	_, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, doc.Upstream)
-	return err
+	for _, u := range list {
+		to := u.URL
+		if len(list) > 1 {
+			to += " for " + u.For
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }

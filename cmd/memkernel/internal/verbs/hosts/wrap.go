@@ -194,8 +194,11 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *
 	for _, p := range providers {
 		flags := w.proxyFlags
 		set := p.set()
-		flags.upstream = p.upstream(os.Getenv(set.name))
-		o := proxyOptions(a, &flags)
+		o, err := proxyOptions(a, &flags)
+		if err != nil {
+			return out, err
+		}
+		o.Upstream = p.upstream(os.Getenv(set.name))
 		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
