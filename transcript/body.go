@@ -108,7 +108,7 @@ func (b *Body) member(name string) *bodyMember {
 
 // fill reads the members that a plan is made of.
 func (b *Body) fill() error {
-	if !b.api.ModelAside {
+	if b.member("model") != nil && !b.api.ModelAside {
 		b.Model = b.Text("model")
 	}
 	tools := wire.Scan(b.Member("tools"))

@@ -38,7 +38,8 @@ const (
 // Read is [ReadBody].
 func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
 
-// ReadFor is Read for a request to a model that its path names, as Gemini's do.
+// ReadFor is Read for a request to a model that its path names, as Gemini's do. A model in
+// the body goes before it, where the API has one.
 func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {

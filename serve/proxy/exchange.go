@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,6 +85,9 @@ func route(r *http.Request) *exchange {
 			return &exchange{format: transcript.FormatGemini, model: model, count: method == "countTokens"}
 		}
 		return nil
+	}
+	if model, ok := cloudCall(path); ok {
+		return &exchange{format: transcript.FormatAnthropic, model: model}
 	}
 	for _, at := range apis {
 		if at.path == "" {
@@ -216,9 +220,13 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, passEncoded, nil)
 		return
 	}
+	if signed(r) {
+		e.out = passed(e.data, passSigned, nil)
+		return
+	}
 	b, err := x.reader.ReadFor(e.format, e.model, e.data)
 	if err != nil {
-		e.out = passed(e.data, passUnreadable, nil) // the error may quote the body
+		e.out = passed(e.data, unread(e), nil) // the error may quote the body
 		return
 	}
 	if reason := doubt(b); reason != "" {
@@ -238,6 +246,17 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 	}
 	e.body, e.line = b, ln
 	e.out = x.planned(r.Context(), e, nil)
+}
+
+// unread is why a body passes that could not be read.
+func unread(e *exchange) string {
+	var m struct {
+		Input string `json:"input"`
+	}
+	if e.format == transcript.FormatResponses && json.Unmarshal(e.data, &m) == nil && m.Input != "" {
+		return passString
+	}
+	return passUnreadable
 }
 
 // lineOf finds the conversation that a request is planned in, or why it is in none.

@@ -76,7 +76,7 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	case transcript.FormatGemini:
 		req.ToolChoice = b.Member("toolConfig")
 	}
-	if x.opt.DeferTools && !e.to.searchless.Load() {
+	if x.opt.DeferTools && e.model == "" && !e.to.searchless.Load() {
 		req.DeferTools = &kernel.DeferTools{Keep: x.keepsTool}
 	}
 	return req
