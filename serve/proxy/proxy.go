@@ -10,8 +10,9 @@
 //
 // What it keeps to:
 //
-//   - Only the Anthropic Messages API (with count_tokens) and OpenAI's chat
-//     completions and responses are read. Every other path passes as it is.
+//   - Only the Anthropic Messages API (with count_tokens, and as Bedrock and Vertex have
+//     it), OpenAI's chat completions and responses, and Gemini's generateContent are
+//     read. Every other path passes as it is.
 //   - In doubt a request goes out with the bytes that the client wrote: what can't be
 //     read, what has its history elsewhere, what is no conversation. The answer's
 //     X-Memkernel header and the log name the reason.
@@ -22,7 +23,8 @@
 //   - A planned request keeps all but its conversation byte for byte, and of the
 //     conversation every message that is kept in full. One that the plan leaves as it
 //     is goes out as it is.
-//   - The answer is never changed, held back or decoded on its way.
+//   - The answer is never changed, held back or decoded on its way, but for the count of
+//     its input while the proxy drains.
 //   - The usage in an answer, and the turn that it ends, is observed once it has
 //     come whole. An answer that was broken off is not.
 //   - Upstreams are fixed when the proxy is made. Keys pass through and are neither

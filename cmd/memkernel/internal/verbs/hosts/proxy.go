@@ -45,9 +45,11 @@ func Proxy(a *cli.App) *cobra.Command {
 	p := &proxyFlags{}
 	cmd := &cobra.Command{
 		Long: `proxy is for clients that can be given another base URL and nothing else. It
-plans each request of the Anthropic Messages API and of OpenAI's chat
-completions and responses on its way to --upstream, and streams the answer back
-as it comes. Other paths pass as they are.
+plans each request of the Anthropic Messages API, of OpenAI's chat completions
+and responses, and of Gemini's generateContent on its way to --upstream, and
+streams the answer back as it comes. Other paths pass as they are. --upstream may
+be repeated, for models by name or below a path; a client's key goes to the one
+of its path alone.
 
 Where no plan is ready within --deadline, what the newest one sent goes out with
 the new messages behind it. In doubt a request goes out with the bytes that the

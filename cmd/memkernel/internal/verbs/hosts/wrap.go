@@ -76,9 +76,8 @@ func Wrap(a *cli.App) *cobra.Command {
 it listens on free ports of this machine, and the command alone is told of them, by
 ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
 read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
-already is where the proxy sends. Requests of Anthropic's and OpenAI's APIs are
-planned as "memkernel proxy" does; Gemini's pass. Where hooks are installed, too, what
-they recalled is not recalled again.
+already is where the proxy sends. Requests are planned as "memkernel proxy" does.
+Where hooks are installed, too, what they recalled is not recalled again.
 
 When the command ends one line says what was called and billed, and about what the same
 calls would have cost without. The command's exit code is this one's.
