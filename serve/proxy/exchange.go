@@ -125,7 +125,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := route(r)
 	if e == nil {
-		if to := x.upstreams.of(r.URL.EscapedPath(), ""); x.leads(w, to) {
+		if to := x.upstreams.of(r.URL, ""); x.leads(w, to) {
 			x.account.pass(passPath)
 			x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
 		}
@@ -140,7 +140,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return // else the client has gone
 	}
-	to := x.upstreams.of(r.URL.EscapedPath(), modelOf(e))
+	to := x.upstreams.of(r.URL, modelOf(e))
 	if !x.leads(w, to) {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -97,11 +98,24 @@ type lead struct {
 	moved bool
 }
 
-// of finds where a request goes by its path as it was sent, and its model; nil if nowhere.
-func (u *upstreams) of(path, model string) *lead {
-	var l *lead
+// byPath is the target of a path, nil if there is none.
+func (u *upstreams) byPath(path string) *target {
 	if i := slices.IndexFunc(u.paths, func(t *target) bool { return within(path, t.match) }); i >= 0 {
-		l = &lead{to: u.paths[i]}
+		return u.paths[i]
+	}
+	return nil
+}
+
+// of finds where a request goes by its path as it was sent, and its model; nil if nowhere. A
+// path that leads elsewhere by another spelling leads nowhere: whose key it brings is in doubt.
+func (u *upstreams) of(at *url.URL, model string) *lead {
+	var l *lead
+	to := u.byPath(at.EscapedPath())
+	if to != u.byPath(slashes.ReplaceAllString(at.Path, "/")) {
+		return nil
+	}
+	if to != nil {
+		l = &lead{to: to}
 		if strings.HasSuffix(l.to.match, "/") {
 			l.from = strings.TrimSuffix(l.to.match, "/")
 		}
@@ -115,6 +129,9 @@ func (u *upstreams) of(path, model string) *lead {
 	}
 	return l
 }
+
+// slashes are several where one is meant.
+var slashes = regexp.MustCompile(`//+`)
 
 // within reports whether a path is one or below it.
 func within(path, prefix string) bool {

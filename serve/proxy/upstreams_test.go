@@ -106,6 +106,12 @@ func TestUpstreams(t *testing.T) {
 	if lines := chat.lines(); lines[len(lines)-1] != "POST /big/v1/chat/completions" || !strings.Contains(chat.got[len(chat.got)-1], "secret-1") || len(lines) != before+1 {
 		t.Errorf("%q: it is the upstream of its path, by another path", lines)
 	}
+	// A path that is spelt otherwise leads to nobody, and neither does its key.
+	for _, path := range []string{"//openai/v1/chat/completions", "/%6fpenai/v1/chat/completions", "/openai%2Fv1/chat/completions"} {
+		if got := s.post(path, openai.body([]string{openai.user("hello")}, false), keys...); got.status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, got.status)
+		}
+	}
 	// What is no call of a model goes by its path.
 	for path, want := range map[string]string{"/openai/v1/models": "GET /base/v1/models", "/openai/v1/a%2Fb": "GET /base/v1/a%2Fb"} {
 		res, err := http.Get(s.front.URL + path)

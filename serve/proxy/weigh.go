@@ -81,15 +81,18 @@ func (a *account) growth(e *exchange) float64 {
 	if s == nil {
 		return 1
 	}
-	sent := e.out.messages
-	if sent == nil {
-		sent = e.body.Messages
-	}
-	whole, out := s.request(e.body, e.body.Messages, nil), s.request(e.body, sent, e.out.deferred)
-	if out > 0 && whole > out {
+	if whole, out := s.request(e.body, e.body.Messages, nil), s.sent(e); out > 0 && whole > out {
 		e.grows = float64(whole) / float64(out)
 	}
 	return e.grows
+}
+
+// sent weighs what went out.
+func (s *scale) sent(e *exchange) int {
+	if e.out.messages == nil {
+		return s.request(e.body, e.body.Messages, e.out.deferred)
+	}
+	return s.request(e.body, e.out.messages, e.out.deferred)
 }
 
 // sizes are the tokens of a request as it was billed, and about those of the client's own.
@@ -101,7 +104,7 @@ func (a *account) sizes(e *exchange, u *memkernel.Usage) (whole, sent int) {
 		sent = e.out.plan.Budgets.PlannedInputTokens
 	case e.body != nil:
 		if s := a.scaleOf(e.body.Model); s != nil {
-			sent = s.request(e.body, e.body.Messages, nil)
+			sent = s.sent(e)
 		}
 	}
 	return grown(sent, a.growth(e)), sent
