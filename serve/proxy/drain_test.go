@@ -131,63 +131,64 @@ func (s *stage) own(method, path string, header ...string) (*proxy.Status, int) 
 // conversation is refused; after a drain it is told its own size, compacts by itself, and
 // goes on without the proxy.
 func TestDrain(t *testing.T) {
-	for name, a := range map[string]api{"anthropic": anthropic, "chat": openai, "responses": responses, "gemini": gemini} {
-		if name == "chat" {
-			a.head = `"stream_options":{"include_usage":true},` + a.head
-		}
-		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/%v", name, stream), func(t *testing.T) {
-				const window = 32_000
-				s := newStage(t, fakemodel.Options{Script: script, Window: window}, proxy.Options{ContextWindow: window, Reserve: 8_000}, nil)
-				h := &host{s: s, a: a, to: s.front.URL, threshold: 28_000, stream: stream}
-				n := 0
-				for ; n < 45; n++ {
-					if !h.turn(n) {
-						t.Fatalf("turn %d was refused", n)
-					}
+	for _, tt := range []struct {
+		name   string
+		api    api
+		stream bool
+	}{{"anthropic", anthropic, true}, {"chat", openai, false}, {"responses", responses, true}, {"gemini", gemini, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			const window = 32_000
+			s := newStage(t, fakemodel.Options{Script: script, Window: window}, proxy.Options{ContextWindow: window, Reserve: 8_000}, nil)
+			h := &host{s: s, a: tt.api, to: s.front.URL, threshold: 28_000, stream: tt.stream}
+			n := 0
+			for ; n < 45; n++ {
+				if !h.turn(n) {
+					t.Fatalf("turn %d was refused", n)
 				}
-				if h.compacted > 0 {
-					t.Fatalf("it compacted %d times behind a proxy that keeps its prompt small", h.compacted)
-				}
-				without := *h
-				without.to = s.up.URL
-				if without.turn(n) {
-					t.Fatal("the whole conversation fits its window: the test shows nothing")
-				}
+			}
+			if h.compacted > 0 {
+				t.Fatalf("it compacted %d times behind a proxy that keeps its prompt small", h.compacted)
+			}
+			without := *h
+			without.to = s.up.URL
+			if without.turn(n) {
+				t.Fatal("the whole conversation fits its window: the test shows nothing")
+			}
 
-				st, _ := s.own(http.MethodPost, proxy.PathDrain)
-				if len(st.Sessions) != 1 || !st.Draining || st.Sessions[0].OverTokens < 2_000 || !strings.Contains(st.Sessions[0].Note, "/compact in Claude Code") {
-					t.Fatalf("drain says %+v", st)
+			st, _ := s.own(http.MethodPost, proxy.PathDrain)
+			if len(st.Sessions) != 1 || !st.Draining || st.Sessions[0].OverTokens < 2_000 || !strings.Contains(st.Sessions[0].Note, "/compact in Claude Code") {
+				t.Fatalf("drain says %+v", st)
+			}
+			if c := st.Sessions[0]; c.Session != "long" || c.Calls != 90 || c.SentTokens >= c.WholeTokens || c.WindowTokens != window {
+				t.Errorf("drain says %+v", c)
+			}
+			for ; n < 48; n++ {
+				if !h.turn(n) {
+					t.Fatalf("turn %d was refused", n)
 				}
-				if c := st.Sessions[0]; c.Session != "long" || c.Calls != 90 || c.SentTokens >= c.WholeTokens || c.WindowTokens != window {
-					t.Errorf("drain says %+v", c)
+			}
+			if h.compacted != 1 {
+				t.Fatalf("it compacted %d times after the drain, want once", h.compacted)
+			}
+			if st, _ := s.own(http.MethodGet, proxy.PathStatus); len(st.Sessions) != 1 || st.Sessions[0].OverTokens > 0 || st.Sessions[0].Note != "" {
+				t.Errorf("after it has compacted: %+v", st.Sessions)
+			}
+			h.to = s.up.URL
+			for ; n < 51; n++ {
+				if !h.turn(n) {
+					t.Fatalf("turn %d was refused without the proxy", n)
 				}
-				for ; n < 48; n++ {
-					if !h.turn(n) {
-						t.Fatalf("turn %d was refused", n)
-					}
-				}
-				if h.compacted != 1 {
-					t.Fatalf("it compacted %d times after the drain, want once", h.compacted)
-				}
-				if st, _ := s.own(http.MethodGet, proxy.PathStatus); len(st.Sessions) != 1 || st.Sessions[0].OverTokens > 0 || st.Sessions[0].Note != "" {
-					t.Errorf("after it has compacted: %+v", st.Sessions)
-				}
-				h.to = s.up.URL
-				for ; n < 51; n++ {
-					if !h.turn(n) {
-						t.Fatalf("turn %d was refused without the proxy", n)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
 // TestDrainTellsTheTruth holds what a draining proxy says of the input to what the model
 // counts of the client's own request, and all else of an answer to its bytes.
 func TestDrainTellsTheTruth(t *testing.T) {
-	for name, a := range map[string]api{"anthropic": anthropic, "responses": responses, "gemini": gemini} {
+	withUsage := openai
+	withUsage.head = `"stream_options":{"include_usage":true},` + openai.head
+	for name, a := range map[string]api{"anthropic": anthropic, "chat": withUsage, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{}, nil)
 			msgs := append(s.turns(a, 40), a.user("and now?"))

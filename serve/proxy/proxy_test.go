@@ -146,7 +146,7 @@ func TestDoubtPassesTheBytes(t *testing.T) {
 		{"window unknown", "/v1/messages", `{"model":"x","max_tokens":50,"messages":[` + user + `]}`, "plan_error"},
 		{"choices", "/v1/chat/completions", `{"model":"gpt-5","n":2,"messages":[` + user + `]}`, "many_choices"},
 		{"history elsewhere", "/v1/responses", `{"model":"gpt-5","previous_response_id":"r","input":[` + user + `]}`, "server_history"},
-		{"input of one text", "/v1/responses", `{"model":"gpt-5","input":"hi"}`, "unreadable"},
+		{"input of one text", "/v1/responses", `{"model":"gpt-5","input":"hi"}`, "string_input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "plan_error" {

@@ -83,7 +83,8 @@ for: exit code 0 if none is, else 1 and what to do.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
-  memkernel proxy --upstream https://api.anthropic.com --upstream /openai/=https://api.openai.com
+  memkernel proxy --upstream https://api.anthropic.com \
+    --upstream /openai/=https://api.openai.com
   memkernel proxy --drain`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
