@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/nearest", "internal/progress", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
 	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/lazyregexp", "internal/visible"},
 	"markdownstore/storetest": {"markdownstore"},
-	"retrieval":               {"index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
+	"retrieval":               {"budget", "index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/visible"},
 	"sessions":                {".", "internal/safename", "internal/store", "internal/visible", "transcript"},
 
@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"internal/store/memstore":          {"internal/store"},
 	"internal/suite":                   {"internal/atomicfile"},
 	"internal/tools/clients":           {".", "cachelayout", "serve"},
-	"internal/tools/fitgate":           {"internal/choice", "judge/relevance", "judge/turns", "retrieval", "transcript"},
+	"internal/tools/fitgate":           {"internal/choice", "judge/relevance", "judge/turns", "kernel", "retrieval", "transcript"},
 	"internal/tools/gen":               {},
 	"internal/tools/maskgen":           {},
 	"internal/tools/planhash":          {".", "kernel", "transcript"},
