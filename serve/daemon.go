@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -19,8 +20,6 @@ import (
 const (
 	// lockName is the file whose lock the daemon of a state directory holds.
 	lockName = "serve.lock"
-	// recordName is the file that names where it listens.
-	recordName = "serve.json"
 	// joinWait is how long a second instance waits for the first to listen, or to end.
 	joinWait = 10 * time.Second
 	// releaseIdle is how long a session that nobody calls stays in memory.
@@ -48,14 +47,6 @@ type Daemon struct {
 	Logger *slog.Logger
 }
 
-// record is the content of serve.json.
-type record struct {
-	Format   int    `json:"format"`
-	PID      int    `json:"pid"`
-	Protocol int    `json:"protocol"`
-	Socket   string `json:"socket"`
-}
-
 // Run serves until ctx ends, a caller asks for the end, the stream ends with nobody
 // connected to the socket, or nobody was for long. If another process serves the state
 // directory it joins that: it relays its stream, or, without one, returns at once.
@@ -78,11 +69,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		if held := (*store.LockedError)(nil); !errors.As(err, &held) {
 			return fmt.Errorf("lock %s: %w", state.Where(lockName), err)
 		}
-		nc, socket, err := find(d.StateDir)
+		nc, socket, err := rendezvous.Find(d.StateDir)
 		if err == nil {
 			return d.relay(ctx, nc, socket)
 		}
-		var refused *socketError
+		var refused *rendezvous.Error
 		if errors.As(err, &refused) || time.Now().After(deadline) {
 			return fmt.Errorf("another process serves %s and can't be joined: %w", d.StateDir, err)
 		}
@@ -192,9 +183,9 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 }
 
 func writeRecord(stateDir, socket string) error {
-	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
+	data, err := json.Marshal(rendezvous.Record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
 	if err == nil {
-		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: recordName, Data: append(data, '\n')})
+		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: rendezvous.RecordName, Data: append(data, '\n')})
 	}
 	return err
 }

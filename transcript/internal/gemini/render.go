@@ -263,7 +263,7 @@ func (w *writer) parts(list []byte, i int) []byte {
 		}
 		n := len(list)
 		list = wire.AppendListed(list, func(dst []byte) []byte {
-			if wire.IsResult(p) && p.Raw == "" {
+			if wire.IsResult(p) && !(p.Raw != "" && shaped(p)) {
 				return appendResponse(dst, p.Result, w.calls[p.Result.CallID])
 			}
 			return appendPart(dst, w.r.Messages[i].Role, p)
