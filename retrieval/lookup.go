@@ -29,7 +29,7 @@ const leastAnalysed = 32
 
 // search finds the k spans that match a question best, with its terms. The keys
 // choose the spans that are analysed, and these are scored by what they hold.
-func (s *Spans) search(a *analysis.Analyzer, text string, k int, want func(id string) bool) ([]found, []uint32) {
+func (s *Spans) search(a *analysis.Analyzer, text string, k int, want func(*Span) bool) ([]found, []uint32) {
 	if s.Len() == 0 {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (l *lookup) idfs() []float64 {
 }
 
 // best returns the n spans that have the largest scores by their keys.
-func (l *lookup) best(n int, want func(id string) bool) []int {
+func (l *lookup) best(n int, want func(*Span) bool) []int {
 	idf := l.idfs()
 	about := make([]float64, len(l.spans))
 	var out []int
@@ -124,7 +124,7 @@ func (l *lookup) best(n int, want func(id string) bool) []int {
 				about[i] += bm25(idf[j], float64(c), l.norms[i])
 			}
 		}
-		if about[i] > 0 && (want == nil || want(l.spans[i].ID)) {
+		if about[i] > 0 && (want == nil || want(&l.spans[i].Span)) {
 			out = append(out, i)
 		}
 	}

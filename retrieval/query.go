@@ -41,5 +41,5 @@ type Query struct {
 	// MostSpans is how many spans are candidates at most; 0 means as many as chunks.
 	MostSpans int
 	// WantSpan, if not nil, reports whether a span may be among the hits.
-	WantSpan func(id string) bool
+	WantSpan func(*Span) bool
 }

@@ -19,6 +19,8 @@ type Span struct {
 	Time time.Time
 	// Label names what it is, such as the call whose result it holds.
 	Label string
+	// Call: it is a call of a tool, or several, and nobody said a word.
+	Call bool
 }
 
 // Spans is a set of spans that can be searched by words. It is immutable, hence

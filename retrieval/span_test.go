@@ -43,7 +43,7 @@ func TestSpansAreFound(t *testing.T) {
 	if got.StartLine != 1 || got.EndLine != 3 || got.Date != "2026-02-28" || got.Parts.AgeDays != 1 || got.Trail[0] != "go test ./..." {
 		t.Errorf("%+v", got)
 	}
-	none := ask(nil, Options{}, Query{Text: "unicode escapes", Spans: s, WantSpan: func(id string) bool { return id != "t1" }})
+	none := ask(nil, Options{}, Query{Text: "unicode escapes", Spans: s, WantSpan: func(s *Span) bool { return s.ID != "t1" }})
 	if len(none.Hits) != 0 {
 		t.Errorf("found %v, which is not wanted", ids(none.Hits))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -33,6 +34,7 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	if label == "" {
 		label = p.Role
 	}
+	call := p.Type == pagevm.Conversation && p.Role == string(memkernel.RoleAssistant) && callsAlone(text)
 	var out []retrieval.Span
 	for from, line := 0, 1; from < len(text); {
 		to, lines := pieceAt(text, from)
@@ -41,7 +43,7 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 			if len(piece) < len(text) {
 				id += fmt.Sprintf("%s%d-L%d", retrieval.LinesMark, line, line+lines-1)
 			}
-			out = append(out, retrieval.Span{ID: id, Text: piece, Time: p.Created, Label: label})
+			out = append(out, retrieval.Span{ID: id, Text: piece, Time: p.Created, Label: label, Call: call})
 		}
 		from, line = to, line+lines
 	}
@@ -84,6 +86,24 @@ func Plain(p *pagevm.Page, stored string) string {
 		}
 	}
 	return b.String()
+}
+
+// callsAlone reports whether a message is nothing but calls, each a name and its input.
+func callsAlone(text string) bool {
+	calls := 0
+	for text = strings.TrimSpace(text); text != ""; calls++ {
+		name, rest, _ := strings.Cut(text, " ")
+		if name == "" || !strings.HasPrefix(rest, "{") || strings.ContainsAny(name, "\n{") {
+			return false
+		}
+		d := json.NewDecoder(strings.NewReader(rest))
+		var input json.RawMessage
+		if d.Decode(&input) != nil {
+			return false
+		}
+		text = strings.TrimSpace(rest[d.InputOffset():])
+	}
+	return calls > 0
 }
 
 // CutLines splits an id into a page's and the lines of it that are meant; to is 0

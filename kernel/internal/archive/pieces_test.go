@@ -39,6 +39,23 @@ func TestPiecesAreThePagesLines(t *testing.T) {
 	})
 }
 
+func TestCallsAlone(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                                     false,
+		"Bash {\"command\":\"make\"}\n":        true,
+		"a {}\nmcp__x.y-z {\n \"b\": [1]\n}\n": true,
+		"I run it.\nBash {\"command\":\"make\"}\n": false,
+		"Bash {\"command\":\"make\"}\nDone.":       false,
+		"Bash {broken":                             false,
+		"type T {}":                                false,
+		"make build":                               false,
+	} {
+		if got := callsAlone(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // A secret that reaches over the end of a piece is in none of them, whether the
 // page knows of it or not; and what the page was not made of is always looked at.
 func TestPiecesHoldNoSecret(t *testing.T) {

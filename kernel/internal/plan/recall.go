@@ -134,9 +134,10 @@ func (a *appended) asked(text string) string {
 }
 
 // searchable is what left the prompts of this conversation, made searchable, and
-// which of it is meant: the session's other conversations share the set. Where a message
+// which of it is meant: the session's other conversations share the set, and a call without
+// its result tells nobody anything. Where a message
 // still stands in the host's conversation its page is not read from disk.
-func searchable(a *appended) (*retrieval.Spans, func(id string) bool) {
+func searchable(a *appended) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
 	for i := range a.Spans {
@@ -161,9 +162,9 @@ func searchable(a *appended) (*retrieval.Spans, func(id string) bool) {
 		return p, shownText(a, i, p), true
 	})
 	a.log.faults = append(a.log.faults, faults...)
-	return spans, func(id string) bool {
-		page, _, _ := strings.Cut(id, retrieval.LinesMark)
-		return wanted[page]
+	return spans, func(s *retrieval.Span) bool {
+		page, _, _ := strings.Cut(s.ID, retrieval.LinesMark)
+		return wanted[page] && !s.Call
 	}
 }
 
