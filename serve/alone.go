@@ -124,5 +124,8 @@ func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", me
 // ErrStopping is the refusal of a message by a server that ends.
 func ErrStopping() *Error { return errStopping() }
 
+// ErrRequest is the refusal of a message for how it came.
+func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }
+
 // ErrTooLong is the refusal of a message that is longer than it may be.
 func ErrTooLong(most int) *Error { return tooLong(most) }
