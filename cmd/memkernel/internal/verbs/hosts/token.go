@@ -35,6 +35,10 @@ type tokenRow struct {
 	State string `json:"state"`
 }
 
+func tokenDocument(t *token.Token, secret string, now time.Time) tokenJSON {
+	return tokenJSON{"memkernel/token/v1", tokenRow{*t, t.State(now)}, secret}
+}
+
 // Token is the verb token.
 func Token(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
@@ -112,7 +116,7 @@ func createToken(a *cli.App, r token.Rights, now time.Time) error {
 		return err
 	}
 	if a.JSON {
-		return a.WriteJSON(tokenJSON{"memkernel/token/v1", tokenRow{*made, made.State(now)}, secret})
+		return a.WriteJSON(tokenDocument(made, secret, now))
 	}
 	if _, err := fmt.Fprintln(a.Data(), secret); err != nil {
 		return err
@@ -186,7 +190,7 @@ func newTokenRevoke(a *cli.App) *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.WriteJSON(tokenJSON{"memkernel/token/v1", tokenRow{*t, t.State(now)}, ""})
+				return a.WriteJSON(tokenDocument(t, "", now))
 			}
 			a.Tip("token %s lets nobody in any more", t.ID)
 			return nil
