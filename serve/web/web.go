@@ -151,6 +151,8 @@ type exchange struct {
 	calls   int
 	in, out int
 	status  int
+	// detail: errors are as mem0's clients read them.
+	detail bool
 }
 
 // ServeHTTP answers a request.
@@ -194,7 +196,7 @@ func (d *Door) routes(path string) (map[string]handler, bool) {
 	case "/readyz":
 		return map[string]handler{http.MethodGet: d.ready}, true
 	}
-	return nil, false
+	return d.mem0Route(path)
 }
 
 // pathOf is a path as it is logged: what is none of ours may hold anything.
@@ -202,6 +204,9 @@ func pathOf(path string) string {
 	switch path {
 	case "/rpc", "/openapi.json", "/healthz", "/readyz":
 		return path
+	}
+	if isMem0(path) {
+		return "mem0"
 	}
 	return "other"
 }
@@ -421,7 +426,15 @@ var statuses = map[string]int{
 }
 
 // fail answers with an error of the protocol.
-func (x *exchange) fail(err *serve.Error) { x.failWith(err, serve.Refusal(err).JSON) }
+func (x *exchange) fail(err *serve.Error) { x.failWith(err, x.said(err)) }
+
+// said is an error as a body.
+func (x *exchange) said(err *serve.Error) []byte {
+	if x.detail {
+		return detailed(err)
+	}
+	return serve.Refusal(err).JSON
+}
 
 func (x *exchange) failWith(err *serve.Error, body []byte) {
 	x.code = err.Data.Code
@@ -442,7 +455,7 @@ func (x *exchange) failWith(err *serve.Error, body []byte) {
 // refuse answers with an error that only HTTP has.
 func (x *exchange) refuse(status int, code, message, hint string) {
 	x.code = code
-	x.json(status, serve.Refusal(serve.ErrRequest(code, message, hint)).JSON)
+	x.json(status, x.said(serve.ErrRequest(code, message, hint)))
 }
 
 func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
@@ -478,8 +491,4 @@ func hashOf(tenant, session string) string {
 	}
 	sum := sha256.Sum256([]byte(tenant + "\x00" + session))
 	return hex.EncodeToString(sum[:6])
-}
-
-func isMem0(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/")
 }
