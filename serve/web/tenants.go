@@ -155,13 +155,32 @@ func (t *Tenants) folders(name string) (workspace, state string, err error) {
 	return workspace, state, nil
 }
 
-// Tidy closes tenants that nobody called for long.
+// Tidy closes tenants that nobody called for long, and lets go of such sessions of the others.
 func (t *Tenants) Tidy(ctx context.Context) error {
+	for _, s := range t.servers() {
+		s.Release()
+	}
 	idle := t.Idle
 	if idle <= 0 {
 		idle = DefaultIdle
 	}
 	return t.close(ctx, func(x *tenant) bool { return x.users == 0 && time.Since(x.last) >= idle })
+}
+
+// servers are those that are open.
+func (t *Tenants) servers() (out []*serve.Server) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.open {
+		select {
+		case <-x.ready:
+			if x.err == nil && !x.closing {
+				out = append(out, x.server)
+			}
+		default: // it is being opened
+		}
+	}
+	return out
 }
 
 // Close closes all tenants once the calls that they took have ended, or ctx has. None is

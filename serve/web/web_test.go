@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/token"
 )
@@ -214,6 +216,68 @@ func TestDrain(t *testing.T) {
 	close(b.release)
 	if g := <-ran; g.status != 200 || g.code() != "" {
 		t.Errorf("the call that ran: %d %s", g.status, g.body)
+	}
+}
+
+// TestDaemonDrains: a daemon that is told to end answers what it took, over HTTP too.
+func TestDaemonDrains(t *testing.T) {
+	ws, err := os.MkdirTemp("", "mk") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(ws) })
+	state := ws + "/state"
+	b := newBlocker("status")
+	tokens := token.In(store.Files(state))
+	_, secret, err := tokens.Create(token.Rights{Access: token.Write}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t}
+	listening := make(chan struct{})
+	d := &serve.Daemon{StateDir: state, Alone: true, Drain: time.Minute,
+		Open: func(ctx context.Context) (*kernel.Kernel, *serve.Options, error) {
+			k, err := kernel.Open(ctx, ws, &kernel.Options{StateDir: state})
+			return k, &serve.Options{Watch: b}, err
+		},
+		Beside: func(s *serve.Server) (func(context.Context) error, error) {
+			l, err := Listen("127.0.0.1:0", "", "")
+			if err != nil {
+				return nil, err
+			}
+			h.url = "http://" + l.Addr().String()
+			door := New(Options{Tokens: tokens, Ready: s.Ready, Server: func(context.Context, string) (*serve.Server, func(), error) { return s, func() {}, nil }})
+			go door.Serve(l)
+			return door.Close, nil
+		},
+		Listening: func(string, bool) { close(listening) }}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	<-listening
+	if g := h.send("GET", "/readyz", "", ""); g.status != 200 {
+		t.Fatalf("%d %s", g.status, g.body)
+	}
+	ran := make(chan *got, 1)
+	go func() { ran <- h.call(secret, "status", `{}`) }()
+	<-b.begun
+	end()
+	waitFor(t, func() bool { return h.send("GET", "/readyz", "", "").status == 503 })
+	if g := h.call(secret, "pages", `{}`); g.status != 503 || g.code() != "STOPPING" || g.header.Get("Retry-After") == "" {
+		t.Errorf("%d %v %s", g.status, g.header, g.body)
+	}
+	if g := h.send("GET", "/healthz", "", ""); g.status != 200 {
+		t.Errorf("health: %d", g.status)
+	}
+	close(b.release)
+	if g := <-ran; g.status != 200 || g.code() != "" {
+		t.Errorf("the call that ran: %d %s", g.status, g.body)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(h.url + "/healthz"); err == nil {
+		t.Error("it listens when it has ended")
 	}
 }
 
