@@ -379,6 +379,8 @@ class BusyServerTest(unittest.TestCase):
             self.assertGreaterEqual(calls[1] - calls[0], 0.19)
             self.server.script = [(429, "BUSY", "0")] * 4
             self.assertEqual(self.failed(client.pages).code, "BUSY")
+            self.server.script = [(503, "STOPPING", "3600")]
+            self.assertEqual(self.failed(client.pages).more["retry_after"], 3600)
             self.server.script = [(403, "SCOPE", None)]
             self.assertEqual(self.failed(client.pages).more["status"], 403)
             call = client.start("pages")

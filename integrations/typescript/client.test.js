@@ -375,12 +375,14 @@ test("a server that is busy, going, or hangs", async (t) => {
   assert.ok(calls[1].at - calls[0].at >= 190, "Retry-After is waited for");
   script = Array(5).fill([429, "BUSY", { "Retry-After": "0" }]);
   await assert.rejects(client.pages({}, { retries: 2 }), { code: "BUSY", status: 429 });
+  script = [[503, "STOPPING", { "Retry-After": "3600" }]];
+  await assert.rejects(client.pages(), { code: "STOPPING", retryAfterMs: 3600_000 });
   script = [[403, "SCOPE"]];
   await assert.rejects(client.pages(), { code: "SCOPE" });
   script = [];
   const stop = new AbortController();
   const hung = client.pages({}, { signal: stop.signal, timeoutMs: 0 });
-  while (seen.at(-1).method !== "pages" || seen.length < 10) await new Promise((done) => setTimeout(done, 5));
+  while (seen.at(-1).method !== "pages" || seen.length < 11) await new Promise((done) => setTimeout(done, 5));
   stop.abort();
   await assert.rejects(hung, { code: "CANCELLED", started: true });
   await seen.at(-1).gone; // the request ended

@@ -244,7 +244,8 @@ export class Client extends EventEmitter {
         return result;
       } catch (err) {
         const again = AGAIN.includes(err.code) && this.#options.reconnect && method !== "shutdown";
-        if (!again || tries >= retries || this.#closed) throw err;
+        // A server that asks for more than a call may take is left to the caller.
+        if (!again || tries >= retries || this.#closed || (err.retryAfterMs ?? 0) > (timeoutMs || TIMEOUT_MS)) throw err;
         await pause(Math.max(err.retryAfterMs ?? 0, 20 * 2 ** tries * (1 + Math.random())), signal);
       }
     }

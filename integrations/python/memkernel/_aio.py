@@ -230,7 +230,8 @@ class AsyncClient(AsyncMethods):
                 result = await (await self.reach()).call(method, params, wait + 1 if wait else None, on_progress)
             except MemkernelError as err:
                 again = err.code in AGAIN and self._reconnect and self._ended is None and method != "shutdown"
-                if not again or tries >= self._retries:
+                # A server that asks for more than a call may take is left to the caller.
+                if not again or tries >= self._retries or err.more.get("retry_after", 0) > (wait or 60):
                     raise
                 await asyncio.sleep(pause_after(tries, err))
                 tries += 1
