@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/transcript"
@@ -49,7 +50,7 @@ func daemonOf(tb testing.TB) (workspace string, dial func() *caller) {
 		tb.Fatal(err)
 	}
 	return workspace, func() *caller {
-		nc, err := serve.Dial(d.StateDir)
+		nc, _, err := rendezvous.Find(d.StateDir)
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/budget"
 )
 
 // DefaultMinBest is the score that the best hit needs for a prompt to get any. What it
@@ -15,7 +17,7 @@ import (
 const DefaultMinBest = 0.25
 
 // Grounds are what the best three hits have of the question, by which the chance is reckoned
-// that they answer it. All of it is relative to the index, so that it means the same in any:
+// that they answer it. Nearly all of it is relative to the index, so that it means the same in any:
 // a word weighs by how few of its chunks hold it, from 0 for one that all hold to 1 for one
 // that none does, and scores are only held against each other.
 type Grounds struct {
@@ -36,11 +38,15 @@ type Grounds struct {
 	Names float64
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
+	// Rare is what the question and a hit have in common that is rare in any text, as a
+	// logarithm. In a handful of notes no word is common; this tells "which port does the
+	// heron use" from "run it".
+	Rare float64
 }
 
 // Values are those that have a weight, in the order of Weights.
 func (g Grounds) Values() []float64 {
-	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names}
+	return []float64{g.Held, g.Unknown, g.Kin, g.Verbatim, g.Typed, g.Lead, g.Words, g.Few, g.Names, g.Rare}
 }
 
 // Weights are the constant and the weights of Values.
@@ -187,8 +193,13 @@ func (s *search) grounds(top []*candidate) Grounds {
 			texts = append(texts, units)
 			verbatim = max(verbatim, question.longest(units))
 		}
+		g.Rare = max(g.Rare, question.common(texts[len(texts)-1-len(c.hit.Trail):]))
 	}
 	g.Verbatim = math.Log1p(verbatim)
+	if question.unspaced {
+		g.Rare = g.Held * float64(len(words))
+	}
+	g.Rare = math.Log1p(g.Rare)
 	g.Unknown = share(words, func(w *sought) bool { return w.holders == 0 })
 	g.Kin = share(words, func(w *sought) bool {
 		return together&w.forms == 0 && slices.ContainsFunc(texts, func(units []string) bool { return slices.ContainsFunc(units, kindred(w.term)) })
@@ -260,21 +271,36 @@ func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
 	return c.held
 }
 
+// leastUnspaced is the first character of the scripts that have no spaces between words, but
+// for those of Chinese and Japanese.
+const leastUnspaced = 0x0E00
+
 // run is a question cut into words, and into characters where words have no spaces.
 type run struct {
 	units  []string
 	weight []float64
 	// names are those of its words that seem to be names.
 	names []string
+	// rare is how rare each word is in any text, 0 where it stands before.
+	rare []float64
+	// unspaced: its words can't be told apart, as in Thai.
+	unspaced bool
 }
 
 // maxRun is how many of a question's words are compared.
 const maxRun = 64
 
 func runOf(text string) run {
-	r := run{units: unitsOf(text), names: namesOf(text)}
+	r := run{units: unitsOf(text), names: namesOf(text), unspaced: strings.ContainsFunc(text, func(r rune) bool {
+		return r >= leastUnspaced && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	})}
 	r.units = r.units[:min(len(r.units), maxRun)]
-	for _, u := range r.units {
+	for i, u := range r.units {
+		rare := budget.Rarity(u)
+		if slices.Contains(r.units[:i], u) {
+			rare = 0
+		}
+		r.rare = append(r.rare, rare)
 		switch {
 		case dense(u):
 			r.weight = append(r.weight, .5)
@@ -333,6 +359,23 @@ func (r *run) longest(text []string) float64 {
 		last, here = here, last
 	}
 	return best
+}
+
+// common returns how much stands in some texts that is rare in any.
+func (r *run) common(texts [][]string) float64 {
+	sum := 0.0
+	for i, u := range r.units {
+		if r.rare[i] == 0 {
+			continue
+		}
+		kin := kindred(u)
+		if slices.ContainsFunc(texts, func(units []string) bool {
+			return slices.ContainsFunc(units, func(w string) bool { return w == u || kin(w) })
+		}) {
+			sum += r.rare[i]
+		}
+	}
+	return sum
 }
 
 // missed returns the share of names that no text has.

@@ -3,4 +3,4 @@
 package retrieval
 
 // confidenceWeights are the constant and the weights of [Grounds.Values].
-var confidenceWeights = [...]float64{-6.77, 4.92, -3.13, 1.71, 4.56, -1.13, 2.35, 0.816, 1.31, -1.57}
+var confidenceWeights = [...]float64{-4.03, 2.52, -2.43, -0.584, 2.64, -0.357, 1.56, -1.01, 0.811, -0.862, 4.25}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -19,8 +20,6 @@ import (
 const (
 	// lockName is the file whose lock the daemon of a state directory holds.
 	lockName = "serve.lock"
-	// recordName is the file that names where it listens.
-	recordName = "serve.json"
 	// joinWait is how long a second instance waits for the first to listen, or to end.
 	joinWait = 10 * time.Second
 	// releaseIdle is how long a session that nobody calls stays in memory.
@@ -59,14 +58,6 @@ type Daemon struct {
 // ErrServed reports that another process serves a state directory.
 var ErrServed = errors.New("another process serves this state folder already")
 
-// record is the content of serve.json.
-type record struct {
-	Format   int    `json:"format"`
-	PID      int    `json:"pid"`
-	Protocol int    `json:"protocol"`
-	Socket   string `json:"socket"`
-}
-
 // Run serves until ctx ends, a caller asks for the end, the stream ends with nobody
 // connected to the socket, or nobody was for long. If another process serves the state
 // directory it joins that: it relays its stream, or, without one, returns at once.
@@ -91,11 +82,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		} else if d.Alone {
 			return fmt.Errorf("%s: %w", d.StateDir, ErrServed)
 		}
-		nc, socket, err := find(d.StateDir)
+		nc, socket, err := rendezvous.Find(d.StateDir)
 		if err == nil {
 			return d.relay(ctx, nc, socket)
 		}
-		var refused *socketError
+		var refused *rendezvous.Error
 		if errors.As(err, &refused) || time.Now().After(deadline) {
 			return fmt.Errorf("another process serves %s and can't be joined: %w", d.StateDir, err)
 		}
@@ -227,9 +218,9 @@ func (d *Daemon) relay(ctx context.Context, nc net.Conn, socket string) error {
 }
 
 func writeRecord(stateDir, socket string) error {
-	data, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
+	data, err := json.Marshal(rendezvous.Record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: socket})
 	if err == nil {
-		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: recordName, Data: append(data, '\n')})
+		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: rendezvous.RecordName, Data: append(data, '\n')})
 	}
 	return err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -91,7 +92,7 @@ type client struct {
 
 func connect(t *testing.T, workspace string) *client {
 	t.Helper()
-	nc, err := Dial(filepath.Join(workspace, kernel.DefaultStateDir))
+	nc, _, err := rendezvous.Find(filepath.Join(workspace, kernel.DefaultStateDir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(state, socketName)
+	path := filepath.Join(state, "serve.sock")
 	elsewhere := filepath.Join(shortDir(t), "s")
 	l, err := net.Listen("unix", elsewhere)
 	if err != nil {
@@ -212,9 +213,9 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 		if err := plant(); err != nil {
 			t.Fatal(err)
 		}
-		var refused *socketError
-		if _, err := Dial(state); !errors.As(err, &refused) {
-			t.Errorf("%s: Dial: %v", name, err)
+		var refused *rendezvous.Error
+		if _, _, err := rendezvous.Find(state); !errors.As(err, &refused) {
+			t.Errorf("%s: Find: %v", name, err)
 		}
 		if err := daemon(ws).Run(context.Background()); !errors.As(err, &refused) {
 			t.Errorf("%s: Run: %v", name, err)
@@ -225,7 +226,7 @@ func TestStrangeSocketsAreRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("somebody's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var refused *socketError
+	var refused *rendezvous.Error
 	if err := daemon(ws).Run(context.Background()); !errors.As(err, &refused) {
 		t.Errorf("listening over a file: %v", err)
 	}
@@ -350,7 +351,7 @@ func TestIdleDaemonEnds(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := Dial(d.StateDir); err == nil {
+	if _, _, err := rendezvous.Find(d.StateDir); err == nil {
 		t.Error("it still listens")
 	}
 }

@@ -60,6 +60,9 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	}
 	seen := map[string]bool{}
 	for name := range c.Fields {
+		if other := b.api.Names[name]; other != "" {
+			name = other
+		}
 		if seen[name] {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
@@ -78,8 +81,9 @@ func (b *Body) split() (elements []wire.Span, err error) {
 	return elements, c.End()
 }
 
-// Member returns the JSON of a member's value, "" if there is none. It is a copy: what is
-// kept of it keeps no body.
+// Member returns the JSON of a member's value, "" if there is none. Where an API takes two
+// spellings of a name, it is the one in capitals. It is a copy: what is kept of it keeps no
+// body.
 func (b *Body) Member(name string) string {
 	if m := b.member(name); m != nil {
 		return strings.Clone(b.raw[m.value.Start:m.value.End])
@@ -104,9 +108,15 @@ func (b *Body) member(name string) *bodyMember {
 
 // fill reads the members that a plan is made of.
 func (b *Body) fill() error {
-	b.Model = b.Text("model")
+	if b.member("model") != nil && !b.api.ModelAside {
+		b.Model = b.Text("model")
+	}
 	tools := wire.Scan(b.Member("tools"))
-	if tools.S != "" {
+	switch {
+	case tools.S == "":
+	case b.api.Definitions != nil:
+		b.Tools = b.api.Definitions(&tools)
+	default:
 		b.Tools = wire.ReadTools(&tools)
 	}
 	system := wire.Scan(b.Member(b.api.System))

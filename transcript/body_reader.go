@@ -36,12 +36,16 @@ const (
 )
 
 // Read is [ReadBody].
-func (r *BodyReader) Read(f Format, data []byte) (*Body, error) {
+func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
+
+// ReadFor is Read for a request to a model that its path names, as Gemini's do. A model in
+// the body goes before it, where the API has one.
+func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {
 		return nil, fmt.Errorf("read %s request: unknown format %q", f, f)
 	}
-	b := &Body{Format: f, raw: string(data), api: d.API}
+	b := &Body{Format: f, Model: model, raw: string(data), api: d.API}
 	elements, err := b.split()
 	if err == nil {
 		err = b.fill()

@@ -2,11 +2,13 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/claudecode"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/gemini"
 	"github.com/memkernel/memkernel/transcript/internal/openai"
 	"github.com/memkernel/memkernel/transcript/internal/pi"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -17,6 +19,10 @@ type Dialect string
 
 // table has the dialects, in the order in which they are named.
 var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, anthropic.Dialect, openai.Dialect}
+
+// requests are dialects of requests alone: no host writes a file in them, or hands over
+// messages value by value.
+var requests = []wire.Dialect{gemini.Dialect}
 
 // The names by which others know dialects.
 const (
@@ -37,9 +43,11 @@ func Dialects() (out []Dialect) {
 
 // rowOf returns the row of a dialect, nil if there is none.
 func rowOf(d Dialect) *wire.Dialect {
-	for i := range table {
-		if table[i].Name == string(d) {
-			return &table[i]
+	for _, rows := range [][]wire.Dialect{table, requests} {
+		for i := range rows {
+			if rows[i].Name == string(d) {
+				return &rows[i]
+			}
 		}
 	}
 	return nil
@@ -70,7 +78,7 @@ func ParseDialect(name string) (Dialect, error) {
 	if name == "" || name == "auto" {
 		return "", nil
 	}
-	if d := Dialect(name); rowOf(d) != nil {
+	if d := Dialect(name); slices.Contains(Dialects(), d) {
 		return d, nil
 	}
 	return "", fmt.Errorf("parse dialect: unknown name %q, want one of %v", name, Dialects())
@@ -137,9 +145,13 @@ const (
 	FormatOpenAI Format = openai.Format
 	// FormatResponses is OpenAI's Responses API.
 	FormatResponses Format = codex.Format
+	// FormatGemini is Gemini's generateContent. The model is in the path of its requests:
+	// see [BodyReader.ReadFor].
+	FormatGemini Format = gemini.Format
 )
 
-// Formats lists all formats, in the order of [Intakes].
+// Formats lists the formats in which a host may hand over its messages, in the order of
+// [Intakes].
 func Formats() (out []Format) {
 	for _, d := range Intakes() {
 		if f := d.Format(); f != "" {
@@ -166,9 +178,11 @@ func (d Dialect) Format() Format {
 }
 
 func (f Format) row() *wire.Dialect {
-	for i := range table {
-		if a := table[i].API; a != nil && a.Format == string(f) {
-			return &table[i]
+	for _, rows := range [][]wire.Dialect{table, requests} {
+		for i := range rows {
+			if a := rows[i].API; a != nil && a.Format == string(f) {
+				return &rows[i]
+			}
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 		return nil, nil, fmt.Errorf("render request: unknown format %q, want %s", f, oneOf(Formats()))
 	}
 	r := req.renderer(d)
-	if req.Model != "" {
+	if req.Model != "" && !d.API.ModelAside {
 		r.Member("model")
 		r.Dst = wire.AppendString(r.Dst, req.Model)
 	}

@@ -29,47 +29,22 @@ import (
 
 // client is an agent for scripts that knows nothing of memkernel: it asks the API that its
 // environment names, client TURNS BYTES, with a tool result of that size in each turn, and
-// ends with the code of CLIENT_EXIT.
+// ends with the code of CLIENT_EXIT. With CLIENT_API=gemini it speaks Gemini's.
 func client() {
 	turns, _ := strconv.Atoi(os.Args[1])
 	size, _ := strconv.Atoi(os.Args[2])
-	var messages []any
-	user := func(content any) { messages = append(messages, map[string]any{"role": "user", "content": content}) }
+	ask := askAnthropic()
+	if os.Getenv("CLIENT_API") == "gemini" {
+		ask = askGemini()
+	}
 	for n := range turns {
-		user(fmt.Sprintf("Read file %d of the harbour, and say what it has.", n))
-		for {
-			body, _ := json.Marshal(map[string]any{"model": "claude-sonnet-4-6", "max_tokens": 500, "system": "You are a tester.", "messages": messages,
-				"metadata": map[string]string{"user_id": "user_x_account_y_session_0b54a4fe-0000-4000-8000-000000000001"},
-				"tools":    []any{map[string]any{"name": "Read", "description": "reads", "input_schema": map[string]string{"type": "object"}}}})
-			res, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", "application/json", bytes.NewReader(body))
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "client:", err)
-				os.Exit(1)
-			}
-			text, _ := io.ReadAll(res.Body)
-			res.Body.Close()
-			var answer struct {
-				Content []struct{ Type, ID string }
-			}
-			if res.StatusCode != http.StatusOK || json.Unmarshal(text, &answer) != nil {
-				fmt.Fprintln(os.Stderr, "client:", res.Status, string(text))
-				os.Exit(1)
-			}
-			messages = append(messages, map[string]any{"role": "assistant", "content": json.RawMessage(contentOf(text))})
-			open := ""
-			for _, b := range answer.Content {
-				if b.Type == "tool_use" {
-					open = b.ID
-				}
-			}
-			if open == "" {
-				break
-			}
+		calls := ask(fmt.Sprintf("Read file %d of the harbour, and say what it has.", n), false)
+		for calls {
 			var b strings.Builder
 			for i := 0; b.Len() < size; i++ {
 				fmt.Fprintf(&b, "line %d of file %d: berth %x is taken until %d\n", i, n, (i+3)*(n+7)*7919, i%24)
 			}
-			user([]any{map[string]any{"type": "tool_result", "tool_use_id": open, "content": b.String()}})
+			calls = ask(b.String(), true)
 		}
 	}
 	fmt.Println("client: done", os.Getenv("OPENAI_BASE_URL") != "")
@@ -77,10 +52,71 @@ func client() {
 	os.Exit(code)
 }
 
-func contentOf(answer []byte) []byte {
-	var a struct{ Content json.RawMessage }
-	json.Unmarshal(answer, &a)
-	return a.Content
+// askAnthropic makes a function that says a text, or gives it as the result of the last
+// call, and reports whether the model called again.
+func askAnthropic() func(text string, result bool) bool {
+	var messages []any
+	open := ""
+	return func(text string, result bool) bool {
+		var content any = text
+		if result {
+			content = []any{map[string]any{"type": "tool_result", "tool_use_id": open, "content": text}}
+		}
+		messages = append(messages, map[string]any{"role": "user", "content": content})
+		var answer struct{ Content json.RawMessage }
+		post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", map[string]any{"model": "claude-sonnet-4-6", "max_tokens": 500, "system": "You are a tester.", "messages": messages,
+			"metadata": map[string]string{"user_id": "user_x_account_y_session_0b54a4fe-0000-4000-8000-000000000001"},
+			"tools":    []any{map[string]any{"name": "Read", "description": "reads", "input_schema": map[string]string{"type": "object"}}}}, &answer)
+		messages = append(messages, map[string]any{"role": "assistant", "content": answer.Content})
+		var blocks []struct{ Type, ID string }
+		json.Unmarshal(answer.Content, &blocks)
+		open = ""
+		for _, b := range blocks {
+			if b.Type == "tool_use" {
+				open = b.ID
+			}
+		}
+		return open != ""
+	}
+}
+
+func askGemini() func(text string, result bool) bool {
+	var contents []any
+	return func(text string, result bool) bool {
+		part := map[string]any{"text": text}
+		if result {
+			part = map[string]any{"functionResponse": map[string]any{"name": "Read", "response": map[string]any{"output": text}}}
+		}
+		contents = append(contents, map[string]any{"role": "user", "parts": []any{part}})
+		var answer struct {
+			Candidates []struct{ Content json.RawMessage }
+		}
+		post(os.Getenv("GOOGLE_GEMINI_BASE_URL")+"/v1beta/models/gemini-3-flash:generateContent", map[string]any{"contents": contents,
+			"systemInstruction": map[string]any{"parts": []any{map[string]string{"text": "You are a tester."}}},
+			"tools":             []any{map[string]any{"functionDeclarations": []any{map[string]any{"name": "Read", "parameters": map[string]string{"type": "OBJECT"}}}}}}, &answer)
+		if len(answer.Candidates) == 0 {
+			fmt.Fprintln(os.Stderr, "client: no candidates")
+			os.Exit(1)
+		}
+		contents = append(contents, answer.Candidates[0].Content)
+		return bytes.Contains(answer.Candidates[0].Content, []byte(`"functionCall"`))
+	}
+}
+
+// post sends a request and reads its answer; the client ends with what went wrong.
+func post(url string, body, answer any) {
+	data, _ := json.Marshal(body)
+	res, err := http.Post(url, "application/json", bytes.NewReader(data))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+	text, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK || json.Unmarshal(text, answer) != nil {
+		fmt.Fprintln(os.Stderr, "client:", res.Status, string(text))
+		os.Exit(1)
+	}
 }
 
 // models are the fake models of scripts, which run side by side, by their folders.
@@ -108,7 +144,6 @@ func (m *models) billed(ts *testscript.TestScript, neg bool, args []string) {
 	if said == nil {
 		ts.Fatalf("no bill is told of")
 	}
-	model, _ := cachelayout.DefaultBook().Lookup("claude-sonnet-4-6", time.Now())
 	calls, usd := 0, 0.0
 	server, _ := m.Load(ts.Getenv("WORK"))
 	for _, r := range server.(*fakemodel.Server).Requests() {
@@ -116,6 +151,7 @@ func (m *models) billed(ts *testscript.TestScript, neg bool, args []string) {
 			continue
 		}
 		calls++
+		model, _ := cachelayout.DefaultBook().Lookup(r.Model, time.Now())
 		u := r.Usage
 		usd += *model.Cost(u.Read, u.Written, 0, u.Uncached, u.Output)
 	}

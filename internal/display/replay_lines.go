@@ -106,6 +106,9 @@ func inCents(v *float64) string {
 	return strings.Replace(s, "−$0.00", "$0.00", 1)
 }
 
+// Dollars is an amount with its cents.
+func Dollars(v float64) string { return inCents(&v) }
+
 // changed prints what a cost is against another, in per cent.
 func changed(v, to *float64) string {
 	if v == nil || to == nil || *to == 0 {

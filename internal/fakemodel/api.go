@@ -17,7 +17,11 @@ type api interface {
 	tooLong(tokens, window int) string
 }
 
-func apiOf(path string) api {
+func apiOf(r *http.Request) api {
+	path := r.URL.Path
+	if g, ok := geminiOf(r); ok {
+		return g
+	}
 	switch {
 	case strings.HasSuffix(path, "/v1/messages"), countPath(path):
 		return anthropic{}

@@ -114,6 +114,7 @@ func read(a api, body []byte) (Request, error) {
 		Tools    []json.RawMessage `json:"tools"`
 		Messages []json.RawMessage `json:"messages"`
 		Input    []json.RawMessage `json:"input"`
+		Contents []json.RawMessage `json:"contents"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
 		return Request{}, fmt.Errorf("the body is no request: %w", err)
@@ -121,10 +122,17 @@ func read(a api, body []byte) (Request, error) {
 	if a == (responses{}) {
 		head.Messages = head.Input
 	}
+	g, isGemini := a.(gemini)
+	if isGemini {
+		head.Messages, head.Tools, head.Stream = head.Contents, g.functions(head.Tools), g.streams
+	}
 	if len(head.Messages) == 0 {
 		return Request{}, fmt.Errorf("messages: at least one message is required")
 	}
 	r := Request{Body: body, Model: head.Model, Stream: head.Stream, api: a}
+	if isGemini {
+		r.Model = g.model
+	}
 	r.defs = readDefs(head.Tools)
 	for _, t := range head.Tools {
 		r.tools = append(r.tools, toolName(t))

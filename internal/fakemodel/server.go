@@ -28,7 +28,8 @@ type Options struct {
 //
 //	POST …/v1/messages, …/v1/messages/count_tokens    Anthropic
 //	POST …/v1/chat/completions, …/v1/responses         OpenAI
-//	GET  …/v1/models                                  both, a list of nothing
+//	POST …/models/M:generateContent, M:streamGenerateContent, M:countTokens    Gemini
+//	GET  …/v1/models                                  a list of nothing
 type Server struct {
 	opt   Options
 	mu    sync.Mutex
@@ -60,7 +61,7 @@ func (s *Server) Requests() []Request {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	api := apiOf(r.URL.Path)
+	api := apiOf(r)
 	switch {
 	case r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
@@ -83,6 +84,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, api api, body []
 		return
 	}
 	req.Path, req.Header = r.URL.Path, r.Header.Clone()
+	if g, ok := api.(gemini); ok && g.count {
+		writeJSON(w, http.StatusOK, map[string]int{"totalTokens": req.Tokens()})
+		return
+	}
 	if countPath(r.URL.Path) {
 		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": req.Tokens()})
 		return

@@ -72,6 +72,7 @@ const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/
 // files that represent it. "" if there is none.
 //
 // A log that has nothing but what the session from wrote is left out: its checkpoint follows.
+// So the newest that it wrote counts as shown.
 func (h *handler) memory(ctx context.Context, r *record, from string) (string, error) {
 	s := h.setup
 	if s.Store == nil || s.RecallTokens < 0 {
@@ -81,7 +82,7 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	if room == 0 {
 		room = kernel.DefaultRecallTokens
 	}
-	hits, err := h.startFiles(room*3, from) // three bytes a token, as Pack counts
+	hits, err := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
 	if len(hits) == 0 && !h.anyMemory(ctx) {
 		return "", err
 	}
@@ -93,10 +94,11 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 }
 
 // startFiles returns the beginnings of curated memory and the ends of the newest logs.
-func (h *handler) startFiles(room int, from string) ([]retrieval.Hit, error) {
+func (h *handler) startFiles(r *record, room int, from string) ([]retrieval.Hit, error) {
 	s := h.setup
 	var hits []retrieval.Hit
 	var errs []error
+	restored := false
 	add := func(path, date string, share int, end bool) {
 		f, err := s.Store.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,8 +108,13 @@ func (h *handler) startFiles(room int, from string) ([]retrieval.Hit, error) {
 			errs = append(errs, err)
 			return
 		}
-		if date != "" && from != "" && onlyOf(f.Text, from) {
-			return
+		if date != "" && from != "" {
+			if first, last := newestOf(f.Text, from); last > 0 && !restored {
+				r.Lines, restored = append(r.Lines, lineRange{path, first, last}), true
+			}
+			if onlyOf(f.Text, from) {
+				return
+			}
 		}
 		if hit, ok := excerpt(path, date, f.Text, share, end); ok {
 			hits = append(hits, hit)
@@ -140,6 +147,27 @@ func onlyOf(text, session string) bool {
 		}
 	}
 	return own
+}
+
+// newestOf returns the lines of a log that the newest checkpoint of a session wrote, with the
+// day's heading if nothing else stands before them, 0 for none.
+func newestOf(text, session string) (first, last int) {
+	n, others := 0, false
+	for line := range strings.Lines(text) {
+		n++
+		switch {
+		case strings.HasPrefix(line, "Session "+session+", cp_"):
+			if first, last = n, n; !others {
+				first = 1
+			}
+			others = true
+		case first > 0 && last == n-1 && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "<!-- ") || strings.HasPrefix(line, "  ")):
+			last = n
+		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "# "):
+			others = true
+		}
+	}
+	return first, last
 }
 
 // anyMemory reports whether the workspace has any file of memory.

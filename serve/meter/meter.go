@@ -38,12 +38,15 @@ type Sum struct {
 	Cuts     int `json:"cuts"`
 	Recalled int `json:"recalled"`
 	Restored int `json:"restored"`
+	// KeptOutTokens are about those that clients wrote and that were not sent.
+	KeptOutTokens int `json:"kept_out_tokens"`
 }
 
 // Add adds another sum.
 func (s *Sum) Add(o Sum) {
 	s.Calls, s.Unpriced, s.Estimated = s.Calls+o.Calls, s.Unpriced+o.Unpriced, s.Estimated+o.Estimated
 	s.Cuts, s.Recalled, s.Restored = s.Cuts+o.Cuts, s.Recalled+o.Recalled, s.Restored+o.Restored
+	s.KeptOutTokens += o.KeptOutTokens
 	s.BilledUSD, s.WithoutUSD = s.BilledUSD+o.BilledUSD, s.WithoutUSD+o.WithoutUSD
 	u, v := &s.Usage, &o.Usage
 	u.InputTokens, u.CacheReadTokens, u.OutputTokens = u.InputTokens+v.InputTokens, u.CacheReadTokens+v.CacheReadTokens, u.OutputTokens+v.OutputTokens
@@ -69,9 +72,16 @@ type Meter struct {
 	// Each, if not nil, is told of every call and what it adds to the sum. It is set before
 	// the first.
 	Each func(proxy.Billed, Sum)
+	// Day, if not nil, is told once of every day that has been recorded by whatever process:
+	// with the first call of a later day, and by Close of the day that is not over yet. It is
+	// set before the first call.
+	Day func(d Day, soFar bool)
 
 	mu    sync.Mutex
-	run   Run
+	in    *time.Location // of days
+	day   string         // of the newest call
+	all   Sum            // of this process
+	run   Run            // of the day
 	lines map[string]*line
 	err   error
 }
@@ -89,9 +99,10 @@ type line struct {
 }
 
 // New makes a meter of a run that begins now. Window is as in [proxy.Options]; command names
-// what is run. A keep of nil writes nothing down.
+// what is run. A keep of nil writes nothing down. Days are those of now's location; a day's
+// calls are a run of their own.
 func New(prices *cachelayout.Book, window int, keep store.Store, command string, now time.Time) *Meter {
-	m := &Meter{prices: prices, window: window, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
+	m := &Meter{in: now.Location(), prices: prices, window: window, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
 	m.name = runName(now)
 	return m
 }
@@ -100,17 +111,30 @@ func New(prices *cachelayout.Book, window int, keep store.Store, command string,
 func (m *Meter) Sum() (Sum, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.run.Sum, m.err
+	return m.all, m.err
 }
 
-// Close lets go of what estimating holds.
-func (m *Meter) Close() {
+// Bill is the sum so far, as the status of a proxy has it.
+func (m *Meter) Bill() proxy.Bill {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s := &m.all
+	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
+}
+
+// Close lets go of what estimating holds, and has today told of. The error is the first that
+// kept something from being written down.
+func (m *Meter) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all.Calls > 0 {
+		m.failed(m.tell(true))
+	}
 	for _, l := range m.lines {
 		l.close()
 	}
 	m.lines = map[string]*line{}
+	return m.err
 }
 
 // Take takes a call in.
@@ -124,7 +148,8 @@ func (m *Meter) Take(b proxy.Billed) {
 func (m *Meter) take(b proxy.Billed) Sum {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Sum{Calls: 1, Usage: b.Usage}
+	m.turn(b.Began)
+	s := Sum{Calls: 1, Usage: b.Usage, KeptOutTokens: max(b.WholeTokens-b.Usage.InputTotal(), 0)}
 	price, _ := m.prices.Lookup(b.Model, b.Began)
 	u := b.Usage
 	usd := price.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
@@ -137,11 +162,10 @@ func (m *Meter) take(b proxy.Billed) Sum {
 		}
 	}
 	m.run.Sum.Add(s)
+	m.all.Add(s)
 	m.run.Ended = b.Began
 	if m.keep != nil {
-		if err := m.run.write(m.keep, m.name); err != nil && m.err == nil {
-			m.err = err
-		}
+		m.failed(m.run.write(m.keep, m.name))
 	}
 	return s
 }

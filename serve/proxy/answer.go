@@ -31,7 +31,11 @@ func (a *answer) final() bool { return !a.open && a.message != nil }
 // readAnswer reads the copy of an answer, streamed or not. What it does not
 // understand is no whole answer.
 func readAnswer(f transcript.Format, contentType string, data []byte) answer {
-	if strings.HasPrefix(strings.ToLower(contentType), "text/event-stream") {
+	kind := strings.ToLower(contentType)
+	if strings.HasPrefix(kind, eventStreamType) {
+		return apiOf(f).stream(fromEventStream(data))
+	}
+	if strings.HasPrefix(kind, "text/event-stream") {
 		return apiOf(f).stream(data)
 	}
 	return apiOf(f).answer(data)
@@ -61,8 +65,11 @@ func events(stream []byte, f func(data []byte)) {
 // it back in.
 func said(f transcript.Format, list any) *memkernel.Message {
 	name := "messages"
-	if f == transcript.FormatResponses {
+	switch f {
+	case transcript.FormatResponses:
 		name = "input"
+	case transcript.FormatGemini:
+		name = "contents"
 	}
 	data, err := encode(map[string]any{name: list})
 	if err != nil {

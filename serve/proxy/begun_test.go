@@ -137,7 +137,7 @@ func TestCountsOfFragments(t *testing.T) {
 	s.post(r.path, r.body([]string{r.user("which cluster?")}, false)).planned(t)
 	s.settle()
 	s.post("/v1/responses/input_tokens", r.body([]string{r.user("which cluster?"), r.said("heron"), r.user("sure?")}, false)).planned(t)
-	for _, path := range []string{"/v1beta/models/gemini-3-pro:countTokens", "/v1/embeddings", "/v1/messages/batches", "/v1/responses/compact"} {
+	for _, path := range []string{"/v1beta/models/gemini-3-pro:batchGenerateContent", "/v1/embeddings", "/v1/messages/batches", "/v1/responses/compact"} {
 		if r := s.post(path, conversation); r.outcome() != "" {
 			t.Errorf("%s: outcome %q", path, r.outcome())
 		}

@@ -22,7 +22,10 @@ type Billed struct {
 	Plan *kernel.ContextPlan
 	// Usage is the bill; Began is when the request came.
 	Usage memkernel.Usage
-	Began time.Time
+	// WholeTokens is about what the input had come to as the client wrote it; 0 for a request
+	// that passed.
+	WholeTokens int
+	Began       time.Time
 }
 
 // bill tells of a call, if its answer has a bill.
@@ -39,9 +42,11 @@ func (x *Proxy) bill(e *exchange, a answer) {
 	b := Billed{Body: e.body, Plan: e.out.plan, Usage: *a.usage, Began: e.began}
 	if e.line != nil {
 		b.Conversation, b.Messages = e.line.name, fingerprints(e.body.Messages)
+		b.WholeTokens, _ = x.account.sizes(e, a.usage)
 	}
 	if b.Body == nil {
-		b.Body, _ = transcript.ReadBody(e.format, e.data) // what can't be read has a bill all the same
+		var r *transcript.BodyReader
+		b.Body, _ = r.ReadFor(e.format, e.model, e.data) // what can't be read has a bill all the same
 	}
 	if b.Body != nil {
 		b.Model = b.Body.Model

@@ -55,7 +55,7 @@ func refusesSearch(text string) bool {
 // undeferred plans a request again with all definitions in front, and lets none wait from
 // now on. It is nil if there is no such plan.
 func (x *Proxy) undeferred(ctx context.Context, e *exchange) *outcome {
-	x.searchless.Store(true)
+	e.to.searchless.Store(true)
 	x.log.Warn("the upstream refuses to have tools searched for: all definitions are sent from now on")
 	o := x.planned(ctx, e, nil)
 	if len(o.deferred) > 0 {

@@ -27,6 +27,10 @@ const (
 	passSystem     = "system_message" // nothing but system messages
 	passOneShot    = "one_shot"       // a question of a program, without a conversation
 	passFragment   = "fragment"       // a count of what no conversation begins with
+	passSigned     = "signed"         // a rewritten body would break its signature
+	passString     = "string_input"   // Responses with words in place of a list
+	passDraining   = "draining"       // a count of the client's own, which is to be told
+	passPath       = "path"           // no call of a model
 	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
 )
 
@@ -53,6 +57,11 @@ func doubt(b *transcript.Body) string {
 	}
 	if b.Format != transcript.FormatAnthropic && b.Marked() {
 		return passMarkers
+	}
+	if of := apiOf(b.Format).doubt; of != nil {
+		if reason := of(b); reason != "" {
+			return reason
+		}
 	}
 	for i := range b.Messages {
 		if m := &b.Messages[i]; !slices.Contains(roles, m.Role) || len(m.Parts) == 0 || !known(b.Format, m.Parts) {
@@ -110,7 +119,7 @@ func isProbe(b *transcript.Body) bool {
 func known(f transcript.Format, parts []memkernel.Part) bool {
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Kind == memkernel.PartOther && !slices.Contains(apiOf(f).blocks, typeOf(p.Raw)):
+		case p.Kind == memkernel.PartOther && !slices.Contains(apiOf(f).blocks, apiOf(f).typed(p.Raw)):
 			return false
 		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
 			return false
@@ -126,6 +135,14 @@ func known(f transcript.Format, parts []memkernel.Part) bool {
 func shownAsIs(p *memkernel.Part) bool {
 	c := p.Result.Content
 	return len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw
+}
+
+// typed returns the type of a block.
+func (a *api) typed(raw string) string {
+	if a.typeOf != nil {
+		return a.typeOf(raw)
+	}
+	return typeOf(raw)
 }
 
 func typeOf(raw string) string {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,9 @@ import (
 // exchange is one request that is read, and its answer.
 type exchange struct {
 	format transcript.Format
-	count  bool // asks for the size of a request only
+	model  string // where the path names it
+	count  bool   // asks for the size of a request only
+	to     *target
 	line   *line
 	from   kernel.Source    // where the request comes from, by its headers
 	body   *transcript.Body // nil if it could not be read
@@ -28,6 +31,10 @@ type exchange struct {
 	began  time.Time
 	took   time.Duration // from the whole body to the plan
 	tries  int           // of sending it
+	client string        // the product that sent it, as it calls itself
+	grows  float64       // see [Proxy.growth]; 0 before
+	// draining is whether the answer tells the client its own size.
+	draining bool
 	// watched is nil where nobody watches.
 	watched *watched
 }
@@ -46,10 +53,16 @@ type api struct {
 	// blocks are the types that are known beside text, tools and media: they keep their
 	// bytes, and mean what they mean wherever they are.
 	blocks []string
+	// typeOf reads the type of a block; nil for a member of that name.
+	typeOf func(raw string) string
+	// told is where an answer says how large the request was.
+	told told
+	// doubt returns why a request passes that is as others are; it may be nil.
+	doubt func(*transcript.Body) string
 }
 
 // apis has them all.
-var apis = []api{anthropicAPI, chatAPI, responsesAPI}
+var apis = []api{anthropicAPI, chatAPI, responsesAPI, geminiAPI}
 
 // apiOf is that of a format; nothing of one that is not known.
 func apiOf(f transcript.Format) *api {
@@ -67,7 +80,19 @@ func route(r *http.Request) *exchange {
 		return nil
 	}
 	path := strings.TrimSuffix(r.URL.Path, "/")
+	if model, method, ok := geminiCall(path); ok {
+		if method == "countTokens" || method == "generateContent" || method == "streamGenerateContent" {
+			return &exchange{format: transcript.FormatGemini, model: model, count: method == "countTokens"}
+		}
+		return nil
+	}
+	if model, ok := cloudCall(path); ok {
+		return &exchange{format: transcript.FormatAnthropic, model: model}
+	}
 	for _, at := range apis {
+		if at.path == "" {
+			continue
+		}
 		count := at.count != "" && strings.HasSuffix(path, at.count)
 		if count || strings.HasSuffix(path, at.path) {
 			return &exchange{format: at.format, count: count}
@@ -89,25 +114,38 @@ const bodyTime = 2 * time.Minute
 
 // ServeHTTP answers one request.
 func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if status, text := x.refusal(r); text != "" {
+	if status, text := x.guard.refusal(r); text != "" {
 		refuse(w, status, text)
+		x.account.refuse()
 		x.log.Warn("refused", "status", status, "reason", text)
+		return
+	}
+	if x.own(w, r) {
 		return
 	}
 	e := route(r)
 	if e == nil {
-		x.reverse.ServeHTTP(w, r)
+		if to := x.upstreams.of(r.URL, ""); x.leads(w, to) {
+			x.account.pass(passPath)
+			x.reverse.ServeHTTP(w, r.WithContext(withLead(r.Context(), to)))
+		}
 		return
 	}
 	if err := x.read(w, r, e); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise proxy.max_body", large.Limit))
+			x.account.refuse()
 			x.log.Warn("refused", "status", http.StatusRequestEntityTooLarge, "reason", "body too large")
 		}
 		return // else the client has gone
 	}
-	e.began = x.opt.Now()
+	to := x.upstreams.of(r.URL, modelOf(e))
+	if !x.leads(w, to) {
+		return
+	}
+	e.to = to.to
+	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
 	r = x.begin(r, e)
 	defer x.answeredAll(e)
 	x.decide(r, e)
@@ -118,7 +156,31 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.logDecision(e)
-	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
+	x.account.take(e.out)
+	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(withLead(r.Context(), to), exchangeKey{}, e)))
+}
+
+// leads refuses a request that leads nowhere.
+func (x *Proxy) leads(w http.ResponseWriter, to *lead) bool {
+	if to == nil {
+		const why = "no --upstream is for this path"
+		refuse(w, http.StatusNotFound, why)
+		x.account.refuse()
+		x.log.Warn("refused", "status", http.StatusNotFound, "reason", why)
+	}
+	return to != nil
+}
+
+// leadKey is where a request's context holds where it goes.
+type leadKey struct{}
+
+func withLead(ctx context.Context, l *lead) context.Context {
+	return context.WithValue(ctx, leadKey{}, l)
+}
+
+func leadOf(ctx context.Context) *lead {
+	l, _ := ctx.Value(leadKey{}).(*lead) // ServeHTTP sets it for every request that is forwarded
+	return l
 }
 
 // read takes the body in.
@@ -158,13 +220,21 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		e.out = passed(e.data, passEncoded, nil)
 		return
 	}
-	b, err := x.reader.Read(e.format, e.data)
+	if signed(r) {
+		e.out = passed(e.data, passSigned, nil)
+		return
+	}
+	b, err := x.reader.ReadFor(e.format, e.model, e.data)
 	if err != nil {
-		e.out = passed(e.data, passUnreadable, nil) // the error may quote the body
+		e.out = passed(e.data, unread(e), nil) // the error may quote the body
 		return
 	}
 	if reason := doubt(b); reason != "" {
 		e.out = passed(e.data, reason, nil)
+		return
+	}
+	if e.count && e.draining {
+		e.out = passed(e.data, passDraining, nil)
 		return
 	}
 	e.from = sourceOf(r.Header)
@@ -176,6 +246,17 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 	}
 	e.body, e.line = b, ln
 	e.out = x.planned(r.Context(), e, nil)
+}
+
+// unread is why a body passes that could not be read.
+func unread(e *exchange) string {
+	var m struct {
+		Input string `json:"input"`
+	}
+	if e.format == transcript.FormatResponses && json.Unmarshal(e.data, &m) == nil && m.Input != "" {
+		return passString
+	}
+	return passUnreadable
 }
 
 // lineOf finds the conversation that a request is planned in, or why it is in none.

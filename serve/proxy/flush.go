@@ -37,7 +37,8 @@ type wayOut struct {
 // flushDue has the model asked what should outlive the next cut, behind the client's back.
 func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	f, ok := x.planner.(flusher)
-	if !ok || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
+	atCloud := e.format == transcript.FormatAnthropic && e.model != "" // whose body would be another
+	if !ok || atCloud || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
 		return
 	}
 	way := wayOut{sent.URL, sent.Header.Clone()}

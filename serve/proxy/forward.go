@@ -33,18 +33,10 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// rewrite sends a request to the upstream, and nowhere else.
+// rewrite sends a request to its upstream, and nowhere else.
 func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	out, in := p.Out, p.In
-	out.URL.Scheme, out.URL.Host, out.Host = x.upstream.Scheme, x.upstream.Host, x.upstream.Host
-	out.URL.Path, out.URL.RawPath = in.URL.Path, in.URL.RawPath
-	if base := strings.TrimRight(x.upstream.Path, "/"); base != "" {
-		out.URL.Path, out.URL.RawPath = base+in.URL.Path, ""
-		if in.URL.RawPath != "" {
-			out.URL.RawPath = strings.TrimRight(x.upstream.EscapedPath(), "/") + in.URL.RawPath
-		}
-	}
-	out.URL.RawQuery = in.URL.RawQuery
+	leadOf(in.Context()).apply(p, x.upstreams.several)
 	for _, name := range []string{headerSession, headerFile, headerChannel, headerAgent} {
 		out.Header.Del(name)
 	}
@@ -55,6 +47,9 @@ func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	setBody(out, e.out.body)
 	if (e.line != nil || x.opt.Billed != nil || x.opt.Watch != nil) && !e.count {
 		readable(out.Header)
+	}
+	if x.account.tellsWhole(e) {
+		out.Header.Set("Accept-Encoding", "identity")
 	}
 }
 
@@ -110,7 +105,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	res.Body.Close()
-	e.out = again
+	e.out, e.grows = again, 0
 	return res2, nil
 }
 
@@ -194,6 +189,9 @@ func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 
 // answered sets the outcome header of the answer, and has a copy of it read.
 func (x *Proxy) answered(res *http.Response) error {
+	if x.upstreams.several {
+		res.Header.Del("Set-Cookie") // it would be sent to the others
+	}
 	e := exchangeOf(res.Request.Context())
 	if e == nil {
 		return nil
@@ -213,7 +211,11 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	x.flushDue(e, res.Request)
-	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, res.Header, copy, err) }}
+	h := res.Header.Clone()
+	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, h, copy, err) }}
+	if x.account.tellsWhole(e) {
+		tellWhole(e, res)
+	}
 	return nil
 }
 

@@ -52,17 +52,23 @@ func checkUpstream(address string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
+// guard decides whose requests are taken.
+type guard struct {
+	remote  bool
+	origins []string
+}
+
 // refusal returns why a request is not even passed on, and its status; "" if it may pass.
-func (x *Proxy) refusal(r *http.Request) (int, string) {
+func (g *guard) refusal(r *http.Request) (int, string) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.Host != "" || !strings.HasPrefix(r.URL.Path, "/"):
-		return http.StatusBadRequest, "this is no open proxy: requests go to its one upstream"
+		return http.StatusBadRequest, "this is no open proxy: requests go to its own upstreams"
 	case hasDots(r.URL.Path):
 		return http.StatusBadRequest, "the path holds a dot segment"
-	case !x.knowsHost(r):
+	case !g.knowsHost(r):
 		return http.StatusForbidden, "the Host header names no address of this machine"
 	}
-	if from := x.foreignPage(r); from != "" {
+	if from := g.foreignPage(r); from != "" {
 		return http.StatusForbidden, "requests of web pages are not taken: this one comes from " + from + "; --allow-origin lets a page in by its origin"
 	}
 	return 0, ""
@@ -71,15 +77,15 @@ func (x *Proxy) refusal(r *http.Request) (int, string) {
 // knowsHost reports whether a request was meant for this machine. Where others may reach
 // it they name it as they like; but a browser may have learnt from a page's own name
 // server that the page's name is this address.
-func (x *Proxy) knowsHost(r *http.Request) bool {
+func (g *guard) knowsHost(r *http.Request) bool {
 	host := hostOnly(r.Host)
 	switch {
 	case isLoopback(host):
 		return true
-	case !x.opt.AllowRemote:
+	case !g.remote:
 		return false
 	}
-	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || x.allowed(r.Header.Values("Origin"))
+	return !ofBrowser(r) || net.ParseIP(strings.Trim(host, "[]")) != nil || g.allowed(r.Header.Values("Origin"))
 }
 
 // ofBrowser reports whether a request has headers that browsers alone add.
@@ -90,9 +96,9 @@ func ofBrowser(r *http.Request) bool {
 // foreignPage returns which page a request comes from that may not make it; "" if none.
 // Pages of this machine may read. To do more a page must have been allowed by name, or
 // have come from here.
-func (x *Proxy) foreignPage(r *http.Request) string {
+func (g *guard) foreignPage(r *http.Request) string {
 	origins := r.Header.Values("Origin")
-	if x.allowed(origins) {
+	if g.allowed(origins) {
 		return ""
 	}
 	acts := r.Header.Get("Upgrade") != "" || r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
@@ -108,9 +114,9 @@ func (x *Proxy) foreignPage(r *http.Request) string {
 }
 
 // allowed reports whether all origins of a request were allowed by name.
-func (x *Proxy) allowed(origins []string) bool {
+func (g *guard) allowed(origins []string) bool {
 	for _, o := range origins {
-		if !slices.Contains(x.opt.AllowOrigins, strings.ToLower(o)) {
+		if !slices.Contains(g.origins, strings.ToLower(o)) {
 			return false
 		}
 	}

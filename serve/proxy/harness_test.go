@@ -145,6 +145,8 @@ type api struct {
 	call, result func(id, text string) string
 	// list is the member that holds them, "" for messages.
 	list string
+	// streams is the path of streamed calls, "" where a member asks for them.
+	streams string
 }
 
 var anthropic = api{
@@ -189,10 +191,38 @@ var responses = api{
 	},
 }
 
+var gemini = api{
+	path:    "/v1beta/models/gemini-3-flash:generateContent",
+	streams: "/v1beta/models/gemini-3-flash:streamGenerateContent?alt=sse",
+	list:    "contents",
+	head:    `"unknownMember":{"z":1,"a":2},"system_instruction":{"parts":[{"text":"You are a tester."}]},"tools":[{"functionDeclarations":[{"name":"Bash","description":"run","parameters":{"type":"OBJECT"}}]}],"generationConfig":{ "temperature":1 },`,
+	user:    func(t string) string { return fmt.Sprintf(`{ "role":"user","parts":[ {"text":%q} ]}`, t) },
+	said: func(t string) string {
+		return fmt.Sprintf(`{"role":"model","parts":[{"text":%q},{"text":"","thoughtSignature":"ZW5k"}]}`, t)
+	},
+	call: func(id, t string) string {
+		return fmt.Sprintf(`{"parts":[{"functionCall":{"args":{"command":%q},"name":"Bash"}, "thoughtSignature":"c2ln%s"}],"role":"model"}`, t, id)
+	},
+	result: func(_, t string) string {
+		return fmt.Sprintf(`{"role":"user","parts":[{"functionResponse":{"name":"Bash","response":{"output":%q}}}]}`, t)
+	},
+}
+
+// at is the path of a call.
+func (a api) at(stream bool) string {
+	if stream && a.streams != "" {
+		return a.streams
+	}
+	return a.path
+}
+
 func (a api) body(messages []string, stream bool) string {
 	list := "messages"
 	if a.list != "" {
 		list = a.list
+	}
+	if a.streams != "" {
+		return fmt.Sprintf("{%s\n %q:[%s]}", a.head, list, strings.Join(messages, ", "))
 	}
 	return fmt.Sprintf("{%s\"stream\":%v,\n %q:[%s]}", a.head, stream, list, strings.Join(messages, ", "))
 }
@@ -213,10 +243,10 @@ func (s *stage) turns(a api, n int, header ...string) []string {
 	var msgs []string
 	for i := range n {
 		msgs = append(msgs, a.user(fmt.Sprintf("please do step %d of the plan", i)))
-		s.post(a.path, a.body(msgs, true), header...).planned(s.t)
+		s.post(a.at(true), a.body(msgs, true), header...).planned(s.t)
 		id := fmt.Sprintf("call_%d", i)
 		msgs = append(msgs, a.call(id, fmt.Sprintf("cat part%d", i)), a.result(id, big(fmt.Sprintf("p%d", i), 900)))
-		s.post(a.path, a.body(msgs, i%2 == 0), header...).planned(s.t)
+		s.post(a.at(i%2 == 0), a.body(msgs, i%2 == 0), header...).planned(s.t)
 		msgs = append(msgs, a.said(fmt.Sprintf("step %d is done", i)))
 	}
 	s.settle()

@@ -44,6 +44,9 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 // turn, before it the conversation so far and the bill.
 func (x *Proxy) observe(e *exchange, a answer) {
 	x.bill(e, a)
+	if a.whole || a.usage != nil {
+		x.account.went(e, a.usage)
+	}
 	if !a.whole {
 		x.log.Info("not observed", "reason", "the answer did not come to its end")
 		return

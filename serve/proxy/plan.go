@@ -22,11 +22,13 @@ var shells = map[string]bool{"bash": true, "shell": true, "exec": true, "exec_co
 
 // outcome is what became of a request.
 type outcome struct {
-	body   []byte              // what goes out
-	plan   *kernel.ContextPlan // nil if there was none
-	reason string              // why there was none
-	detail string              // for the log; never a word of the body
-	same   bool                // sent as it came, though not for want of a plan
+	body []byte // what goes out
+	// messages are those in it, nil if they are the client's.
+	messages []memkernel.Message
+	plan     *kernel.ContextPlan // nil if there was none
+	reason   string              // why there was none
+	detail   string              // for the log; never a word of the body
+	same     bool                // sent as it came, though not for want of a plan
 	// extends: without a plan, what the newest one sent goes out with the new messages
 	// behind it.
 	extends bool
@@ -64,14 +66,17 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
 		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
-		Now: e.began, TTL: x.lifetime(b), Resolver: x.resolver(ln, b)}
+		Now: e.began, TTL: lifetime(b), Resolver: x.resolver(ln, b)}
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}
-	if b.Format == transcript.FormatResponses {
+	switch b.Format {
+	case transcript.FormatResponses:
 		req.Thinking = b.Member("reasoning")
+	case transcript.FormatGemini:
+		req.ToolChoice = b.Member("toolConfig")
 	}
-	if x.opt.DeferTools && !x.searchless.Load() {
+	if x.opt.DeferTools && e.model == "" && !e.to.searchless.Load() {
 		req.DeferTools = &kernel.DeferTools{Keep: x.keepsTool}
 	}
 	return req
@@ -93,7 +98,7 @@ func (x *Proxy) keepsTool(name string) bool {
 }
 
 // lifetime returns the cache lifetime that the client asks for its messages, 0 for none.
-func (x *Proxy) lifetime(b *transcript.Body) time.Duration {
+func lifetime(b *transcript.Body) time.Duration {
 	if b.Format != transcript.FormatAnthropic {
 		return 0
 	}
@@ -265,7 +270,7 @@ func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool
 		return nil, errors.New(rule)
 	}
 	body, notes := b.Write(*edit)
-	o := &outcome{body: body, deferred: edit.Defer}
+	o := &outcome{body: body, messages: edit.Messages, deferred: edit.Defer}
 	if len(notes) > 0 {
 		o.detail = fmt.Sprintf("%d blocks not sent, the first for rule %s", len(notes), notes[0].Rule)
 	}

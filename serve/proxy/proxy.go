@@ -10,8 +10,9 @@
 //
 // What it keeps to:
 //
-//   - Only the Anthropic Messages API (with count_tokens) and OpenAI's chat
-//     completions and responses are read. Every other path passes as it is.
+//   - Only the Anthropic Messages API (with count_tokens, and as Bedrock and Vertex have
+//     it), OpenAI's chat completions and responses, and Gemini's generateContent are
+//     read. Every other path passes as it is.
 //   - In doubt a request goes out with the bytes that the client wrote: what can't be
 //     read, what has its history elsewhere, what is no conversation. The answer's
 //     X-Memkernel header and the log name the reason.
@@ -22,10 +23,11 @@
 //   - A planned request keeps all but its conversation byte for byte, and of the
 //     conversation every message that is kept in full. One that the plan leaves as it
 //     is goes out as it is.
-//   - The answer is never changed, held back or decoded on its way.
+//   - The answer is never changed, held back or decoded on its way, but for the count of
+//     its input while the proxy drains.
 //   - The usage in an answer, and the turn that it ends, is observed once it has
 //     come whole. An answer that was broken off is not.
-//   - One upstream, fixed when the proxy is made. Keys pass through and are neither
+//   - Upstreams are fixed when the proxy is made. Keys pass through and are neither
 //     kept nor logged, and so are bodies.
 //
 // It decides nothing about prompts: that is package kernel's.
@@ -39,7 +41,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -68,6 +69,10 @@ type Options struct {
 	// Upstream is the API that requests go to, such as https://api.anthropic.com. A
 	// path precedes every request's.
 	Upstream string
+	// Upstreams are others, for some of the requests. A glob of models goes before a path, a
+	// longer one before a shorter. A client's key goes to the upstream of the path alone:
+	// what a model leads elsewhere goes there without.
+	Upstreams []Upstream
 	// AllowInsecure lets plain http leave this machine, AllowRemote lets clients of
 	// other machines in.
 	AllowInsecure, AllowRemote bool
@@ -102,6 +107,8 @@ type Options struct {
 	// Billed is told of every call that was answered with a bill, also of those that passed,
 	// once it was. It is called by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)
+	// Bill says in [Status] what the calls came to so far; it may be nil.
+	Bill func() Bill
 	// Watch is told of every request that is read as a call of a model; nil tells nobody.
 	Watch Watcher
 	// MaxBody is the largest request that is taken, in bytes.
@@ -118,21 +125,22 @@ type Options struct {
 // Proxy is an [http.Handler]. Make it with [New]; [Proxy.Close] waits for what it
 // still has to observe.
 type Proxy struct {
-	planner  Planner
-	opt      Options
-	upstream *url.URL
-	log      *slog.Logger
-	reverse  *httputil.ReverseProxy
-	lines    lines
-	reader   transcript.BodyReader
-	work     jobs // plans and observations under way
-	// searchless: the upstream refused a request for its tool search.
-	searchless atomic.Bool
+	planner   Planner
+	opt       Options
+	upstreams *upstreams
+	log       *slog.Logger
+	reverse   *httputil.ReverseProxy
+	lines     lines
+	reader    transcript.BodyReader
+	work      jobs // plans and observations under way
+	guard     guard
+	draining  atomic.Bool
+	account   account
 }
 
-// New makes a proxy to one upstream.
+// New makes a proxy.
 func New(p Planner, opt Options) (*Proxy, error) {
-	u, err := checkUpstream(opt.Upstream, opt.AllowInsecure)
+	u, err := newUpstreams(opt.Upstream, opt.Upstreams, opt.AllowInsecure)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +168,8 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	x := &Proxy{planner: p, opt: opt, upstream: u, log: opt.Logger}
+	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
+	x.account.open(opt.Now())
 	x.reverse = x.newReverse()
 	return x, nil
 }

@@ -22,7 +22,7 @@ import (
 // once.
 func TestFiftyTurns(t *testing.T) {
 	turns := suite.Pick(32, 50)
-	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses} {
+	for name, a := range map[string]api{"anthropic": anthropic, "openai": openai, "responses": responses, "gemini": gemini} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakemodel.Options{Script: script, Window: 32_000}, proxy.Options{}, nil)
 			s.turns(a, turns, "X-Memkernel-Session", "build")
@@ -146,7 +146,7 @@ func TestDoubtPassesTheBytes(t *testing.T) {
 		{"window unknown", "/v1/messages", `{"model":"x","max_tokens":50,"messages":[` + user + `]}`, "plan_error"},
 		{"choices", "/v1/chat/completions", `{"model":"gpt-5","n":2,"messages":[` + user + `]}`, "many_choices"},
 		{"history elsewhere", "/v1/responses", `{"model":"gpt-5","previous_response_id":"r","input":[` + user + `]}`, "server_history"},
-		{"input of one text", "/v1/responses", `{"model":"gpt-5","input":"hi"}`, "unreadable"},
+		{"input of one text", "/v1/responses", `{"model":"gpt-5","input":"hi"}`, "string_input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "plan_error" {

@@ -111,6 +111,7 @@ type line struct {
 	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
 	missed    int               // plans in a row that were not ready in time
 	deferral  string            // what the log said last of the tools that wait
+	course    course
 }
 
 // lines are the conversations that the proxy has seen.

@@ -31,10 +31,13 @@ func TestEveryMethodIsTyped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts, py := files["integrations/typescript/protocol.d.ts"], files["integrations/python/memkernel/_methods.py"]
+	ts, py, golang := files["integrations/typescript/protocol.d.ts"], files["integrations/python/memkernel/_methods.py"], files["client/methods.go"]
 	for _, m := range serve.Methods() {
 		if !strings.Contains(ts, "  "+camel(m.Name)+"(params") {
 			t.Errorf("TypeScript has no %s", m.Name)
+		}
+		if m.Name != "initialize" && !strings.Contains(golang, "func (m *Methods) "+goName(m.Name)+"(ctx context.Context, p *protocol.") {
+			t.Errorf("Go has no %s", m.Name)
 		}
 		if name := "def " + pyName(m.Name) + "(self, "; m.Name != "initialize" && (!strings.Contains(py, "    "+name) || !strings.Contains(py, "    async "+name)) {
 			t.Errorf("Python has no %s", m.Name)

@@ -49,8 +49,18 @@ func generate(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	types, err := p.golangTypes()
+	if err != nil {
+		return nil, err
+	}
+	calls, err := p.golangMethods()
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
 		"serve/web/openapi.json":                     api,
+		"client/protocol/types.go":                   types,
+		"client/methods.go":                          calls,
 		"integrations/typescript/protocol.d.ts":      p.typescript(),
 		"integrations/typescript/methods.js":         p.javascript(),
 		"integrations/python/memkernel/_protocol.py": p.python(),

@@ -21,6 +21,7 @@ type kind int
 const (
 	kindAny kind = iota
 	kindString
+	kindTime // a text of RFC 3339
 	kindInt
 	kindFloat
 	kindBool
@@ -50,12 +51,17 @@ type field struct {
 	shape     *shape
 	// always: it is in every answer, or has to be in every call.
 	always bool
+	// pointer: left out is something else than nothing.
+	pointer bool
 }
 
 // object is a struct as one side writes it.
 type object struct {
 	name, doc string
-	fields    []field
+	// goSource is the name in the daemon's source.
+	goSource string
+	fields   []field
+	answer   bool
 }
 
 type method struct {
@@ -101,7 +107,7 @@ func (r *reader) object(at typeAt) *object {
 	if o := r.known[at]; o != nil {
 		return o
 	}
-	o := &object{name: r.name(at), doc: r.comments.of(at.t).doc}
+	o := &object{name: r.name(at), doc: r.comments.of(at.t).doc, goSource: at.t.Name(), answer: at.answer}
 	r.known[at] = o
 	r.out.objects = append(r.out.objects, o)
 	o.fields = r.fields(at)
@@ -178,7 +184,7 @@ func (r *reader) fields(at typeAt) (out []field) {
 		if !always && s.kind == kindNull {
 			s = s.elem
 		}
-		out = append(out, field{name, strings.TrimSpace(wire.Replace(" " + said.fields[f.Name])), s, always})
+		out = append(out, field{name, strings.TrimSpace(wire.Replace(" " + said.fields[f.Name])), s, always, f.Type.Kind() == reflect.Pointer && s.kind != kindStruct})
 	}
 	return out
 }
@@ -219,7 +225,7 @@ func (r *reader) shape(at typeAt, hint string) *shape {
 	case t == rawMessage:
 		return &shape{kind: kindAny}
 	case t == reflect.TypeFor[time.Time]():
-		return &shape{kind: kindString}
+		return &shape{kind: kindTime}
 	case t == reflect.TypeFor[cachelayout.Economy]():
 		return &shape{kind: kindWordOr, words: r.comments.words(t)}
 	case t == reflect.TypeFor[memkernel.Usage]() && !at.answer:

@@ -9,7 +9,7 @@ import (
 
 func (s *shape) py() string {
 	switch s.kind {
-	case kindString:
+	case kindString, kindTime:
 		return "str"
 	case kindInt:
 		return "int"

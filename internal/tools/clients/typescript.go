@@ -10,7 +10,7 @@ const made = "Made by internal/tools/clients from the daemon's source. Don't edi
 
 func (s *shape) ts() string {
 	switch s.kind {
-	case kindString:
+	case kindString, kindTime:
 		return "string"
 	case kindInt, kindFloat:
 		return "number"

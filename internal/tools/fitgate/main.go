@@ -9,7 +9,8 @@
 // parallel sets in other languages. Of some sets a handful of notes is asked as well, as of a
 // memory that has just begun. What people typed in the transcripts below the folder of -typed
 // has nothing to do with any set either: every second of these prompts is fitted, and the
-// others are told apart. Large sets count alike, small ones less, and
+// others are told apart; and the logs that such a session keeps are a memory that has just
+// begun. Large sets count alike, small ones less, and
 // the answerable and the others of a set the same. With -write the weights go to retrieval/weights.go.
 package main
 
@@ -75,6 +76,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	begun, err := young(ctx, o.typed, filepath.Join(dirs, "young"))
+	if err != nil {
+		return err
+	}
+	all = append(all, begun...)
 	prompts, err := turns.Prompts(false)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func take(ctx context.Context, in input, res resolved) (conversation, error) {
 	r := in.req
 	m := in.prior.Maker
 	m.Large = budget.LargeResult(res.window)
-	b, err := ingest.Repair(m, in.prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: in.Format() == transcript.FormatAnthropic})
+	b, err := ingest.Repair(m, in.prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: in.Format() == transcript.FormatAnthropic || in.Format() == transcript.FormatGemini})
 	if err != nil && (r.Demand == nil || !errors.Is(err, ingest.ErrAnswered)) {
 		return conversation{}, err
 	}

@@ -57,8 +57,14 @@ type API struct {
 	// List is the member of a request that holds the conversation, System that of the
 	// system prompt: "" if system messages are it that open the conversation.
 	List, System string
+	// Names are other spellings that the API takes of members' names. It may be nil.
+	Names map[string]string
 	// Instructions reads the system prompt.
 	Instructions func(*Cursor) []memkernel.Part
+	// Definitions reads the tools; nil is [ReadTools].
+	Definitions func(*Cursor) []memkernel.Tool
+	// ModelAside: the model is no member of a request.
+	ModelAside bool
 	// Element reads an element of the conversation.
 	Element func(raw string) (*memkernel.Message, error)
 	// Pair makes a function that ties the next message to those before it.

@@ -110,6 +110,24 @@ func appendTool(dst []byte, f ToolShape, t *memkernel.Tool) []byte {
 	return append(dst, '}')
 }
 
+// AppendFunction appends a definition as {"name","description","parameters"}, which is its own
+// bytes where it is so already.
+func AppendFunction(dst []byte, t *memkernel.Tool) []byte {
+	d := readTool(t.Raw)
+	if !d.plain() {
+		return dst
+	}
+	if d.typ == "" && !d.nested && !strings.Contains(t.Raw, `"input_schema"`) {
+		return AppendClean(dst, t.Raw)
+	}
+	dst = append(dst, `{"name":`...)
+	dst = appendNamed(dst, &d)
+	if d.schema != "" {
+		dst = append(append(dst, `,"parameters":`...), d.schema...)
+	}
+	return append(dst, '}')
+}
+
 func appendNamed(dst []byte, d *toolDef) []byte {
 	dst = AppendString(dst, d.name)
 	if d.description != "" {

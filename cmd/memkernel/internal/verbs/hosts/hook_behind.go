@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -59,7 +60,7 @@ func StartBehind(program string, args []string, event []byte) (*os.Process, erro
 		return nil, err
 	}
 	c := exec.Command(program, args...)
-	c.Stdin, c.SysProcAttr = r, ownSession()
+	c.Stdin, c.SysProcAttr = r, rendezvous.OwnSession()
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

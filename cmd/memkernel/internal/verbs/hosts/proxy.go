@@ -28,7 +28,8 @@ import (
 
 // proxyFlags are the flags of proxy.
 type proxyFlags struct {
-	listen, upstream           string
+	listen                     string
+	upstreams                  []string
 	allowRemote, allowInsecure bool
 	origins                    []string
 	resolver                   string
@@ -36,6 +37,7 @@ type proxyFlags struct {
 	window, reserve            config.Tokens
 	ui                         string
 	metrics                    metricsFlags
+	drain                      bool
 }
 
 // Proxy is the verb proxy.
@@ -43,9 +45,11 @@ func Proxy(a *cli.App) *cobra.Command {
 	p := &proxyFlags{}
 	cmd := &cobra.Command{
 		Long: `proxy is for clients that can be given another base URL and nothing else. It
-plans each request of the Anthropic Messages API and of OpenAI's chat
-completions and responses on its way to --upstream, and streams the answer back
-as it comes. Other paths pass as they are.
+plans each request of the Anthropic Messages API, of OpenAI's chat completions
+and responses, and of Gemini's generateContent on its way to --upstream, and
+streams the answer back as it comes. Other paths pass as they are. --upstream may
+be repeated, for models by name or below a path; a client's key goes to the one
+of its path alone.
 
 Where no plan is ready within --deadline, what the newest one sent goes out with
 the new messages behind it. In doubt a request goes out with the bytes that the
@@ -70,16 +74,25 @@ how long it takes, and where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it g
 traces and metrics (doc/metrics.md). Neither holds a word of what is said.
 
 With --resolver memkernel-get the model is told that a shell tool, where the
-request has one, can follow pointers by running memkernel get.`,
+request has one, can follow pointers by running memkernel get.
+
+Before a client goes on without the proxy, --drain has the one that runs for this
+state directory tell clients their own size, so that those compact which do by
+themselves, and says which sessions are larger than their model's window has room
+for: exit code 0 if none is, else 1 and what to do.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
   ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
-  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378`,
+  memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
+  memkernel proxy --upstream https://api.anthropic.com \
+    --upstream /openai/=https://api.openai.com
+  memkernel proxy --drain`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProxy(cmd.Context(), a, p) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.listen, "listen", "127.0.0.1:8377", "`address` to listen on; port 0 takes a free one")
-	f.StringVar(&p.upstream, "upstream", "", "`URL` of the API, without the /v1 that clients ask for")
+	f.StringArrayVar(&p.upstreams, "upstream", nil, "`[MODELS=|/PATH=]URL` of an API, without the /v1 that clients ask for; may be repeated, for models such as gpt-* or below a path")
+	f.BoolVar(&p.drain, "drain", false, "prepare the clients of the running proxy for doing without it, and say which still have to compact")
 	f.BoolVar(&p.allowRemote, "allow-remote", false, "let --listen name an address that other machines reach")
 	f.StringVar(&p.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
@@ -99,14 +112,18 @@ request has one, can follow pointers by running memkernel get.`,
 }
 
 type proxyJSON struct {
-	Schema   string `json:"schema"`
-	URL      string `json:"url"`
-	Upstream string `json:"upstream"`
-	Metrics  string `json:"metrics,omitempty"`
+	Schema    string                 `json:"schema"`
+	URL       string                 `json:"url"`
+	Upstream  string                 `json:"upstream"`
+	Upstreams []proxy.StatusUpstream `json:"upstreams"`
+	Metrics   string                 `json:"metrics,omitempty"`
 }
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
-	if p.upstream == "" {
+	if p.drain {
+		return runDrain(ctx, a)
+	}
+	if len(p.upstreams) == 0 {
 		return fail.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
 	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
@@ -144,11 +161,18 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	defer pane()
 	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
-	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now())
-	defer m.Close()
-	o := proxyOptions(a, p)
-	m.Each = t.Metered
-	o.Billed, o.Watch = m.Take, t.Proxy()
+	o, err := proxyOptions(a, p)
+	if err != nil {
+		return err
+	}
+	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
+	m.Each, m.Day = t.Metered, logDay(o.Logger)
+	defer func() {
+		if err := m.Close(); err != nil {
+			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
+		}
+	}()
+	o.Billed, o.Bill, o.Watch = m.Take, m.Bill, t.Proxy()
 	x, err := proxy.New(k, o)
 	if err != nil {
 		return fail.Hint(err, "--upstream is scheme, host and path, and an origin scheme and host; plain http beyond this machine needs --allow-insecure")
@@ -157,7 +181,9 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return fail.Hint(fmt.Errorf("listen on %s: %w", p.listen, err), "another program may have the port: name another one with --listen")
 	}
-	if err := announce(a, l, p, t); err != nil {
+	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
+	defer unlist()
+	if err := announce(a, l, x, t); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	grace := time.Duration(a.Config.Proxy.Grace)
@@ -165,12 +191,20 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	return x.Serve(ctx, l, grace)
 }
 
-func proxyOptions(a *cli.App, p *proxyFlags) proxy.Options {
+func proxyOptions(a *cli.App, p *proxyFlags) (proxy.Options, error) {
 	c := &a.Config.Proxy
-	return proxy.Options{Upstream: p.upstream, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
+	var list []proxy.Upstream
+	for _, text := range p.upstreams {
+		u, err := proxy.ParseUpstream(text)
+		if err != nil {
+			return proxy.Options{}, fail.Usagef("--upstream %s: %s", text, err)
+		}
+		list = append(list, u)
+	}
+	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
-		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}
+		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
@@ -198,12 +232,29 @@ func logger(a *cli.App) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.Err, o))
 }
 
+// logDay writes what a day came to as a line of the log.
+func logDay(log *slog.Logger) func(meter.Day, bool) {
+	return func(d meter.Day, soFar bool) {
+		log.Info("day", "day", d.Name, "so_far", soFar, "calls", d.Calls, "unpriced_calls", d.Unpriced, "kept_out_tokens", d.KeptOutTokens,
+			"billed", display.Dollars(d.BilledUSD), "without", display.Dollars(d.WithoutUSD), "saved", display.Dollars(d.WithoutUSD-d.BilledUSD))
+	}
+}
+
 // announce says where clients reach the proxy, once they do.
-func announce(a *cli.App, l net.Listener, p *proxyFlags, t *telemetry.Telemetry) error {
-	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), p.upstream, metricsURL(t)}
+func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
+	list := x.Status().Upstreams
+	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
-	_, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, doc.Upstream)
-	return err
+	for _, u := range list {
+		to := u.URL
+		if len(list) > 1 {
+			to += " for " + u.For
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s to %s\n", doc.URL, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }

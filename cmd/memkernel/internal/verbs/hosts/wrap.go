@@ -29,7 +29,6 @@ type provider struct {
 	name, variable, url string
 	// version is the part of the path that the variable has and the proxy's upstream has not.
 	version string
-	planned bool
 	// others are variables that some clients read in its place.
 	others []variable
 }
@@ -42,9 +41,9 @@ type variable struct{ name, version string }
 // Google, and Claude Code, Codex (with an API key) and Gemini CLI, which stand on them.
 // The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
 var providers = []provider{
-	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", true, []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}},
-	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", true, []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}},
-	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", false, nil},
+	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}},
+	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil},
 }
 
 // variables are all by which a client is told where the API is, the usual one first.
@@ -76,9 +75,8 @@ func Wrap(a *cli.App) *cobra.Command {
 it listens on free ports of this machine, and the command alone is told of them, by
 ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
 read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
-already is where the proxy sends. Requests of Anthropic's and OpenAI's APIs are
-planned as "memkernel proxy" does; Gemini's pass. Where hooks are installed, too, what
-they recalled is not recalled again.
+already is where the proxy sends. Requests are planned as "memkernel proxy" does. Where
+hooks are installed, too, what they recalled is not recalled again.
 
 When the command ends one line says what was called and billed, and about what the same
 calls would have cost without. The command's exit code is this one's.
@@ -123,7 +121,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer k.Close()
-	now := time.Now()
+	now := time.Now().In(a.Config.Workspace.Timezone.Location())
 	m := meter.New(book, int(w.window), store.Files(a.StateDir), filepath.Base(args[0]), now)
 	defer m.Close()
 	logger, done, err := w.logger()
@@ -134,6 +132,9 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	front, err := listen(a, w, k, m, logger)
 	if err != nil {
 		return err
+	}
+	for _, f := range front {
+		defer list(f.proxy, f.listener, store.Files(a.StateDir), logger)()
 	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, len(front))
@@ -191,9 +192,12 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *
 	for _, p := range providers {
 		flags := w.proxyFlags
 		set := p.set()
-		flags.upstream = p.upstream(os.Getenv(set.name))
-		o := proxyOptions(a, &flags)
-		o.Billed, o.Logger = m.Take, logger.With("api", p.name)
+		o, err := proxyOptions(a, &flags)
+		if err != nil {
+			return out, err
+		}
+		o.Upstream = p.upstream(os.Getenv(set.name))
+		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
 			return out, fail.Hint(fmt.Errorf("%s: %w", set.name, err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")

@@ -11,7 +11,9 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // Status is the verb status.
@@ -44,5 +46,22 @@ func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 	if a.JSON {
 		return a.WriteJSON(document.OfStatus(st))
 	}
-	return display.Status(a.Out, st, a.Style())
+	if err := display.Status(a.Out, st, a.Style()); err != nil {
+		return err
+	}
+	return tellProxies(ctx, a)
+}
+
+// tellProxies adds a line for each proxy that runs for this state directory.
+func tellProxies(ctx context.Context, a *cli.App) error {
+	at, states, bad := proxy.FindRunning(ctx, store.Files(a.StateDir))
+	for i := range at {
+		if s := states[i]; s.Planned+s.Extended+len(s.Passed) == 0 {
+			continue // one of those that wrap runs, for an API that nobody asked
+		}
+		if err := display.RunningProxy(a.Out, at[i].URL, states[i]); err != nil {
+			return err
+		}
+	}
+	return bad
 }

@@ -1,0 +1,191 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/client/protocol"
+)
+
+// Version is the protocol that the client speaks.
+const Version = 1
+
+// Options say how to reach a daemon. The zero value is that of the current folder.
+type Options struct {
+	// Workspace is the project's folder, by default the current one.
+	Workspace string
+	// StateDir is where the daemon keeps its state. Default: .memkernel in the workspace.
+	StateDir string
+	// Socket is a socket to connect to; then no daemon is started.
+	Socket string
+	// Binary is the program to start. Default: memkernel.
+	Binary string
+	// Args are further arguments of a daemon that is started.
+	Args []string
+	// Idle is when such a daemon ends unused. Default: 15 minutes.
+	Idle time.Duration
+	// StartTimeout bounds the wait for it to listen. Default: 15 s.
+	StartTimeout time.Duration
+	// Timeout bounds each call whose context has no deadline. Default: a minute; negative
+	// for none.
+	Timeout time.Duration
+	// Retries is how often a call is delivered again whose connection was lost, or whose
+	// daemon was busy or ending. Default: 3; negative for none.
+	Retries int
+	// Name is what the client calls itself.
+	Name string
+	// Notify hears what the daemon tells without being asked, by its method. It must not
+	// wait for calls of the client.
+	Notify func(method string, params json.RawMessage)
+}
+
+func (o *Options) setDefaults() {
+	o.Workspace = cmp.Or(o.Workspace, ".")
+	o.Binary = cmp.Or(o.Binary, "memkernel")
+	o.Idle = cmp.Or(o.Idle, 15*time.Minute)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 15*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.Retries = cmp.Or(o.Retries, 3)
+	o.Name = cmp.Or(o.Name, "memkernel-go")
+}
+
+// Client is a client of a daemon. It may be used by several goroutines.
+type Client struct {
+	Methods
+	opt Options
+
+	reaching sync.Mutex
+	// conn is the newest connection, which may be lost.
+	conn *connection
+	// ended is why there will be no further one.
+	ended error
+}
+
+// Connect connects to the daemon of a workspace, and starts one if none listens.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	o.setDefaults()
+	c := &Client{opt: o}
+	c.Methods.call = c.Call
+	if _, err := c.reach(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close ends the connection, and calls that wait. The daemon goes on.
+func (c *Client) Close() error {
+	c.end(&Error{Code: CodeClosed, Message: "the client was closed", final: true})
+	return nil
+}
+
+func (c *Client) end(why error) {
+	c.reaching.Lock()
+	defer c.reaching.Unlock()
+	if c.ended == nil {
+		c.ended = why
+	}
+	if c.conn != nil {
+		c.conn.end("the client was closed")
+	}
+}
+
+// Server returns what the daemon said of itself when the newest connection was made.
+func (c *Client) Server() protocol.Initialized {
+	c.reaching.Lock()
+	defer c.reaching.Unlock()
+	return c.conn.server
+}
+
+// reach returns a connection that has been greeted.
+func (c *Client) reach(ctx context.Context) (*connection, error) {
+	c.reaching.Lock()
+	defer c.reaching.Unlock()
+	if c.ended != nil {
+		return nil, c.ended
+	}
+	if c.conn != nil && c.conn.alive() {
+		return c.conn, nil
+	}
+	for tries := 1; ; tries++ {
+		conn, err := c.opt.connect(ctx)
+		if err == nil {
+			c.conn = conn
+			return conn, nil
+		}
+		// A daemon may be ending just now; then another one is started.
+		if e := (*Error)(nil); c.opt.Socket != "" || tries == 3 || !errors.As(err, &e) || !e.lost() {
+			return nil, err
+		}
+	}
+}
+
+// again are the codes of failures after which a call is delivered again.
+var again = []string{CodeClosed, "STOPPING", "BUSY"}
+
+// Call calls a method of any name, and reads its answer into result, which may be nil.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	if _, ok := ctx.Deadline(); !ok && c.opt.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.opt.Timeout)
+		defer cancel()
+	}
+	for tries := 0; ; tries++ {
+		err := c.once(ctx, method, params, result)
+		if err == nil && method == "shutdown" {
+			c.end(&Error{Code: CodeClosed, Message: "the daemon was shut down", final: true})
+		}
+		var e *Error
+		if err == nil || !errors.As(err, &e) || !slices.Contains(again, e.Code) || e.final || method == "shutdown" || tries >= c.opt.Retries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(float64(20*time.Millisecond<<tries) * (1 + rand.Float64()))):
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, method string, params, result any) error {
+	conn, err := c.reach(ctx)
+	if err != nil {
+		return err
+	}
+	raw, err := conn.call(ctx, method, params)
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal(raw, result)
+}
+
+func answered[R any](ctx context.Context, m *Methods, method string, params any) (*R, error) {
+	r := new(R)
+	if err := m.call(ctx, method, params, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Progress is how far something slow is.
+type Progress struct {
+	// Stage is index or embed.
+	Stage  string `json:"stage"`
+	Done   int    `json:"done"`
+	Total  int    `json:"total"`
+	Files  int    `json:"files"`
+	Chunks int    `json:"chunks"`
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context whose calls tell f how far they are, if their parameters
+// ask for it. f must not wait for calls of the client.
+func WithProgress(ctx context.Context, f func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, f)
+}

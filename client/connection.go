@@ -1,0 +1,316 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/client/protocol"
+	"github.com/memkernel/memkernel/internal/rendezvous"
+)
+
+// connection is one connection: lines out, a goroutine that reads lines in, and who waits for
+// which.
+type connection struct {
+	nc     net.Conn
+	notify func(string, json.RawMessage)
+	server protocol.Initialized
+
+	writing sync.Mutex
+
+	mu      sync.Mutex
+	waiting map[uint64]*waiter
+	next    uint64
+	closed  string // why it is
+}
+
+type waiter struct {
+	done     chan answer
+	progress func(Progress)
+}
+
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+// connect makes a connection and greets.
+func (o *Options) connect(ctx context.Context) (*connection, error) {
+	nc, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{nc: nc, notify: o.Notify, waiting: map[uint64]*waiter{}}
+	go c.read()
+	hello := map[string]any{"protocol": Version, "client": map[string]string{"name": o.Name, "version": "0.1.0"}}
+	raw, err := c.call(ctx, "initialize", hello)
+	if err == nil {
+		err = json.Unmarshal(raw, &c.server)
+	}
+	if err != nil {
+		c.end("the connection was closed")
+		return nil, err
+	}
+	return c, nil
+}
+
+func (o *Options) open(ctx context.Context) (net.Conn, error) {
+	if o.Socket != "" {
+		nc, err := rendezvous.Dial(o.Socket)
+		return nc, o.unreached(err)
+	}
+	state := o.StateDir
+	if state == "" {
+		state = filepath.Join(o.Workspace, ".memkernel")
+	}
+	state, err := filepath.Abs(state)
+	if err != nil {
+		return nil, err
+	}
+	nc, _, err := rendezvous.Find(state)
+	if refused := (*rendezvous.Error)(nil); err == nil || errors.As(err, &refused) {
+		return nc, o.unreached(err)
+	}
+	socket, err := o.start(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	nc, err = rendezvous.Dial(socket)
+	return nc, o.unreached(err)
+}
+
+// unreached says what a socket's error means.
+func (o *Options) unreached(err error) error {
+	var refused *rendezvous.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &Error{Code: CodeUntrusted, Message: refused.Error()}
+	case errors.Is(err, fs.ErrNotExist) && o.Socket != "":
+		return &Error{Code: CodeClosed, Message: "no daemon listens at " + o.Socket, Hint: "run memkernel serve"}
+	}
+	return &Error{Code: CodeClosed, Message: err.Error(), Hint: "run memkernel serve", Started: o.Socket == ""}
+}
+
+// start runs a daemon that outlives this process, and returns its socket: the first line that
+// it prints, also when another one was faster.
+func (o *Options) start(ctx context.Context, state string) (string, error) {
+	workspace, err := filepath.Abs(o.Workspace)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"serve", "--workspace", workspace, "--state-dir", state, "--idle", o.Idle.String()}, o.Args...)
+	cmd := exec.Command(o.Binary, args...)
+	cmd.SysProcAttr = rendezvous.OwnSession()
+	// Pipes of our own, since exec's would keep this process from letting go of the daemon.
+	out, outEnd, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	said, saidEnd, err := os.Pipe()
+	if err != nil {
+		return "", errors.Join(err, outEnd.Close())
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = outEnd, saidEnd
+	err = cmd.Start()
+	outEnd.Close()
+	saidEnd.Close()
+	if err != nil {
+		return "", &Error{Code: CodeClosed, Message: fmt.Sprintf("run %s: %v", o.Binary, err), Hint: "name the program by Options.Binary"}
+	}
+	go cmd.Wait() // nobody waits for the daemon; it must not stay as a zombie
+	ctx, cancel := context.WithTimeout(ctx, o.StartTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { out.SetReadDeadline(time.Now()) })
+	defer stop()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		return strings.TrimSuffix(line, "\n"), nil
+	}
+	if ctx.Err() != nil {
+		return "", &Error{Code: "DEADLINE", Message: "the daemon did not begin to listen in time", Hint: "see what memkernel serve says, or set Options.StartTimeout"}
+	}
+	text, _ := io.ReadAll(io.LimitReader(said, 64<<10)) // what it said in part is told as well
+	message := strings.TrimSpace(string(text))
+	if message == "" {
+		message = o.Binary + " serve ended without a word"
+	}
+	return "", &Error{Code: CodeClosed, Message: message}
+}
+
+func (c *connection) alive() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed == ""
+}
+
+// end closes the connection, for which all hear the reason who wait.
+func (c *connection) end(why string) {
+	c.mu.Lock()
+	if c.closed != "" {
+		c.mu.Unlock()
+		return
+	}
+	c.closed = why
+	waiting := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	c.nc.Close()
+	for _, w := range waiting {
+		w.done <- answer{err: &Error{Code: CodeClosed, Message: why, Hint: "deliver the call again", Started: true}}
+	}
+}
+
+// call sends a call and waits for its answer.
+func (c *connection) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	body, err := withDeadline(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("memkernel: %s: parameters: %w", method, err)
+	}
+	w := &waiter{done: make(chan answer, 1)}
+	w.progress, _ = ctx.Value(progressKey{}).(func(Progress))
+	c.mu.Lock()
+	if c.closed != "" {
+		c.mu.Unlock()
+		return nil, &Error{Code: CodeClosed, Message: c.closed, Started: true}
+	}
+	c.next++
+	id := c.next
+	c.waiting[id] = w
+	c.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		c.forget(id)
+		return nil, err
+	}
+	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": body})
+	select {
+	case a := <-w.done:
+		return a.result, a.err
+	case <-ctx.Done():
+	}
+	c.forget(id)
+	c.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": map[string]any{"id": id}})
+	return nil, fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
+}
+
+// withDeadline adds the context's deadline to parameters.
+func withDeadline(ctx context.Context, params any) (json.RawMessage, error) {
+	body := json.RawMessage("{}")
+	if params != nil {
+		var err error
+		if body, err = json.Marshal(params); err != nil {
+			return nil, err
+		}
+	}
+	end, ok := ctx.Deadline()
+	if !ok || len(body) < 2 || body[0] != '{' {
+		return body, nil
+	}
+	left := max(1, time.Until(end).Milliseconds())
+	head := fmt.Appendf(nil, `{"deadline_ms":%d`, left)
+	if string(body) != "{}" {
+		head = append(head, ',')
+	}
+	return append(head, body[1:]...), nil
+}
+
+func (c *connection) send(message any) {
+	line, err := json.Marshal(message)
+	if err != nil { // parameters were marshalled before
+		c.end(err.Error())
+		return
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if _, err := c.nc.Write(append(line, '\n')); err != nil {
+		c.end("the daemon closed the connection")
+	}
+}
+
+func (c *connection) forget(id uint64) *waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.waiting[id]
+	delete(c.waiting, id)
+	return w
+}
+
+// message is what comes in.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *wireError      `json:"error"`
+}
+
+func (c *connection) read() {
+	r := bufio.NewReaderSize(c.nc, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			c.end("the daemon closed the connection")
+			return
+		}
+		var m message
+		if json.Unmarshal(line, &m) != nil {
+			c.end("the daemon sent what is no JSON")
+			return
+		}
+		c.take(&m)
+	}
+}
+
+func (c *connection) take(m *message) {
+	if m.Method != "" {
+		c.told(m)
+		return
+	}
+	var id uint64
+	if json.Unmarshal(m.ID, &id) != nil {
+		return // no answer to a call of ours
+	}
+	w := c.forget(id)
+	switch {
+	case w == nil: // it was given up
+	case m.Error != nil:
+		w.done <- answer{err: m.Error.error()}
+	default:
+		w.done <- answer{result: m.Result}
+	}
+}
+
+// told hands on a notification.
+func (c *connection) told(m *message) {
+	if m.Method == "$/progress" {
+		var p struct {
+			ID uint64 `json:"id"`
+			Progress
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			c.mu.Lock()
+			w := c.waiting[p.ID]
+			c.mu.Unlock()
+			if w != nil && w.progress != nil {
+				w.progress(p.Progress)
+			}
+		}
+	}
+	if c.notify != nil {
+		c.notify(m.Method, m.Params)
+	}
+}

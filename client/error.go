@@ -1,0 +1,58 @@
+package client
+
+import (
+	"encoding/json"
+)
+
+// Codes of failures that the client notices itself. Those of the daemon are in doc/rpc.md.
+const (
+	// CodeClosed: the connection was lost, or can't be made.
+	CodeClosed = "CLOSED"
+	// CodeUntrusted: what is at the socket's place must not be used.
+	CodeUntrusted = "UNTRUSTED"
+)
+
+// Error is what the daemon answered, or the loss of the connection.
+type Error struct {
+	// Number is that of JSON-RPC, 0 for what the daemon did not say.
+	Number int
+	// Code is the reason in one word, such as BUDGET_INSUFFICIENT or CLOSED; Hint the way out.
+	Code, Message, Hint string
+	// Started: the call may have been carried out all the same.
+	Started bool
+	// MissingTokens is how much more room a plan would need.
+	MissingTokens int
+	// Current is what stands in a file that is not what was read, with the code CONFLICT.
+	Current json.RawMessage
+	// final: there will be no further connection.
+	final bool
+}
+
+func (e *Error) Error() string {
+	if e.Hint != "" {
+		return "memkernel: " + e.Message + ": " + e.Hint
+	}
+	return "memkernel: " + e.Message
+}
+
+// lost reports whether a daemon was there and is no more.
+func (e *Error) lost() bool {
+	return (e.Code == CodeClosed || e.Code == "STOPPING") && (e.Number != 0 || e.Started)
+}
+
+// wireError is an error as it travels.
+type wireError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    struct {
+		Code          string          `json:"code"`
+		Hint          string          `json:"hint"`
+		Started       bool            `json:"started"`
+		MissingTokens int             `json:"missing_tokens"`
+		Current       json.RawMessage `json:"current"`
+	} `json:"data"`
+}
+
+func (w *wireError) error() *Error {
+	return &Error{Number: w.Code, Code: w.Data.Code, Message: w.Message, Hint: w.Data.Hint, Started: w.Data.Started, MissingTokens: w.Data.MissingTokens, Current: w.Data.Current}
+}

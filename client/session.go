@@ -1,0 +1,207 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/memkernel/memkernel/client/protocol"
+)
+
+// SessionOptions are what all calls of a session have in common.
+type SessionOptions struct {
+	// Dialect is that of the messages. Default: anthropic.
+	Dialect string
+	// Model is asked for, Private tells a session that MEMORY.md may be shown in.
+	Model   string
+	Private bool
+}
+
+// Session is a session's conversation. Messages are handed in whole, as the host has them;
+// what the daemon holds already is not sent again, and what it lost is. It may be used by
+// several goroutines; their calls follow each other.
+type Session struct {
+	c   *Client
+	key string
+	opt SessionOptions
+
+	mu sync.Mutex
+	// base marks the conversation that the daemon holds, sent is what it is.
+	base string
+	sent []json.RawMessage
+	// known is the last plan.
+	known *Plan
+}
+
+// Session returns the conversation of a session.
+func (c *Client) Session(key string, o SessionOptions) *Session {
+	if o.Dialect == "" {
+		o.Dialect = "anthropic"
+	}
+	return &Session{c: c, key: key, opt: o}
+}
+
+// Plan is what to send with a call.
+type Plan struct {
+	protocol.Planned
+	// Messages are the messages to send: the host's own bytes where they stand.
+	Messages []json.RawMessage
+}
+
+// Plan plans a call. p has what else the plan depends on and may be nil.
+func (s *Session) Plan(ctx context.Context, messages []json.RawMessage, p *protocol.PlanParams) (*Plan, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := protocol.PlanParams{}
+	if p != nil {
+		call = *p
+	}
+	s.common(&call.SessionKey, &call.Model, &call.Private)
+	known := s.known
+	if known != nil && call.KnownPlan == "" {
+		call.KnownPlan = known.PlanID
+	}
+	got := &Plan{}
+	err := s.hand(ctx, messages, func(ctx context.Context, conv *protocol.Conversation) (*protocol.Mark, error) {
+		call.Conversation = conv
+		planned, err := s.c.Plan(ctx, &call)
+		if err != nil {
+			return nil, err
+		}
+		got.Planned = *planned
+		return planned.Conversation, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if got.Messages, err = got.expand(known, messages); err != nil {
+		return nil, err
+	}
+	s.known = nil
+	if got.PlanID != "" {
+		s.known = got
+	}
+	return got, nil
+}
+
+// expand returns the messages that the items come to, and puts what is known in its place.
+func (p *Plan) expand(known *Plan, messages []json.RawMessage) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for i := range p.Items {
+		it := &p.Items[i]
+		if it.Known != nil {
+			if known == nil || *it.Known < 0 || *it.Known >= int64(len(known.Items)) {
+				return nil, fmt.Errorf("memkernel: plan: item %d stands for one of a plan that the client has not", i)
+			}
+			it.Message = known.Items[*it.Known].Message
+		}
+		if it.Host == nil {
+			out = append(out, it.Message)
+			continue
+		}
+		from, to := it.Host[0], it.Host[1]
+		if from < 0 || to < from || to > int64(len(messages)) {
+			return nil, fmt.Errorf("memkernel: plan: item %d stands for messages %d to %d of %d", i, from, to, len(messages))
+		}
+		out = append(out, messages[from:to]...)
+	}
+	return out, nil
+}
+
+// ObserveTurn commits what was said up to here: messages end with the model's answer.
+func (s *Session) ObserveTurn(ctx context.Context, messages []json.RawMessage, p *protocol.TurnParams) (*protocol.Observed, error) {
+	return s.observe(ctx, messages, p, s.c.ObserveTurn)
+}
+
+// ObserveToolResult commits a result while the turn goes on.
+func (s *Session) ObserveToolResult(ctx context.Context, messages []json.RawMessage, p *protocol.TurnParams) (*protocol.Observed, error) {
+	return s.observe(ctx, messages, p, s.c.ObserveToolResult)
+}
+
+func (s *Session) observe(ctx context.Context, messages []json.RawMessage, p *protocol.TurnParams, f func(context.Context, *protocol.TurnParams) (*protocol.Observed, error)) (*protocol.Observed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := protocol.TurnParams{}
+	if p != nil {
+		call = *p
+	}
+	s.common(&call.SessionKey, &call.Model, &call.Private)
+	var got *protocol.Observed
+	err := s.hand(ctx, messages, func(ctx context.Context, conv *protocol.Conversation) (mark *protocol.Mark, err error) {
+		call.Conversation = conv
+		if got, err = f(ctx, &call); err != nil {
+			return nil, err
+		}
+		return got.Conversation, nil
+	})
+	return got, err
+}
+
+// WriteDown has a model write down what should outlive the next cut of the conversation.
+// complete is one completion without tools, which nobody else should see. It returns nil if
+// there was nothing to ask.
+func (s *Session) WriteDown(ctx context.Context, messages []json.RawMessage, complete func(*protocol.FlushTurn) (string, error)) (*protocol.Flushed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := protocol.FlushTurnParams{}
+	s.common(&call.SessionKey, &call.Model, &call.Private)
+	var ask *protocol.FlushTurn
+	err := s.hand(ctx, messages, func(ctx context.Context, conv *protocol.Conversation) (mark *protocol.Mark, err error) {
+		call.Conversation = conv
+		if ask, err = s.c.FlushTurn(ctx, &call); err != nil {
+			return nil, err
+		}
+		return ask.Conversation, nil
+	})
+	if err != nil || ask.Prompt == "" {
+		return nil, err
+	}
+	text, err := complete(ask)
+	if err != nil {
+		return nil, err
+	}
+	return s.c.ObserveFlush(ctx, &protocol.ObserveFlushParams{SessionKey: s.key, Private: s.opt.Private, Text: text})
+}
+
+func (s *Session) common(key, model *string, private *bool) {
+	*key = s.key
+	if *model == "" {
+		*model = s.opt.Model
+	}
+	*private = *private || s.opt.Private
+}
+
+// hand calls f with what is new of the conversation, and with all of it if the daemon lost
+// what it held.
+func (s *Session) hand(ctx context.Context, messages []json.RawMessage, f func(context.Context, *protocol.Conversation) (*protocol.Mark, error)) error {
+	all := make([]any, len(messages))
+	for i, m := range messages {
+		all[i] = m
+	}
+	whole := &protocol.Conversation{Dialect: s.opt.Dialect, Messages: all}
+	conv := whole
+	if s.base != "" {
+		keep := 0
+		for keep < min(len(messages), len(s.sent)) && bytes.Equal(messages[keep], s.sent[keep]) {
+			keep++
+		}
+		n := int64(keep)
+		conv = &protocol.Conversation{Base: s.base, Keep: &n, Messages: all[keep:]}
+	}
+	s.base = ""
+	mark, err := f(ctx, conv)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == "BASE_UNKNOWN" {
+		mark, err = f(ctx, whole)
+	}
+	if err != nil {
+		return err
+	}
+	s.sent = append([]json.RawMessage(nil), messages...)
+	if mark != nil {
+		s.base = mark.Base
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fakemodel"
+)
+
+// startProxy runs the verb until the function that it returns is called, which gives the
+// exit code and what standard error has.
+func startProxy(t *testing.T, ws string, args ...string) (url string, stop func() (int, string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	var stderr bytes.Buffer
+	var wg sync.WaitGroup
+	code := -1
+	wg.Go(func() {
+		u := &cli.UI{In: strings.NewReader(""), Out: w, Err: &stderr}
+		code = run(ctx, u, append([]string{"proxy", "--listen", "127.0.0.1:0", "--workspace", ws, "--json"}, args...))
+		w.Close()
+	})
+	stop = sync.OnceValues(func() (int, string) {
+		cancel()
+		wg.Wait()
+		return code, stderr.String()
+	})
+	t.Cleanup(func() { stop() })
+	var doc struct{ URL string }
+	if err := json.NewDecoder(bufio.NewReader(r)).Decode(&doc); err != nil {
+		t.Fatalf("%v, %s", err, stderr.String())
+	}
+	go io.Copy(io.Discard, r)
+	return doc.URL, stop
+}
+
+// say sends a conversation of so many turns and returns what became of it.
+func say(t *testing.T, url, session, model string, turns int) string {
+	t.Helper()
+	var msgs []any
+	for i := range turns {
+		msgs = append(msgs, map[string]any{"role": "user", "content": fmt.Sprintf("Berth %d: %s", i, strings.Repeat(fmt.Sprintf("ship %d waits there. ", i), 100))},
+			map[string]any{"role": "assistant", "content": "Noted."})
+	}
+	msgs = append(msgs, map[string]any{"role": "user", "content": "Go on."})
+	body, err := json.Marshal(map[string]any{"model": model, "max_tokens": 100, "system": "You are a tester.", "messages": msgs,
+		"tools": []any{map[string]any{"name": "Read", "description": "reads", "input_schema": map[string]string{"type": "object"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, url+"/v1/messages", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Memkernel-Session", session)
+	r.Header.Set("User-Agent", "claude-cli/2.1.330 (external, cli)")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, res.Body)
+	res.Body.Close()
+	return res.Header.Get("X-Memkernel")
+}
+
+// TestProxyDrainVerb leaves a proxy: while a session is too large to go on without it that
+// is told, with what to do and exit code 1; the documents keep their contracts.
+func TestProxyDrainVerb(t *testing.T) {
+	up := httptest.NewServer(fakemodel.New(fakemodel.Options{}))
+	defer up.Close()
+	ws := t.TempDir()
+	drain := func(args ...string) (int, string, string) {
+		return invoke(t, append([]string{"proxy", "--drain", "--workspace", ws}, args...)...)
+	}
+	if code, _, stderr := drain(); code != fail.ExitError || !strings.Contains(stderr, "no proxy runs for") {
+		t.Fatalf("without a proxy: exit %d, %s", code, stderr)
+	}
+	url, stop := startProxy(t, ws, "--upstream", up.URL, "--context-window", "24k", "--reserve", "8k")
+	if code, stdout, stderr := drain(); code != fail.ExitOK || !strings.Contains(stdout, "no session yet") {
+		t.Fatalf("without a session: exit %d, %s%s", code, stdout, stderr)
+	}
+	document := func(code int) map[string]any {
+		t.Helper()
+		got, stdout, stderr := drain("--json")
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || got != code {
+			t.Fatalf("exit %d, want %d, %v: %s%s", got, code, err, stdout, stderr)
+		}
+		return doc
+	}
+	for i := 20; i <= 60; i += 20 {
+		if got := say(t, url, "harbour", "claude-sonnet-4-6", i); !strings.HasPrefix(got, "planned") {
+			t.Fatalf("outcome %q", got)
+		}
+	}
+	say(t, url, "small", "claude-sonnet-4-6", 1)
+	waitForCalls(t, url, 4)
+	doc := document(fail.ExitError)
+	contract := readContract(t)
+	compareWithContract(t, "proxy --drain", doc, contract["memkernel/proxy_drain/v1"])
+	if doc["fits"] != false {
+		t.Errorf("the document says %v", doc)
+	}
+	code, stdout, _ := drain()
+	if code != fail.ExitError || !strings.Contains(stdout, "run /compact in Claude Code") || !strings.Contains(stdout, "1 session is too large") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	compareWithContract(t, "status", statusOf(t, url), contract["memkernel/proxy_status/v1"])
+
+	if _, stdout, stderr := invoke(t, "status", "--workspace", ws); !strings.Contains(stdout, "proxy at "+url+": 2 sessions, 4 planned, 0 passed; billed $") {
+		t.Errorf("status does not tell of the proxy: %s%s", stdout, stderr)
+	}
+
+	say(t, url, "harbour", "claude-sonnet-4-6", 2) // it has compacted
+	waitForCalls(t, url, 5)
+	if doc := document(fail.ExitOK); doc["fits"] != true {
+		t.Errorf("the document says %v", doc)
+	}
+	if code, stderr := stop(); code != fail.ExitOK || strings.Count(stderr, `"msg":"day"`) != 1 || !strings.Contains(stderr, `"so_far":true,"calls":5,`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(ws, ".memkernel", "proxies", "*")); len(left) > 0 {
+		t.Errorf("%v is left of a proxy that ended", left)
+	}
+}
+
+// statusOf is what a proxy says of itself.
+func statusOf(t *testing.T, url string) (doc map[string]any) {
+	t.Helper()
+	res, err := http.Get(url + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// waitForCalls waits until a proxy has read so many answers.
+func waitForCalls(t *testing.T, url string, calls int) {
+	t.Helper()
+	for {
+		sum := 0.0
+		for _, s := range statusOf(t, url)["sessions"].([]any) {
+			sum += s.(map[string]any)["calls"].(float64)
+		}
+		if int(sum) == calls {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestProxyDrainOfStrangers: what a killed proxy left is passed over and removed, and an
+// address that is not this machine's own is never asked.
+func TestProxyDrainOfStrangers(t *testing.T) {
+	asked := false
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = asked || r.Method != http.MethodGet }))
+	defer other.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	ws := t.TempDir()
+	folder := filepath.Join(ws, ".memkernel", "proxies")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, url string) {
+		if err := os.WriteFile(filepath.Join(folder, name), fmt.Appendf(nil, `{"url":%q,"instance":"x"}`, url), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("other.json", other.URL)
+	write("gone.json", gone.URL)
+	if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != fail.ExitError || !strings.Contains(stderr, "no proxy runs for") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) > 0 || asked {
+		t.Errorf("left %v, asked %v", left, asked)
+	}
+	for _, url := range []string{"http://192.0.2.7:8377", "http://example.com", "https://127.0.0.1:1", "http://127.0.0.1:1/x", "http://u:p@127.0.0.1:1", "file:///etc/passwd", "%zz"} {
+		write("far.json", url)
+		if code, _, stderr := invoke(t, "proxy", "--drain", "--workspace", ws); code != fail.ExitError || !strings.Contains(stderr, "far.json: it names no address of this machine") {
+			t.Errorf("%s: exit %d, %s", url, code, stderr)
+		}
+	}
+}

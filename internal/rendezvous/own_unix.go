@@ -1,0 +1,41 @@
+//go:build !windows
+
+package rendezvous
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ownFile refuses a file that is not the user's, or that others may open.
+func ownFile(path string, fi fs.FileInfo) error {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	switch {
+	case ok && int(st.Uid) != os.Getuid():
+		return &Error{path, fmt.Sprintf("it belongs to user %d, not to you", st.Uid)}
+	case fi.Mode().Perm()&0o077 != 0:
+		return &Error{path, fmt.Sprintf("others may open it (mode %04o)", fi.Mode().Perm())}
+	}
+	return nil
+}
+
+// OwnFolder refuses a folder in which others could put a socket of theirs.
+func OwnFolder(dir string) error {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	switch {
+	case ok && int(st.Uid) != os.Getuid():
+		return &Error{dir, fmt.Sprintf("the folder belongs to user %d, not to you: name another --state-dir", st.Uid)}
+	case fi.Mode().Perm()&0o002 != 0:
+		return &Error{dir, fmt.Sprintf("others may write to the folder (mode %04o): take that right away", fi.Mode().Perm())}
+	}
+	return nil
+}
+
+// OwnSession keeps a process from ending with its parent's terminal or group.
+func OwnSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

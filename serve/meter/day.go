@@ -1,0 +1,82 @@
+package meter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// toldName is the document that says up to where days were told of. It is no run's.
+const toldName = "told"
+
+// toldUpTo is the day that was told of last, and with how many calls.
+type toldUpTo struct {
+	Day   string `json:"day"`
+	Calls int    `json:"calls"`
+}
+
+// turn begins another run where a call is of a later day than those before, and has days
+// that are over told of. It needs m.mu.
+func (m *Meter) turn(began time.Time) {
+	began = began.In(m.in)
+	day := began.Format(time.DateOnly)
+	if day > m.run.Started.In(m.in).Format(time.DateOnly) {
+		m.run, m.name = Run{Started: began, Command: m.run.Command}, runName(began)
+	}
+	if day > m.day {
+		m.day = day
+		m.failed(m.tell(false))
+	}
+}
+
+// tell tells of the recorded days that were not told of as they are now: those before
+// today, and at the end today's so far. Where nothing was told before, it is the last alone.
+func (m *Meter) tell(end bool) error {
+	if m.Day == nil || m.keep == nil {
+		return nil
+	}
+	runs, err := Runs(m.keep, time.Time{})
+	in := m.keep.In(folder)
+	var told toldUpTo
+	data, bad := in.Get(toldName)
+	if bad == nil {
+		bad = json.Unmarshal(data, &told)
+	}
+	if bad != nil && !errors.Is(bad, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("%s: %w; remove it", in.Where(toldName), bad))
+	}
+	days, _ := Days(runs, m.in)
+	for len(days) > 0 && days[len(days)-1].Name >= m.day && !end {
+		days = days[:len(days)-1]
+	}
+	if told.Day == "" && len(days) > 1 {
+		days = days[len(days)-1:]
+	}
+	before := told
+	for _, d := range days {
+		if d.Name < told.Day || d.Name == told.Day && d.Calls == told.Calls {
+			continue
+		}
+		m.Day(d, d.Name >= m.day)
+		told = toldUpTo{d.Name, d.Calls}
+	}
+	if told == before {
+		return err
+	}
+	data, bad = json.Marshal(told)
+	if bad == nil {
+		_, bad = in.Put(store.Unsynced, store.Doc{Name: toldName, Data: append(data, '\n')})
+	}
+	return errors.Join(err, bad)
+}
+
+// failed keeps the first error. It needs m.mu.
+func (m *Meter) failed(err error) {
+	if err != nil && m.err == nil {
+		m.err = err
+	}
+}

@@ -1,0 +1,172 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// geminiCall takes the path of a call of Gemini's apart: …/models/MODEL:METHOD. Those of
+// Vertex, whose models stand in a project or with a publisher, are none.
+func geminiCall(path string) (model, method string, ok bool) {
+	at := strings.LastIndexByte(path, '/')
+	before, last := path[:max(at, 0)], path[at+1:]
+	model, method, ok = strings.Cut(last, ":")
+	if !ok || model == "" || strings.Contains(path, "/publishers/") || strings.Contains(path, "/projects/") {
+		return "", "", false
+	}
+	kind := before[strings.LastIndexByte(before, '/')+1:]
+	return model, method, kind == "models" || kind == "tunedModels"
+}
+
+// geminiChunk is an answer of generateContent, or a piece of one.
+type geminiChunk struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"content"`
+		Finish string `json:"finishReason"`
+	} `json:"candidates"`
+	Usage    json.RawMessage `json:"usageMetadata"`
+	Feedback json.RawMessage `json:"promptFeedback"`
+	Error    json.RawMessage `json:"error"`
+}
+
+// geminiSum is what the pieces come to.
+type geminiSum struct {
+	parts            []json.RawMessage
+	calls            bool
+	finished, failed bool
+	usage            json.RawMessage
+}
+
+func (s *geminiSum) add(data []byte) {
+	var c geminiChunk
+	if json.Unmarshal(data, &c) != nil {
+		s.failed = true
+		return
+	}
+	s.failed = s.failed || len(c.Error) > 0 && string(c.Error) != "null"
+	s.usage = over(s.usage, c.Usage) // each has what the call came to so far
+	for i := range c.Candidates {
+		if c.Candidates[i].Index != 0 {
+			continue
+		}
+		s.finished = s.finished || c.Candidates[i].Finish != ""
+		for _, raw := range c.Candidates[i].Content.Parts {
+			s.part(raw)
+		}
+	}
+}
+
+// part adds a part. Words that came in pieces are one text, but for those with a signature,
+// which stays where it is.
+func (s *geminiSum) part(raw json.RawMessage) {
+	s.calls = s.calls || bytes.Contains(raw, []byte(`"functionCall"`)) && geminiHolds(string(raw)) == "functionCall"
+	if n := len(s.parts); n > 0 {
+		before, one := plainText(s.parts[n-1])
+		more, two := plainText(raw)
+		if one && two {
+			if sum, err := encode(map[string]string{"text": before + more}); err == nil {
+				s.parts[n-1] = sum
+				return
+			}
+		}
+	}
+	s.parts = append(s.parts, raw)
+}
+
+// plainText returns the text of a part that has nothing else.
+func plainText(raw json.RawMessage) (string, bool) {
+	var m map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(raw, &m) != nil || len(m) != 1 || json.Unmarshal(m["text"], &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
+func (s *geminiSum) answer() answer {
+	a := answer{whole: s.finished && !s.failed, open: s.calls}
+	a.bill(s.usage)
+	if len(s.parts) > 0 {
+		a.message = said(transcript.FormatGemini, []any{map[string]any{"role": "model", "parts": s.parts}})
+		a.open = a.open || a.message != nil && transcript.HasCalls(*a.message)
+	}
+	return a
+}
+
+// geminiAnswer reads an answer that came as JSON: one object, or where it was streamed
+// without server-sent events a list of its pieces.
+func geminiAnswer(data []byte) answer {
+	pieces := []json.RawMessage{data}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte{'['}) && json.Unmarshal(data, &pieces) != nil {
+		return answer{} // broken off
+	}
+	var s geminiSum
+	for _, p := range pieces {
+		s.add(p)
+	}
+	return s.answer()
+}
+
+func geminiStream(data []byte) answer {
+	var s geminiSum
+	events(data, s.add)
+	return s.answer()
+}
+
+// geminiHolds returns what a part holds; "" for several things and for none.
+func geminiHolds(raw string) (what string) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(raw), &m) != nil {
+		return ""
+	}
+	for name := range m {
+		switch {
+		case slices.Contains([]string{"thought", "thoughtSignature", "thought_signature"}, name):
+		case what != "":
+			return ""
+		default:
+			what = name
+		}
+	}
+	return what
+}
+
+// geminiDoubt returns why a request passes: what is asked for is in generationConfig.
+func geminiDoubt(b *transcript.Body) string {
+	var c struct {
+		Choices      int    `json:"candidateCount"`
+		ChoicesOther int    `json:"candidate_count"`
+		Max          *int   `json:"maxOutputTokens"`
+		MaxOther     *int   `json:"max_output_tokens"`
+		Mime         string `json:"responseMimeType"`
+		MimeOther    string `json:"response_mime_type"`
+	}
+	raw := b.Member("generationConfig")
+	if raw != "" && json.Unmarshal([]byte(raw), &c) != nil {
+		return passUnreadable
+	}
+	least := func(n *int) bool { return n != nil && *n <= 1 }
+	switch {
+	case max(c.Choices, c.ChoicesOther) > 1:
+		return passChoices
+	case least(c.Max) || least(c.MaxOther):
+		return passProbe
+	case len(b.Tools) == 0 && (c.Mime == "application/json" || c.MimeOther == "application/json"):
+		return passSide // a program asks for data about a conversation
+	}
+	return ""
+}
+
+// geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
+var geminiAPI = api{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
+	typeOf: geminiHolds, doubt: geminiDoubt,
+	told: told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"},
+	blocks: []string{"text", "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
+		"executable_code", "code_execution_result", "tool_call", "tool_response"}}

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// cloudCall takes the path of a call of Anthropic's API at a cloud apart, where the path
+// names the model: Bedrock's …/model/M/invoke and invoke-with-response-stream, and Vertex's
+// …/publishers/anthropic/models/M:rawPredict and streamRawPredict.
+func cloudCall(path string) (model string, ok bool) {
+	if _, rest, found := strings.Cut(path, "/publishers/anthropic/models/"); found {
+		model, method, _ := strings.Cut(rest, ":")
+		return model, model != "count-tokens" && model != "" && (method == "rawPredict" || method == "streamRawPredict")
+	}
+	_, rest, found := strings.Cut(path, "/model/")
+	if !found {
+		return "", false
+	}
+	for _, end := range []string{"/invoke", "/invoke-with-response-stream"} {
+		if model, ok := strings.CutSuffix(rest, end); ok {
+			return model, model != ""
+		}
+	}
+	return "", false
+}
+
+// signed reports whether a request has a signature, which may be of its body.
+func signed(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature")
+}
+
+// anthropicDoubt returns why a request passes: files of a container are not in it, and what
+// a path names the model of may be no request of Anthropic's.
+func anthropicDoubt(b *transcript.Body) string {
+	var c struct {
+		ID string `json:"id"`
+	}
+	raw := b.Member("container")
+	switch {
+	case raw != "" && (b.Text("container") != "" || json.Unmarshal([]byte(raw), &c) == nil && c.ID != ""):
+		return passElsewhere
+	case b.Member("model") == "" && b.Text("anthropic_version") == "":
+		return passUnreadable
+	}
+	return ""
+}
+
+const eventStreamType = "application/vnd.amazon.eventstream"
+
+// fromEventStream reads Bedrock's stream of messages, each a head, headers and a payload with
+// one event of the API, as server-sent events. Its checksums are not looked at: a message
+// that has no event ends it.
+func fromEventStream(data []byte) (out []byte) {
+	const head, tail = 12, 4
+	for len(data) >= head+tail {
+		total, headers := uint64(binary.BigEndian.Uint32(data)), uint64(binary.BigEndian.Uint32(data[4:]))
+		if total > uint64(len(data)) || headers > total || total < head+headers+tail {
+			return out
+		}
+		var m struct {
+			Bytes string `json:"bytes"`
+		}
+		if json.Unmarshal(data[head+headers:total-tail], &m) != nil {
+			return out
+		}
+		event, err := base64.StdEncoding.DecodeString(m.Bytes)
+		if err != nil || len(event) == 0 {
+			return out
+		}
+		out = append(append(append(out, "data: "...), event...), "\n\n"...)
+		data = data[total:]
+	}
+	return out
+}

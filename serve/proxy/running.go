@@ -1,0 +1,142 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// Running is a proxy that serves, as it is written down in the state directory while it does.
+type Running struct {
+	// URL is its address on this machine, Instance what its status calls this run.
+	URL      string `json:"url"`
+	Instance string `json:"instance"`
+}
+
+// runningFolder is where they are written down.
+const runningFolder = "proxies"
+
+// Register writes down where this proxy is reached, until the function that it returns is
+// called. What listens where this machine's own address does not lead is not written down.
+func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, err error) {
+	at, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !at.IP.IsLoopback() && !at.IP.IsUnspecified() {
+		return func() error { return nil }, nil
+	}
+	host := at.IP.String()
+	if at.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	r := Running{URL: "http://" + net.JoinHostPort(host, fmt.Sprint(at.Port)), Instance: x.account.instance}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	in, name := s.In(runningFolder), x.account.instance+".json"
+	if _, err := in.Put(store.Unsynced, store.Doc{Name: name, Data: append(data, '\n')}); err != nil {
+		return nil, fmt.Errorf("write down where the proxy is: %w", err)
+	}
+	return func() error {
+		_, err := in.Remove(store.Unsynced, name)
+		return err
+	}, nil
+}
+
+// FindRunning returns the proxies of a state directory that run, with their status. What
+// killed ones left is removed. Those that don't answer are named by the error, which comes
+// with the others.
+func FindRunning(ctx context.Context, s store.Store) (out []Running, states []*Status, err error) {
+	in := s.In(runningFolder)
+	list, err := in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var bad []error
+	for _, e := range list {
+		if !strings.HasSuffix(e.Name, ".json") {
+			continue
+		}
+		r, err := readRunning(in, e.Name)
+		var st *Status
+		if err == nil {
+			st, err = r.Ask(ctx, http.MethodGet, PathStatus)
+		}
+		switch {
+		case errors.Is(err, errGone):
+			if _, err := in.Remove(store.Unsynced, e.Name); err != nil && !store.Unwritable(err) {
+				bad = append(bad, err)
+			}
+		case err != nil:
+			bad = append(bad, fmt.Errorf("%s: %w; remove it if no such proxy runs", in.Where(e.Name), err))
+		default:
+			out, states = append(out, *r), append(states, st)
+		}
+	}
+	return out, states, errors.Join(bad...)
+}
+
+// readRunning reads where a proxy is. The folder may have come with somebody's repository:
+// an address that is not this machine's own is an error.
+func readRunning(in store.Store, name string) (*Running, error) {
+	data, err := in.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	var r Running
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Scheme != "http" || net.ParseIP(u.Hostname()) == nil || !isLoopback(u.Hostname()) || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, errors.New("it names no address of this machine")
+	}
+	r.URL = "http://" + u.Host
+	return &r, nil
+}
+
+// errGone: nobody listens there any more, or somebody else.
+var errGone = errors.New("no such proxy runs")
+
+// askTime is how long a proxy of this machine may take to answer for itself.
+const askTime = 10 * time.Second
+
+// Ask asks a proxy for a path of its own.
+func (r *Running) Ask(ctx context.Context, method, path string) (*Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, r.URL+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	t := &http.Transport{DisableKeepAlives: true} // and no proxy on the way
+	res, err := t.RoundTrip(req)
+	if err != nil {
+		if kind(err) == "connection refused" {
+			return nil, errGone
+		}
+		return nil, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, err
+	}
+	var st Status
+	if res.StatusCode != http.StatusOK || json.Unmarshal(data, &st) != nil || st.Schema != StatusSchema || st.Instance != r.Instance {
+		return nil, errGone
+	}
+	return &st, nil
+}

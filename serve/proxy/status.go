@@ -1,0 +1,294 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+)
+
+// The paths of the proxy's own, which are for programs of this machine alone.
+const (
+	PathStatus = "/status" // GET: a [Status]
+	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
+)
+
+// StatusSchema is that of [Status]; doc/json.md describes it.
+const StatusSchema = "memkernel/proxy_status/v1"
+
+// Status is what a proxy has done since it was started, without a word of what was said.
+type Status struct {
+	Schema string `json:"schema"`
+	// Instance tells this run from all others.
+	Instance  string           `json:"instance"`
+	Since     time.Time        `json:"since"`
+	Draining  bool             `json:"draining"`
+	Upstreams []StatusUpstream `json:"upstreams"`
+	// Planned and Extended requests went out as the kernel has it, Passed ones as they came,
+	// by reason; Refused were not sent on.
+	Planned  int            `json:"planned"`
+	Extended int            `json:"extended"`
+	Passed   []StatusPassed `json:"passed"`
+	Refused  int            `json:"refused"`
+	// WholeTokens are about those of the requests that clients wrote, SentTokens those that
+	// were billed, of the sessions.
+	WholeTokens int       `json:"whole_tokens"`
+	SentTokens  int       `json:"sent_tokens"`
+	Bill        *Bill     `json:"bill,omitempty"`
+	Sessions    []Session `json:"sessions"`
+}
+
+// StatusUpstream is an upstream, and which requests go there.
+type StatusUpstream struct {
+	For string `json:"for"`
+	URL string `json:"url"`
+}
+
+// StatusPassed counts requests that passed for a reason.
+type StatusPassed struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}
+
+// Bill is what the calls of a proxy came to.
+type Bill struct {
+	Calls      int     `json:"calls"`
+	Unpriced   int     `json:"unpriced_calls"`
+	BilledUSD  float64 `json:"billed_usd"`
+	WithoutUSD float64 `json:"without_usd"`
+	Saved      float64 `json:"saved"`
+}
+
+// Session is a conversation that this run of the proxy has seen.
+type Session struct {
+	// Session and Branch are the kernel's keys; Conversation is what the log calls both.
+	Session      string `json:"session"`
+	Branch       string `json:"branch"`
+	Conversation string `json:"conversation"`
+	// Client is the product that sent it, as it calls itself, "" if it does not.
+	Client string `json:"client"`
+	Model  string `json:"model"`
+	// Calls were answered. WholeTokens and SentTokens add them up.
+	Calls       int       `json:"calls"`
+	WholeTokens int       `json:"whole_tokens"`
+	SentTokens  int       `json:"sent_tokens"`
+	Last        time.Time `json:"last"`
+	// NowTokens is about what the client would send without the proxy, the newest answer
+	// counted; OverTokens by how much that is more than the model's window has room for
+	// beside an answer. 0 fits.
+	NowTokens     int `json:"now_tokens"`
+	WindowTokens  int `json:"window_tokens"`
+	ReserveTokens int `json:"reserve_tokens"`
+	OverTokens    int `json:"over_tokens"`
+	// Note is what to do before it goes on without the proxy, "" if nothing.
+	Note string `json:"note,omitempty"`
+}
+
+// compacts is how a person has a host summarise what it keeps, by how the host's requests
+// begin to call themselves.
+var compacts = []struct{ client, note string }{
+	{"claude-cli", "run /compact in Claude Code, then say one more thing"},
+	{"codex", "run /compact in Codex, then say one more thing"},
+	{"geminicli", "run /compress in Gemini CLI, then say one more thing"},
+}
+
+func noteFor(client string) string {
+	for _, c := range compacts {
+		if strings.HasPrefix(strings.ToLower(client), c.client) {
+			return c.note
+		}
+	}
+	return "have its client summarise the conversation, then say one more thing"
+}
+
+// product is the first word of a User-Agent.
+func product(agent string) string {
+	name, _, _ := strings.Cut(agent, "/")
+	name, _, _ = strings.Cut(name, " ")
+	return name[:min(len(name), 40)]
+}
+
+// account is what is known of the requests that were made so far.
+type account struct {
+	instance string
+	since    time.Time
+	counted  *budget.Cache
+
+	mu                         sync.Mutex
+	planned, extended, refused int
+	passed                     map[string]int
+}
+
+func (a *account) open(now time.Time) {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	a.instance, a.since, a.counted, a.passed = hex.EncodeToString(b[:]), now, budget.NewCache(0), map[string]int{}
+}
+
+func (a *account) pass(reason string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.passed[reason]++
+}
+
+func (a *account) refuse() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused++
+}
+
+func (a *account) take(o *outcome) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case o.extends:
+		a.extended++
+	case o.plan != nil:
+		a.planned++
+	default:
+		a.passed[o.reason]++
+	}
+}
+
+// report fills in what became of requests.
+func (a *account) report(s *Status) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.Instance, s.Since = a.instance, a.since
+	s.Planned, s.Extended, s.Refused = a.planned, a.extended, a.refused
+	for _, reason := range slices.Sorted(maps.Keys(a.passed)) {
+		s.Passed = append(s.Passed, StatusPassed{reason, a.passed[reason]})
+	}
+}
+
+// Status says what there is so far.
+func (x *Proxy) Status() *Status {
+	s := &Status{Schema: StatusSchema, Draining: x.draining.Load(),
+		Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
+	x.account.report(s)
+	for i := range s.Sessions {
+		s.WholeTokens += s.Sessions[i].WholeTokens
+		s.SentTokens += s.Sessions[i].SentTokens
+	}
+	if x.opt.Bill != nil {
+		b := x.opt.Bill()
+		s.Bill = &b
+	}
+	return s
+}
+
+// own answers a request for a path of the proxy's own. They are not for pages of browsers,
+// nor for other machines where these are let in.
+func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
+	drain := r.Method == http.MethodPost && r.URL.Path == PathDrain
+	if !drain && (r.Method != http.MethodGet || r.URL.Path != PathStatus) {
+		return false
+	}
+	if why := strange(r); why != "" {
+		refuse(w, http.StatusForbidden, why)
+		x.account.refuse()
+		x.log.Warn("refused", "status", http.StatusForbidden, "reason", why)
+		return true
+	}
+	if drain {
+		x.Drain()
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if err := e.Encode(x.Status()); err != nil {
+		x.log.Info("the client went away")
+	}
+	return true
+}
+
+// strange returns why a request may not see the proxy's own paths, "" if it may.
+func strange(r *http.Request) string {
+	if from, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !isLoopback(from) || !isLoopback(hostOnly(r.Host)) {
+		return "this path is for programs of this machine alone"
+	}
+	origins := r.Header.Values("Origin")
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if site != "none" && site != "same-origin" {
+			return "this path is not for web pages"
+		}
+	}
+	if len(origins) > 0 && !sameOrigin(r, origins) {
+		return "this path is not for web pages"
+	}
+	return ""
+}
+
+// course is how large a conversation is and was. It is held by its line's mu.
+type course struct {
+	client, model string
+	calls         int
+	whole, sent   int // of all calls
+	now           int
+	window, spare int
+	last          time.Time
+	tools         bool
+}
+
+// went notes an answered call of a conversation.
+func (a *account) went(e *exchange, u *memkernel.Usage) (whole, sent int) {
+	whole, sent = a.sizes(e, u)
+	answer := 0
+	if u != nil {
+		answer = u.OutputTokens
+	}
+	ln := e.line
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	c := &ln.course
+	c.client, c.model, c.last = e.client, strings.Clone(e.body.Model), e.began
+	c.calls, c.whole, c.sent, c.now = c.calls+1, c.whole+whole, c.sent+sent, whole+answer
+	c.tools = c.tools || len(e.body.Tools) > 0
+	if p := e.out.plan; p != nil {
+		c.window, c.spare = p.Budgets.ContextWindow, p.Budgets.ReserveTokens
+	}
+	return whole, sent
+}
+
+// sessions are the conversations that had an answer, the newest first. One without tools and
+// with one call alone is no conversation that goes on: a summary that a client asked for.
+func (l *lines) sessions() []Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := []Session{}
+	for _, ln := range l.known {
+		ln.mu.Lock()
+		c := ln.course
+		ln.mu.Unlock()
+		if c.calls == 0 || c.calls == 1 && !c.tools {
+			continue
+		}
+		s := Session{Session: ln.session, Branch: ln.branch, Conversation: ln.name, Client: c.client, Model: c.model, Calls: c.calls,
+			WholeTokens: c.whole, SentTokens: c.sent, Last: c.last, NowTokens: c.now, WindowTokens: c.window, ReserveTokens: c.spare}
+		if s.OverTokens = max(c.now-(c.window-c.spare), 0); c.window == 0 {
+			s.OverTokens = 0 // it was never planned: it goes without already
+		}
+		if s.OverTokens > 0 {
+			s.Note = noteFor(c.client)
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Session) int {
+		if c := b.Last.Compare(a.Last); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Conversation, b.Conversation)
+	})
+	return out
+}

@@ -1,0 +1,113 @@
+package proxy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// imageTokens is about what a picture or a page costs.
+const imageTokens = 1600
+
+// scale weighs requests to a model, in tokens by an estimate. What stands in two requests
+// weighs the same in both: they are compared, and the bill of one says what the other came to.
+type scale struct {
+	seen     *budget.Cache
+	counter  budget.Counter
+	thinking bool // of earlier turns is part of the prompt
+}
+
+func (a *account) scaleOf(model string) *scale {
+	c, err := budget.For(budget.Family(model))
+	if err != nil {
+		return nil // no family is without a counter
+	}
+	return &scale{a.counted, c, budget.KeepsThinking(model)}
+}
+
+// request weighs a request of a client with other messages; without are the tools whose
+// definitions it leaves out.
+func (s *scale) request(b *transcript.Body, msgs []memkernel.Message, without []string) int {
+	n := s.parts(b.System)
+	for _, t := range b.Tools {
+		if !slices.Contains(without, t.Name) {
+			n += s.text(t.Raw)
+		}
+	}
+	for i := range msgs {
+		n += s.parts(msgs[i].Parts)
+	}
+	return n
+}
+
+func (s *scale) text(t string) int { return s.seen.Count(s.counter, t).Tokens }
+
+func (s *scale) parts(parts []memkernel.Part) (n int) {
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking:
+			if s.thinking {
+				n += s.text(p.Text) + budget.HiddenThinking(p.Text, p.Signature).Tokens
+			}
+		case p.Call != nil:
+			n += s.text(p.Call.Name) + s.text(budget.ToolInput(s.counter.Name(), p.Call.Input))
+		case p.Result != nil:
+			n += s.parts(p.Result.Content)
+		case p.Media != nil:
+			n += imageTokens
+		case p.Kind == memkernel.PartOther:
+			n += s.text(p.Raw)
+		default:
+			n += s.text(p.Text)
+		}
+	}
+	return n
+}
+
+// growth is how many times as large as what went out the client's own request is; 1 where
+// they are the same, and where what was added is more than what left.
+func (a *account) growth(e *exchange) float64 {
+	if e.grows > 0 {
+		return e.grows
+	}
+	e.grows = 1
+	if e.body == nil || e.out.messages == nil && len(e.out.deferred) == 0 {
+		return 1
+	}
+	s := a.scaleOf(e.body.Model)
+	if s == nil {
+		return 1
+	}
+	if whole, out := s.request(e.body, e.body.Messages, nil), s.sent(e); out > 0 && whole > out {
+		e.grows = float64(whole) / float64(out)
+	}
+	return e.grows
+}
+
+// sent weighs what went out.
+func (s *scale) sent(e *exchange) int {
+	if e.out.messages == nil {
+		return s.request(e.body, e.body.Messages, e.out.deferred)
+	}
+	return s.request(e.body, e.out.messages, e.out.deferred)
+}
+
+// sizes are the tokens of a request as it was billed, and about those of the client's own.
+func (a *account) sizes(e *exchange, u *memkernel.Usage) (whole, sent int) {
+	switch {
+	case u != nil && u.InputTotal() > 0:
+		sent = u.InputTotal()
+	case e.out.plan != nil:
+		sent = e.out.plan.Budgets.PlannedInputTokens
+	case e.body != nil:
+		if s := a.scaleOf(e.body.Model); s != nil {
+			sent = s.sent(e)
+		}
+	}
+	return grown(sent, a.growth(e)), sent
+}
+
+func grown(n int, by float64) int { return int(math.Round(float64(n) * by)) }

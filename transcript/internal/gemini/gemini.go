@@ -1,0 +1,356 @@
+// Package gemini is Gemini's generateContent: requests as they are read, and a client's
+// body rewritten. Its model stands in the path, and not in the request.
+package gemini
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+const (
+	Name   = "gemini"
+	Format = "gemini"
+)
+
+// Dialect are requests of generateContent. It is no dialect of files.
+var Dialect = wire.Dialect{Name: Name, Parse: parse, API: &wire.API{Format: Format, List: "contents", System: "systemInstruction",
+	Names: names, Instructions: instructions, Definitions: definitions, ModelAside: true,
+	Element: wire.One(parse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
+	Render: render, Append: appendPart, Takes: takes, Refuses: refuses, Rewrite: rewrite}}
+
+// names are the other spellings that the API takes of a member: those of its protocol's
+// source.
+var names = map[string]string{
+	"system_instruction": "systemInstruction", "tool_config": "toolConfig", "generation_config": "generationConfig",
+	"cached_content": "cachedContent", "safety_settings": "safetySettings",
+	"inline_data": "inlineData", "file_data": "fileData", "mime_type": "mimeType", "file_uri": "fileUri",
+	"function_call": "functionCall", "function_response": "functionResponse", "function_declarations": "functionDeclarations",
+	"executable_code": "executableCode", "code_execution_result": "codeExecutionResult", "tool_call": "toolCall", "tool_response": "toolResponse",
+	"thought_signature": "thoughtSignature", "video_metadata": "videoMetadata", "media_resolution": "mediaResolution",
+	"will_continue": "willContinue", "partial_args": "partialArgs", "part_metadata": "partMetadata", "display_name": "displayName",
+}
+
+// nameOf returns a member's name in the one spelling that the rest knows.
+func nameOf(k string) string {
+	if n := names[k]; n != "" {
+		return n
+	}
+	return k
+}
+
+// parse reads a content.
+func parse(e *wire.Entry) error {
+	c, err := wire.Object(e.Raw)
+	if err != nil {
+		return err
+	}
+	m := &memkernel.Message{Role: memkernel.RoleUser, Raw: strings.TrimSpace(e.Raw)}
+	listed := false
+	for k := range c.Fields {
+		switch k {
+		case "role":
+			m.Role = roleOf(c.Str())
+		case "parts":
+			listed = c.Peek() == '['
+			for range c.Elems {
+				if p := readPart(&c); c.Err == nil {
+					m.Parts = append(m.Parts, p)
+				}
+			}
+		}
+	}
+	if err := c.End(); err != nil {
+		return err
+	}
+	if !listed {
+		return errors.New("content has no parts")
+	}
+	wire.Person(m, false)
+	e.Type, e.Message = string(m.Role), m
+	return nil
+}
+
+// roleOf returns the role of a content; without one it is the user's. Results come in a
+// content of the user's, or of a function's as the first versions had it.
+func roleOf(role string) memkernel.Role {
+	switch role {
+	case "model":
+		return memkernel.RoleAssistant
+	case "user", "":
+		return memkernel.RoleUser
+	case "function":
+		return memkernel.RoleTool
+	}
+	return memkernel.Role("gemini-" + role) // no role that a request has
+}
+
+// part collects the members of a part.
+type part struct {
+	text, signature   string
+	has, thought, odd bool
+	media             *memkernel.Media
+	call              *memkernel.ToolCall
+	result            *memkernel.ToolResult
+	holds             int // members that hold something
+}
+
+func readPart(c *wire.Cursor) memkernel.Part {
+	var r part
+	start := c.Start()
+	for k := range c.Fields {
+		switch nameOf(k) {
+		case "text":
+			r.has = c.Peek() == '"'
+			r.text = c.Str()
+			r.holds++
+		case "thought":
+			r.thought = c.Boolean()
+		case "thoughtSignature":
+			r.signature = c.Str()
+		case "inlineData", "fileData":
+			r.media = readMedia(c)
+			r.holds++
+		case "functionCall":
+			var odd bool
+			r.call, odd = readCall(c)
+			r.odd = r.odd || odd
+			r.holds++
+		case "functionResponse":
+			var odd bool
+			r.result, odd = readResponse(c)
+			r.odd = r.odd || odd
+			r.holds++
+		case "videoMetadata", "mediaResolution", "partMetadata":
+		default:
+			r.odd = true
+		}
+	}
+	return r.part(c.Since(start))
+}
+
+// part makes the canonical part. A text without a letter may carry a signature, which is
+// why it is none that could be left out.
+func (r *part) part(raw string) memkernel.Part {
+	p := memkernel.Part{Kind: memkernel.PartOther, Raw: raw}
+	switch {
+	case r.odd || r.holds != 1:
+	case r.has && r.thought:
+		p.Kind, p.Text, p.Signature = memkernel.PartThinking, r.text, r.signature
+	case r.has && strings.TrimSpace(r.text) != "":
+		p.Kind, p.Text = memkernel.PartText, r.text
+	case r.call != nil && r.call.Name != "":
+		p.Kind, p.Call, p.Signature = memkernel.PartToolUse, r.call, r.signature
+	case r.result != nil && r.result.Name != "":
+		p.Kind, p.Result = memkernel.PartToolResult, r.result
+	case r.media != nil:
+		p.Kind, p.Media = memkernel.PartDocument, r.media
+		if strings.HasPrefix(r.media.Type, "image/") {
+			p.Kind = memkernel.PartImage
+		}
+	}
+	return p
+}
+
+func readMedia(c *wire.Cursor) *memkernel.Media {
+	m := &memkernel.Media{}
+	for k := range c.Fields {
+		switch nameOf(k) {
+		case "mimeType":
+			m.Type = c.Str()
+		case "data":
+			m.Data = c.Str()
+		case "fileUri":
+			m.URL = c.Str()
+		}
+	}
+	m.Width, m.Height = wire.Pixels(m.Type, m.Data)
+	return m
+}
+
+// readCall reads a call; odd reports whether it is a piece of one.
+func readCall(c *wire.Cursor) (call *memkernel.ToolCall, odd bool) {
+	call = &memkernel.ToolCall{Input: "{}"}
+	for k := range c.Fields {
+		switch nameOf(k) {
+		case "id":
+			call.ID = c.Str()
+		case "name":
+			call.Name = c.Str()
+		case "args":
+			if c.Peek() == '{' {
+				call.Input = c.Raw()
+			}
+		default:
+			odd = true
+		}
+	}
+	return call, odd
+}
+
+// readResponse reads the result of a call. What it says is a text of a name that the API
+// knows, or all of the object.
+func readResponse(c *wire.Cursor) (r *memkernel.ToolResult, odd bool) {
+	r = &memkernel.ToolResult{}
+	var media []memkernel.Part
+	for k := range c.Fields {
+		switch nameOf(k) {
+		case "id":
+			r.CallID = c.Str()
+		case "name":
+			r.Name = c.Str()
+		case "response":
+			text, failed := said(c.Raw())
+			r.Content, r.Text, r.IsError = []memkernel.Part{{Kind: memkernel.PartText, Text: text}}, true, failed
+		case "parts":
+			for range c.Elems {
+				if p := readPart(c); c.Err == nil {
+					media = append(media, p)
+				}
+			}
+		default: // an answer that comes in pieces
+			odd = true
+		}
+	}
+	if len(media) > 0 {
+		r.Content, r.Text = append(r.Content, media...), false
+	}
+	return r, odd
+}
+
+// said returns the text of a response.
+func said(response string) (text string, failed bool) {
+	c := wire.Scan(response)
+	n := 0
+	for k := range c.Fields {
+		if n++; c.Peek() != '"' || k != "output" && k != "error" && k != "result" && k != "content" {
+			return response, false
+		}
+		text, failed = c.Str(), k == "error"
+	}
+	if n != 1 {
+		return response, false
+	}
+	return text, failed
+}
+
+// instructions reads the system prompt: a content, or a text.
+func instructions(c *wire.Cursor) (parts []memkernel.Part) {
+	if c.Peek() == '"' {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+	}
+	for k := range c.Fields {
+		if k != "parts" {
+			continue
+		}
+		if c.Peek() == '{' { // the list of one is taken without its brackets
+			parts = append(parts, readPart(c))
+			continue
+		}
+		for range c.Elems {
+			if p := readPart(c); c.Err == nil {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// definitions reads the tools: functions are declared in lists, and what else there is has
+// the provider run it.
+func definitions(c *wire.Cursor) (tools []memkernel.Tool) {
+	for range c.Elems {
+		for k := range c.Fields {
+			if nameOf(k) != "functionDeclarations" || c.Peek() != '[' {
+				if raw := c.Raw(); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: k, Raw: `{` + string(wire.AppendString(nil, k)) + `:` + raw + `}`})
+				}
+				continue
+			}
+			for range c.Elems {
+				raw := c.Raw()
+				if d := wire.Scan(raw); c.Err == nil {
+					tools = append(tools, memkernel.Tool{Name: d.Text("name"), Raw: raw})
+				}
+			}
+		}
+	}
+	return tools
+}
+
+// pairs ties calls without ids to their results. Such a result answers the first call of its
+// name in the content before that none has answered.
+type pairs struct {
+	seen map[string]int
+	open []memkernel.ToolCall
+}
+
+// unnamed begins the ids of calls that have none in the request.
+const unnamed = "gemini-call-"
+
+// take ties the next message. Its parts may be those of a request before, so they are left
+// as they are.
+func (s *pairs) take(_ []memkernel.Message, m *memkernel.Message) {
+	if m.Role == memkernel.RoleAssistant {
+		s.open = nil
+		s.each(m, func(p *memkernel.Part) {
+			if p.Call == nil {
+				return
+			}
+			if p.Call.ID == "" {
+				c := *p.Call
+				c.ID = s.id(&c)
+				p.Call = &c
+			}
+			s.open = append(s.open, *p.Call)
+		})
+		return
+	}
+	s.each(m, func(p *memkernel.Part) {
+		if p.Result == nil {
+			return
+		}
+		r := *p.Result
+		n := slices.IndexFunc(s.open, func(c memkernel.ToolCall) bool {
+			return r.CallID == c.ID || r.CallID == "" && r.Name == c.Name
+		})
+		if n >= 0 {
+			r.CallID = s.open[n].ID
+			s.open = slices.Delete(s.open, n, n+1)
+		} else if r.CallID == "" {
+			r.CallID = unnamed + r.Name // answers nothing
+		}
+		p.Result = &r
+	})
+}
+
+// each goes over copies of the parts of a message, if there is one to be changed.
+func (s *pairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
+	if !wire.HasCalls(*m) && !wire.HasResults(*m) {
+		return
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		f(&m.Parts[i])
+	}
+}
+
+// id makes the id of a call: of what it asks for, so that it is the same when the client has
+// left out what was before.
+func (s *pairs) id(c *memkernel.ToolCall) string {
+	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
+	id := unnamed + hex.EncodeToString(sum[:6])
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	if s.seen[id]++; s.seen[id] > 1 {
+		id += "-" + strconv.Itoa(s.seen[id])
+	}
+	return id
+}
