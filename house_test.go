@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/git":           {"cmd/memkernel/internal/fail", "kernel/maintenance"},
 	"cmd/memkernel/internal/pane":          {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "kernel", "kernel/health", "kernel/maintenance", "pagevm/mask", "serve/install", "serve/ui"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document", "internal/nearest", "replay/economics"},
-	"cmd/memkernel/internal/verbs/hosts":   {"cachelayout", "checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/pane", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/indexing", "markdownstore", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools"},
+	"cmd/memkernel/internal/verbs/hosts":   {"cachelayout", "checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/pane", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/indexing", "markdownstore", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/token", "serve/tools", "serve/web"},
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "index/postgres", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/progress", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "kernel/content", "kernel/indexing", "kernel/status", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "kernel/fault", "kernel/outline", "pagevm/paging", "retrieval/foreign", "transcript"},
@@ -169,7 +169,7 @@ var arrows = map[string][]string{
 	"replay/economics": {"cachelayout", "internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 
-	"serve":                         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/rendezvous", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
+	"serve":                         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/rendezvous", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "kernel/status", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
 	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/settings", "internal/store", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
 	"serve/install":                 {"internal/atomicfile", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
 	"serve/mcp":                     {"index/watch", "kernel", "markdownstore", "serve/tools"},
@@ -178,6 +178,8 @@ var arrows = map[string][]string{
 	"serve/tools":                   {"index", "internal/visible", "kernel", "kernel/content", "kernel/editing", "kernel/status", "markdownstore", "pagevm/journal", "retrieval"},
 	"serve/ui":                      {".", "cachelayout", "consolidation", "internal/display", "internal/document", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry":               {".", "cachelayout", "kernel", "kernel/fault", "kernel/status", "serve", "serve/meter", "serve/proxy", "serve/telemetry/internal/otlp", "serve/telemetry/internal/prom", "transcript"},
+	"serve/token":                   {"internal/store"},
+	"serve/web":                     {"internal/safename", "kernel", "serve", "serve/token", "sessions"},
 	"serve/telemetry/internal/otlp": {"internal/endpoint"},
 	"serve/telemetry/internal/prom": {},
 

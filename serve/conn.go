@@ -19,32 +19,59 @@ import (
 type conn struct {
 	s *Server
 	r *bufio.Reader
+	// alone is who sent a message that came by itself, nil on a stream.
+	alone *Caller
+	// gone ends when nobody waits for answers any more: what has not begun then is not
+	// carried out. nil never ends, as on a stream.
+	gone context.Context
 
 	writing sync.Mutex
 	w       io.Writer
 	failed  bool
 
 	mu sync.Mutex
-	// calls are those that have not been answered, by id; taken counts those that
-	// have not ended, notifications too.
+	// calls are those that have not been answered, by id.
 	calls map[string]*call
-	taken int
+	room  *room
 	wait  sync.WaitGroup
 }
 
+// room counts the calls of a client that have not ended, notifications too.
+type room struct {
+	taken atomic.Int64
+	open  int // messages of the caller that are being answered; guarded by the server's mu
+}
+
+// The stages of a call.
+const (
+	callWaits int32 = iota
+	callRuns
+	// callLeft: who asked went before it began.
+	callLeft
+)
+
 // call is a request on its way.
 type call struct {
-	c       *conn
-	id      string
-	ctx     context.Context
-	cancel  context.CancelFunc
-	started atomic.Bool
-	once    sync.Once
-	reply   func(*response)
+	c      *conn
+	id     string
+	ctx    context.Context
+	cancel context.CancelFunc
+	stage  atomic.Int32
+	once   sync.Once
+	reply  func(*response)
 }
 
 func newConn(s *Server, r io.Reader, w io.Writer) *conn {
-	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}}
+	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}, room: &room{}}
+}
+
+// heldKey names the caller's conversation of a session and branch.
+func (cl *call) heldKey(session, branch string) heldKey {
+	key := heldKey{session: session, branch: branch}
+	if who := cl.c.alone; who != nil {
+		key.caller = who.Name
+	}
+	return key
 }
 
 // close ends the connection, if it is one.
@@ -61,8 +88,7 @@ func (c *conn) serve() error {
 		line, err := c.line()
 		switch {
 		case errors.Is(err, errLineTooLong):
-			c.write(answer("", nil, newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", c.s.opt.LineBytes),
-				"hand in what is new of a conversation alone, by conversation.base")))
+			c.write(answer("", nil, tooLong(c.s.opt.LineBytes)))
 		case len(bytes.TrimSpace(line)) > 0:
 			c.handle(line)
 		}
@@ -73,6 +99,10 @@ func (c *conn) serve() error {
 			return err
 		}
 	}
+}
+
+func tooLong(most int) *Error {
+	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", most), "hand in what is new of a conversation alone, by conversation.base")
 }
 
 var errLineTooLong = errors.New("line too long")
@@ -112,19 +142,23 @@ func (c *conn) handle(line []byte) {
 			}
 		})
 	default:
-		c.batch(msgs)
+		c.batch(msgs, func(list []*response) {
+			if len(list) > 0 { // notifications alone get nothing
+				c.write(list)
+			}
+		})
 	}
 }
 
 // batch answers all messages by one list, in their order.
-func (c *conn) batch(msgs []parsed) {
+func (c *conn) batch(msgs []parsed, reply func([]*response)) {
 	answers := make([]*response, len(msgs))
-	var left atomic.Int64
-	left.Store(int64(len(msgs)))
+	var open atomic.Int64
+	open.Store(int64(len(msgs)))
 	for i, m := range msgs {
 		c.take(m, func(r *response) {
 			answers[i] = r
-			if left.Add(-1) > 0 {
+			if open.Add(-1) > 0 {
 				return
 			}
 			list := make([]*response, 0, len(answers))
@@ -133,9 +167,7 @@ func (c *conn) batch(msgs []parsed) {
 					list = append(list, a)
 				}
 			}
-			if len(list) > 0 { // notifications alone get nothing
-				c.write(list)
-			}
+			reply(list)
 		})
 	}
 }
@@ -171,6 +203,14 @@ func (c *conn) take(p parsed, reply func(*response)) {
 		to(nil, err)
 		return
 	}
+	if c.alone != nil && c.alone.May != nil {
+		// The one place where a caller's rights are looked at, for every method.
+		if err := c.alone.May(c.s.desk.asked(m, args)); err != nil {
+			c.s.refused(err)
+			to(nil, err)
+			return
+		}
+	}
 	c.start(p.id, m, args, reply)
 }
 
@@ -187,16 +227,24 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 	}
 	unwatch := context.AfterFunc(cl.ctx, func() {
 		err := asError(cl.ctx.Err())
-		err.Data.Started = cl.started.Load()
+		err.Data.Started = cl.stage.Load() == callRuns
 		cl.answer(nil, err)
 	})
+	unmind := func() bool { return false }
+	if c.gone != nil {
+		unmind = context.AfterFunc(c.gone, func() {
+			if cl.stage.CompareAndSwap(callWaits, callLeft) {
+				cl.cancel()
+			}
+		})
+	}
 	job := func() {
 		defer c.done()
+		defer unmind()
 		defer cl.cancel()
-		if cl.ctx.Err() != nil {
+		if cl.ctx.Err() != nil || !cl.stage.CompareAndSwap(callWaits, callRuns) {
 			return // answered already
 		}
-		cl.started.Store(true)
 		result, err := c.s.carryOut(cl, m, args)
 		if unwatch(); err != nil {
 			e := asError(err)
@@ -239,16 +287,16 @@ func (s *Server) refused(err *Error) {
 func (c *conn) admit(cl *call) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.taken >= c.s.opt.InFlight:
-		return newError(codeBusy, "BUSY", fmt.Sprintf("%d calls of this connection have not ended", c.taken), "wait for answers before calling again")
+	switch taken := c.room.taken.Load(); {
+	case taken >= int64(c.s.opt.InFlight):
+		return newError(codeBusy, "BUSY", fmt.Sprintf("%d calls of this client have not ended", taken), "wait for answers before calling again")
 	case cl.id != "" && cl.id != "null" && c.calls[cl.id] != nil:
 		return newError(codeRequest, "ID_IN_USE", fmt.Sprintf("the call %s has not been answered", cl.id), "give every call an id of its own")
 	case !c.s.begin():
 		return errStopping()
 	}
 	cl.ctx, cl.cancel = context.WithCancel(c.s.base)
-	c.taken++
+	c.room.taken.Add(1)
 	c.wait.Add(1)
 	if cl.id != "" && cl.id != "null" {
 		c.calls[cl.id] = cl
@@ -257,9 +305,7 @@ func (c *conn) admit(cl *call) *Error {
 }
 
 func (c *conn) done() {
-	c.mu.Lock()
-	c.taken--
-	c.mu.Unlock()
+	c.room.taken.Add(-1)
 	c.s.end()
 	c.wait.Done()
 }
@@ -285,7 +331,7 @@ func (cl *call) answer(result any, err *Error) {
 
 // notify reports to the caller how far its call is.
 func (cl *call) notify(method string, params any) {
-	if cl.id != "" {
+	if cl.id != "" && cl.c.alone == nil {
 		cl.c.write(notification{"2.0", method, params})
 	}
 }
@@ -309,8 +355,8 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// write sends a message on a line of its own.
-func (c *conn) write(v any) {
+// encode returns a message as a line.
+func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -322,6 +368,12 @@ func (c *conn) write(v any) {
 		}
 		_ = enc.Encode(answer(id, nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
 	}
+	return b.Bytes()
+}
+
+// write sends a message on a line of its own.
+func (c *conn) write(v any) {
+	line := encode(v)
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.failed {
@@ -330,7 +382,7 @@ func (c *conn) write(v any) {
 	if nc, ok := c.w.(net.Conn); ok {
 		_ = nc.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
 	}
-	if _, err := c.w.Write(b.Bytes()); err != nil {
+	if _, err := c.w.Write(line); err != nil {
 		c.failed = true // half a line is out: nothing may follow
 		c.s.opt.Logger.Info("client does not read", "error", err)
 		c.close()

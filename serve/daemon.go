@@ -24,6 +24,8 @@ const (
 	joinWait = 10 * time.Second
 	// releaseIdle is how long a session that nobody calls stays in memory.
 	releaseIdle = 15 * time.Minute
+	// lastWait is how long a stop waits for answers to be read.
+	lastWait = 2 * time.Second
 	// DefaultDrain is how long a stop waits for calls that were taken.
 	DefaultDrain = 10 * time.Second
 )
@@ -40,12 +42,21 @@ type Daemon struct {
 	// Listening, if not nil, is told the socket once it can be connected to, and
 	// whether another process is the daemon.
 	Listening func(socket string, joined bool)
+	// Beside, if not nil, opens another way to the server before Listening is told, and gives
+	// what closes it once the server has stopped.
+	Beside func(*Server) (func(context.Context) error, error)
+	// Alone: another process that serves the state directory is an error that wraps
+	// ErrServed, and is not joined.
+	Alone bool
 	// In and Out are a client of this process; nil serves the socket alone.
 	In  io.Reader
 	Out io.Writer
 	// Logger is told what no caller is; nil discards it.
 	Logger *slog.Logger
 }
+
+// ErrServed reports that another process serves a state directory.
+var ErrServed = errors.New("another process serves this state folder already")
 
 // Run serves until ctx ends, a caller asks for the end, the stream ends with nobody
 // connected to the socket, or nobody was for long. If another process serves the state
@@ -68,6 +79,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		if held := (*store.LockedError)(nil); !errors.As(err, &held) {
 			return fmt.Errorf("lock %s: %w", state.Where(lockName), err)
+		} else if d.Alone {
+			return fmt.Errorf("%s: %w", d.StateDir, ErrServed)
 		}
 		nc, socket, err := rendezvous.Find(d.StateDir)
 		if err == nil {
@@ -83,6 +96,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// Hold keeps daemons from a state directory, until release is called.
+func Hold(stateDir string) (release func(), err error) {
+	state := store.Files(stateDir)
+	release, err = state.Lock(lockName, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, fmt.Errorf("%s: %w", stateDir, ErrServed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", state.Where(lockName), err)
+	}
+	return release, nil
 }
 
 // serve returns the daemon. It holds the lock.
@@ -110,6 +136,12 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 	if d.In != nil {
 		go func() { ended <- s.ServeStream(d.In, d.Out) }()
 	}
+	shut := func(context.Context) error { return nil }
+	if d.Beside != nil {
+		if shut, err = d.Beside(s); err != nil {
+			return err
+		}
+	}
 	if d.Listening != nil {
 		d.Listening(socket, false)
 	}
@@ -125,7 +157,10 @@ func (d *Daemon) serve(ctx context.Context) (err error) {
 	if e := s.Stop(stop); e != nil {
 		err = errors.Join(err, fmt.Errorf("stop: calls were still running after %v", drain))
 	}
-	return err
+	// Answers are on their way, though the calls have ended.
+	last, cancel := context.WithTimeout(context.Background(), lastWait)
+	defer cancel()
+	return errors.Join(err, shut(last))
 }
 
 // wait returns when the daemon has to end.

@@ -27,6 +27,8 @@ const (
 	codeStopping  = -32004
 	codeVersion   = -32005
 	codeBase      = -32006
+	codeScope     = -32007
+	codeToken     = -32008
 	codeCancelled = -32800
 )
 

@@ -33,7 +33,7 @@ type mark struct {
 	Count int    `json:"count"`
 }
 
-// shelf holds conversations by session and branch, the least recently used ones up to
+// shelf holds conversations by caller, session and branch, the least recently used ones up to
 // a size. A conversation is used in its session's lane alone.
 type shelf struct {
 	max    int64
@@ -46,7 +46,9 @@ type shelf struct {
 	byKey map[heldKey]*lru.Element
 }
 
-type heldKey struct{ session, branch string }
+// heldKey names a conversation. caller is who came without a connection, "" for all others:
+// what one caller has handed in is never held against another's.
+type heldKey struct{ caller, session, branch string }
 
 // held is a conversation.
 type held struct {

@@ -34,14 +34,14 @@ type pass func(*kernel.Kernel, context.Context, kernel.Boundary) (*kernel.Passed
 
 // passing is the handler of a boundary that the kernel passes as it is.
 func passing(do pass) handler[*boundaryCall, *passed] {
-	return func(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
-		return passBoundary(ctx, d, p, nil, do)
+	return func(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
+		return passBoundary(ctx, d, c, p, nil, do)
 	}
 }
 
 // endSession also lets go of what is held of the session.
-func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*passed, error) {
-	doc, err := passBoundary(ctx, d, p, nil, (*kernel.Kernel).EndSession)
+func doEndSession(ctx context.Context, d *desk, c *call, p *boundaryCall) (*passed, error) {
+	doc, err := passBoundary(ctx, d, c, p, nil, (*kernel.Kernel).EndSession)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func doEndSession(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*pass
 }
 
 // passBoundary passes a boundary.
-func passBoundary(ctx context.Context, d *desk, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
-	b, h, err := boundaryOf(d, p)
+func passBoundary(ctx context.Context, d *desk, c *call, p *boundaryCall, wish *kernel.CompactWish, do pass) (*passed, error) {
+	b, h, err := boundaryOf(d, c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func passBoundary(ctx context.Context, d *desk, p *boundaryCall, wish *kernel.Co
 	return doc, nil
 }
 
-func boundaryOf(d *desk, p *boundaryCall) (kernel.Boundary, *held, error) {
-	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+func boundaryOf(d *desk, c *call, p *boundaryCall) (kernel.Boundary, *held, error) {
+	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	return kernel.Boundary{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), Updates: p.Updates, Key: p.Key,
 		Reason: p.Reason, Now: p.Now, Private: d.opt.private(p.Private), Source: p.source()}, h, err
 }
@@ -86,7 +86,7 @@ type compactCall struct {
 	Call *callSettings `json:"call"`
 }
 
-func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (*passed, error) {
+func doCompact(ctx context.Context, d *desk, c *call, p *compactCall) (*passed, error) {
 	if p.TargetShare < 0 || p.TargetShare > 1 || p.TargetTokens < 0 {
 		return nil, badParams("target_share is above 0 and at most 1, target_tokens a number of tokens", "target_tokens %d, target_share %v: out of range", p.TargetTokens, p.TargetShare)
 	}
@@ -101,7 +101,7 @@ func doCompact(ctx context.Context, d *desk, _ *call, p *compactCall) (*passed, 
 	wish.Overflow, req.Overflow = req.Overflow, nil
 	req.Private = d.opt.private(p.Private)
 	wish.Call = req
-	return passBoundary(ctx, d, &p.boundaryCall, wish, (*kernel.Kernel).Compact)
+	return passBoundary(ctx, d, c, &p.boundaryCall, wish, (*kernel.Kernel).Compact)
 }
 
 // checkpointed is the answer to checkpoint.
@@ -113,8 +113,8 @@ type checkpointed struct {
 	Conversation *mark  `json:"conversation,omitempty"`
 }
 
-func doCheckpoint(ctx context.Context, d *desk, _ *call, p *boundaryCall) (*checkpointed, error) {
-	b, h, err := boundaryOf(d, p)
+func doCheckpoint(ctx context.Context, d *desk, cl *call, p *boundaryCall) (*checkpointed, error) {
+	b, h, err := boundaryOf(d, cl, p)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +175,8 @@ type flushTurn struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doFlushTurn(ctx context.Context, d *desk, _ *call, p *flushTurnCall) (*flushTurn, error) {
-	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+func doFlushTurn(ctx context.Context, d *desk, c *call, p *flushTurnCall) (*flushTurn, error) {
+	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,12 @@ func Methods() []Method {
 	return out
 }
 
+// IsMethod reports whether a method has a name.
+func IsMethod(name string) bool {
+	_, ok := needs[name]
+	return ok
+}
+
 // methodNames returns the names of all methods, sorted.
 func methodNames() []string {
 	var out []string

@@ -29,16 +29,16 @@ type observed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-func doObserveTurn(ctx context.Context, d *desk, _ *call, p *turnCall) (*observed, error) {
-	return observeWith(ctx, d, p, d.k.ObserveTurn)
+func doObserveTurn(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
+	return observeWith(ctx, d, c, p, d.k.ObserveTurn)
 }
 
-func doObserveToolResult(ctx context.Context, d *desk, _ *call, p *turnCall) (*observed, error) {
-	return observeWith(ctx, d, p, d.k.ObserveToolResult)
+func doObserveToolResult(ctx context.Context, d *desk, c *call, p *turnCall) (*observed, error) {
+	return observeWith(ctx, d, c, p, d.k.ObserveToolResult)
 }
 
-func observeWith(ctx context.Context, d *desk, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (*observed, error) {
-	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe func(context.Context, kernel.Turn) (*kernel.Observation, error)) (*observed, error) {
+	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	if err != nil {
 		return nil, err
 	}

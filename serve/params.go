@@ -33,6 +33,8 @@ type params interface {
 	lane() string
 	// deadline returns how long the call may take, 0 if it doesn't say.
 	deadline() time.Duration
+	// said returns what the call says of what it reaches.
+	said() said
 }
 
 // decode reads parameters strictly: a member that the method doesn't have is an error.

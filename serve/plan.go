@@ -87,14 +87,14 @@ type memories struct {
 }
 
 func doPlan(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
-	return planWith(ctx, d, p, d.k.PlanContext)
+	return planWith(ctx, d, c, p, d.k.PlanContext)
 }
 
 func doPeek(ctx context.Context, d *desk, c *call, p *planCall) (*planned, error) {
-	return planWith(ctx, d, p, d.k.Peek)
+	return planWith(ctx, d, c, p, d.k.Peek)
 }
 
-func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (*planned, error) {
+func planWith(ctx context.Context, d *desk, c *call, p *planCall, plan func(context.Context, kernel.PlanRequest) (*kernel.ContextPlan, error)) (*planned, error) {
 	if p.Form == "" {
 		p.Form = formItems
 	}
@@ -105,7 +105,7 @@ func planWith(ctx context.Context, d *desk, p *planCall, plan func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	h, err := d.held.receive(heldKey{p.key(), p.Branch}, p.Conversation)
+	h, err := d.held.receive(c.heldKey(p.key(), p.Branch), p.Conversation)
 	if err != nil {
 		return nil, err
 	}

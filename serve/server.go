@@ -39,6 +39,8 @@ type Options struct {
 	Prices *cachelayout.Book
 	// Tools makes the tools of a session; nil has none.
 	Tools ToolMaker
+	// ToolWrites reports whether a tool changes anything; nil takes it of all.
+	ToolWrites func(name string) bool
 	// Retain is what a call of retain removes where it doesn't say: ages alone count.
 	Retain retention.RetainRequest
 	// Location is where days begin in a report of usage; nil is UTC.
@@ -121,13 +123,15 @@ type Server struct {
 	active   int           // calls that run or wait
 	quiet    chan struct{} // closed when stopping and active is 0
 	conns    map[*conn]struct{}
+	// rooms are those of callers without a connection, by their names, while they have calls.
+	rooms map[string]*room
 	// last is when there was last a connection or a call.
 	last time.Time
 }
 
 // New makes a server of a kernel, which the caller closes after [Server.Stop].
 func New(k *kernel.Kernel, opt *Options) *Server {
-	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, last: time.Now()}
+	s := &Server{methods: map[string]method{}, lanes: newLanes(), shutdown: make(chan struct{}), quiet: make(chan struct{}), conns: map[*conn]struct{}{}, rooms: map[string]*room{}, last: time.Now()}
 	if opt != nil {
 		s.opt = *opt
 	}

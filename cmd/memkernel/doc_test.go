@@ -162,6 +162,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
 	remembers := func(args ...string) []string { return append(args, memory...) }
+	_, revoked := newToken(t, "--workspace", ws)
 	upkeep, before := overgrown(t)
 	project := projectWithAgents(t)
 	calls := [][]string{
@@ -226,6 +227,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
 		{"gain", "--workspace", gained(t)},
+		{"token", "create", "--expires", "1d", "--tenant", "a"},
+		{"token", "revoke", revoked},
+		{"token", "list"},
 		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
 		{"version"},

@@ -376,6 +376,10 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	if len(args) > 0 && args[0] == "proxy" {
 		args = s.proxyArgs(args)
 	}
+	if i := slices.Index(args, "--listen") + 1; i > 0 && i < len(args) && args[0] == "serve" {
+		args = slices.Clone(args)
+		args[i] = s.listening(args[i])
+	}
 	if len(args) > 0 && args[0] == "ui" {
 		args = append(slices.Clone(args), "--no-open", "--addr", "127.0.0.1:0") // and opens no browser here
 	}
@@ -401,6 +405,9 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	}
 	if args[0] == "serve" {
 		socket, _, _ := strings.Cut(v.out.String(), "\n")
+		if strings.HasPrefix(socket, "http") {
+			return 0, "", health(socket + "/readyz")
+		}
 		c, err := net.Dial("unix", socket)
 		if err != nil {
 			return 0, "", err

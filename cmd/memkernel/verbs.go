@@ -80,6 +80,7 @@ var groups = []group{
 		{"hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hosts.Hook, words("hooks")},
 		{"mcp", "serve memory to a client of the Model Context Protocol", hosts.MCP, words("tools")},
 		{"serve", "serve hosts of any language by JSON-RPC", hosts.Serve, words("daemon server start run listen rpc")},
+		{"token", "make, list and revoke the tokens of serve --listen", hosts.Token, words("auth key keys login secret permission")},
 		{"wrap -- COMMAND…", "run an agent with the proxy in front, and say what that saved", hosts.Wrap, words("with around")},
 		{"gain", "print what the proxy's calls were billed, and about what without", hosts.Gain, words("saved savings saving")},
 		{"proxy --upstream URL", "plan each request on its way to a model's API", hosts.Proxy, words("gateway forward")},

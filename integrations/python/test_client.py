@@ -1,6 +1,7 @@
 """Talks to the real program, which MEMKERNEL names."""
 
 import asyncio
+import http.server
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 import typing
 import unittest
@@ -316,6 +318,146 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(memkernel.MemkernelError) as caught:
             memkernel.connect(self.workspace, state_dir=other, binary=BINARY)
         self.assertEqual(caught.exception.code, "UNTRUSTED")
+
+
+class Script(http.server.BaseHTTPRequestHandler):
+    """Answers by a script: status, code of the error, Retry-After; None hangs."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        server = self.server
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server.seen.append((message["method"], time.monotonic()))
+        if message["method"] == "initialize":
+            return self.answer(200, {"jsonrpc": "2.0", "id": message["id"], "result": {"protocol": 1}})
+        step = server.script.pop(0) if server.script else None
+        if step is None:
+            server.hung.set()
+            self.rfile.read(1)  # until the client goes
+            server.gone.set()
+            self.close_connection = True
+            return None
+        status, code, wait = step
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": str(code), "data": {"code": code, "hint": ""}}}
+        return self.answer(status, error if code else {"jsonrpc": "2.0", "id": message["id"], "result": {"ok": True}}, wait)
+
+    def answer(self, status, body, wait=None):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        if wait is not None:
+            self.send_header("Retry-After", wait)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+class BusyServerTest(unittest.TestCase):
+    def setUp(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Script)
+        self.server.seen, self.server.script = [], []
+        self.server.hung, self.server.gone = threading.Event(), threading.Event()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def failed(self, what):
+        with self.assertRaises(memkernel.MemkernelError) as caught:
+            what()
+        return caught.exception
+
+    def test_it_is_asked_again(self):
+        with memkernel.connect(self.url, token="x") as client:
+            self.server.script = [(429, "BUSY", "0.2"), (503, "STOPPING", "0"), (503, "NOT_READY", None), (200, None, None)]
+            self.assertEqual(client.pages(), {"ok": True})
+            calls = [at for method, at in self.server.seen if method == "pages"]
+            self.assertEqual(len(calls), 4)
+            self.assertGreaterEqual(calls[1] - calls[0], 0.19)
+            self.server.script = [(429, "BUSY", "0")] * 4
+            self.assertEqual(self.failed(client.pages).code, "BUSY")
+            self.server.script = [(503, "STOPPING", "3600")]
+            self.assertEqual(self.failed(client.pages).more["retry_after"], 3600)
+            self.server.script = [(403, "SCOPE", None)]
+            self.assertEqual(self.failed(client.pages).more["status"], 403)
+            call = client.start("pages")
+            self.assertTrue(self.server.hung.wait(60))
+            call.cancel()
+            self.assertEqual(self.failed(call.result).code, "CANCELLED")
+            self.assertTrue(self.server.gone.wait(60))
+            client._retries = 0
+            self.assertEqual(self.failed(lambda: client.pages(timeout=0.05)).code, "DEADLINE")
+
+    def test_awaited(self):
+        async def main():
+            async with await memkernel.connect_async(self.url, token="x") as client:
+                self.server.script = [(429, "BUSY", "0.1"), (200, None, None)]
+                self.assertEqual(await client.pages(), {"ok": True})
+                task = asyncio.ensure_future(client.pages())
+                await asyncio.get_running_loop().run_in_executor(None, self.server.hung.wait, 60)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                self.assertTrue(await asyncio.get_running_loop().run_in_executor(None, self.server.gone.wait, 60))
+
+        asyncio.run(main())
+
+    def test_tokens_do_not_travel_in_the_clear(self):
+        for url in ("http://memory.example:1", "http://me:secret@127.0.0.1:1", self.url + "/?token=x"):
+            self.assertEqual(self.failed(lambda url=url: memkernel.connect(url, token="x")).code, "UNTRUSTED")
+
+
+@unittest.skipUnless(BINARY, "MEMKERNEL names no program")
+class ServerTest(unittest.TestCase):
+    def setUp(self):
+        self.workspace = tempfile.mkdtemp(prefix="mk")
+        self.addCleanup(shutil.rmtree, self.workspace, True)
+        made = subprocess.run([BINARY, "token", "create", "--quiet", "--access", "write", "--workspace", self.workspace], stdout=subprocess.PIPE, check=True)
+        self.token = made.stdout.decode().strip()
+        self.child = subprocess.Popen([BINARY, "serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", self.workspace], stdout=subprocess.PIPE)
+        self.url = self.child.stdout.readline().decode().strip()
+        self.addCleanup(self.child.stdout.close)
+        self.addCleanup(self.stop)
+
+    def stop(self):
+        self.child.terminate()
+        self.child.wait(60)
+
+    def test_sessions(self):
+        with memkernel.connect(self.url, token=self.token) as client:
+            self.assertEqual(client.server["protocol"], 1)
+            session = client.session("s", model=MODEL, private=True)
+            messages = [{"role": "user", "content": "hello"}]
+            plan = session.plan(messages)
+            self.assertEqual(plan["messages"], messages)
+            messages.append({"role": "assistant", "content": "good day"})
+            self.assertEqual(session.observe_turn(messages, plan_id=plan["plan_id"])["outcome"], "committed")
+            threads = [threading.Thread(target=client.pages) for _ in range(8)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            for code, what in (("SCOPE", client.shutdown), ("INVALID_PARAMS", lambda: client.search("")), ("TOKEN", lambda: memkernel.connect(self.url, token="none"))):
+                with self.assertRaises(memkernel.MemkernelError) as caught:
+                    what()
+                self.assertEqual(caught.exception.code, code)
+            self.stop()
+            client._retries = 1
+            with self.assertRaises(memkernel.MemkernelError) as caught:
+                client.pages()
+            self.assertEqual(caught.exception.code, "CLOSED")
+
+    def test_awaited(self):
+        async def main():
+            async with await memkernel.connect_async(self.url, token=self.token) as client:
+                session = client.session("s", model=MODEL)
+                self.assertEqual((await session.plan([{"role": "user", "content": "hello"}]))["count"], 1)
+                await asyncio.gather(*(client.pages() for _ in range(20)))
+
+        asyncio.run(main())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 // Talks to the real program, which MEMKERNEL names.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import test from "node:test";
@@ -236,7 +238,7 @@ test("what npm packs installs and works", { skip }, async (t) => {
   if (packed.error) return t.skip(`there is no npm: ${packed.error.message}`);
   assert.equal(packed.status, 0, packed.stderr);
   const [{ filename, files }] = JSON.parse(packed.stdout);
-  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "agent.d.ts", "agent.js", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "protocol.d.ts"]);
+  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "agent.d.ts", "agent.js", "error.js", "http.js", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "protocol.d.ts"]);
   const installed = npm("install", join(app, filename));
   assert.equal(installed.status, 0, installed.stderr);
   writeFileSync(
@@ -299,4 +301,95 @@ test("a bill that cannot be is told by its member", { skip }, async (t) => {
   const usage = { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 11 } };
   await assert.rejects(client.session("s", { model }).observeTurn(turn, { usage }), (e) => e.code === "INVALID_PARAMS" && e.message.includes("prompt_tokens_details.cached_tokens"));
   assert.equal((await client.session("s", { model }).observeTurn(turn, { usage: null })).outcome, "committed");
+});
+
+// served runs memkernel serve --listen, and makes a token.
+async function served(t, ...more) {
+  const workspace = mkdtempSync(join(tmpdir(), "mk"));
+  const made = spawnSync(binary, ["token", "create", "--quiet", "--access", "write", "--workspace", workspace, ...more], { encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+  const child = spawn(binary, ["serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", workspace], { stdio: ["ignore", "pipe", "inherit"] });
+  const [first] = await once(child.stdout, "data");
+  const stop = async () => {
+    if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
+  };
+  t.after(async () => {
+    await stop();
+    rmSync(workspace, { recursive: true, force: true });
+  });
+  return { url: String(first).split("\n")[0], token: made.stdout.trim(), stop, workspace };
+}
+
+test("a server by its URL: sessions, errors, tokens", { skip }, async (t) => {
+  const { url, token, stop } = await served(t);
+  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  const client = await connect(url, { token });
+  assert.equal(client.server.protocol, 1);
+  const s = client.session("s", { model, private: true });
+  const messages = [{ role: "user", content: "hello" }];
+  const plan = await s.plan(messages);
+  assert.deepEqual(plan.messages, messages);
+  messages.push({ role: "assistant", content: "good day" });
+  assert.equal((await s.observeTurn(messages, { plan_id: plan.plan_id })).outcome, "committed");
+  const sent = [];
+  const call = client.call.bind(client);
+  client.call = (method, params, options) => (sent.push(params?.conversation), call(method, params, options));
+  messages.push({ role: "user", content: "and now" });
+  await s.plan(messages);
+  assert.equal(sent[0].messages.length, 1, "only what is new travels");
+  await assert.rejects(client.search({ query: "" }), { code: "INVALID_PARAMS", status: 200 });
+  await assert.rejects(client.shutdown(), { code: "SCOPE", status: 403 });
+  await assert.rejects(connect(url, { token: "mkt_" + "A".repeat(43) }), { code: "TOKEN", status: 401 });
+  await assert.rejects(connect(url + "/elsewhere", { token }), { code: "NOT_FOUND" });
+  await assert.rejects(connect("http://memory.example:1", { token }), { code: "UNTRUSTED" });
+  await stop();
+  await assert.rejects(client.pages({}, { retries: 1 }), { code: "CLOSED" });
+  client.close();
+  await assert.rejects(client.pages(), { code: "CLOSED" });
+});
+
+test("a server that is busy, going, or hangs", async (t) => {
+  const seen = [];
+  let script = [];
+  const server = createServer((req, res) => {
+    let body = "";
+    req.on("data", (b) => (body += b));
+    req.on("end", () => {
+      const m = JSON.parse(body);
+      seen.push({ method: m.method, at: Date.now(), gone: once(res, "close") });
+      if (m.method === "initialize") return res.end(JSON.stringify({ jsonrpc: "2.0", id: m.id, result: { protocol: 1 } }));
+      const next = script.shift();
+      if (!next) return; // it hangs
+      const [status, code, headers] = next;
+      res.writeHead(status, { "content-type": "application/json", ...headers });
+      res.end(JSON.stringify(code ? { jsonrpc: "2.0", id: null, error: { code: -1, message: code, data: { code, hint: "" } } } : { jsonrpc: "2.0", id: m.id, result: { ok: true } }));
+    });
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const client = await connect(`http://127.0.0.1:${server.address().port}`, { token: "x" });
+  script = [[429, "BUSY", { "Retry-After": "0.2" }], [503, "STOPPING", { "Retry-After": "0" }], [503, "NOT_READY"], [200]];
+  assert.deepEqual(await client.pages(), { ok: true });
+  const calls = seen.filter((s) => s.method === "pages");
+  assert.equal(calls.length, 4);
+  assert.ok(calls[1].at - calls[0].at >= 190, "Retry-After is waited for");
+  script = Array(5).fill([429, "BUSY", { "Retry-After": "0" }]);
+  await assert.rejects(client.pages({}, { retries: 2 }), { code: "BUSY", status: 429 });
+  script = [[503, "STOPPING", { "Retry-After": "3600" }]];
+  await assert.rejects(client.pages(), { code: "STOPPING", retryAfterMs: 3600_000 });
+  script = [[403, "SCOPE"]];
+  await assert.rejects(client.pages(), { code: "SCOPE" });
+  script = [];
+  const stop = new AbortController();
+  const hung = client.pages({}, { signal: stop.signal, timeoutMs: 0 });
+  while (seen.at(-1).method !== "pages" || seen.length < 11) await new Promise((done) => setTimeout(done, 5));
+  stop.abort();
+  await assert.rejects(hung, { code: "CANCELLED", started: true });
+  await seen.at(-1).gone; // the request ended
+  await assert.rejects(client.pages({}, { timeoutMs: 50 }), { code: "DEADLINE" });
+  script = [[429, "BUSY", { "Retry-After": "60" }]];
+  const waits = new AbortController();
+  setTimeout(() => waits.abort(), 50);
+  await assert.rejects(client.pages({}, { signal: waits.signal }), { code: "CANCELLED" });
+  client.close();
 });

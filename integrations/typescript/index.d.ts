@@ -20,14 +20,22 @@ export class MemkernelError extends Error {
   /** What stands in a file that is not what was read, with the code CONFLICT. */
   current?: { path: string; version: string; text: string; start_line: number; end_line: number; lines: number };
   missing_tokens?: number;
+  /** The status of HTTP, of a server that is reached by a URL. */
+  status?: number;
+  /** How long the server says to wait before the call is delivered again, 0 if it doesn't. */
+  retryAfterMs: number;
 }
 
 export interface ConnectOptions {
   /** The project's folder; default the current one. */
   workspace?: string;
   stateDir?: string;
-  /** A socket to connect to; then no daemon is started. */
+  /** A socket to connect to, or the URL of memkernel serve --listen; then no daemon is started. */
   socket?: string;
+  /** Of memkernel token create, for a URL. */
+  token?: string;
+  /** The token may travel by plain http to another machine. */
+  insecure?: boolean;
   /** The program; default "memkernel". */
   binary?: string;
   /** Further arguments of the daemon. */
@@ -58,6 +66,8 @@ export type { Planned as Plan, Observed as Observation, Search as Found } from "
 export type * from "./protocol.js";
 
 export function connect(options?: ConnectOptions): Promise<Client>;
+/** Connects to a socket, or to the URL of memkernel serve --listen. */
+export function connect(where: string, options?: ConnectOptions): Promise<Client>;
 export function expand<M>(items: Item[], messages: M[]): M[];
 
 /** Every method of the protocol is a call of it. */

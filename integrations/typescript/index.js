@@ -6,22 +6,20 @@ import { EventEmitter } from "node:events";
 import { lstatSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join, resolve } from "node:path";
+import { MemkernelError } from "./error.js";
+import { HttpConnection, urlOf } from "./http.js";
 import { METHODS } from "./methods.js";
 
 export const PROTOCOL = 1;
 
-/** An error that the daemon answered, or the loss of the connection (code "CLOSED"). */
-export class MemkernelError extends Error {
-  constructor(message, { number = 0, code = "FAILED", hint = "", started = false, current } = {}) {
-    super(message);
-    this.name = "MemkernelError";
-    Object.assign(this, { number, code, hint, started, current });
-  }
-}
+export { MemkernelError };
 
-/** Connects to the daemon of a workspace, and starts one if none listens. */
-export async function connect(options = {}) {
-  const client = new Client(null, options);
+/**
+ * Connects to the daemon of a workspace, and starts one if none listens; or, given a URL and
+ * the option token, to a server that is reached by it.
+ */
+export async function connect(where = {}, options = {}) {
+  const client = new Client(null, typeof where === "string" ? { ...options, socket: where } : { ...where, ...options });
   await client.reach();
   return client;
 }
@@ -39,12 +37,17 @@ async function reach(options) {
 }
 
 async function reachOnce(options) {
+  const url = urlOf(options.socket);
+  if (url) return greet(new HttpConnection(url, options), options);
   const o = { workspace: ".", binary: "memkernel", idle: "15m", startTimeoutMs: 15000, ...options };
   const stateDir = resolve(o.stateDir ?? join(o.workspace, ".memkernel"));
   const socket =
     (await open(o.socket ?? join(stateDir, "serve.sock"))) ?? (o.socket ? null : await open(await start(o, stateDir)));
   if (!socket) throw new MemkernelError(`no daemon listens at ${o.socket ?? stateDir}`, { code: "CLOSED", hint: "run memkernel serve" });
-  const connection = new Connection(socket);
+  return greet(new Connection(socket), o);
+}
+
+async function greet(connection, o) {
   try {
     const params = { protocol: PROTOCOL, client: { name: o.name ?? "memkernel-client", version: "0.1.0" } };
     return { connection, server: await connection.call("initialize", params, { timeoutMs: o.timeoutMs ?? TIMEOUT_MS }) };
@@ -106,7 +109,7 @@ const TIMEOUT_MS = 60000;
 
 // What a call that failed so can be delivered again for: every call that writes is
 // idempotent.
-const AGAIN = ["CLOSED", "STOPPING", "BUSY"];
+const AGAIN = ["CLOSED", "STOPPING", "BUSY", "NOT_READY"];
 
 /** One connection: lines out, lines in, and who waits for which. */
 class Connection {
@@ -241,8 +244,9 @@ export class Client extends EventEmitter {
         return result;
       } catch (err) {
         const again = AGAIN.includes(err.code) && this.#options.reconnect && method !== "shutdown";
-        if (!again || tries >= retries || this.#closed) throw err;
-        await pause(20 * 2 ** tries * (1 + Math.random()), signal);
+        // A server that asks for more than a call may take is left to the caller.
+        if (!again || tries >= retries || this.#closed || (err.retryAfterMs ?? 0) > (timeoutMs || TIMEOUT_MS)) throw err;
+        await pause(Math.max(err.retryAfterMs ?? 0, 20 * 2 ** tries * (1 + Math.random())), signal);
       }
     }
   }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import ssl
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Sequence, Union
 
 from ._client import AGAIN, Held, Json, MemkernelError, _plain, _Way, greeting, pause_after
+from ._http import HttpConnection
 from ._methods import AsyncMethods
 
 LINE_BYTES = 1 << 30  # a line of the daemon's is bounded by the daemon
@@ -26,9 +28,12 @@ async def connect_async(
     on_notification: Optional[Callable[[str, Json], None]] = None,
     reconnect: bool = True,
     retries: int = 3,
+    token: Optional[str] = None,
+    insecure: bool = False,
+    tls: Optional[ssl.SSLContext] = None,
 ) -> "AsyncClient":
     """As :func:`memkernel.connect`, to be awaited."""
-    way = _Way(workspace, state_dir, socket_path, binary, args, idle, start_timeout)
+    way = _Way(workspace, state_dir, socket_path, binary, args, idle, start_timeout, token, insecure, tls)
     client = AsyncClient(way, timeout=timeout, on_notification=on_notification, reconnect=reconnect, retries=retries)
     await client.reach()
     return client
@@ -113,6 +118,42 @@ class _Stream:
             future.set_result(message.get("result"))
 
 
+class _Requests:
+    """A server that is reached by a URL."""
+
+    def __init__(self, http: HttpConnection) -> None:
+        self._http = http
+
+    @property
+    def closed(self) -> Optional[str]:
+        return self._http.closed
+
+    async def call(self, method: str, params: Json, timeout: Optional[float], on_progress: Optional[Callable[[Json], None]] = None) -> Any:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        call = self._http.start(method, params, on_progress)
+        call._after = lambda: loop.call_soon_threadsafe(ended.set)
+        if call._done.is_set():  # it ended before it was told whom to tell
+            ended.set()
+        try:
+            await asyncio.wait_for(ended.wait(), timeout)
+        except asyncio.TimeoutError:
+            call.cancel()
+            raise MemkernelError(f"{method} took too long", number=-32001, code="DEADLINE", started=True) from None
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        finally:
+            call._after = None
+        return call.result(0)
+
+    def send(self, message: Json) -> None:
+        self._http._send(message)
+
+    def end(self, why: str) -> None:
+        self._http.close()
+
+
 def line(message: Json) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=_plain).encode("utf-8", "surrogatepass") + b"\n"
 
@@ -123,7 +164,7 @@ class AsyncClient(AsyncMethods):
 
     def __init__(self, way: _Way, *, timeout: Optional[float], on_notification: Optional[Callable[[str, Json], None]], reconnect: bool, retries: int) -> None:
         self._way, self._timeout, self._on_notification, self._reconnect, self._retries = way, timeout, on_notification, reconnect, retries
-        self._stream: Optional[_Stream] = None
+        self._stream: Union[_Stream, _Requests, None] = None
         self._reaching = asyncio.Lock()
         self._ended: Optional[str] = None
         self.server: Any = {}
@@ -145,7 +186,7 @@ class AsyncClient(AsyncMethods):
         if self._stream is not None:
             self._stream.end(self._ended)
 
-    async def reach(self) -> _Stream:
+    async def reach(self) -> Union[_Stream, _Requests]:
         """Waits until there is a connection."""
         async with self._reaching:
             if self._ended is not None:
@@ -155,11 +196,7 @@ class AsyncClient(AsyncMethods):
             tries = 0
             while True:
                 try:
-                    # A daemon that is to be started takes its time; the loop goes on.
-                    sock = await asyncio.get_running_loop().run_in_executor(None, self._way.connect)
-                    sock.setblocking(False)
-                    reader, writer = await asyncio.open_unix_connection(sock=sock, limit=LINE_BYTES)
-                    stream = _Stream(reader, writer, self._on_notification)
+                    stream = await self._open()
                     try:
                         self.server = await stream.call("initialize", greeting(), self._timeout)
                     except BaseException:
@@ -171,6 +208,15 @@ class AsyncClient(AsyncMethods):
                     tries += 1
                     if not self._way.retries(err, tries):
                         raise
+
+    async def _open(self) -> Union[_Stream, _Requests]:
+        if self._way.url is not None:
+            return _Requests(HttpConnection(self._way.url, self._way.token, self._way.insecure, self._way.tls))
+        # A daemon that is to be started takes its time; the loop goes on.
+        sock = await asyncio.get_running_loop().run_in_executor(None, self._way.connect)
+        sock.setblocking(False)
+        reader, writer = await asyncio.open_unix_connection(sock=sock, limit=LINE_BYTES)
+        return _Stream(reader, writer, self._on_notification)
 
     async def call(self, method: str, params: Optional[Json] = None, *, timeout: Optional[float] = None, on_progress: Optional[Callable[[Json], None]] = None) -> Any:
         """Calls a method. ``timeout`` in seconds is the daemon's deadline, too."""
@@ -184,9 +230,10 @@ class AsyncClient(AsyncMethods):
                 result = await (await self.reach()).call(method, params, wait + 1 if wait else None, on_progress)
             except MemkernelError as err:
                 again = err.code in AGAIN and self._reconnect and self._ended is None and method != "shutdown"
-                if not again or tries >= self._retries:
+                # A server that asks for more than a call may take is left to the caller.
+                if not again or tries >= self._retries or err.more.get("retry_after", 0) > (wait or 60):
                     raise
-                await asyncio.sleep(pause_after(tries))
+                await asyncio.sleep(pause_after(tries, err))
                 tries += 1
                 continue
             if method == "shutdown":

@@ -4,12 +4,14 @@ import json
 import os
 import random
 import socket
+import ssl
 import stat
 import subprocess
 import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
+from ._http import HttpConnection, is_url
 from ._methods import Methods
 
 PROTOCOL = 1
@@ -31,13 +33,27 @@ class MemkernelError(Exception):
 
 # What a call that failed so can be delivered again for: every call that writes is
 # idempotent.
-AGAIN = ("CLOSED", "STOPPING", "BUSY")
+AGAIN = ("CLOSED", "STOPPING", "BUSY", "NOT_READY")
 
 
 class _Way:
     """How to reach a daemon."""
 
-    def __init__(self, workspace: Union[str, "os.PathLike[str]"], state_dir: Optional[str], socket_path: Optional[str], binary: str, args: Sequence[str], idle: str, start_timeout: float) -> None:
+    def __init__(
+        self,
+        workspace: Union[str, "os.PathLike[str]"],
+        state_dir: Optional[str],
+        socket_path: Optional[str],
+        binary: str,
+        args: Sequence[str],
+        idle: str,
+        start_timeout: float,
+        token: Optional[str] = None,
+        insecure: bool = False,
+        tls: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        self.url = str(workspace) if is_url(workspace) else socket_path if is_url(socket_path) else None
+        self.token, self.insecure, self.tls = token, insecure, tls
         self.workspace = os.path.abspath(os.path.expanduser(os.fspath(workspace)))
         self.state = os.path.abspath(state_dir) if state_dir else os.path.join(self.workspace, ".memkernel")
         self.socket, self.binary, self.args, self.idle, self.start_timeout = socket_path, binary, args, idle, start_timeout
@@ -51,18 +67,25 @@ class _Way:
             raise MemkernelError(f"no daemon listens at {self.socket or self.state}", code="CLOSED", hint="run memkernel serve")
         return sock
 
+    def open(self, on_notification: Optional[Callable[[str, Json], None]]) -> "Union[_Connection, HttpConnection]":
+        """A connection to the daemon, or to a server by its URL."""
+        if self.url is not None:
+            return HttpConnection(self.url, self.token, self.insecure, self.tls)
+        return _Connection(self.connect(), on_notification)
+
     def retries(self, err: MemkernelError, tries: int) -> bool:
         """A daemon may be ending just now; then another one is started."""
-        return not self.socket and tries < 3 and err.code in ("CLOSED", "STOPPING") and bool(err.number or err.started)
+        return not self.socket and not self.url and tries < 3 and err.code in ("CLOSED", "STOPPING") and bool(err.number or err.started)
 
 
 def greeting() -> Json:
     return {"protocol": PROTOCOL, "client": {"name": "memkernel-python", "version": "0.1.0"}}
 
 
-def pause_after(tries: int) -> float:
-    """Seconds before a call is delivered again."""
-    return float(0.02 * 2**tries * (1 + random.random()))
+def pause_after(tries: int, err: Optional[MemkernelError] = None) -> float:
+    """Seconds before a call is delivered again: what a server says, at the least."""
+    said = float(err.more.get("retry_after", 0)) if err is not None else 0.0
+    return max(said, 0.02 * 2**tries * (1 + random.random()))
 
 
 def connect(
@@ -78,14 +101,19 @@ def connect(
     on_notification: Optional[Callable[[str, Json], None]] = None,
     reconnect: bool = True,
     retries: int = 3,
+    token: Optional[str] = None,
+    insecure: bool = False,
+    tls: Optional[ssl.SSLContext] = None,
 ) -> "Client":
-    """Connects to the daemon of a workspace, and starts one if none listens.
+    """Connects to the daemon of a workspace, and starts one if none listens; or, given the
+    URL of ``memkernel serve --listen`` in its place, to that server with ``token``. ``tls``
+    is whom to trust, ``insecure`` lets the token travel by plain http to another machine.
 
     With ``socket_path`` none is started. ``timeout`` bounds every call, in seconds. A
     connection that is lost is made anew by the next call, and what was lost with it is
     delivered again, ``retries`` times at most; ``reconnect=False`` leaves that to you.
     """
-    way = _Way(workspace, state_dir, socket_path, binary, args, idle, start_timeout)
+    way = _Way(workspace, state_dir, socket_path, binary, args, idle, start_timeout, token, insecure, tls)
     client = Client(None, timeout=timeout, on_notification=on_notification, reconnect=reconnect, retries=retries, way=way)
     client.reach()
     return client
@@ -152,6 +180,7 @@ class Call:
         self._done = threading.Event()
         self._result: Any = None
         self._error: Optional[MemkernelError] = None
+        self._after: Optional[Callable[[], None]] = None
 
     def cancel(self) -> None:
         """Asks the daemon to end the call; :meth:`result` then raises."""
@@ -170,6 +199,8 @@ class Call:
     def _end(self, result: Any, error: Optional[MemkernelError]) -> None:
         self._result, self._error = result, error
         self._done.set()
+        if self._after is not None:
+            self._after()
 
 
 class _Connection:
@@ -274,7 +305,7 @@ class Client(Methods):
         self._timeout, self._on_notification, self._reconnect, self._retries, self._way = timeout, on_notification, reconnect and way is not None, retries, way
         self._reaching = threading.Lock()
         self._ended: Optional[str] = None
-        self._connection = _Connection(sock, on_notification) if sock else None
+        self._connection: "Union[_Connection, HttpConnection, None]" = _Connection(sock, on_notification) if sock else None
         self.server: Any = {}
 
     def __enter__(self) -> "Client":
@@ -294,7 +325,7 @@ class Client(Methods):
         if self._connection is not None:
             self._connection.close()
 
-    def reach(self) -> "_Connection":
+    def reach(self) -> "Union[_Connection, HttpConnection]":
         """Waits until there is a connection."""
         with self._reaching:
             if self._ended is not None:
@@ -307,7 +338,7 @@ class Client(Methods):
             tries = 0
             while True:
                 try:
-                    connection = _Connection(self._way.connect(), self._on_notification)
+                    connection = self._way.open(self._on_notification)
                     try:
                         self.server = connection.start("initialize", greeting()).result(self._timeout)
                     except BaseException:
@@ -337,9 +368,10 @@ class Client(Methods):
                 result = self.start(method, params, on_progress=on_progress).result(wait + 1 if wait else None)
             except MemkernelError as err:
                 again = err.code in AGAIN and self._reconnect and self._ended is None and method != "shutdown"
-                if not again or tries >= self._retries:
+                # A server that asks for more than a call may take is left to the caller.
+                if not again or tries >= self._retries or err.more.get("retry_after", 0) > (wait or 60):
                     raise
-                time.sleep(pause_after(tries))
+                time.sleep(pause_after(tries, err))
                 tries += 1
                 continue
             if method == "shutdown":

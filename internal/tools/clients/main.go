@@ -1,5 +1,6 @@
 // Command clients writes what the clients of integrations/ know of the protocol: its
-// methods, their parameters and their answers, as TypeScript, Python and Go have types.
+// methods, their parameters and their answers, as TypeScript and Python have types, and
+// the same as OpenAPI for the server over HTTP.
 // All of it is read from serve's table of methods, which doc/rpc.md describes, and from
 // the structs that it names, with their comments.
 //
@@ -44,6 +45,10 @@ func generate(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	api, err := p.openapi()
+	if err != nil {
+		return nil, err
+	}
 	types, err := p.golangTypes()
 	if err != nil {
 		return nil, err
@@ -53,6 +58,7 @@ func generate(root string) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
+		"serve/web/openapi.json":                     api,
 		"client/protocol/types.go":                   types,
 		"client/methods.go":                          calls,
 		"integrations/typescript/protocol.d.ts":      p.typescript(),

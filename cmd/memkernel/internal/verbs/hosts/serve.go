@@ -3,6 +3,7 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/telemetry"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // serveFlags are the flags of serve.
@@ -27,6 +29,7 @@ type serveFlags struct {
 	idle          time.Duration
 	ui            string
 	metrics       metricsFlags
+	listen        listenFlags
 }
 
 // Serve is the verb serve.
@@ -47,11 +50,17 @@ SIGTERM or the call shutdown end it: calls that were taken are carried out, furt
 ones refused. A session is shared unless a call says that it is private; the setting
 workspace.private: false, or --shared, lets none be.
 
+With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
+tokens that 'memkernel token create' made (doc/service.md). The URL is the first line that
+is printed then, and the socket's path the second. --tenants keeps a workspace for each
+tenant that a token names, in tenants/ of the state folder, and has no socket.
+
 With --metrics an operator's Prometheus is told how long plans take, what goes wrong
 and what hosts report as billed, and where OTEL_EXPORTER_OTLP_ENDPOINT names a
 collector, it gets traces and metrics (doc/metrics.md).`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
-  memkernel serve --stdio`,
+  memkernel serve --stdio
+  memkernel serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s) },
 	}
@@ -62,6 +71,7 @@ collector, it gets traces and metrics (doc/metrics.md).`,
 	f.StringVar(&s.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
 	s.metrics.add(f)
+	s.listen.add(f)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd
@@ -74,10 +84,13 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 	case s.stdio && s.idle > 0:
 		return fail.Usagef("--idle goes without --stdio: that ends with its input")
 	}
-	if err := s.metrics.check(); err != nil {
+	if err := cmp.Or(s.metrics.check(), s.listen.check(s)); err != nil {
 		return err
 	}
 	a.AllowGrace(serve.DefaultDrain)
+	if s.listen.tenants {
+		return serveTenants(ctx, a, s)
+	}
 	var t *telemetry.Telemetry // nil until this process serves
 	closed := func() {}
 	defer func() { closed(); t.Close(ctx) }()
@@ -93,7 +106,14 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 		return k, o, nil
 	}
 	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.idle}
+	url := ""
+	if s.listen.address != "" {
+		d.Alone, d.Beside = true, s.listen.beside(a, &url)
+	}
 	d.Listening = func(socket string, joined bool) {
+		if url != "" {
+			fmt.Fprintln(a.Out, url)
+		}
 		if !s.stdio {
 			fmt.Fprintln(a.Out, socket)
 		}
@@ -107,7 +127,7 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 	if s.stdio {
 		d.In, d.Out = a.In, display.Bare(a.Out)
 	}
-	return d.Run(ctx)
+	return servedElsewhere(d.Run(ctx))
 }
 
 // openServed opens the kernel with all that the configuration allows: vectors, notes,
@@ -135,6 +155,6 @@ func openServed(ctx context.Context, a *cli.App, m *metricsFlags) (*kernel.Kerne
 	}
 	t.Follow(k.IndexStatus)
 	return k, &serve.Options{Workspace: workspace, StateDir: state, Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: a.Config.Workspace.Timezone.Location(),
-		Tools:  toolsOf(k),
+		Tools: toolsOf(k), ToolWrites: tools.Writes,
 		Retain: a.Retention(), Watch: t.Serve()}, t, nil
 }

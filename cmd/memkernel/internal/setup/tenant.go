@@ -1,0 +1,38 @@
+package setup
+
+import (
+	"fmt"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/config"
+)
+
+// Tenant are the settings of a workspace of its own, with a state folder of its own, that is
+// configured as these are. The workspace decides nothing.
+func (s *Settings) Tenant(workspace, state string) (*Settings, error) {
+	c := config.Default()
+	if s.ConfigFile != "" {
+		var err error
+		if c, err = config.Load(s.ConfigFile); err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+	}
+	own := &Settings{Workspace: workspace, StateDir: state, ConfigPath: state, ConfigFile: s.ConfigFile, Config: c}
+	if err := own.OwnChoice(); err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	own.ConfigPath = s.ConfigPath
+	return own, own.CheckTenants()
+}
+
+// CheckTenants refuses settings that lead all tenants to one place.
+func (s *Settings) CheckTenants() error {
+	c := s.Config
+	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
+		"index.backend": c.Index.Backend != "sqlite"} {
+		if shared {
+			return fail.Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// node is an object of JSON.
+type node map[string]any
+
+func ref(name string) node { return node{"$ref": "#/components/schemas/" + name} }
+
+func (s *shape) schema() node {
+	switch s.kind {
+	case kindString:
+		return node{"type": "string"}
+	case kindInt:
+		return node{"type": "integer"}
+	case kindFloat:
+		return node{"type": "number"}
+	case kindBool:
+		return node{"type": "boolean"}
+	case kindWord:
+		if s.open {
+			return node{"type": "string"}
+		}
+		return node{"type": "string", "enum": s.words}
+	case kindWordOr:
+		return node{"oneOf": []node{{"type": "string", "enum": s.words}, {"type": "number"}}}
+	case kindTexts:
+		return node{"oneOf": []node{{"type": "string"}, {"type": "array", "items": node{"type": "object"}}}}
+	case kindObject:
+		return node{"type": "object"}
+	case kindList:
+		return node{"type": "array", "items": s.elem.schema()}
+	case kindPair:
+		return node{"type": "array", "items": s.elem.schema(), "minItems": 2, "maxItems": 2}
+	case kindMap:
+		return node{"type": "object", "additionalProperties": s.elem.schema()}
+	case kindStruct:
+		return ref(s.ref.name)
+	case kindNull:
+		inner := s.elem.schema()
+		if _, is := inner["$ref"]; is {
+			return node{"nullable": true, "allOf": []node{inner}}
+		}
+		inner["nullable"] = true
+		return inner
+	}
+	return node{}
+}
+
+// schema of an object. Of a call, members that it doesn't know are refused.
+func (o *object) schema(call bool) node {
+	out := node{"type": "object"}
+	if o.doc != "" {
+		out["description"] = o.doc
+	}
+	props, required := node{}, []string{}
+	for _, f := range o.fields {
+		s := f.shape.schema()
+		if _, is := s["$ref"]; f.doc != "" && is {
+			s = node{"allOf": []node{s}}
+		}
+		if f.doc != "" {
+			s["description"] = f.doc
+		}
+		props[f.name] = s
+		if f.always {
+			required = append(required, f.name)
+		}
+	}
+	out["properties"] = props
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	if call {
+		out["additionalProperties"] = false
+	}
+	return out
+}
+
+// refusals are the statuses of what is not answered by its result.
+var refusals = []struct{ status, why string }{
+	{"400", "the body is no JSON, or no message"},
+	{"401", "there is no token, or it is unknown, revoked or expired"},
+	{"403", "the token may not do this"},
+	{"404", "there is nothing at this path"},
+	{"405", "the path takes other methods, which Allow names"},
+	{"413", "the body is too large"},
+	{"415", "the body is not application/json in UTF-8"},
+	{"429", "there is no room now: nothing was done, and Retry-After says when to deliver it again"},
+	{"503", "the server ends, or is not ready: nothing was done, and Retry-After says when to deliver it again"},
+}
+
+// answers are the responses of a path that has to have a token.
+func answers(ok string, good node, kind node, except ...string) node {
+	out := node{ok: good}
+	for _, r := range refusals {
+		if slices.Contains(except, r.status) {
+			continue
+		}
+		response := node{"description": r.why, "content": node{"application/json": node{"schema": kind}}}
+		if r.status == "429" || r.status == "503" {
+			response["headers"] = node{"Retry-After": node{"description": "seconds", "schema": node{"type": "integer"}}}
+		}
+		out[r.status] = response
+	}
+	return out
+}
+
+func content(schema node) node { return node{"application/json": node{"schema": schema}} }
+
+// openapi describes the server over HTTP, in OpenAPI 3.0.
+func (p *protocol) openapi() (string, error) {
+	schemas := node{}
+	call := map[*object]bool{}
+	var mark func(o *object)
+	mark = func(o *object) {
+		if call[o] {
+			return
+		}
+		call[o] = true
+		for _, f := range o.fields {
+			for s := f.shape; s != nil; s = s.elem {
+				if s.ref != nil {
+					mark(s.ref)
+				}
+			}
+		}
+	}
+	for _, m := range p.methods {
+		mark(m.params)
+	}
+	for _, o := range p.objects {
+		schemas[o.name] = o.schema(call[o])
+	}
+	id := node{"oneOf": []node{{"type": "string"}, {"type": "number"}}, "nullable": true}
+	var calls, results []node
+	mapping, seen := node{}, map[string]bool{}
+	for _, m := range p.methods {
+		name := "call." + m.name
+		required := []string{"jsonrpc", "method"}
+		if len(m.params.needs()) > 0 {
+			required = append(required, "params")
+		}
+		schemas[name] = node{"type": "object", "description": title(m.doc) + ". Its result is " + m.result.name + ".", "additionalProperties": false, "required": required,
+			"properties": node{"jsonrpc": node{"type": "string", "enum": []string{"2.0"}}, "id": id, "method": node{"type": "string", "enum": []string{m.name}}, "params": ref(m.params.name)}}
+		calls = append(calls, ref(name))
+		mapping[m.name] = "#/components/schemas/" + name
+		if !seen[m.result.name] {
+			seen[m.result.name] = true
+			results = append(results, ref(m.result.name))
+		}
+	}
+	for _, own := range []string{"Call", "Answer", "Failure", "RefusedMessage"} {
+		if schemas[own] != nil {
+			return "", fmt.Errorf("two schemas are named %s: name the type otherwise", own)
+		}
+	}
+	schemas["Call"] = node{"description": "A call, or without an id a notification.", "oneOf": calls, "discriminator": node{"propertyName": "method", "mapping": mapping}}
+	schemas["Failure"] = node{"type": "object", "description": "Why a call was refused, or failed; doc/rpc.md has the codes.", "required": []string{"code", "message", "data"}, "properties": node{
+		"code": node{"type": "integer"}, "message": node{"type": "string"},
+		"data": node{"type": "object", "required": []string{"code", "hint"}, "properties": node{
+			"code": node{"type": "string", "description": "The reason in one word."}, "hint": node{"type": "string", "description": "The way out, \"\" if there is none."},
+			"started": node{"type": "boolean"}, "missing_tokens": node{"type": "integer"}, "current": node{"type": "object"}}}}}
+	envelope := node{"jsonrpc": node{"type": "string", "enum": []string{"2.0"}}, "id": id, "error": ref("Failure")}
+	schemas["RefusedMessage"] = node{"type": "object", "required": []string{"jsonrpc", "id", "error"}, "properties": envelope}
+	schemas["Answer"] = node{"type": "object", "description": "The answer to a call: its result, or an error.", "required": []string{"jsonrpc", "id"}, "properties": node{
+		"jsonrpc": envelope["jsonrpc"], "id": id, "error": ref("Failure"), "result": node{"anyOf": results}}}
+	paths := node{
+		"/rpc": node{"post": node{"operationId": "rpc", "summary": "Carry out a call, or a list of them",
+			"requestBody": node{"required": true, "content": content(node{"oneOf": []node{ref("Call"), {"type": "array", "items": ref("Call"), "minItems": 1, "maxItems": 1000}}})},
+			"responses": func() node {
+				out := answers("200", node{"description": "The answers; also what the kernel refused, as an error", "content": content(node{"oneOf": []node{ref("Answer"), {"type": "array", "items": ref("Answer")}}})}, ref("RefusedMessage"), "404")
+				out["204"] = node{"description": "Notifications alone have no answer"}
+				return out
+			}()}},
+		"/openapi.json": open("openapi", "This document", "the document"),
+		"/healthz":      open("healthz", "Whether the process lives", "it does"),
+		"/readyz":       open("readyz", "Whether calls would be answered", "they would"),
+	}
+	paths["/readyz"].(node)["get"].(node)["responses"].(node)["503"] = node{"description": "not now", "content": content(ref("RefusedMessage"))}
+	for path, item := range mem0Paths() {
+		paths[path] = item
+	}
+	doc := node{"openapi": "3.0.3",
+		"info":     node{"title": "memkernel", "version": "1", "description": "The methods of doc/rpc.md over HTTP; doc/service.md has the rest.", "license": node{"name": "MIT"}},
+		"security": []node{{"bearer": []string{}}}, "paths": paths,
+		"components": node{"schemas": schemas, "securitySchemes": node{"bearer": node{"type": "http", "scheme": "bearer", "description": "A token of 'memkernel token create'."}}}}
+	text, err := json.Marshal(doc)
+	return string(text) + "\n", err
+}
+
+// open is a path that needs no token.
+func open(id, summary, good string) node {
+	return node{"get": node{"operationId": id, "summary": summary, "security": []node{}, "responses": node{"200": node{"description": good, "content": content(node{"type": "object"})}}}}
+}
+
+// mem0Paths are those of mem0's that are answered, with what of them is.
+func mem0Paths() node {
+	text, number := node{"type": "string"}, node{"type": "number"}
+	owner := node{"user_id": node{"type": "string", "nullable": true}, "agent_id": node{"type": "string", "nullable": true}, "app_id": node{"type": "string", "nullable": true}, "run_id": node{"type": "string", "nullable": true}}
+	object := func(required []string, members ...node) node {
+		props := node{}
+		for _, m := range members {
+			for name, s := range m {
+				props[name] = s
+			}
+		}
+		out := node{"type": "object", "properties": props}
+		if len(required) > 0 {
+			out["required"] = required
+		}
+		return out
+	}
+	memory := object([]string{"id", "memory", "created_at"}, owner, node{"id": text, "memory": text, "created_at": text, "score": number, "metadata": node{"nullable": true}})
+	results := func(item node) node {
+		list := node{"type": "array", "items": item}
+		return node{"oneOf": []node{list, object([]string{"results"}, node{"results": list})}}
+	}
+	op := func(id, summary string, body, answer node, parameters ...node) node {
+		except := []string{"413", "415"}
+		out := node{"operationId": id, "summary": summary, "tags": []string{"mem0"}}
+		if body != nil {
+			except = nil
+			out["requestBody"] = node{"required": true, "content": content(body)}
+		}
+		if len(parameters) > 0 {
+			out["parameters"] = parameters
+		}
+		failure := object([]string{"detail"}, node{"detail": text, "code": text, "hint": text})
+		responses := answers("200", node{"description": "done", "content": content(answer)}, failure, except...)
+		responses["409"] = node{"description": "what stands there is not to be changed, or has changed", "content": content(failure)}
+		out["responses"] = responses
+		return out
+	}
+	message := object([]string{"role", "content"}, node{"role": text, "content": node{"oneOf": []node{text, {"type": "array", "items": node{"type": "object"}}}}})
+	asked := object([]string{"query"}, owner, node{"query": text, "filters": node{"type": "object"}, "top_k": node{"type": "integer", "minimum": 1, "maximum": 200}, "threshold": number})
+	id := node{"name": "id", "in": "path", "required": true, "schema": text}
+	return node{
+		"/v1/ping/": node{"get": op("mem0Ping", "Whether the token is taken", nil, node{"type": "object"})},
+		"/v1/memories/": node{"post": op("mem0Add", "Keep what users said in messages, word for word",
+			object([]string{"messages"}, owner, node{"messages": node{"type": "array", "items": message, "minItems": 1}, "infer": node{"type": "boolean", "nullable": true}}), results(node{"type": "object"}))},
+		"/v1/memories/search/": node{"post": op("mem0SearchV1", "Find memories", asked, results(memory))},
+		"/v2/memories/search/": node{"post": op("mem0SearchV2", "Find memories", asked, results(memory))},
+		"/v1/memories/{id}/": node{
+			"get":    op("mem0Get", "A memory", nil, memory, id),
+			"put":    op("mem0Update", "Change what a memory says", object([]string{"text"}, node{"text": text}), memory, id),
+			"delete": op("mem0Delete", "Take a memory away", nil, object([]string{"message"}, node{"message": text}), id)},
+	}
+}

@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memkernel/memkernel/kernel/status"
+)
+
+// Caller is who sends messages that come by themselves, as over HTTP.
+type Caller struct {
+	// Name tells callers apart: bounds hold for each, and what the server holds of a
+	// conversation is the one's who handed it in.
+	Name string
+	// May refuses a call before anything is done for it; nil allows all.
+	May func(Asked) *Error
+}
+
+// Reply is the answer to a message that came by itself.
+type Reply struct {
+	// JSON is it, nil if there is none to a notification.
+	JSON []byte
+	// Error is that of a single message, nil if it went well; of a batch each answer has
+	// its own.
+	Error *Error
+	// Methods are the methods that were named, Session the session that the first call was
+	// of, "" if of none.
+	Methods []string
+	Session string
+}
+
+// Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, nobody
+// waits any more: what has not begun is not carried out, and what has is.
+func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
+	msgs, batch, err := parseLine(message)
+	if err != nil {
+		s.refused(err)
+		return Refusal(err)
+	}
+	room, leave := s.roomOf(who.Name)
+	defer leave()
+	out := Reply{}
+	may := who.May
+	who.May = func(a Asked) *Error {
+		if out.Session == "" && len(a.Sessions) > 0 {
+			out.Session = a.Sessions[0]
+		}
+		if may == nil {
+			return nil
+		}
+		return may(a)
+	}
+	c := &conn{s: s, alone: &who, gone: ctx, calls: map[string]*call{}, room: room}
+	for _, m := range msgs {
+		out.Methods = append(out.Methods, m.method)
+	}
+	if batch {
+		all := make(chan []*response, 1)
+		c.batch(msgs, func(list []*response) { all <- list })
+		if list := <-all; len(list) > 0 {
+			out.JSON = encode(list)
+		}
+	} else {
+		one := make(chan *response, 1)
+		c.take(msgs[0], func(r *response) { one <- r })
+		if r := <-one; r != nil {
+			out.JSON, out.Error = encode(r), r.Error
+		}
+	}
+	// A call that was answered at its deadline may still run; Stop waits for it.
+	return out
+}
+
+// Refusal is the answer to a message that was not looked at.
+func Refusal(err *Error) Reply { return Reply{JSON: encode(answer("", nil, err)), Error: err} }
+
+// roomOf returns what counts a caller's calls.
+func (s *Server) roomOf(name string) (*room, func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.rooms[name]
+	if r == nil {
+		r = &room{}
+		s.rooms[name] = r
+	}
+	r.open++
+	return r, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		// Calls that outlive their answer hold it as well, so that they still count.
+		if r.open--; r.open == 0 && r.taken.Load() == 0 {
+			delete(s.rooms, name)
+		}
+	}
+}
+
+// MaxBytes is the longest message that the server takes.
+func (s *Server) MaxBytes() int { return s.opt.LineBytes }
+
+// Ready reports whether the server takes calls, and its index can be asked.
+func (s *Server) Ready(ctx context.Context) error {
+	if s.ending() {
+		return errStopping()
+	}
+	switch st := s.desk.k.IndexStatus(ctx); st.State {
+	case status.IndexForeign, status.IndexNewer, status.IndexOlder, status.IndexDamaged, status.IndexFailed:
+		return fmt.Errorf("the index is %s", st.State)
+	}
+	return ctx.Err()
+}
+
+// Release lets go of sessions that nobody called for a while.
+func (s *Server) Release() { s.desk.k.ReleaseIdle(releaseIdle) }
+
+// ErrScope is the refusal of a call that a caller may not make.
+func ErrScope(message, hint string) *Error { return newError(codeScope, "SCOPE", message, hint) }
+
+// ErrToken is the refusal of a caller who is not known.
+func ErrToken(message, hint string) *Error { return newError(codeToken, "TOKEN", message, hint) }
+
+// ErrBusy is the refusal of a message for want of room.
+func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", message, hint) }
+
+// ErrStopping is the refusal of a message by a server that ends.
+func ErrStopping() *Error { return errStopping() }
+
+// ErrRequest is the refusal of a message for how it came.
+func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }
+
+// ErrTooLong is the refusal of a message that is longer than it may be.
+func ErrTooLong(most int) *Error { return tooLong(most) }

@@ -1,0 +1,257 @@
+// Package token is who may call a server over the network: bearer tokens, each with what it
+// may reach. A token is 256 random bits, shown once; what is kept is its SHA-256, as the
+// name of a document that says the rest. So whoever reads the documents can't call, a
+// look-up is one read, and a revocation holds from the next one.
+package token
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// mark begins every token, so that people and scanners of secrets know one.
+const mark = "mkt_"
+
+const (
+	format = 1
+	folder = "tokens"
+	suffix = ".json"
+	// idLen is how much of the hash names a token to people.
+	idLen = 16
+	// MaxWord bounds the words of a token's rights, in bytes.
+	MaxWord = 200
+)
+
+// Access is what a token may do with what it reaches.
+type Access string
+
+const (
+	Read  Access = "read"
+	Write Access = "write"
+)
+
+// Rights are what a token may reach.
+type Rights struct {
+	// Tenant is whose workspace it is for, "" where a server has but one.
+	Tenant string `json:"tenant"`
+	// Agent is the only one whose sessions it reaches, "" for all.
+	Agent string `json:"agent"`
+	// Prefix is what the keys of its sessions begin with, byte for byte.
+	Prefix string `json:"session_prefix"`
+	Access Access `json:"access"`
+	// Expires is when it ends, zero for never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Note is for people.
+	Note string `json:"note"`
+}
+
+// Limited reports whether it reaches only some sessions.
+func (r *Rights) Limited() bool { return r.Agent != "" || r.Prefix != "" }
+
+// Token is a token as it is kept.
+type Token struct {
+	// ID names it, and lets nobody in.
+	ID string `json:"id"`
+	Rights
+	Created time.Time `json:"created"`
+	// Revoked is when it was, zero if it was not.
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// State is what a token is good for at a time: active, expired or revoked.
+func (t *Token) State(now time.Time) string {
+	switch {
+	case !t.Revoked.IsZero():
+		return "revoked"
+	case !t.Expires.IsZero() && !now.Before(t.Expires):
+		return "expired"
+	}
+	return "active"
+}
+
+// document is a token's in the store.
+type document struct {
+	Format int    `json:"format"`
+	Hash   string `json:"sha256"`
+	Token
+}
+
+// The errors of a token that lets nobody in.
+var (
+	ErrUnknown = errors.New("the token is not known")
+	ErrRevoked = errors.New("the token was revoked")
+	ErrExpired = errors.New("the token has expired")
+	// ErrNone reports that no token has an id.
+	ErrNone = errors.New("no token has this id")
+)
+
+// Tokens are those of a server.
+type Tokens struct{ in store.Store }
+
+// In returns the tokens in a state store. Nothing is looked at.
+func In(state store.Store) *Tokens { return &Tokens{state.In(folder)} }
+
+// Create makes a token and returns its secret, which nothing can give again.
+func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
+	if err := r.check(now); err != nil {
+		return nil, "", err
+	}
+	var raw [32]byte
+	rand.Read(raw[:]) // it never fails
+	secret := mark + base64.RawURLEncoding.EncodeToString(raw[:])
+	hash := sum(secret)
+	made := &Token{ID: hash[:idLen], Rights: r, Created: now.UTC()}
+	return made, secret, t.put(hash, made)
+}
+
+func (r *Rights) check(now time.Time) error {
+	if r.Access != Read && r.Access != Write {
+		return fmt.Errorf("access %q is neither read nor write", r.Access)
+	}
+	if !r.Expires.IsZero() && !r.Expires.After(now) {
+		return fmt.Errorf("the token would have expired at %s", r.Expires.Format(time.RFC3339))
+	}
+	for name, word := range map[string]string{"tenant": r.Tenant, "agent": r.Agent, "session prefix": r.Prefix, "note": r.Note} {
+		switch {
+		case len(word) > MaxWord:
+			return fmt.Errorf("the %s is longer than %d bytes", name, MaxWord)
+		case !utf8.ValidString(word) || strings.ContainsFunc(word, unicode.IsControl):
+			return fmt.Errorf("the %s has what can't be read in it", name)
+		}
+	}
+	if strings.Contains(r.Agent, ":") {
+		return fmt.Errorf("agent %q: a name has no colon", r.Agent)
+	}
+	return nil
+}
+
+func (t *Tokens) put(hash string, tok *Token) error {
+	data, err := json.MarshalIndent(document{format, hash, *tok}, "", "  ")
+	if err == nil {
+		_, err = t.in.Put(store.Synced, store.Doc{Name: hash + suffix, Data: append(data, '\n')})
+	}
+	if err != nil {
+		return fmt.Errorf("write token %s: %w", tok.ID, err)
+	}
+	return nil
+}
+
+// Find returns the token of a secret, if it lets its bearer in now. It is read each time:
+// one that was revoked is refused from then on.
+func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
+	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
+		return nil, ErrUnknown
+	}
+	// The secret's hash is looked for, so that how long that takes says nothing of another.
+	hash := sum(secret)
+	d, err := t.read(hash + suffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrUnknown
+	}
+	if err != nil {
+		return nil, err
+	}
+	if subtle.ConstantTimeCompare([]byte(d.Hash), []byte(hash)) != 1 {
+		return nil, ErrUnknown
+	}
+	switch d.State(now) {
+	case "revoked":
+		return nil, ErrRevoked
+	case "expired":
+		return nil, ErrExpired
+	}
+	return &d.Token, nil
+}
+
+func (t *Tokens) read(name string) (*document, error) {
+	data, err := t.in.Get(name)
+	if err != nil {
+		return nil, fmt.Errorf("read token: %w", err)
+	}
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil || d.Format != format || d.Hash+suffix != name || d.Access != Read && d.Access != Write {
+		return nil, fmt.Errorf("read token: %s is damaged, or of a newer version: remove it, and create another", t.in.Where(name))
+	}
+	return &d, nil
+}
+
+// List returns all tokens, the oldest first. Those that can't be read are in the error.
+func (t *Tokens) List() ([]Token, error) {
+	entries, err := t.in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	var out []Token
+	var bad []error
+	for _, e := range entries {
+		if e.Folder || !isName(e.Name) {
+			continue
+		}
+		d, err := t.read(e.Name)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		out = append(out, d.Token)
+	}
+	slices.SortStableFunc(out, func(a, b Token) int { return a.Created.Compare(b.Created) })
+	return out, errors.Join(bad...)
+}
+
+func isName(name string) bool {
+	hash, ok := strings.CutSuffix(name, suffix)
+	return ok && store.IsHash(hash)
+}
+
+// Revoke ends a token for good, named by its id or by what that begins with. One that was
+// revoked stays so.
+func (t *Tokens) Revoke(id string, now time.Time) (*Token, error) {
+	entries, err := t.in.List("")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	var found []string
+	for _, e := range entries {
+		if isName(e.Name) && len(id) >= 4 && strings.HasPrefix(e.Name, id) {
+			found = append(found, e.Name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%q: %w", id, ErrNone)
+	case 1:
+	default:
+		return nil, fmt.Errorf("%q: %d tokens begin so: give all of the id", id, len(found))
+	}
+	d, err := t.read(found[0])
+	if err != nil {
+		return nil, err
+	}
+	if !d.Revoked.IsZero() {
+		return &d.Token, nil
+	}
+	d.Revoked = now.UTC()
+	return &d.Token, t.put(d.Hash, &d.Token)
+}
+
+func sum(secret string) string {
+	h := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(h[:])
+}

@@ -1,0 +1,99 @@
+package token
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+func TestTokenLetsIn(t *testing.T) {
+	dir := t.TempDir()
+	ts := In(store.Files(dir))
+	made, secret, err := ts.Create(Rights{Tenant: "acme", Access: Write, Expires: now.Add(time.Hour)}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ts.Find(secret, now)
+	if err != nil || got.ID != made.ID || got.Tenant != "acme" || got.Access != Write {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := ts.Find(secret, now.Add(time.Hour)); !errors.Is(err, ErrExpired) {
+		t.Errorf("at its end: %v", err)
+	}
+	if _, err := In(store.Files(dir)).Revoke(made.ID[:6], now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ts.Find(secret, now); !errors.Is(err, ErrRevoked) {
+		t.Errorf("after another process revoked it: %v", err)
+	}
+	if all, err := ts.List(); err != nil || len(all) != 1 || all[0].State(now) != "revoked" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// What is kept is for nobody but its owner to read, and holds no token.
+func TestTokenIsNotKept(t *testing.T) {
+	dir := t.TempDir()
+	_, secret, err := In(store.Files(dir)).Create(Rights{Access: Read}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "tokens", "*.json"))
+	if len(files) != 1 {
+		t.Fatalf("files: %v", files)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), secret[len(mark):]) || strings.Contains(files[0], secret[len(mark):]) {
+		t.Error("the token itself is kept")
+	}
+	if fi, _ := os.Stat(files[0]); fi.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", fi.Mode())
+	}
+}
+
+func TestTokenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	ts := In(store.Files(dir))
+	made, secret, err := ts.Create(Rights{Access: Read}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{"", mark, secret[:len(secret)-1], secret + "A", strings.ToUpper(secret), " " + secret, secret + "\x00", sum(secret), made.ID,
+		mark + strings.Repeat("../", 14) + "x", "mkt_" + strings.Repeat("A", 43)} {
+		if _, err := ts.Find(s, now); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %v", s, err)
+		}
+	}
+	for _, r := range []Rights{{}, {Access: "admin"}, {Access: Read, Expires: now}, {Access: Read, Tenant: "a\nb"}, {Access: Read, Agent: "a:b"}, {Access: Read, Prefix: strings.Repeat("x", MaxWord+1)}, {Access: Read, Note: "\xff"}} {
+		if _, _, err := ts.Create(r, now); err == nil {
+			t.Errorf("%+v is made", r)
+		}
+	}
+	for _, id := range []string{"", "ab", "zzzz", "../" + made.ID} {
+		if _, err := ts.Revoke(id, now); !errors.Is(err, ErrNone) {
+			t.Errorf("revoke %q: %v", id, err)
+		}
+	}
+	// A document under another's name lets nobody in.
+	data, err := os.ReadFile(filepath.Join(dir, "tokens", sum(secret)+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := mark + strings.Repeat("B", 43)
+	if err := os.WriteFile(filepath.Join(dir, "tokens", sum(other)+".json"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ts.Find(other, now); err == nil {
+		t.Error("a copied document lets in")
+	}
+}

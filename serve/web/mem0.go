@@ -1,0 +1,519 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/serve"
+)
+
+// What of mem0's interface maps to the methods plainly: a memory is a file of memory that
+// remember writes, its id says whose it is, and every call goes through [serve.Server.Answer]
+// with the rights of its token, as one that came to /rpc.
+
+const (
+	mem0Folder = "memory/mem0/"
+	// mem0Sessions begin the keys of the sessions that such memories are written by.
+	mem0Sessions = "mem0/"
+	// maxOwner bounds the names of whom a memory is of, which are in its id.
+	maxOwner = 90
+	// searched is how many places a search looks at for those of an owner.
+	searched = 200
+)
+
+// entities are whose a memory may be, in the order in which they stand in keys.
+var entities = []string{"user_id", "agent_id", "app_id", "run_id"}
+
+func isMem0(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/")
+}
+
+// mem0Route finds who answers a path of mem0's; id is that of a memory.
+func (d *Door) mem0Route(path string) (map[string]handler, bool) {
+	said := func(h func(*mem0Call)) handler {
+		return func(x *exchange) {
+			x.detail = true
+			d.guarded(func(x *exchange) {
+				if s, done, ok := d.server(x); ok {
+					defer done()
+					h(&mem0Call{d: d, x: x, s: s, path: path})
+				}
+			})(x)
+		}
+	}
+	switch path = strings.TrimSuffix(path, "/"); path {
+	case "/v1/ping":
+		return map[string]handler{http.MethodGet: said((*mem0Call).ping)}, true
+	case "/v1/memories":
+		return map[string]handler{http.MethodPost: said((*mem0Call).add)}, true
+	case "/v1/memories/search", "/v2/memories/search":
+		return map[string]handler{http.MethodPost: said((*mem0Call).search)}, true
+	}
+	if id, ok := strings.CutPrefix(path, "/v1/memories/"); ok && !strings.Contains(id, "/") {
+		return map[string]handler{http.MethodGet: said((*mem0Call).get), http.MethodPut: said((*mem0Call).update), http.MethodDelete: said((*mem0Call).remove)}, true
+	}
+	return nil, false
+}
+
+// mem0Call is a request of a client of mem0's.
+type mem0Call struct {
+	d    *Door
+	x    *exchange
+	s    *serve.Server
+	path string
+}
+
+// owner is whose a memory is.
+type owner map[string]string
+
+// key is an owner as keys and ids have it: an entity is closed by &, so that no name is the
+// beginning of another.
+func (o owner) key() string {
+	var b strings.Builder
+	for _, e := range entities {
+		if o[e] != "" {
+			b.WriteString(e + "=" + url.QueryEscape(o[e]) + "&")
+		}
+	}
+	return b.String()
+}
+
+func (o owner) session() string { return mem0Sessions + o.key() }
+
+// has reports whether all that is asked for holds of an owner.
+func (o owner) has(asked owner) bool {
+	for e, name := range asked {
+		if o[e] != name {
+			return false
+		}
+	}
+	return true
+}
+
+var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
+
+// newID makes an id: its owner, when it was made, and what no other has.
+func newID(o owner, now time.Time) string {
+	var more [8]byte
+	rand.Read(more[:]) // it never fails
+	return strings.ToLower(letters.EncodeToString([]byte(o.key()))) + "-" + fmt.Sprintf("%012x", now.UnixMilli()) + hex.EncodeToString(more[:])
+}
+
+var idForm = regexp.MustCompile(`^([0-9a-v]+)-([0-9a-f]{12})[0-9a-f]{16}$`)
+
+// readID reads an id; false if it is none.
+func readID(id string) (o owner, made time.Time, ok bool) {
+	m := idForm.FindStringSubmatch(id)
+	if m == nil {
+		return nil, made, false
+	}
+	key, err := letters.DecodeString(strings.ToUpper(m[1]))
+	if err != nil {
+		return nil, made, false
+	}
+	o = owner{}
+	for _, part := range strings.Split(strings.TrimSuffix(string(key), "&"), "&") {
+		e, name, _ := strings.Cut(part, "=")
+		if o[e], err = url.QueryUnescape(name); err != nil {
+			return nil, made, false
+		}
+	}
+	ms, err := strconv.ParseInt(m[2], 16, 64)
+	return o, time.UnixMilli(ms).UTC(), err == nil && o.key() == string(key)
+}
+
+// memory is one as mem0 hands it out.
+type memory struct {
+	ID        string   `json:"id"`
+	Memory    string   `json:"memory"`
+	UserID    string   `json:"user_id,omitempty"`
+	AgentID   string   `json:"agent_id,omitempty"`
+	AppID     string   `json:"app_id,omitempty"`
+	RunID     string   `json:"run_id,omitempty"`
+	Metadata  any      `json:"metadata"`
+	Score     *float64 `json:"score,omitempty"`
+	CreatedAt string   `json:"created_at"`
+}
+
+func memoryOf(id, text string, o owner, made time.Time) memory {
+	return memory{ID: id, Memory: text, UserID: o["user_id"], AgentID: o["agent_id"], AppID: o["app_id"], RunID: o["run_id"], CreatedAt: made.Format(time.RFC3339)}
+}
+
+// do calls a method. What it refuses is answered, and false.
+func (c *mem0Call) do(method string, params map[string]any, into any) bool {
+	message, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		c.x.refuse(http.StatusInternalServerError, "INTERNAL", "the request can't be passed on", "")
+		return false
+	}
+	reply := c.s.Answer(c.x.r.Context(), message, serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
+	c.x.calls++
+	if c.x.session == "" {
+		c.x.session = reply.Session
+	}
+	if reply.Error != nil {
+		c.refused(reply.Error)
+		return false
+	}
+	var m struct{ Result json.RawMessage }
+	if err := json.Unmarshal(reply.JSON, &m); err == nil {
+		err = json.Unmarshal(m.Result, into)
+	}
+	if err != nil {
+		c.x.refuse(http.StatusInternalServerError, "INTERNAL", "the answer can't be read", "")
+	}
+	return err == nil
+}
+
+// refused answers with what a method was refused for.
+func (c *mem0Call) refused(err *serve.Error) {
+	if _, ok := statuses[err.Data.Code]; ok {
+		c.x.fail(err)
+		return
+	}
+	status := http.StatusInternalServerError
+	switch err.Data.Code {
+	case "INVALID_PARAMS":
+		status = http.StatusBadRequest
+	case "CONFLICT", "PERSON", "REFUSED", "SECRET", "DISABLED", "DENIED", "PRIVATE":
+		status = http.StatusConflict
+	case "DEADLINE", "CANCELLED":
+		status = http.StatusServiceUnavailable
+		c.x.retry(retryStopping)
+	}
+	c.x.refuse(status, err.Data.Code, err.Message, err.Data.Hint)
+}
+
+func (c *mem0Call) bad(format string, args ...any) {
+	c.x.refuse(http.StatusBadRequest, "INVALID_PARAMS", fmt.Sprintf(format, args...), "doc/service.md says what of mem0's interface there is")
+}
+
+func (c *mem0Call) write(status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		c.x.refuse(http.StatusInternalServerError, "INTERNAL", "the answer can't be written", "")
+		return
+	}
+	c.x.json(status, append(body, '\n'))
+}
+
+// meaningless are members that say nothing here, whatever they are.
+var meaningless = []string{"version", "output_format", "api_version", "async_mode", "org_id", "project_id", "infer"}
+
+// body reads the members of a request; those that are none of known are refused, unless they
+// say nothing.
+func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
+	data, free, ok := c.d.body(c.x, int64(c.s.MaxBytes()))
+	if !ok {
+		return nil, false
+	}
+	defer free()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil || members == nil {
+		c.bad("the body is no object of JSON")
+		return nil, false
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if slices.Contains(meaningless, name) {
+			continue
+		}
+		switch string(members[name]) {
+		case "null", "false", "{}", "[]", `""`:
+			delete(members, name)
+			continue
+		}
+		if !slices.Contains(known, name) {
+			c.bad("%s is not kept here: leave it out", name)
+			return nil, false
+		}
+	}
+	return members, true
+}
+
+// ownerOf takes the owner from members.
+func (c *mem0Call) ownerOf(members map[string]json.RawMessage) (owner, bool) {
+	o := owner{}
+	for _, e := range entities {
+		raw, ok := members[e]
+		if !ok {
+			continue
+		}
+		var name string
+		if json.Unmarshal(raw, &name) != nil || name == "*" {
+			c.bad("%s is no name", e)
+			return nil, false
+		}
+		o[e] = name
+	}
+	switch key := o.key(); {
+	case key == "":
+		c.bad("say whose: user_id, agent_id, app_id or run_id")
+		return nil, false
+	case len(key) > maxOwner:
+		c.bad("%s are longer than %d bytes together", strings.Join(slices.Sorted(maps.Keys(o)), ", "), maxOwner)
+		return nil, false
+	}
+	return o, true
+}
+
+func (c *mem0Call) ping() { c.write(http.StatusOK, map[string]string{"status": "ok"}) }
+
+// add keeps what was said, word for word.
+func (c *mem0Call) add() {
+	members, ok := c.body(append([]string{"messages"}, entities...)...)
+	if !ok {
+		return
+	}
+	o, ok := c.ownerOf(members)
+	if !ok {
+		return
+	}
+	texts, why := textsOf(members["messages"], string(members["infer"]))
+	if why != "" {
+		c.bad("%s", why)
+		return
+	}
+	events := []any{}
+	modern := string(members["output_format"]) == `"v1.1"`
+	for _, text := range texts {
+		id := newID(o, c.d.o.Now())
+		var done struct{}
+		if !c.do("remember", map[string]any{"session_key": o.session(), "text": text, "path": mem0Folder + id + ".md", "id": id}, &done) {
+			return
+		}
+		if modern {
+			events = append(events, map[string]any{"id": id, "memory": text, "event": "ADD"})
+		} else {
+			events = append(events, map[string]any{"id": id, "data": map[string]string{"memory": text}, "event": "ADD"})
+		}
+	}
+	if modern {
+		c.write(http.StatusOK, map[string]any{"results": events})
+		return
+	}
+	c.write(http.StatusOK, events)
+}
+
+// textsOf are what of messages is kept: what users said, and with infer off all but the
+// system's.
+func textsOf(raw json.RawMessage, infer string) (texts []string, why string) {
+	var messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(raw, &messages) != nil || len(messages) == 0 {
+		return nil, `messages is no list such as [{"role":"user","content":"…"}]`
+	}
+	for i, m := range messages {
+		if m.Role != "user" && !(infer == "false" && m.Role == "assistant") {
+			continue
+		}
+		var text string
+		var parts []struct{ Type, Text string }
+		switch {
+		case json.Unmarshal(m.Content, &text) == nil:
+		case json.Unmarshal(m.Content, &parts) == nil:
+			for _, p := range parts {
+				if p.Type != "text" {
+					return nil, fmt.Sprintf("message %d holds %q: only text is kept", i, p.Type)
+				}
+				text += p.Text
+			}
+		default:
+			return nil, fmt.Sprintf("message %d has no text", i)
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 0 {
+		return nil, "no user says anything in messages"
+	}
+	return texts, ""
+}
+
+// search finds memories of an owner.
+func (c *mem0Call) search() {
+	members, ok := c.body(append([]string{"query", "filters", "top_k", "limit", "threshold"}, entities...)...)
+	if !ok {
+		return
+	}
+	if raw, ok := members["filters"]; ok {
+		if why := flatten(raw, members); why != "" {
+			c.bad("%s", why)
+			return
+		}
+	}
+	asked, ok := c.ownerOf(members)
+	if !ok {
+		return
+	}
+	query, top, least := "", 10, 0.0
+	for name, into := range map[string]any{"query": &query, "limit": &top, "top_k": &top, "threshold": &least} {
+		if raw, ok := members[name]; ok && json.Unmarshal(raw, into) != nil {
+			c.bad("%s is of another kind", name)
+			return
+		}
+	}
+	if top < 1 || top > searched {
+		c.bad("top_k is a number from 1 to %d", searched)
+		return
+	}
+	var found struct {
+		Results []struct {
+			Path  string
+			Score float64
+		}
+	}
+	if !c.do("search", map[string]any{"session_key": asked.session(), "query": query, "max_results": searched, "min_score": least}, &found) {
+		return
+	}
+	may := c.d.may(c.x.token)
+	out := []memory{}
+	for _, hit := range found.Results {
+		id, ok := strings.CutPrefix(strings.TrimSuffix(hit.Path, ".md"), mem0Folder)
+		o, made, is := readID(id)
+		if !ok || !is || !o.has(asked) || len(out) == top || may(serve.Asked{Method: "search", Need: serve.NeedRead, Sessions: []string{o.session()}}) != nil {
+			continue
+		}
+		text, _, ok := c.read(id, o)
+		if !ok {
+			return
+		}
+		if text == "" || slices.ContainsFunc(out, func(m memory) bool { return m.ID == id }) {
+			continue // gone since, or a second place of the same
+		}
+		m := memoryOf(id, text, o, made)
+		m.Score = &hit.Score
+		out = append(out, m)
+	}
+	if strings.HasPrefix(c.path, "/v2/") || string(members["output_format"]) == `"v1.1"` {
+		c.write(http.StatusOK, map[string]any{"results": out})
+		return
+	}
+	c.write(http.StatusOK, out)
+}
+
+// flatten takes the names that all have to hold out of a filter; it says why it can't.
+func flatten(raw json.RawMessage, into map[string]json.RawMessage) string {
+	var f map[string]json.RawMessage
+	if json.Unmarshal(raw, &f) != nil {
+		return "filters is no object"
+	}
+	for name, v := range f {
+		var all []json.RawMessage
+		switch {
+		case name == "AND" && json.Unmarshal(v, &all) == nil:
+			for _, one := range all {
+				if why := flatten(one, into); why != "" {
+					return why
+				}
+			}
+		case slices.Contains(entities, name) && (into[name] == nil || string(into[name]) == string(v)):
+			into[name] = v
+		default:
+			return fmt.Sprintf("filters: %s: only user_id, agent_id, app_id and run_id can be asked for, each one name, joined by AND", name)
+		}
+	}
+	return ""
+}
+
+// lastMark is the mark that remember puts behind an entry.
+var lastMark = regexp.MustCompile(`\n?<!-- mk:[^\n]* -->\s*$`)
+
+// read reads a memory, "" if there is none; false if that was refused.
+func (c *mem0Call) read(id string, o owner) (text, version string, ok bool) {
+	var got struct{ Reason, Text, Version string }
+	if !c.do("read", map[string]any{"session_key": o.session(), "path": mem0Folder + id + ".md"}, &got) {
+		return "", "", false
+	}
+	return strings.TrimSuffix(lastMark.ReplaceAllString(got.Text, ""), "\n"), got.Version, true
+}
+
+// one finds the memory that the path names.
+func (c *mem0Call) one() (m memory, version string, ok bool) {
+	id := strings.TrimPrefix(c.path, "/v1/memories/")
+	o, made, is := readID(id)
+	if !is {
+		c.gone()
+		return m, "", false
+	}
+	text, version, ok := c.read(id, o)
+	if ok && text == "" {
+		c.gone()
+		return m, "", false
+	}
+	return memoryOf(id, text, o, made), version, ok
+}
+
+func (c *mem0Call) gone() {
+	c.x.refuse(http.StatusNotFound, "NOT_FOUND", "there is no such memory", "")
+}
+
+func (c *mem0Call) get() {
+	if m, _, ok := c.one(); ok {
+		c.write(http.StatusOK, m)
+	}
+}
+
+// change carries out memory.update or memory.delete of what was read.
+func (c *mem0Call) change(method string, m *memory, version string, more map[string]any) bool {
+	o, _, _ := readID(m.ID)
+	params := map[string]any{"session_key": o.session(), "path": mem0Folder + m.ID + ".md", "old": m.Memory, "from": 1, "version": version}
+	maps.Copy(params, more)
+	var done struct{}
+	return c.do(method, params, &done)
+}
+
+func (c *mem0Call) update() {
+	members, ok := c.body("text")
+	if !ok {
+		return
+	}
+	var text string
+	if json.Unmarshal(members["text"], &text) != nil || strings.TrimSpace(text) == "" {
+		c.bad("text is what the memory says from now on")
+		return
+	}
+	text = strings.TrimSpace(text)
+	m, version, ok := c.one()
+	if !ok || text != m.Memory && !c.change("memory.update", &m, version, map[string]any{"text": text}) {
+		return
+	}
+	if m.Memory, _, ok = c.readBack(m.ID); !ok { // secrets are masked
+		return
+	}
+	c.write(http.StatusOK, struct {
+		memory
+		Text string `json:"text"`
+	}{m, m.Memory})
+}
+
+func (c *mem0Call) readBack(id string) (string, string, bool) {
+	o, _, _ := readID(id)
+	return c.read(id, o)
+}
+
+func (c *mem0Call) remove() {
+	m, version, ok := c.one()
+	if ok && c.change("memory.delete", &m, version, nil) {
+		c.write(http.StatusOK, map[string]string{"message": "Memory deleted successfully!"})
+	}
+}
+
+// detailed is an error as mem0's clients read it.
+func detailed(err *serve.Error) []byte {
+	body, _ := json.Marshal(map[string]string{"detail": err.Message, "code": err.Data.Code, "hint": err.Data.Hint}) // strings always can
+	return append(body, '\n')
+}

@@ -1,0 +1,13 @@
+package web
+
+import (
+	_ "embed"
+	"net/http"
+)
+
+// description is made by internal/tools/clients from the table of methods.
+//
+//go:embed openapi.json
+var description []byte
+
+func openAPI(x *exchange) { x.json(http.StatusOK, description) }

@@ -1,0 +1,240 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve"
+)
+
+// DefaultIdle is how long a tenant that nobody calls stays open.
+const DefaultIdle = 15 * time.Minute
+
+// Tenants are workspaces that know nothing of each other: a folder each, with its own state,
+// opened when it is first asked for and closed when nobody asks.
+type Tenants struct {
+	// Root is the folder below which they are, in tenants/NAME/workspace and
+	// tenants/NAME/state.
+	Root string
+	// Open opens a tenant's kernel.
+	Open func(ctx context.Context, workspace, state string) (*kernel.Kernel, *serve.Options, error)
+	// Idle is how long one stays open that nobody calls; default DefaultIdle.
+	Idle time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	open   map[string]*tenant
+}
+
+// tenant is one that is open, or being opened or closed.
+type tenant struct {
+	users int
+	last  time.Time
+	// ready is closed once server, kernel or err are there; gone once it is closed.
+	ready, gone chan struct{}
+	closing     bool
+	server      *serve.Server
+	kernel      *kernel.Kernel
+	err         error
+}
+
+// Hold keeps other servers from the root, until release is called. The error wraps
+// [serve.ErrServed] if another process has it.
+func (t *Tenants) Hold() (release func(), err error) { return serve.Hold(t.Root) }
+
+// Server is what [Options.Server] is for tenants.
+func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(), error) {
+	if name == "" {
+		return nil, nil, ErrNoTenant
+	}
+	for {
+		x, mine, err := t.enter(ctx, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if x == nil {
+			continue // it was being closed, and is opened anew
+		}
+		if mine {
+			t.begin(ctx, name, x)
+		}
+		select {
+		case <-x.ready:
+		case <-ctx.Done():
+			t.leave(x)
+			return nil, nil, ctx.Err()
+		}
+		if x.err != nil {
+			t.leave(x)
+			return nil, nil, x.err
+		}
+		return x.server, func() { t.leave(x) }, nil
+	}
+}
+
+// enter counts a user of a tenant; mine says that the caller has to open it. One that is
+// being closed is waited for, and is nil.
+func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool, err error) {
+	t.mu.Lock()
+	if x := t.open[name]; x != nil && x.closing && !t.closed {
+		t.mu.Unlock()
+		select {
+		case <-x.gone:
+			return nil, false, nil
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, false, serve.ErrStopping()
+	}
+	if x = t.open[name]; x == nil {
+		x = &tenant{ready: make(chan struct{}), gone: make(chan struct{})}
+		if t.open == nil {
+			t.open = map[string]*tenant{}
+		}
+		t.open[name], mine = x, true
+	}
+	x.users++
+	return x, mine, nil
+}
+
+func (t *Tenants) leave(x *tenant) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.users--
+	x.last = time.Now()
+}
+
+// begin opens a tenant. Who waits for it goes on; one that can't be opened is tried again by
+// the next call.
+func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
+	defer close(x.ready)
+	workspace, state, err := t.folders(name)
+	if err == nil {
+		var o *serve.Options
+		// It is opened for all who ask, not for the one who asked first.
+		if x.kernel, o, err = t.Open(context.WithoutCancel(ctx), workspace, state); err == nil {
+			x.server = serve.New(x.kernel, o)
+			return
+		}
+	}
+	x.err = fmt.Errorf("open tenant %q: %w", name, err)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, name)
+}
+
+// folders makes a tenant's folders. One that leads elsewhere is refused: it could be another
+// tenant's.
+func (t *Tenants) folders(name string) (workspace, state string, err error) {
+	dir := filepath.Join(t.Root, "tenants")
+	own := filepath.Join(dir, safename.Of(name))
+	workspace, state = filepath.Join(own, "workspace"), filepath.Join(own, "state")
+	for _, path := range []string{dir, own, workspace, state} {
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", "", fmt.Errorf("make folder: %w", err)
+		}
+		fi, err := os.Lstat(path)
+		if err != nil {
+			return "", "", err
+		}
+		if !fi.IsDir() {
+			return "", "", fmt.Errorf("%s is a link or no folder: remove it", path)
+		}
+	}
+	return workspace, state, nil
+}
+
+// Tidy closes tenants that nobody called for long, and lets go of such sessions of the others.
+func (t *Tenants) Tidy(ctx context.Context) error {
+	for _, s := range t.servers() {
+		s.Release()
+	}
+	idle := t.Idle
+	if idle <= 0 {
+		idle = DefaultIdle
+	}
+	return t.close(ctx, func(x *tenant) bool { return x.users == 0 && time.Since(x.last) >= idle })
+}
+
+// servers are those that are open.
+func (t *Tenants) servers() (out []*serve.Server) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.open {
+		select {
+		case <-x.ready:
+			if x.err == nil && !x.closing {
+				out = append(out, x.server)
+			}
+		default: // it is being opened
+		}
+	}
+	return out
+}
+
+// Close closes all tenants once the calls that they took have ended, or ctx has. None is
+// opened any more.
+func (t *Tenants) Close(ctx context.Context) error {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	return t.close(ctx, func(*tenant) bool { return true })
+}
+
+func (t *Tenants) close(ctx context.Context, which func(*tenant) bool) error {
+	going := map[string]*tenant{}
+	t.mu.Lock()
+	for name, x := range t.open {
+		select {
+		case <-x.ready:
+		default:
+			if !t.closed {
+				continue
+			}
+		}
+		if !x.closing && which(x) {
+			x.closing = true
+			going[name] = x
+		}
+	}
+	t.mu.Unlock()
+	var wg sync.WaitGroup
+	errs := make(chan error, 2*len(going))
+	for name, x := range going {
+		wg.Go(func() {
+			defer close(x.gone)
+			<-x.ready
+			if x.err == nil {
+				if err := x.server.Stop(ctx); err != nil {
+					errs <- fmt.Errorf("stop tenant %q: calls were still running: %w", name, err)
+				}
+				if err := x.kernel.Close(); err != nil {
+					errs <- fmt.Errorf("close tenant %q: %w", name, err)
+				}
+			}
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.open[name] == x {
+				delete(t.open, name)
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	var all []error
+	for err := range errs {
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,494 @@
+// Package web puts servers of package serve behind HTTP: one message or a batch a request,
+// answered in its body, for bearers of tokens. It plans nothing and keeps nothing; who is
+// asked is found by the token alone, and what a token may reach is decided in one place
+// ([Door.may]) by what a call's parameters came to, never by how they were spelled.
+//
+//	request ─► token ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/serve/token"
+)
+
+// The bounds of a door, where Options say none.
+const (
+	defaultRequests = 256
+	defaultBytes    = 512 << 20 // 512 MiB
+	// bodyWait is how long a request may take to come in, writeWait how long an answer may
+	// take to go out.
+	bodyWait  = 2 * time.Minute
+	writeWait = 30 * time.Second
+	// retryBusy and retryStopping are how many seconds a client is told to wait.
+	retryBusy     = 1
+	retryStopping = 2
+)
+
+// Options are what a door leads to.
+type Options struct {
+	// Tokens are who may come in.
+	Tokens *token.Tokens
+	// Server returns the server of a tenant, "" for the only one, and what to call when it is
+	// not needed any more. [ErrNoTenant] says that there is no such tenant here.
+	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
+	// Ready reports why calls could not be answered, nil if they can.
+	Ready func(context.Context) error
+	// PastSessions: what was said in other sessions is found in private ones.
+	PastSessions bool
+	// Agent is whose the sessions are that name no agent.
+	Agent string
+	// Requests bounds those at one time, Bytes what is held of their bodies. Defaults: 256,
+	// 512 MiB.
+	Requests int
+	Bytes    int64
+	// Logger is told of every request, and of no content; nil discards it.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// ErrNoTenant reports that a token is for a tenant that the server doesn't serve.
+var ErrNoTenant = errors.New("the token is not for this server")
+
+// Door answers requests. It is safe for concurrent use.
+type Door struct {
+	o        Options
+	http     *http.Server
+	draining atomic.Bool
+
+	mu    sync.Mutex
+	open  int
+	bytes int64
+}
+
+// New makes a door.
+func New(o Options) *Door {
+	if o.Requests <= 0 {
+		o.Requests = defaultRequests
+	}
+	if o.Bytes <= 0 {
+		o.Bytes = defaultBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	d := &Door{o: o}
+	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
+	return d
+}
+
+// Listen listens at an address; with a certificate and its key, both in PEM, for TLS.
+func Listen(address, cert, key string) (net.Listener, error) {
+	var conf *tls.Config
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("read certificate %s and key %s: %w", cert, key, err)
+		}
+		conf = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if conf != nil {
+		l = tls.NewListener(l, conf)
+	}
+	return l, nil
+}
+
+// Serve answers who comes to a listener, until Close.
+func (d *Door) Serve(l net.Listener) error {
+	if err := d.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// Drain refuses what comes from now on; what was taken goes on.
+func (d *Door) Drain() { d.draining.Store(true) }
+
+// Close stops listening, and waits for answers that are on their way, or for the end of ctx.
+func (d *Door) Close(ctx context.Context) error {
+	d.Drain()
+	if err := d.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, d.http.Close())
+	}
+	return nil
+}
+
+// exchange is a request on its way, and what is logged of it.
+type exchange struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	token  *token.Token
+	began  time.Time
+	method string
+	// session is that of the first call.
+	session string
+	code    string
+	calls   int
+	in, out int
+	status  int
+	// detail: errors are as mem0's clients read them.
+	detail bool
+}
+
+// ServeHTTP answers a request.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{w: w, r: r, began: d.o.Now(), method: r.Method + " " + pathOf(r.URL.Path)}
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	defer d.log(x)
+	handlers, known := d.routes(r.URL.Path)
+	if !known {
+		x.refuse(http.StatusNotFound, "NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
+		return
+	}
+	handle, ok := handlers[r.Method]
+	if !ok {
+		var allowed []string
+		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			if handlers[m] != nil {
+				allowed = append(allowed, m)
+			}
+		}
+		h.Set("Allow", strings.Join(allowed, ", "))
+		x.refuse(http.StatusMethodNotAllowed, "METHOD", "this path takes "+strings.Join(allowed, ", "), "")
+		return
+	}
+	handle(x)
+}
+
+type handler func(*exchange)
+
+// routes are the methods of a path and who answers them; false if there is no such path.
+func (d *Door) routes(path string) (map[string]handler, bool) {
+	switch path {
+	case "/rpc":
+		return map[string]handler{http.MethodPost: d.guarded(d.rpc)}, true
+	case "/openapi.json":
+		return map[string]handler{http.MethodGet: openAPI}, true
+	case "/healthz":
+		return map[string]handler{http.MethodGet: func(x *exchange) { x.json(http.StatusOK, []byte(`{"status":"ok"}`+"\n")) }}, true
+	case "/readyz":
+		return map[string]handler{http.MethodGet: d.ready}, true
+	}
+	return d.mem0Route(path)
+}
+
+// pathOf is a path as it is logged: what is none of ours may hold anything.
+func pathOf(path string) string {
+	switch path {
+	case "/rpc", "/openapi.json", "/healthz", "/readyz":
+		return path
+	}
+	if isMem0(path) {
+		return "mem0"
+	}
+	return "other"
+}
+
+func (d *Door) ready(x *exchange) {
+	if d.draining.Load() {
+		x.fail(serve.ErrStopping())
+		return
+	}
+	if err := d.o.Ready(x.r.Context()); err != nil {
+		x.retry(retryStopping)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
+		return
+	}
+	x.json(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
+}
+
+// guarded lets in who has a token, while there is room.
+func (d *Door) guarded(next handler) handler {
+	return func(x *exchange) {
+		if d.draining.Load() {
+			x.fail(serve.ErrStopping())
+			return
+		}
+		var err error
+		if x.token, err = d.bearer(x.r); err != nil {
+			d.unknown(x, err)
+			return
+		}
+		if !d.enter() {
+			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
+			return
+		}
+		defer d.leave()
+		next(x)
+	}
+}
+
+// errNoToken reports a request without a token, or with more than one.
+var errNoToken = errors.New("the request has no token")
+
+// bearer finds who sent a request, by its one header and nothing else.
+func (d *Door) bearer(r *http.Request) (*token.Token, error) {
+	said := r.Header.Values("Authorization")
+	if len(said) != 1 {
+		return nil, errNoToken
+	}
+	scheme, secret, ok := strings.Cut(said[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") && !(strings.EqualFold(scheme, "Token") && isMem0(r.URL.Path)) {
+		return nil, errNoToken
+	}
+	return d.o.Tokens.Find(secret, d.o.Now())
+}
+
+func (d *Door) unknown(x *exchange, err error) {
+	for _, known := range []error{errNoToken, token.ErrUnknown, token.ErrRevoked, token.ErrExpired} {
+		if errors.Is(err, known) {
+			x.w.Header().Set("WWW-Authenticate", `Bearer realm="memkernel"`)
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(serve.ErrToken(known.Error(), "send the header Authorization: Bearer and a token of 'memkernel token create'"))
+			return
+		}
+	}
+	d.o.Logger.Error("tokens can't be read", "error", err.Error())
+	x.retry(retryStopping)
+	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
+}
+
+// enter makes room for a request.
+func (d *Door) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open >= d.o.Requests {
+		return false
+	}
+	d.open++
+	return true
+}
+
+func (d *Door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open--
+}
+
+// hold makes room for the bytes of a body.
+func (d *Door) hold(n int64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bytes > 0 && d.bytes+n > d.o.Bytes { // one always has room
+		return false
+	}
+	d.bytes += n
+	return true
+}
+
+func (d *Door) release(n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bytes -= n
+}
+
+// rpc answers a message or a batch.
+func (d *Door) rpc(x *exchange) {
+	s, done, ok := d.server(x)
+	if !ok {
+		return
+	}
+	defer done()
+	body, free, ok := d.body(x, int64(s.MaxBytes()))
+	if !ok {
+		return
+	}
+	defer free()
+	reply := s.Answer(x.r.Context(), body, serve.Caller{Name: x.token.ID, May: d.may(x.token)})
+	x.took(reply)
+	if reply.Error != nil {
+		x.failWith(reply.Error, reply.JSON)
+		return
+	}
+	if reply.JSON == nil {
+		x.status = http.StatusNoContent
+		x.w.WriteHeader(x.status)
+		return
+	}
+	x.json(http.StatusOK, reply.JSON)
+}
+
+// took keeps what is logged of calls.
+func (x *exchange) took(r serve.Reply) {
+	x.calls, x.session = len(r.Methods), r.Session
+	switch len(r.Methods) {
+	case 0:
+	case 1:
+		x.method = r.Methods[0]
+	default:
+		x.method = "batch"
+	}
+	if !serve.IsMethod(x.method) && x.method != "batch" {
+		x.method = "unknown"
+	}
+}
+
+// server finds the server of the token's tenant.
+func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
+	s, done, err := d.o.Server(x.r.Context(), x.token.Tenant)
+	var refused *serve.Error
+	switch {
+	case errors.As(err, &refused):
+		x.fail(refused)
+	case errors.Is(err, ErrNoTenant):
+		x.w.Header().Set("Connection", "close")
+		x.fail(serve.ErrScope(err.Error(), "a server with --tenants takes tokens with a tenant, any other those without"))
+	case err != nil:
+		d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
+		x.retry(retryStopping)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "what the token is for can't be opened", "")
+	}
+	return s, done, err == nil
+}
+
+// body reads a body, once and whole.
+func (d *Door) body(x *exchange, most int64) ([]byte, func(), bool) {
+	fail := func(err *serve.Error) ([]byte, func(), bool) {
+		x.w.Header().Set("Connection", "close") // the rest is not read
+		x.fail(err)
+		return nil, nil, false
+	}
+	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		x.w.Header().Set("Connection", "close")
+		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
+		return nil, nil, false
+	}
+	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		x.w.Header().Set("Connection", "close")
+		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
+		return nil, nil, false
+	}
+	size := x.r.ContentLength
+	if size > most {
+		return fail(serve.ErrTooLong(int(most)))
+	}
+	room := size
+	if size < 0 {
+		room = most
+	}
+	if !d.hold(room) {
+		return fail(serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again"))
+	}
+	free := func() { d.release(room) }
+	control := http.NewResponseController(x.w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyWait)) // if it fails, so does the read
+	var data []byte
+	if size >= 0 {
+		data = make([]byte, size)
+		_, err = io.ReadFull(x.r.Body, data)
+	} else if data, err = io.ReadAll(io.LimitReader(x.r.Body, most+1)); int64(len(data)) > most {
+		free()
+		return fail(serve.ErrTooLong(int(most)))
+	}
+	x.in = len(data)
+	if err != nil {
+		free()
+		x.w.Header().Set("Connection", "close")
+		x.refuse(http.StatusBadRequest, "INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
+		return nil, nil, false
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return data, free, true
+}
+
+// statuses are those of refusals; all other errors of a call are answers.
+var statuses = map[string]int{
+	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
+	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
+}
+
+// fail answers with an error of the protocol.
+func (x *exchange) fail(err *serve.Error) { x.failWith(err, x.said(err)) }
+
+// said is an error as a body.
+func (x *exchange) said(err *serve.Error) []byte {
+	if x.detail {
+		return detailed(err)
+	}
+	return serve.Refusal(err).JSON
+}
+
+func (x *exchange) failWith(err *serve.Error, body []byte) {
+	x.code = err.Data.Code
+	status, ok := statuses[x.code]
+	if !ok {
+		status = http.StatusOK
+	}
+	switch status {
+	case http.StatusTooManyRequests:
+		x.retry(retryBusy)
+	case http.StatusServiceUnavailable:
+		x.retry(retryStopping)
+		x.w.Header().Set("Connection", "close")
+	}
+	x.json(status, body)
+}
+
+// refuse answers with an error that only HTTP has.
+func (x *exchange) refuse(status int, code, message, hint string) {
+	x.code = code
+	x.json(status, x.said(serve.ErrRequest(code, message, hint)))
+}
+
+func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
+
+func (x *exchange) json(status int, body []byte) {
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.status, x.out = status, len(body)
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body) // who asked has gone
+}
+
+// log tells of a request, and nothing of what was said in it.
+func (d *Door) log(x *exchange) {
+	tenant, id := "", ""
+	if x.token != nil {
+		tenant, id = x.token.Tenant, x.token.ID
+	}
+	level := slog.LevelInfo
+	if x.method == "GET /healthz" || x.method == "GET /readyz" {
+		level = slog.LevelDebug
+	}
+	d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", tenant, "token", id, "session", hashOf(tenant, x.session),
+		"status", x.status, "code", x.code, "ms", d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
+}
+
+// hashOf tells sessions apart in a log without naming them.
+func hashOf(tenant, session string) string {
+	if session == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(tenant + "\x00" + session))
+	return hex.EncodeToString(sum[:6])
+}
