@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"kernel/fault":                  {"pagevm", "pagevm/paging"},
 	"kernel/health":                 {"internal/progress"},
 	"kernel/indexing":               {"embed", "index", "markdownstore", "retrieval", "sessions"},
-	"kernel/internal/archive":       {"internal/store", "kernel/content", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions"},
+	"kernel/internal/archive":       {".", "internal/store", "kernel/content", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions"},
 	"kernel/internal/branch":        {".", "cachelayout", "kernel/billing", "kernel/outline", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/progress", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
 	"kernel/internal/fetch":         {"internal/store", "kernel/content", "kernel/fault", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/workstate", "summary"},
