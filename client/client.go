@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,12 @@ type Options struct {
 	StateDir string
 	// Socket is a socket to connect to; then no daemon is started.
 	Socket string
+	// URL is that of a server, memkernel serve --listen; then nothing of this machine is
+	// asked. Token lets in there, HTTP is what sends requests, by default net/http's own.
+	URL, Token string
+	HTTP       *http.Client
+	// Insecure lets a token travel over plain http to another machine.
+	Insecure bool
 	// Binary is the program to start. Default: memkernel.
 	Binary string
 	// Args are further arguments of a daemon that is started.
@@ -61,18 +68,37 @@ type Client struct {
 	opt Options
 
 	reaching sync.Mutex
-	// conn is the newest connection, which may be lost.
-	conn *connection
+	// conn is the newest way to the daemon, which may be lost.
+	conn way
 	// ended is why there will be no further one.
 	ended error
 }
 
-// Connect connects to the daemon of a workspace, and starts one if none listens.
+// way is how calls get to a daemon.
+type way interface {
+	call(ctx context.Context, method string, params any) (json.RawMessage, error)
+	greeting() protocol.Initialized
+	alive() bool
+	end(why string)
+}
+
+// Connect connects to the daemon of a workspace, and starts one if none listens; or to the
+// server of a URL.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	o.setDefaults()
 	c := &Client{opt: o}
 	c.Methods.call = c.Call
-	if _, err := c.reach(ctx); err != nil {
+	reach := func() error {
+		_, err := c.reach(ctx)
+		return err
+	}
+	var err error
+	if o.URL == "" {
+		err = reach()
+	} else {
+		err = c.deliver(ctx, reach)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -99,11 +125,11 @@ func (c *Client) end(why error) {
 func (c *Client) Server() protocol.Initialized {
 	c.reaching.Lock()
 	defer c.reaching.Unlock()
-	return c.conn.server
+	return c.conn.greeting()
 }
 
-// reach returns a connection that has been greeted.
-func (c *Client) reach(ctx context.Context) (*connection, error) {
+// reach returns a way that has been greeted.
+func (c *Client) reach(ctx context.Context) (way, error) {
 	c.reaching.Lock()
 	defer c.reaching.Unlock()
 	if c.ended != nil {
@@ -119,7 +145,7 @@ func (c *Client) reach(ctx context.Context) (*connection, error) {
 			return conn, nil
 		}
 		// A daemon may be ending just now; then another one is started.
-		if e := (*Error)(nil); c.opt.Socket != "" || tries == 3 || !errors.As(err, &e) || !e.lost() {
+		if e := (*Error)(nil); c.opt.Socket != "" || c.opt.URL != "" || tries == 3 || !errors.As(err, &e) || !e.lost() {
 			return nil, err
 		}
 	}
@@ -135,19 +161,28 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		ctx, cancel = context.WithTimeout(ctx, c.opt.Timeout)
 		defer cancel()
 	}
-	for tries := 0; ; tries++ {
+	if method == "shutdown" {
 		err := c.once(ctx, method, params, result)
-		if err == nil && method == "shutdown" {
+		if err == nil {
 			c.end(&Error{Code: CodeClosed, Message: "the daemon was shut down", final: true})
 		}
+		return err
+	}
+	return c.deliver(ctx, func() error { return c.once(ctx, method, params, result) })
+}
+
+// deliver does what may have to be done again.
+func (c *Client) deliver(ctx context.Context, once func() error) error {
+	for tries := 0; ; tries++ {
+		err := once()
 		var e *Error
-		if err == nil || !errors.As(err, &e) || !slices.Contains(again, e.Code) || e.final || method == "shutdown" || tries >= c.opt.Retries {
+		if err == nil || !errors.As(err, &e) || !slices.Contains(again, e.Code) || e.final || tries >= c.opt.Retries {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(time.Duration(float64(20*time.Millisecond<<tries) * (1 + rand.Float64()))):
+		case <-time.After(max(e.wait, time.Duration(float64(20*time.Millisecond<<tries)*(1+rand.Float64())))):
 		}
 	}
 }

@@ -46,15 +46,21 @@ type answer struct {
 }
 
 // connect makes a connection and greets.
-func (o *Options) connect(ctx context.Context) (*connection, error) {
+func (o *Options) connect(ctx context.Context) (way, error) {
+	if o.URL != "" {
+		r, err := o.remote(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
 	nc, err := o.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	c := &connection{nc: nc, notify: o.Notify, waiting: map[uint64]*waiter{}}
 	go c.read()
-	hello := map[string]any{"protocol": Version, "client": map[string]string{"name": o.Name, "version": "0.1.0"}}
-	raw, err := c.call(ctx, "initialize", hello)
+	raw, err := c.call(ctx, "initialize", hello(o.Name))
 	if err == nil {
 		err = json.Unmarshal(raw, &c.server)
 	}
@@ -64,6 +70,13 @@ func (o *Options) connect(ctx context.Context) (*connection, error) {
 	}
 	return c, nil
 }
+
+// hello is how a client introduces itself.
+func hello(name string) any {
+	return map[string]any{"protocol": Version, "client": map[string]string{"name": name, "version": "0.1.0"}}
+}
+
+func (c *connection) greeting() protocol.Initialized { return c.server }
 
 func (o *Options) open(ctx context.Context) (net.Conn, error) {
 	if o.Socket != "" {

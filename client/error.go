@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"time"
 )
 
 // Codes of failures that the client notices itself. Those of the daemon are in doc/rpc.md.
@@ -24,8 +25,10 @@ type Error struct {
 	MissingTokens int
 	// Current is what stands in a file that is not what was read, with the code CONFLICT.
 	Current json.RawMessage
-	// final: there will be no further connection.
+	// final: there will be no further connection. wait is how long the server asks to be
+	// left alone.
 	final bool
+	wait  time.Duration
 }
 
 func (e *Error) Error() string {

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/memkernel/memkernel/client/protocol"
+)
+
+// remote is a server that is reached by a URL: a request for each call, and no connection.
+type remote struct {
+	rpc, token string
+	http       *http.Client
+	server     protocol.Initialized
+	next       atomic.Uint64
+	closed     atomic.Bool
+}
+
+// maxAnswer bounds what is read of an answer, in bytes: as much as a line may have.
+const maxAnswer = 64 << 20
+
+// remote reaches the server of a URL.
+func (o *Options) remote(ctx context.Context) (*remote, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, &Error{Code: CodeUntrusted, Message: fmt.Sprintf("%q is no URL of a server", o.URL), Hint: "it is scheme, host, port and path, such as https://memory.example:8443"}
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, &Error{Code: CodeUntrusted, Message: "the URL is scheme, host, port and path alone", Hint: "give the token by Options.Token"}
+	case u.Scheme == "http" && o.Token != "" && !o.Insecure && !thisMachine(u.Hostname()):
+		return nil, &Error{Code: CodeUntrusted, Message: u.Host + " is reached by plain http: the token would travel in the clear", Hint: "use https, or set Options.Insecure"}
+	}
+	h := http.Client{}
+	if o.HTTP != nil {
+		h = *o.HTTP
+	}
+	// A redirect could take the token elsewhere.
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("it redirects") }
+	r := &remote{rpc: strings.TrimRight(o.URL, "/") + "/rpc", token: o.Token, http: &h}
+	raw, err := r.call(ctx, "initialize", hello(o.Name))
+	if err == nil {
+		err = json.Unmarshal(raw, &r.server)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func thisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (r *remote) greeting() protocol.Initialized { return r.server }
+
+func (r *remote) alive() bool { return !r.closed.Load() }
+
+func (r *remote) end(string) {
+	r.closed.Store(true)
+	r.http.CloseIdleConnections()
+}
+
+func (r *remote) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	if r.closed.Load() {
+		return nil, &Error{Code: CodeClosed, Message: "the client was closed"}
+	}
+	body, err := withDeadline(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("memkernel: %s: parameters: %w", method, err)
+	}
+	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.next.Add(1), "method": method, "params": body})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.rpc, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	res, err := r.http.Do(req)
+	if err == nil {
+		defer res.Body.Close()
+		data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
+	case err != nil:
+		return nil, &Error{Code: CodeClosed, Message: err.Error(), Hint: "deliver the call again", Started: true}
+	}
+	return r.answer(res, data)
+}
+
+// answer reads what a server said.
+func (r *remote) answer(res *http.Response, data []byte) (json.RawMessage, error) {
+	var m message
+	wait := retryAfter(res.Header.Get("Retry-After"), time.Now())
+	switch err := json.Unmarshal(data, &m); {
+	case err == nil && m.Error != nil && m.Error.Data.Code != "":
+		e := m.Error.error()
+		e.wait = wait
+		return nil, e
+	case err == nil && m.Result != nil && res.StatusCode == http.StatusOK:
+		return m.Result, nil
+	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout:
+		return nil, &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
+	}
+	return nil, &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel serve --listen?"}
+}
+
+// retryAfter is how long an answer says to wait: seconds, or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return max(0, time.Duration(seconds)*time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
