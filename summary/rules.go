@@ -39,6 +39,9 @@ var orders = [...]string{
 	"никогда", "всегда", "только", "избегай", // Russian
 }
 
+// often are those of orders that tell how often as well: "a cent short, always down".
+var often = [...]string{"always", "siempre", "immer", "toujours", "sempre", "всегда"}
+
 // wideRules are the same for scripts without spaces, found anywhere.
 var wideRules = [...]string{
 	"必须", "不要", "不得", "禁止", "务必", "切勿", "始终", "绝不", "不准", "不可", "一定要", "只能", "必須", // Chinese
@@ -148,20 +151,27 @@ func rule(body string, item bool) bool {
 		}
 	}
 	for _, w := range obliges {
-		if wordAt(low, w, nil) {
+		if wordAt(low, w, func(string, string) bool { return true }) {
 			return true
 		}
 	}
 	for _, w := range orders {
-		if wordAt(low, w, clauseStart) && (item || len(low) > len(w)+3) {
+		begins := func(before, after string) bool { return clauseStart(before) && !afterthought(w, before, after) }
+		if wordAt(low, w, begins) && (item || len(low) > len(w)+3) {
 			return true
 		}
 	}
 	return false
 }
 
+// afterthought reports whether a word of orders tells how often something is, behind a comma
+// and with one word behind it, as in "a cent short, always down": an order has more to say.
+func afterthought(w, before, after string) bool {
+	return slices.Contains(often[:], w) && strings.HasSuffix(strings.TrimRight(before, " "), ",") && len(strings.Fields(after)) < 2
+}
+
 // wordAt reports whether w is in s as whole words at a place that ok likes.
-func wordAt(s, w string, ok func(before string) bool) bool {
+func wordAt(s, w string, ok func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(s[from:], w)
 		if i < 0 {
@@ -170,7 +180,7 @@ func wordAt(s, w string, ok func(before string) bool) bool {
 		i += from
 		prev, _ := utf8.DecodeLastRuneInString(s[:i])
 		next, _ := utf8.DecodeRuneInString(s[i+len(w):])
-		if (i == 0 || !wordRune(prev)) && (i+len(w) == len(s) || !wordRune(next)) && (ok == nil || ok(s[:i])) {
+		if (i == 0 || !wordRune(prev)) && (i+len(w) == len(s) || !wordRune(next)) && ok(s[:i], s[i+len(w):]) {
 			return true
 		}
 		from = i + len(w)
