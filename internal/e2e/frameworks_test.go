@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const frameworks = "../../integrations/frameworks"
@@ -106,6 +109,13 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
+// frameworkTitles are what the frameworks call themselves, by the folders of our packages.
+var frameworkTitles = map[string]string{"adk": "Google ADK (JS)", "ai-sdk": "Vercel AI SDK", "anthropic": "Anthropic SDK", "langchain": "LangChain, LangGraph (JS)",
+	"llamaindex": "LlamaIndex.TS", "openai-agents": "OpenAI Agents SDK (JS)"}
+
+// frameworkNames are the folders of frameworks, in order.
+func frameworkNames() []string { return slices.Sorted(maps.Keys(frameworkTitles)) }
+
 // packages are the folders of frameworks.
 func packages(t *testing.T) []string {
 	t.Helper()
@@ -118,6 +128,9 @@ func packages(t *testing.T) []string {
 		if name := filepath.Base(filepath.Dir(p)); name != "testing" {
 			out = append(out, name)
 		}
+	}
+	if d := cmp.Diff(frameworkNames(), out); d != "" {
+		t.Fatalf("not every package has a title (-titles +folders): %s", d)
 	}
 	return out
 }

@@ -196,11 +196,14 @@ func (g *gateway) run(args ...string) (string, error) {
 func (g *gateway) stateDir() string { return filepath.Join(g.workspace, ".memkernel") }
 
 // killDaemon kills the daemon of the workspace, if there is one.
-func (g *gateway) killDaemon() bool {
+func (g *gateway) killDaemon() bool { return killDaemon(g.stateDir()) }
+
+// killDaemon kills the daemon of a state folder, if there is one.
+func killDaemon(state string) bool {
 	var rec struct {
 		PID int `json:"pid"`
 	}
-	b, err := os.ReadFile(filepath.Join(g.stateDir(), "serve.json"))
+	b, err := os.ReadFile(filepath.Join(state, "serve.json"))
 	if err != nil || json.Unmarshal(b, &rec) != nil || rec.PID <= 0 {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
@@ -103,6 +104,30 @@ func TestOpenClaw(t *testing.T) {
 	s.answered(t)
 	s.ours(t)
 	s.flushed(t)
+}
+
+var theBinary struct {
+	sync.Once
+	path string
+}
+
+// builtOnce is the program, built once for all hosts.
+func builtOnce(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("MEMKERNEL_E2E") == "" {
+		t.Skip("real hosts run by make e2e (MEMKERNEL_E2E=1)")
+	}
+	theBinary.Do(func() {
+		dir, err := os.MkdirTemp("", "mkb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theBinary.path = filepath.Join(dir, "memkernel")
+		if out, err := exec.Command("go", "build", "-o", theBinary.path, "../../cmd/memkernel").CombinedOutput(); err != nil {
+			t.Fatalf("build memkernel: %v\n%s", err, out)
+		}
+	})
+	return theBinary.path
 }
 
 // built is the program, as it is in this tree.

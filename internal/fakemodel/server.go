@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -34,6 +35,7 @@ type Server struct {
 	opt   Options
 	mu    sync.Mutex
 	seen  []Request
+	wrong []string
 	cache cache
 	turns int
 }
@@ -59,6 +61,26 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.seen...)
 }
 
+// Violations tells which rules of the API requests broke: in the words by which they were
+// refused, and calls that have no result or results without a call.
+func (s *Server) Violations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := append([]string(nil), s.wrong...)
+	for _, r := range s.seen {
+		if err := r.Pairs(); err != nil {
+			out = append(out, fmt.Sprintf("request %d: %v", r.N, err))
+		}
+	}
+	return out
+}
+
+func (s *Server) broken(rule string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrong = append(s.wrong, rule)
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api := apiOf(r)
@@ -80,6 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, api api, body []byte) {
 	req, err := read(api, body)
 	if err != nil {
+		s.broken(r.URL.Path + ": " + err.Error())
 		api.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
