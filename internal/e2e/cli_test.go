@@ -57,6 +57,8 @@ const (
 	// turns is how many turns a session has; callsIn how often the model runs a command
 	// in a turn.
 	turns, callsIn = 8, 8
+	// rowsIn is how many lines a command prints, about 17 tokens each.
+	rowsIn = 240
 	// asksAt is the turn in which memory is asked, killsAt those before which
 	// memkernel's processes are killed.
 	asksAt = 5
@@ -141,8 +143,7 @@ func newStand(t *testing.T, h *cli, binary, path, node string) *stand {
 		t.Fatal(err)
 	}
 	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p")}
-	m := &scripted{}
-	s.model = fakemodel.New(fakemodel.Options{Script: m.answer})
+	s.model = fakemodel.New(fakemodel.Options{Script: newScripted().answer})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +273,7 @@ func (s *stand) put(list map[string]string, to string) {
 
 // host runs the host once.
 func (s *stand) host(to string, args []string, prompt string) (string, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.path)
 	for _, a := range args {
@@ -451,10 +452,20 @@ func bill(m *fakemodel.Server) (usd float64) {
 
 // scripted is the model of the hosts: in each turn it runs commands one by one, or
 // searches memory, and then answers.
-type scripted struct{}
+type scripted struct {
+	// calls counts those of each turn, by its mark: of what a prompt holds a cut may take
+	// all results. searched are the turns in which memory was asked.
+	calls    map[string]int
+	searched map[string]bool
+}
 
-func (scripted) answer(t fakemodel.Turn) fakemodel.Reply {
-	words, results := turnOf(t.Request)
+func newScripted() *scripted { return &scripted{calls: map[string]int{}, searched: map[string]bool{}} }
+
+func (s *scripted) answer(t fakemodel.Turn) fakemodel.Reply {
+	words := turnOf(t.Request)
+	if compacts.MatchString(t.User) {
+		return fakemodel.Reply{Text: "<analysis>It was read.</analysis>\n<summary>The report was read up to " + words + ".</summary>\n<state_snapshot><overall_goal>to read the report</overall_goal></state_snapshot>"}
+	}
 	if len(t.Tools) == 0 || words == "" {
 		return fakemodel.Reply{Text: "The harbour's report"}
 	}
@@ -462,35 +473,35 @@ func (scripted) answer(t fakemodel.Turn) fakemodel.Reply {
 	fmt.Sscanf(words, "mark-%d", &n)
 	done := fakemodel.Reply{Text: "done: " + words}
 	if n == asksAt {
-		if c, ok := searchCall(t, results); ok {
+		if c, ok := s.searchCall(t, words); ok {
 			return fakemodel.Reply{Text: "I look.", Calls: []fakemodel.Call{c}}
 		}
 		return done
 	}
-	if results < callsIn {
-		if c, ok := commandCall(t.Tools, n, results); ok {
+	if made := s.calls[words]; made < callsIn {
+		if c, ok := commandCall(t.Tools, n, made); ok {
+			s.calls[words]++
 			return fakemodel.Reply{Text: "next", Calls: []fakemodel.Call{c}}
 		}
 	}
 	return done
 }
 
+// compacts is in the words by which hosts have a session summarised.
+var compacts = regexp.MustCompile(`CRITICAL: Respond with TEXT ONLY|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>`)
+
 var userMark = regexp.MustCompile(`mark-\d{3}`)
 
-// turnOf is the mark of the newest turn, and how many results are behind the user's words.
-func turnOf(r fakemodel.Request) (mark string, results int) {
+// turnOf is the mark of the newest turn, "" if there is none.
+func turnOf(r fakemodel.Request) (mark string) {
 	for _, seg := range r.Segments {
-		if seg.Result != "" {
-			results++
-			continue
-		}
-		for _, m := range userMark.FindAllString(string(seg.Bytes), -1) {
-			if m > mark {
-				mark, results = m, 0
+		if seg.Result == "" {
+			for _, m := range userMark.FindAllString(string(seg.Bytes), -1) {
+				mark = max(mark, m)
 			}
 		}
 	}
-	return mark, results
+	return mark
 }
 
 // commands are how hosts call the tool that runs a command.
@@ -509,7 +520,7 @@ var commands = map[string]func(line string) any{
 func commandCall(tools []string, turn, n int) (fakemodel.Call, bool) {
 	for _, name := range tools {
 		if input := commands[name]; input != nil {
-			line := fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 120`, turn, n)
+			line := fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 %d`, turn, n, rowsIn)
 			data, err := json.Marshal(input(line))
 			if err != nil {
 				panic(err) // maps of strings
@@ -520,40 +531,32 @@ func commandCall(tools []string, turn, n int) (fakemodel.Call, bool) {
 	return fakemodel.Call{}, false
 }
 
-// searchCall is the call that asks memory: of the tool, or where tools wait for a search, of
-// that first.
-func searchCall(t fakemodel.Turn, results int) (fakemodel.Call, bool) {
-	for _, name := range t.Tools {
-		if strings.HasSuffix(name, "memory_search") && results < 2 {
-			if bytes.Contains(t.Request.Segments[len(t.Request.Segments)-1].Bytes, []byte(fact)) && results > 0 {
-				break
-			}
-			if results > 0 && !waited(t) {
-				break
-			}
-			return fakemodel.Call{ID: fmt.Sprintf("call_search_%d", results), Name: name, Input: json.RawMessage(`{"query":"` + question + `"}`)}, true
-		}
-	}
-	if results == 0 {
-		for name, input := range map[string]string{"ToolSearch": `{"query":"memory_search","max_results":3}`, "tool_search": `{"query":"memory_search"}`} {
-			for _, have := range t.Tools {
-				if have == name {
-					return fakemodel.Call{ID: "call_tools", Name: name, Input: json.RawMessage(input)}, true
-				}
-			}
-		}
-	}
-	return fakemodel.Call{}, false
-}
+// toolSearches are hosts' own searches for tools that wait, and what they take.
+var toolSearches = map[string]string{"ToolSearch": `{"query":"select:NAME","max_results":3}`, "tool_search": `{"query":"memory_search","limit":3}`}
 
-// waited reports whether the turn's result is that of a search for tools.
-func waited(t fakemodel.Turn) bool {
-	for _, seg := range t.Request.Segments {
-		if seg.Call == "call_tools" {
-			return true
+// searchCall is the call that asks memory: of the tool, or where it waits to be searched for,
+// of that search first. ok is false once memory has answered, or if there is none.
+func (s *scripted) searchCall(t fakemodel.Turn, words string) (c fakemodel.Call, ok bool) {
+	tool, finder := "", ""
+	for _, name := range t.Tools {
+		if strings.HasSuffix(name, "memory_search") {
+			tool = name
+		}
+		if toolSearches[name] != "" {
+			finder = name
 		}
 	}
-	return false
+	id := fmt.Sprintf("call_find_%d", s.calls[words])
+	switch {
+	case s.calls[words] == 0 && finder != "" && (tool == "" || t.Request.Waits(tool)):
+		s.calls[words]++
+		return fakemodel.Call{ID: id, Name: finder, Input: json.RawMessage(strings.ReplaceAll(toolSearches[finder], "NAME", tool))}, true
+	case tool != "" && !t.Request.Waits(tool) && !s.searched[words]:
+		s.calls[words]++
+		s.searched[words] = true
+		return fakemodel.Call{ID: id, Name: tool, Input: json.RawMessage(`{"query":"` + question + `"}`)}, true
+	}
+	return c, false
 }
 
 // byHand does what init leaves to a person: it puts the line into the file that is named.
