@@ -31,9 +31,7 @@ type cli struct {
 	name, title, pkg, program string
 	// through says by what it has memkernel.
 	through string
-	// model is the price book's name of the model that it asks.
-	model string
-	env   []string
+	env     []string
 	// files are the host's own settings, by path; ours those that a person adds who follows
 	// what init prints.
 	files, ours map[string]string
@@ -532,7 +530,7 @@ func commandCall(tools []string, turn, n int) (fakemodel.Call, bool) {
 }
 
 // toolSearches are hosts' own searches for tools that wait, and what they take.
-var toolSearches = map[string]string{"ToolSearch": `{"query":"select:NAME","max_results":3}`, "tool_search": `{"query":"memory_search","limit":3}`}
+var toolSearches = map[string]string{"ToolSearch": `{"query":"select:mcp__memkernel__memory_search","max_results":3}`, "tool_search": `{"query":"memory_search","limit":3}`}
 
 // searchCall is the call that asks memory: of the tool, or where it waits to be searched for,
 // of that search first. ok is false once memory has answered, or if there is none.
@@ -550,7 +548,7 @@ func (s *scripted) searchCall(t fakemodel.Turn, words string) (c fakemodel.Call,
 	switch {
 	case s.calls[words] == 0 && finder != "" && (tool == "" || t.Request.Waits(tool)):
 		s.calls[words]++
-		return fakemodel.Call{ID: id, Name: finder, Input: json.RawMessage(strings.ReplaceAll(toolSearches[finder], "NAME", tool))}, true
+		return fakemodel.Call{ID: id, Name: finder, Input: json.RawMessage(toolSearches[finder])}, true
 	case tool != "" && !t.Request.Waits(tool) && !s.searched[words]:
 		s.calls[words]++
 		s.searched[words] = true
