@@ -43,6 +43,9 @@ type cli struct {
 	direct bool
 	// rules: init writes rules, which stand in each request.
 	rules bool
+	// repeats: by itself it breaks a rule of the API, which memkernel's requests keep:
+	// without memkernel, results that stand twice are taken.
+	repeats bool
 	// restores is what the carried state begins with where a session goes on; "" where the
 	// host tells nobody.
 	restores string
@@ -93,7 +96,7 @@ func TestHosts(t *testing.T) {
 			dir, node := installNode(t)
 			path, version := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
 			talk := func(with bool) (*stand, error) {
-				s := newStand(t, h, binary, path, node)
+				s := newStand(t, h, binary, path, node, with)
 				return s, s.run(with)
 			}
 			r := row{Title: h.title, Version: version, Through: h.through}
@@ -115,7 +118,7 @@ func TestHosts(t *testing.T) {
 			for _, s := range []*stand{with, without} {
 				for _, v := range s.model.Violations() {
 					r.Violations++
-					t.Errorf("memkernel %v: %s", s == with, v)
+					t.Errorf("memkernel %v: %s", s == with, v.Rule)
 				}
 			}
 			r.With, r.Without = bill(with.model), bill(without.model)
@@ -133,7 +136,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func newStand(t *testing.T, h *cli, binary, path, node string) *stand {
+func newStand(t *testing.T, h *cli, binary, path, node string, with bool) *stand {
 	t.Helper()
 	// Hosts put sockets below their homes: the path must be short.
 	home, err := os.MkdirTemp("", "mkh")
@@ -141,7 +144,7 @@ func newStand(t *testing.T, h *cli, binary, path, node string) *stand {
 		t.Fatal(err)
 	}
 	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p")}
-	s.model = fakemodel.New(fakemodel.Options{Script: newScripted().answer})
+	s.model = fakemodel.New(fakemodel.Options{Script: newScripted().answer, RepeatedResults: h.repeats && !with})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -171,14 +174,15 @@ func newStand(t *testing.T, h *cli, binary, path, node string) *stand {
 
 // dump writes all requests, to look at.
 func (s *stand) dump(dir string) {
+	bodies := map[string][]byte{}
 	for _, r := range s.model.Requests() {
-		path := filepath.Join(dir, fmt.Sprintf("%03d.json", r.N))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			s.t.Log(err)
-		}
-		if err := os.WriteFile(path, r.Body, 0o644); err != nil {
-			s.t.Log(err)
-		}
+		bodies[fmt.Sprintf("%03d.json", r.N)] = r.Body
+	}
+	for i, v := range s.model.Violations() {
+		bodies[fmt.Sprintf("refused-%03d.json", i)] = v.Body
+	}
+	for name, body := range bodies {
+		write(s.t, filepath.Join(dir, name), string(body))
 	}
 }
 
@@ -462,7 +466,10 @@ func newScripted() *scripted { return &scripted{calls: map[string]int{}, searche
 func (s *scripted) answer(t fakemodel.Turn) fakemodel.Reply {
 	words := turnOf(t.Request)
 	if compacts.MatchString(t.User) {
-		return fakemodel.Reply{Text: "<analysis>It was read.</analysis>\n<summary>The report was read up to " + words + ".</summary>\n<state_snapshot><overall_goal>to read the report</overall_goal></state_snapshot>"}
+		return fakemodel.Reply{Text: "<analysis>It was read.</analysis>\n<summary>The report was read up to " + words + ".</summary>"}
+	}
+	if bytes.Contains(t.Request.Body, []byte("distilling chat history")) {
+		return fakemodel.Reply{Text: "<state_snapshot><overall_goal>To read the report.</overall_goal></state_snapshot>"}
 	}
 	if len(t.Tools) == 0 || words == "" {
 		return fakemodel.Reply{Text: "The harbour's report"}
@@ -486,7 +493,7 @@ func (s *scripted) answer(t fakemodel.Turn) fakemodel.Reply {
 }
 
 // compacts is in the words by which hosts have a session summarised.
-var compacts = regexp.MustCompile(`CRITICAL: Respond with TEXT ONLY|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>`)
+var compacts = regexp.MustCompile(`CRITICAL: Respond with TEXT ONLY|You are performing a CONTEXT CHECKPOINT COMPACTION`)
 
 var userMark = regexp.MustCompile(`mark-\d{3}`)
 

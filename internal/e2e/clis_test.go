@@ -16,7 +16,7 @@ var clis = []cli{
 		first:    []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "{prompt}"},
 		next:     []string{"exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "{prompt}"},
 		restores: "[Checkpoint "},
-	{name: "gemini", title: "Gemini CLI", pkg: "@google/gemini-cli", program: "gemini", through: "hooks, tools, proxy",
+	{name: "gemini", title: "Gemini CLI", pkg: "@google/gemini-cli", program: "gemini", through: "hooks, tools, proxy", repeats: true,
 		env:      []string{"GOOGLE_GEMINI_BASE_URL={url}", "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false"},
 		files:    map[string]string{"{home}/.gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}}`},
 		first:    []string{"--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "--session-id", "{session}", "-p", "{prompt}"},
