@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,8 @@ type cli struct {
 	// first turn, next those of the others; {prompt} is the prompt. compact are those that have
 	// it compact the session, and end those that end what it left running.
 	once, first, next, compact, end []string
+	// sessions names its sessions' files, where it gives the ids itself: the newest is {session}.
+	sessions string
 	// direct: its requests go to the model's server, and a plugin of ours plans them.
 	direct bool
 	// rules: init writes rules, which stand in each request.
@@ -192,10 +195,8 @@ func (s *stand) run(with bool) error {
 	to := s.url
 	if with {
 		s.result.Uninstall = whether(s.cycles())
-		byHand(t, s.home, s.memkernel("init", "--yes", "--json", "--host", h.name))
-		s.put(h.ours, to)
 		if !h.direct {
-			s.startProxy()
+			s.listen = fmt.Sprintf("127.0.0.1:%d", freePort(t))
 			to = "http://" + s.listen
 		}
 	}
@@ -209,6 +210,13 @@ func (s *stand) run(with bool) error {
 		}
 	}
 	mine := files(t, s.project)
+	if with {
+		byHand(t, s.home, s.memkernel("init", "--yes", "--json", "--host", h.name))
+		s.put(h.ours, to)
+		if !h.direct {
+			s.startProxy()
+		}
+	}
 	for n := range turns {
 		for _, at := range killsAt {
 			if with && n == at {
@@ -235,6 +243,7 @@ func (s *stand) run(with bool) error {
 	if with {
 		s.judge(before)
 		s.stopProxy()
+		s.killDaemon() // the host has ended, and its daemon waits for the next
 		s.leaves(mine)
 	}
 	return nil
@@ -264,7 +273,17 @@ func (s *stand) fill(text, to, prompt string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return strings.NewReplacer("{url}", to, "{home}", s.home, "{project}", s.project, "{plugins}", plugins, "{session}", session, "{prompt}", prompt, "{binary}", s.binary).Replace(text)
+	id := session
+	if s.h.sessions != "" {
+		all, err := filepath.Glob(strings.ReplaceAll(s.h.sessions, "{home}", s.home))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if len(all) > 0 {
+			id = filepath.Base(slices.Max(all))
+		}
+	}
+	return strings.NewReplacer("{url}", to, "{home}", s.home, "{project}", s.project, "{plugins}", plugins, "{session}", id, "{prompt}", prompt, "{binary}", s.binary).Replace(text)
 }
 
 func (s *stand) put(list map[string]string, to string) {
@@ -281,7 +300,7 @@ func (s *stand) host(to string, args []string, prompt string) (string, error) {
 	for _, a := range args {
 		cmd.Args = append(cmd.Args, s.fill(a, to, prompt))
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = s.project, s.env, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.project, append(s.env, "PWD="+s.project), time.Second
 	for _, v := range s.h.env {
 		cmd.Env = append(cmd.Env, s.fill(v, to, ""))
 	}
@@ -365,7 +384,7 @@ func (s *stand) judge(last int) {
 	}
 	unasked := len(asked) > 0 && bytes.Contains(asked[0].Body, []byte(fact))
 	s.t.Logf("of memory: found by the model's search: %v; there before it searched: %v", searched, unasked)
-	s.result.Recall = whether(searched || unasked && s.h.direct)
+	s.result.Recall = whether(searched)
 	if s.h.restores != "" {
 		s.result.Restore = whether(seen(all[last:], s.h.restores))
 	}
@@ -390,9 +409,6 @@ func seen(all []fakemodel.Request, words string) bool {
 // startProxy starts memkernel's proxy in front of the model, where it was before.
 func (s *stand) startProxy() {
 	s.t.Helper()
-	if s.listen == "" {
-		s.listen = fmt.Sprintf("127.0.0.1:%d", freePort(s.t))
-	}
 	log, err := os.OpenFile(filepath.Join(filepath.Dir(s.home), "proxy.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		s.t.Fatal(err)
