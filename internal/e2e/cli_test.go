@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,8 +39,6 @@ type cli struct {
 	// first turn, next those of the others; {prompt} is the prompt. compact are those that have
 	// it compact the session, and end those that end what it left running.
 	once, first, next, compact, end []string
-	// sessions names its sessions' files, where it gives the ids itself: the newest is {session}.
-	sessions string
 	// direct: its requests go to the model's server, and a plugin of ours plans them.
 	direct bool
 	// rules: init writes rules, which stand in each request.
@@ -273,17 +270,7 @@ func (s *stand) fill(text, to, prompt string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	id := session
-	if s.h.sessions != "" {
-		all, err := filepath.Glob(strings.ReplaceAll(s.h.sessions, "{home}", s.home))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if len(all) > 0 {
-			id = filepath.Base(slices.Max(all))
-		}
-	}
-	return strings.NewReplacer("{url}", to, "{home}", s.home, "{project}", s.project, "{plugins}", plugins, "{session}", id, "{prompt}", prompt, "{binary}", s.binary).Replace(text)
+	return strings.NewReplacer("{url}", to, "{home}", s.home, "{project}", s.project, "{plugins}", plugins, "{session}", session, "{prompt}", prompt, "{binary}", s.binary).Replace(text)
 }
 
 func (s *stand) put(list map[string]string, to string) {
