@@ -246,14 +246,18 @@ func (s *stand) run(with bool) error {
 	return nil
 }
 
+// prompt is what the user says in a turn.
+func prompt(n int) string {
+	if n == asksAt {
+		return fmt.Sprintf("mark-%03d %s", n, question)
+	}
+	return fmt.Sprintf("mark-%03d read the next %d parts of the report", n, callsIn)
+}
+
 // turn has the user say something, and the model's answer come back.
 func (s *stand) turn(to string, args []string, n int) error {
-	words := fmt.Sprintf("mark-%03d read the next %d parts of the report", n, callsIn)
-	if n == asksAt {
-		words = fmt.Sprintf("mark-%03d %s", n, question)
-	}
 	began := time.Now()
-	out, err := s.host(to, args, words)
+	out, err := s.host(to, args, prompt(n))
 	if want := fmt.Sprintf("done: mark-%03d", n); err == nil && !strings.Contains(out, want) {
 		err = fmt.Errorf("the answer does not hold %q", want)
 	}
@@ -363,12 +367,8 @@ func newIn(before, after map[string]string) (out []string) {
 // state was carried over to the last turn, whose requests are those from a number on.
 func (s *stand) judge(last int) {
 	all := s.model.Requests()
-	asked, searched := all[s.requests[asksAt-1]:s.requests[asksAt]], false
-	for _, r := range asked {
-		for _, seg := range r.Segments {
-			searched = searched || seg.Result != "" && bytes.Contains(seg.Bytes, []byte(fact))
-		}
-	}
+	asked := all[s.requests[asksAt-1]:s.requests[asksAt]]
+	searched := found(asked)
 	unasked := len(asked) > 0 && bytes.Contains(asked[0].Body, []byte(fact))
 	s.t.Logf("of memory: found by the model's search: %v; there before it searched: %v", searched, unasked)
 	s.result.Recall = whether(searched)
@@ -382,6 +382,18 @@ func (s *stand) judge(last int) {
 			}
 		}
 	}
+}
+
+// found reports whether a tool's result holds what memory knows.
+func found(all []fakemodel.Request) bool {
+	for _, r := range all {
+		for _, seg := range r.Segments {
+			if seg.Result != "" && bytes.Contains(seg.Bytes, []byte(fact)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func seen(all []fakemodel.Request, words string) bool {

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
@@ -88,7 +92,7 @@ func TestOpenClaw(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("MEMKERNEL_E2E_TURNS")); err == nil && n > 0 {
 		s.turns = n
 	}
-	s.g = newGateway(t, h, s.m.url, binary, plugin)
+	s.g = newGateway(t, h, s.m.url, binary, plugin, fakeLLM)
 	s.g.start()
 	s.talk(t)
 	last, err := s.g.say("mark-999 how is it [[context_status {}]]")
@@ -130,6 +134,95 @@ func builtOnce(t *testing.T) string {
 	return theBinary.path
 }
 
+// TestHostOpenClaw is the row of OpenClaw: the script of the other hosts, in one gateway.
+func TestHostOpenClaw(t *testing.T) {
+	had(t, "OpenClaw")
+	h, binary := installOpenClaw(t), builtOnce(t)
+	r := row{Title: "OpenClaw", Version: h.version, Through: "plugin", Uninstall: yes}
+	again := func(with bool) *fakemodel.Server {
+		m, err := talkOpenClaw(t, h, binary, with, &r)
+		if err != nil && len(m.Violations()) == 0 {
+			t.Logf("it failed, and is tried once more: %v", err)
+			r.Retried, r.Kills, r.Turns = true, 0, 0
+			m, err = talkOpenClaw(t, h, binary, with, &r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range m.Violations() {
+			r.Violations++
+			t.Errorf("memkernel %v: %s", with, v.Rule)
+		}
+		r.Requests += len(m.Requests())
+		return m
+	}
+	r.Without = bill(again(false))
+	r.With = bill(again(true))
+	if r.Recall != yes || r.Restore != yes || r.Uninstall != yes {
+		t.Errorf("%+v", r)
+	}
+	record(t, r)
+}
+
+// talkOpenClaw has the script talked; with memkernel, what came of it is put into r.
+func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (*fakemodel.Server, error) {
+	m := fakemodel.New(fakemodel.Options{Script: newScripted().answer})
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	plugin := ""
+	if with {
+		plugin = pluginDir(t)
+	}
+	g := newGateway(t, h, server.URL+"/v1", binary, plugin, llm{"gpt-5.5", 200_000})
+	write(t, filepath.Join(g.workspace, "memory", "harbour.md"), "# Harbour\n\n"+fact+".\n")
+	verb := func(args ...string) {
+		t.Helper()
+		run(t, g.workspace, []string{"HOME=" + filepath.Join(g.home, "home")}, binary, args...)
+	}
+	if with {
+		before := files(t, g.home)
+		verb("init", "--yes", "--host", "openclaw")
+		verb("uninstall", "--yes", "--state")
+		if d := cmp.Diff(before, files(t, g.home)); d != "" {
+			t.Errorf("init and uninstall leave something: %s", d)
+			r.Uninstall = no
+		}
+	}
+	g.start()
+	defer g.stop()
+	var requests []int
+	for n := range turns + 1 {
+		if with && slices.Contains(killsAt, n) && g.killDaemon() {
+			r.Kills++
+		}
+		if n == turns {
+			if out, err := g.run("sessions", "compact", sessionKey); err != nil {
+				return m, fmt.Errorf("compact: %w: %s", err, tail(out, 5))
+			}
+		}
+		got, err := g.say(prompt(n))
+		if want := fmt.Sprintf("done: mark-%03d", n); err != nil || !strings.Contains(got, want) {
+			return m, fmt.Errorf("turn %d was answered with %q, %w", n, got, err)
+		}
+		requests = append(requests, len(m.Requests()))
+	}
+	if !with {
+		return m, nil
+	}
+	all := m.Requests()
+	r.Turns = len(requests)
+	r.Recall = whether(found(all[requests[asksAt-1]:requests[asksAt]]))
+	r.Restore = whether(seen(all[requests[turns-1]:], "[Context kept by memkernel"))
+	g.stop()
+	g.killDaemon()
+	verb("uninstall", "--yes", "--state")
+	if _, err := os.Stat(g.stateDir()); err == nil {
+		t.Error("uninstall left the state folder")
+		r.Uninstall = no
+	}
+	return m, nil
+}
+
 // built is the program, as it is in this tree.
 func built(t *testing.T) string {
 	t.Helper()
@@ -165,7 +258,7 @@ const wrapped = (api) => Object.create(api, { registerContextEngine: { value: (i
 export default { ...plugin, register: (api) => plugin.register(wrapped(api)) };
 `)
 	m := startModel(t)
-	g := newGateway(t, h, m.url, binary, plugin)
+	g := newGateway(t, h, m.url, binary, plugin, fakeLLM)
 	g.start()
 	for n := range 2 {
 		text := fmt.Sprintf("mark-%03d how is it [[context_status {}]]", n)

@@ -195,7 +195,7 @@ var (
 	// notes say why a column makes no sense for a row.
 	notes = [...]string{
 		"Nothing was asked that memory answers.",
-		"The host tells nobody where a session begins anew: memkernel has its tools and its requests alone, and what a model is shown of a session is the one prompt.",
+		"The host tells nobody where a session begins anew, and memkernel has its tools and its requests alone; of a framework, the application keeps the history.",
 		"memkernel init changes no file for it: a package is installed, and called by the application.",
 	}
 )
