@@ -75,6 +75,7 @@ type stand struct {
 	env           []string
 	home, project string
 	model         *fakemodel.Server
+	script        *scripted
 	url           string // the model's
 	binary        string
 	listen        string // the proxy's address
@@ -144,7 +145,8 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool) *stand
 		t.Fatal(err)
 	}
 	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p")}
-	s.model = fakemodel.New(fakemodel.Options{Script: newScripted().answer, RepeatedResults: h.repeats && !with})
+	s.script = newScripted()
+	s.model = fakemodel.New(fakemodel.Options{Script: s.script.answer, RepeatedResults: h.repeats && !with})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +249,8 @@ func (s *stand) run(with bool) error {
 }
 
 // prompt is what the user says in a turn.
-func prompt(n int) string {
-	if n == asksAt {
+func prompt(n, asks int) string {
+	if n == asks {
 		return fmt.Sprintf("mark-%03d %s", n, question)
 	}
 	return fmt.Sprintf("mark-%03d read the next %d parts of the report", n, callsIn)
@@ -257,7 +259,7 @@ func prompt(n int) string {
 // turn has the user say something, and the model's answer come back.
 func (s *stand) turn(to string, args []string, n int) error {
 	began := time.Now()
-	out, err := s.host(to, args, prompt(n))
+	out, err := s.host(to, args, prompt(n, s.script.asks))
 	if want := fmt.Sprintf("done: mark-%03d", n); err == nil && !strings.Contains(out, want) {
 		err = fmt.Errorf("the answer does not hold %q", want)
 	}
@@ -474,9 +476,14 @@ type scripted struct {
 	// all results. searched are the turns in which memory was asked.
 	calls    map[string]int
 	searched map[string]bool
+	// perTurn is how many commands a turn has, rows how many lines each prints, asks the turn
+	// in which memory is asked.
+	perTurn, rows, asks int
 }
 
-func newScripted() *scripted { return &scripted{calls: map[string]int{}, searched: map[string]bool{}} }
+func newScripted() *scripted {
+	return &scripted{calls: map[string]int{}, searched: map[string]bool{}, perTurn: callsIn, rows: rowsIn, asks: asksAt}
+}
 
 func (s *scripted) answer(t fakemodel.Turn) fakemodel.Reply {
 	words := turnOf(t.Request)
@@ -492,14 +499,14 @@ func (s *scripted) answer(t fakemodel.Turn) fakemodel.Reply {
 	n := 0
 	fmt.Sscanf(words, "mark-%d", &n)
 	done := fakemodel.Reply{Text: "done: " + words}
-	if n == asksAt {
+	if n == s.asks {
 		if c, ok := s.searchCall(t, words); ok {
 			return fakemodel.Reply{Text: "I look.", Calls: []fakemodel.Call{c}}
 		}
 		return done
 	}
-	if made := s.calls[words]; made < callsIn {
-		if c, ok := commandCall(t.Tools, n, made); ok {
+	if made := s.calls[words]; made < s.perTurn {
+		if c, ok := commandCall(t.Tools, n, made, s.rows); ok {
 			s.calls[words]++
 			return fakemodel.Reply{Text: "next", Calls: []fakemodel.Call{c}}
 		}
@@ -537,10 +544,10 @@ var commands = map[string]func(line string) any{
 	"exec":              func(line string) any { return map[string]any{"command": line} },
 }
 
-func commandCall(tools []string, turn, n int) (fakemodel.Call, bool) {
+func commandCall(tools []string, turn, n, rows int) (fakemodel.Call, bool) {
 	for _, name := range tools {
 		if input := commands[name]; input != nil {
-			line := fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 %d`, turn, n, rowsIn)
+			line := fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 %d`, turn, n, rows)
 			data, err := json.Marshal(input(line))
 			if err != nil {
 				panic(err) // maps of strings

@@ -199,7 +199,7 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (*fake
 			g.stop()
 			g.start()
 		}
-		got, err := g.say(prompt(n))
+		got, err := g.say(prompt(n, asksAt))
 		if want := fmt.Sprintf("done: mark-%03d", n); err != nil || !strings.Contains(got, want) {
 			return m, fmt.Errorf("turn %d was answered with %q, %w", n, got, err)
 		}

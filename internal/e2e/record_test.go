@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recordings are the session files of hosts with hooks, below {home}, and where one that was
+// recorded is kept: the hooks' tests and the transcript's read it.
+var recordings = map[string]struct{ files, kept string }{
+	"claude": {"{home}/.claude/projects/*/*.jsonl", "../../transcript/testdata/claude-code-recorded.jsonl"},
+	"codex":  {"{home}/.codex/sessions/*/*/*/*.jsonl", "../../serve/hook/testdata/codex/recorded.jsonl"},
+	"gemini": {"{home}/.gemini/tmp/*/chats/*.jsonl", "../../serve/hook/testdata/gemini/recorded.jsonl"},
+}
+
+// TestRecord records a small session of each host with hooks: a command, a question to
+// memory that the model searches for, and a third turn, each in a process of its own, with
+// memkernel's hooks and tools. With MEMKERNEL_E2E_RECORD=1 the recordings that the other
+// tests read are made anew.
+func TestRecord(t *testing.T) {
+	binary := builtOnce(t)
+	for i := range clis {
+		h := &clis[i]
+		if recordings[h.name].files == "" {
+			continue
+		}
+		t.Run(h.name, func(t *testing.T) {
+			dir, node := installNode(t)
+			path, _ := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
+			s := newStand(t, h, binary, path, node, false)
+			s.script.perTurn, s.script.rows, s.script.asks = 1, 3, 1
+			s.put(h.files, s.url)
+			s.memkernel("init", "--yes", "--host", h.name)
+			for n, args := range [][]string{h.first, h.next, h.next} {
+				if err := s.turn(s.url, args, n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all, err := filepath.Glob(s.fill(recordings[h.name].files, "", ""))
+			if err != nil || len(all) == 0 {
+				t.Fatalf("no session file: %v", err)
+			}
+			biggest, size := "", 0
+			for _, f := range all {
+				if data, err := os.ReadFile(f); err == nil && len(data) > size {
+					biggest, size = f, len(data)
+				}
+			}
+			data, err := os.ReadFile(biggest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := small(t, data, strings.NewReplacer(s.project, "/project", s.home, "/home/u", s.binary, "memkernel", filepath.Dir(s.home), "/home"))
+			for _, want := range []string{prompt(0, 1), prompt(1, 1), prompt(2, 1), fact, "row 3 of part 0-0", "done: mark-002"} {
+				if !bytes.Contains(text, []byte(want)) {
+					t.Errorf("%s does not hold %q", biggest, want)
+				}
+			}
+			if os.Getenv("MEMKERNEL_E2E_RECORD") != "" {
+				put(t, recordings[h.name].kept, string(text))
+			}
+		})
+	}
+}
+
+// small is a file of JSON lines without long texts of the host's own, and without this
+// machine's folders.
+func small(t *testing.T, data []byte, paths *strings.Replacer) []byte {
+	t.Helper()
+	const most = 2500
+	var shrink func(v any) any
+	shrink = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			if len(v) > most {
+				return strings.ToValidUTF8(v[:200], "") + " (cut)"
+			}
+			return v
+		case []any:
+			for i := range v {
+				v[i] = shrink(v[i])
+			}
+		case map[string]any:
+			for k := range v {
+				v[k] = shrink(v[k])
+			}
+		}
+		return v
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for line := range bytes.Lines([]byte(paths.Replace(string(data)))) {
+		var v any
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Encode(shrink(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
