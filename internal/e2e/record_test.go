@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +11,9 @@ import (
 )
 
 // recordings are the session files of hosts with hooks, below {home}, and where one that was
-// recorded is kept: the hooks' tests and the transcript's read it.
+// recorded is kept: the hooks' tests read it.
 var recordings = map[string]struct{ files, kept string }{
-	"claude": {"{home}/.claude/projects/*/*.jsonl", "../../transcript/testdata/claude-code-recorded.jsonl"},
+	"claude": {"{home}/.claude/projects/*/*.jsonl", "../../serve/hook/testdata/claude/recorded.jsonl"},
 	"codex":  {"{home}/.codex/sessions/*/*/*/*.jsonl", "../../serve/hook/testdata/codex/recorded.jsonl"},
 	"gemini": {"{home}/.gemini/tmp/*/chats/*.jsonl", "../../serve/hook/testdata/gemini/recorded.jsonl"},
 }
@@ -71,22 +72,23 @@ func TestRecord(t *testing.T) {
 // machine's folders.
 func small(t *testing.T, data []byte, paths *strings.Replacer) []byte {
 	t.Helper()
-	const most = 2500
-	var shrink func(v any) any
-	shrink = func(v any) any {
+	var shrink func(v any, text, list int) any
+	shrink = func(v any, text, list int) any {
 		switch v := v.(type) {
 		case string:
-			if len(v) > most {
-				return strings.ToValidUTF8(v[:200], "") + " (cut)"
+			if len(v) > text {
+				return strings.ToValidUTF8(v[:min(text, 160)], "") + " (cut)"
 			}
 			return v
 		case []any:
+			v = v[:min(len(v), list)]
 			for i := range v {
-				v[i] = shrink(v[i])
+				v[i] = shrink(v[i], text, list)
 			}
+			return v
 		case map[string]any:
 			for k := range v {
-				v[k] = shrink(v[k])
+				v[k] = shrink(v[k], text, list)
 			}
 		}
 		return v
@@ -95,11 +97,20 @@ func small(t *testing.T, data []byte, paths *strings.Replacer) []byte {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	for line := range bytes.Lines([]byte(paths.Replace(string(data)))) {
-		var v any
+		var v map[string]any
 		if err := json.Unmarshal(line, &v); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Encode(shrink(v)); err != nil {
+		text, list := 160, 3
+		switch v["type"] {
+		case nil, "user", "assistant", "gemini", "response_item", "event_msg", "system":
+			text, list = 2500, 1000
+		case "attachment":
+			if a, ok := v["attachment"].(map[string]any); ok && strings.HasPrefix(fmt.Sprint(a["type"]), "hook_") {
+				text, list = 2500, 1000
+			}
+		}
+		if err := e.Encode(shrink(v, text, list)); err != nil {
 			t.Fatal(err)
 		}
 	}
