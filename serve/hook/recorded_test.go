@@ -37,7 +37,11 @@ func TestRecorded(t *testing.T) {
 			}
 			var typed, open []string
 			called, results := map[string]bool{}, ""
-			for _, m := range n.all {
+			all := n.all
+			if all == nil {
+				all = n.msgs
+			}
+			for _, m := range all {
 				if own, _ := transcript.Typed(m); own != "" {
 					typed = append(typed, own)
 				}
