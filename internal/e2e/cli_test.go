@@ -122,7 +122,7 @@ func TestHosts(t *testing.T) {
 					t.Errorf("memkernel %v: %s", s == with, v.Rule)
 				}
 			}
-			r.With, r.Without = bill(with.model), bill(without.model)
+			r.With, r.Without = bill(with.model.Requests()), bill(without.model.Requests())
 			r.Recall, r.Restore, r.Uninstall = with.result.Recall, with.result.Restore, with.result.Uninstall
 			if seen(without.model.Requests(), fact) {
 				t.Error("without memkernel the model saw what memory holds")
@@ -454,10 +454,10 @@ func (s *stand) kill() {
 
 func (s *stand) killDaemon() bool { return killDaemon(filepath.Join(s.project, ".memkernel")) }
 
-// bill is what all requests of a server cost.
-func bill(m *fakemodel.Server) (usd float64) {
+// bill is what requests cost.
+func bill(all []fakemodel.Request) (usd float64) {
 	book := cachelayout.DefaultBook()
-	for _, r := range m.Requests() {
+	for _, r := range all {
 		model, ok := book.Lookup(r.Model, time.Now())
 		if !ok || r.Refused {
 			continue

@@ -101,7 +101,7 @@ func rowOf(t *testing.T, path string) (r row) {
 			t.Error(v.Rule)
 		}
 		r.Requests += len(list)
-		return bill(m)
+		return bill(m.Requests())
 	}
 	for line := range bytes.Lines(data) {
 		var talk struct {

@@ -139,12 +139,12 @@ func TestHostOpenClaw(t *testing.T) {
 	had(t, "OpenClaw")
 	h, binary := installOpenClaw(t), builtOnce(t)
 	r := row{Title: "OpenClaw", Version: h.version, Through: "plugin", Uninstall: yes}
-	again := func(with bool) *fakemodel.Server {
-		m, err := talkOpenClaw(t, h, binary, with, &r)
+	again := func(with bool) float64 {
+		m, dollars, err := talkOpenClaw(t, h, binary, with, &r)
 		if err != nil && len(m.Violations()) == 0 {
 			t.Logf("it failed, and is tried once more: %v", err)
 			r.Retried, r.Kills, r.Turns = true, 0, 0
-			m, err = talkOpenClaw(t, h, binary, with, &r)
+			m, dollars, err = talkOpenClaw(t, h, binary, with, &r)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -154,10 +154,10 @@ func TestHostOpenClaw(t *testing.T) {
 			t.Errorf("memkernel %v: %s", with, v.Rule)
 		}
 		r.Requests += len(m.Requests())
-		return m
+		return dollars
 	}
-	r.Without = bill(again(false))
-	r.With = bill(again(true))
+	r.Without = again(false)
+	r.With = again(true)
 	if r.Recall != yes || r.Restore != yes || r.Uninstall != yes {
 		t.Errorf("%+v", r)
 	}
@@ -165,7 +165,7 @@ func TestHostOpenClaw(t *testing.T) {
 }
 
 // talkOpenClaw has the script talked; with memkernel, what came of it is put into r.
-func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (*fakemodel.Server, error) {
+func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fakemodel.Server, dollars float64, _ error) {
 	m := fakemodel.New(fakemodel.Options{Script: newScripted().answer})
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
@@ -196,22 +196,36 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (*fake
 			r.Kills++
 		}
 		if n == turns {
+			// Its own safeguard refuses summaries that a script wrote, so that it compacts with
+			// the plugin alone; the bills are those of the turns before.
+			dollars = bill(m.Requests())
+			if with {
+				if out, err := g.run("sessions", "compact", sessionKey); err != nil {
+					return m, 0, fmt.Errorf("compact: %w: %s", err, tail(out, 5))
+				}
+			}
 			g.stop()
 			g.start()
 		}
 		got, err := g.say(prompt(n, asksAt))
 		if want := fmt.Sprintf("done: mark-%03d", n); err != nil || !strings.Contains(got, want) {
-			return m, fmt.Errorf("turn %d was answered with %q, %w", n, got, err)
+			return m, 0, fmt.Errorf("turn %d was answered with %q, %w", n, got, err)
 		}
 		requests = append(requests, len(m.Requests()))
 	}
 	if !with {
-		return m, nil
+		return m, dollars, nil
 	}
 	all := m.Requests()
 	r.Turns = len(requests)
 	r.Recall = whether(found(all[requests[asksAt-1]:requests[asksAt]]))
-	r.Restore = whether(seen(all[requests[turns-1]:], "[Context kept by memkernel"))
+	last := all[requests[turns-1]:]
+	r.Restore = whether(seen(last, "[Context kept by memkernel") || seen(last, "[Checkpoint "))
+	if r.Restore == no {
+		for _, seg := range last[len(last)-1].Segments {
+			t.Logf("%s: %.300s", seg.Where, seg.Bytes)
+		}
+	}
 	g.stop()
 	g.killDaemon()
 	verb("uninstall", "--yes", "--state")
@@ -219,7 +233,7 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (*fake
 		t.Error("uninstall left the state folder")
 		r.Uninstall = no
 	}
-	return m, nil
+	return m, dollars, nil
 }
 
 // built is the program, as it is in this tree.
