@@ -52,10 +52,11 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
-# without it), MEMKERNEL_E2E_TURNS how many turns there are (50 without it).
-e2e: ## real hosts with our plugins, on a fake model server; npm installs them (1.3 GB)
-	MEMKERNEL_E2E=1 $(GO) test -count=1 -v -timeout 40m ./internal/e2e
-
+# without it), MEMKERNEL_E2E_TURNS how many turns OpenClaw's long session has (50 without it).
+# The versions are those of internal/e2e/versions.json and of the frameworks' manifests; with
+# E2E_NEWEST=1 the hosts are the newest that npm has, and the page is left as it is.
+e2e: ## every host and framework that can be had, on a fake model server, and the table of doc/hosts.md; npm installs them (3 GB)
+	MEMKERNEL_E2E=1 MEMKERNEL_FRAMEWORKS=1 $(if $(E2E_NEWEST),,MEMKERNEL_E2E_TABLE=$(CURDIR)/doc/hosts.md) $(GO) test -count=1 -v -timeout 90m ./internal/e2e
 
 # MEMKERNEL_E2E_DIR keeps what npm installed here, too.
 test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (450 MB)

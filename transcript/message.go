@@ -30,15 +30,20 @@ func Asks(m memkernel.Message) bool {
 }
 
 // TurnEnds finds where the turns of a conversation end: behind an assistant message
-// that calls no tool and is followed by the user's own words, or by nothing. Each is
-// the number of messages up to there.
+// that calls no tool and is followed by the user's own words, or by nothing. What a host
+// tells the model before the user's words, as system or developer, is the next turn's. Each
+// is the number of messages up to there.
 func TurnEnds(msgs []memkernel.Message) []int {
 	var out []int
 	for i := range msgs {
 		if msgs[i].Role != memkernel.RoleAssistant || HasCalls(msgs[i]) {
 			continue
 		}
-		if i+1 == len(msgs) || PlainUser(msgs[i+1]) {
+		next := i + 1
+		for next < len(msgs) && (msgs[next].Role == memkernel.RoleSystem || msgs[next].Role == memkernel.RoleDeveloper) {
+			next++
+		}
+		if i+1 == len(msgs) || next < len(msgs) && PlainUser(msgs[next]) {
 			out = append(out, i+1)
 		}
 	}

@@ -9,8 +9,11 @@
 // conversation is a script. MEMKERNEL_E2E_DIR keeps what npm installed, and
 // MEMKERNEL_E2E_TURNS sets how many turns there are (50).
 //
-// Hosts that have tools and rules alone are set up by init, asked one question each, and
-// left by uninstall as they were.
+// Each host's row of the table in doc/hosts.md is one script, talked twice: without
+// memkernel, and with it, set up by init and taken out by uninstall, its processes killed
+// between turns. A run that the host spoils is tried once more, and the row says so.
+// MEMKERNEL_E2E_TABLE names the page, versions.json the versions (E2E_NEWEST=1 takes the
+// newest), and MEMKERNEL_E2E_RECORD=1 records the sessions anew that the hooks' tests read.
 //
 // What is held against what happened: the journal against the script (every turn once,
 // every marker still there), the requests as the model's server saw them (tool pairs,

@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
 const frameworks = "../../integrations/frameworks"
@@ -29,7 +37,9 @@ func TestFrameworks(t *testing.T) {
 	client := pack(t, "../../integrations/typescript")
 	for _, name := range packages(t) {
 		t.Run(name, func(t *testing.T) {
+			had(t, frameworkTitles[name])
 			dir := app(t, name)
+			talked := filepath.Join(t.TempDir(), "talked.jsonl")
 			npmInstalls(t, dir, registered(t, name)...)
 			run(t, dir, nil, "npm", append(quietInstall, "--offline", client, pack(t, filepath.Join(frameworks, name)), pack(t, filepath.Join(frameworks, "testing")))...)
 			tests, err := filepath.Glob(filepath.Join(frameworks, name, "*.test.js"))
@@ -45,13 +55,68 @@ func TestFrameworks(t *testing.T) {
 				args = append(args, filepath.Base(test))
 				put(t, filepath.Join(dir, filepath.Base(test)), string(data))
 			}
-			out := run(t, dir, []string{"MEMKERNEL=" + binary}, "node", args...)
+			out := run(t, dir, []string{"MEMKERNEL=" + binary, "MEMKERNEL_TALKED=" + talked}, "node", args...)
 			if !regexp.MustCompile(`(?m)^(# |ℹ )pass [1-9]`).MatchString(out) || regexp.MustCompile(`(?m)^(# |ℹ )skipped [1-9]`).MatchString(out) {
 				t.Errorf("not every test ran:\n%s", tail(out, 12))
 			}
 			t.Log(name, "on", strings.Join(registered(t, name), ", "))
+			r := rowOf(t, talked)
+			r.Title, r.Version, r.Through = frameworkTitles[name], frameworkVersion(t, name), "package"
+			record(t, r)
 		})
 	}
+}
+
+// frameworkVersion is that of the framework among what a package's tests need: of what the
+// package asks its users for, the one with the shortest name.
+func frameworkVersion(t *testing.T, name string) string {
+	t.Helper()
+	var m manifest
+	read(t, filepath.Join(frameworks, name, "package.json"), &m)
+	best := ""
+	for pkg := range m.PeerDependencies {
+		if best == "" || len(pkg) < len(best) {
+			best = pkg
+		}
+	}
+	return m.DevDependencies[best]
+}
+
+// rowOf has the conversations that a package's tests judged, whose requests they wrote down,
+// billed by the fake model as those of hosts are.
+func rowOf(t *testing.T, path string) (r row) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type asked struct{ Path, Body string }
+	billed := func(list []asked) float64 {
+		m := fakemodel.New(fakemodel.Options{})
+		for _, a := range list {
+			m.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, a.Path, strings.NewReader(a.Body)))
+		}
+		for _, v := range m.Violations() {
+			r.Violations++
+			t.Error(v.Rule)
+		}
+		r.Requests += len(list)
+		return bill(m.Requests())
+	}
+	for line := range bytes.Lines(data) {
+		var talk struct {
+			Turns         int
+			With, Without []asked
+		}
+		if err := json.Unmarshal(line, &talk); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		r.Turns += talk.Turns
+		r.With += billed(talk.With)
+		r.Without += billed(talk.Without)
+	}
+	r.Framework, r.Recall = true, yes // the tests fail where memory is not recalled
+	return r
 }
 
 // TestFrameworksManifests: what is installed is named exactly, and the client is the one of
@@ -106,6 +171,13 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
+// frameworkTitles are what the frameworks call themselves, by the folders of our packages.
+var frameworkTitles = map[string]string{"adk": "Google ADK (JS)", "ai-sdk": "Vercel AI SDK", "anthropic": "Anthropic SDK", "langchain": "LangChain, LangGraph (JS)",
+	"llamaindex": "LlamaIndex.TS", "openai-agents": "OpenAI Agents SDK (JS)"}
+
+// frameworkNames are the folders of frameworks, in order.
+func frameworkNames() []string { return slices.Sorted(maps.Keys(frameworkTitles)) }
+
 // packages are the folders of frameworks.
 func packages(t *testing.T) []string {
 	t.Helper()
@@ -118,6 +190,9 @@ func packages(t *testing.T) []string {
 		if name := filepath.Base(filepath.Dir(p)); name != "testing" {
 			out = append(out, name)
 		}
+	}
+	if d := cmp.Diff(frameworkNames(), out); d != "" {
+		t.Fatalf("not every package has a title (-titles +folders): %s", d)
 	}
 	return out
 }

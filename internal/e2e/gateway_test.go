@@ -30,8 +30,17 @@ type gateway struct {
 
 const token = "e2e"
 
-// newGateway writes a configuration and a workspace.
-func newGateway(t *testing.T, h host, modelURL, binary, plugin string) *gateway {
+// llm is a model as the host is told of it.
+type llm struct {
+	name   string
+	window int
+}
+
+var fakeLLM = llm{"fake-1", 65536}
+
+// newGateway writes a configuration and a workspace. Without a plugin the host has its own
+// engine and memory.
+func newGateway(t *testing.T, h host, modelURL, binary, plugin string, llm llm) *gateway {
 	t.Helper()
 	// The state folder holds a socket: its path must be short.
 	home, err := os.MkdirTemp("", "mke2e")
@@ -43,11 +52,14 @@ func newGateway(t *testing.T, h host, modelURL, binary, plugin string) *gateway 
 	write(t, filepath.Join(g.workspace, "memory", "deploys.md"), "# Deploys\n- The billing service is deployed on Thursdays from vault nine.\n")
 	config := map[string]any{
 		"models": map[string]any{"mode": "replace", "providers": map[string]any{"fake": map[string]any{"baseUrl": modelURL, "apiKey": "sk-fake", "api": "openai-completions",
-			"models": []any{map[string]any{"id": "fake-1", "name": "Fake 1", "reasoning": false, "input": []string{"text"},
-				"cost": map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}, "contextWindow": 65536, "maxTokens": 2048}}}}},
-		"agents":  map[string]any{"defaults": map[string]any{"workspace": g.workspace, "model": map[string]any{"primary": "fake/fake-1"}}},
+			"models": []any{map[string]any{"id": llm.name, "name": llm.name, "reasoning": false, "input": []string{"text"},
+				"cost": map[string]any{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}, "contextWindow": llm.window, "maxTokens": 2048}}}}},
+		"agents":  map[string]any{"defaults": map[string]any{"workspace": g.workspace, "model": map[string]any{"primary": "fake/" + llm.name}}},
 		"plugins": map[string]any{"load": map[string]any{"paths": []string{plugin}}, "slots": map[string]any{"contextEngine": "memkernel", "memory": "memkernel"}, "entries": map[string]any{"memkernel": map[string]any{"enabled": true, "config": map[string]any{"binary": binary, "idle": "1m", "assembleTimeoutMs": 20_000, "commitTimeoutMs": 60_000}}}},
 		"gateway": map[string]any{"mode": "local", "port": g.port, "bind": "loopback", "auth": map[string]any{"mode": "token", "token": token}, "http": map[string]any{"endpoints": map[string]any{"chatCompletions": map[string]any{"enabled": true}}}},
+	}
+	if plugin == "" {
+		delete(config, "plugins")
 	}
 	b, err := json.Marshal(config)
 	if err != nil {
@@ -196,11 +208,14 @@ func (g *gateway) run(args ...string) (string, error) {
 func (g *gateway) stateDir() string { return filepath.Join(g.workspace, ".memkernel") }
 
 // killDaemon kills the daemon of the workspace, if there is one.
-func (g *gateway) killDaemon() bool {
+func (g *gateway) killDaemon() bool { return killDaemon(g.stateDir()) }
+
+// killDaemon kills the daemon of a state folder, if there is one.
+func killDaemon(state string) bool {
 	var rec struct {
 		PID int `json:"pid"`
 	}
-	b, err := os.ReadFile(filepath.Join(g.stateDir(), "serve.json"))
+	b, err := os.ReadFile(filepath.Join(state, "serve.json"))
 	if err != nil || json.Unmarshal(b, &rec) != nil || rec.PID <= 0 {
 		return false
 	}

@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
@@ -87,7 +92,7 @@ func TestOpenClaw(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("MEMKERNEL_E2E_TURNS")); err == nil && n > 0 {
 		s.turns = n
 	}
-	s.g = newGateway(t, h, s.m.url, binary, plugin)
+	s.g = newGateway(t, h, s.m.url, binary, plugin, fakeLLM)
 	s.g.start()
 	s.talk(t)
 	last, err := s.g.say("mark-999 how is it [[context_status {}]]")
@@ -103,6 +108,132 @@ func TestOpenClaw(t *testing.T) {
 	s.answered(t)
 	s.ours(t)
 	s.flushed(t)
+}
+
+var theBinary struct {
+	sync.Once
+	path string
+}
+
+// builtOnce is the program, built once for all hosts.
+func builtOnce(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("MEMKERNEL_E2E") == "" {
+		t.Skip("real hosts run by make e2e (MEMKERNEL_E2E=1)")
+	}
+	theBinary.Do(func() {
+		dir, err := os.MkdirTemp("", "mkb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theBinary.path = filepath.Join(dir, "memkernel")
+		if out, err := exec.Command("go", "build", "-o", theBinary.path, "../../cmd/memkernel").CombinedOutput(); err != nil {
+			t.Fatalf("build memkernel: %v\n%s", err, out)
+		}
+	})
+	return theBinary.path
+}
+
+// TestHostOpenClaw is the row of OpenClaw: the script of the other hosts, in one gateway.
+func TestHostOpenClaw(t *testing.T) {
+	had(t, "OpenClaw")
+	h, binary := installOpenClaw(t), builtOnce(t)
+	r := row{Title: "OpenClaw", Version: h.version, Through: "plugin", Uninstall: yes}
+	again := func(with bool) float64 {
+		m, dollars, err := talkOpenClaw(t, h, binary, with, &r)
+		if err != nil && len(m.Violations()) == 0 {
+			t.Logf("it failed, and is tried once more: %v", err)
+			r.Retried, r.Kills, r.Turns = true, 0, 0
+			m, dollars, err = talkOpenClaw(t, h, binary, with, &r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range m.Violations() {
+			r.Violations++
+			t.Errorf("memkernel %v: %s", with, v.Rule)
+		}
+		r.Requests += len(m.Requests())
+		return dollars
+	}
+	r.Without = again(false)
+	r.With = again(true)
+	if r.Recall != yes || r.Restore != yes || r.Uninstall != yes {
+		t.Errorf("%+v", r)
+	}
+	record(t, r)
+}
+
+// talkOpenClaw has the script talked; with memkernel, what came of it is put into r.
+func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fakemodel.Server, dollars float64, _ error) {
+	m := fakemodel.New(fakemodel.Options{Script: newScripted().answer})
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	plugin := ""
+	if with {
+		plugin = pluginDir(t)
+	}
+	g := newGateway(t, h, server.URL+"/v1", binary, plugin, llm{"gpt-5.5", 200_000})
+	write(t, filepath.Join(g.workspace, "memory", "harbour.md"), "# Harbour\n\n"+fact+".\n")
+	verb := func(args ...string) {
+		t.Helper()
+		run(t, g.workspace, []string{"HOME=" + filepath.Join(g.home, "home")}, binary, args...)
+	}
+	if with {
+		before := files(t, g.home)
+		verb("init", "--yes", "--host", "openclaw")
+		verb("uninstall", "--yes", "--state")
+		if d := cmp.Diff(before, files(t, g.home)); d != "" {
+			t.Errorf("init and uninstall leave something: %s", d)
+			r.Uninstall = no
+		}
+	}
+	g.start()
+	defer g.stop()
+	var requests []int
+	for n := range turns + 1 {
+		if with && slices.Contains(killsAt, n) && g.killDaemon() {
+			r.Kills++
+		}
+		if n == turns {
+			// Its own safeguard refuses summaries that a script wrote, so that it compacts with
+			// the plugin alone; the bills are those of the turns before.
+			dollars = bill(m.Requests())
+			if with {
+				if out, err := g.run("sessions", "compact", sessionKey); err != nil {
+					return m, 0, fmt.Errorf("compact: %w: %s", err, tail(out, 5))
+				}
+			}
+			g.stop()
+			g.start()
+		}
+		got, err := g.say(prompt(n, asksAt))
+		if want := fmt.Sprintf("done: mark-%03d", n); err != nil || !strings.Contains(got, want) {
+			return m, 0, fmt.Errorf("turn %d was answered with %q, %w", n, got, err)
+		}
+		requests = append(requests, len(m.Requests()))
+	}
+	if !with {
+		return m, dollars, nil
+	}
+	all := m.Requests()
+	r.Turns = len(requests)
+	r.Recall = whether(found(all[requests[asksAt-1]:requests[asksAt]]))
+	last := all[requests[turns-1]:]
+	r.Restore = whether(seen(last, "[Context kept by memkernel") || seen(last, "[Checkpoint "))
+	if r.Restore == no {
+		for _, seg := range last[len(last)-1].Segments {
+			t.Logf("%s: %.300s", seg.Where, seg.Bytes)
+		}
+	}
+	g.stop()
+	g.killDaemon()
+	verb("uninstall", "--yes", "--state")
+	if _, err := os.Stat(g.stateDir()); err == nil {
+		t.Error("uninstall left the state folder")
+		r.Uninstall = no
+	}
+	return m, dollars, nil
 }
 
 // built is the program, as it is in this tree.
@@ -140,7 +271,7 @@ const wrapped = (api) => Object.create(api, { registerContextEngine: { value: (i
 export default { ...plugin, register: (api) => plugin.register(wrapped(api)) };
 `)
 	m := startModel(t)
-	g := newGateway(t, h, m.url, binary, plugin)
+	g := newGateway(t, h, m.url, binary, plugin, fakeLLM)
 	g.start()
 	for n := range 2 {
 		text := fmt.Sprintf("mark-%03d how is it [[context_status {}]]", n)

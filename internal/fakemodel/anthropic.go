@@ -69,7 +69,7 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 		case "tool_use":
 			s.Call = b.ID
 		case "tool_result":
-			s.Result = b.ToolUseID
+			s.Result, s.found = b.ToolUseID, referencedByClient(raw)
 		case "server_tool_use":
 			s.searched = strings.HasPrefix(b.Name, "tool_search_tool_")
 		case "tool_search_tool_result":

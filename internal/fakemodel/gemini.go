@@ -15,6 +15,7 @@ type gemini struct {
 	model        string
 	streams, sse bool
 	count        bool
+	repeats      bool // results that stand twice are taken
 }
 
 // geminiOf reads the path of a call; ok is false for another's.
@@ -194,7 +195,7 @@ func (g gemini) rules(list []geminiContent) error {
 		if i > 0 {
 			calls = list[i-1].calls()
 		}
-		if len(calls) != len(answers) {
+		if len(calls) != len(answers) && !(g.repeats && len(answers) > len(calls) && len(calls) > 0) {
 			return fmt.Errorf("Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn: contents[%d] has %d for %d", i, len(answers), len(calls))
 		}
 		for _, p := range calls {

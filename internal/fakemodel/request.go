@@ -27,6 +27,8 @@ type Segment struct {
 	extra    int
 	found    []string
 	searched bool
+	// offers are tools that a client's own search found, for the calls that follow.
+	offers []string
 }
 
 func (s Segment) tokens() int { return (len(s.Bytes)+3)/4 + s.extra }
@@ -135,10 +137,17 @@ func read(a api, body []byte) (Request, error) {
 	}
 	r.defs = readDefs(head.Tools)
 	for _, t := range head.Tools {
-		r.tools = append(r.tools, toolName(t))
+		if a == (responses{}) {
+			r.tools = append(r.tools, responsesToolNames(t)...)
+		} else {
+			r.tools = append(r.tools, toolName(t))
+		}
 	}
 	r.Segments = toolSegments(r.defs)
 	more, err := a.segments(body, head.Messages)
+	for i := range more {
+		r.tools = append(r.tools, more[i].offers...)
+	}
 	r.Segments = append(r.Segments, more...)
 	r.expand()
 	if err == nil && a == (anthropic{}) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // responses is OpenAI's Responses API, as far as a client uses it that keeps its own
@@ -28,6 +29,7 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 			Content json.RawMessage `json:"content"`
 			Output  json.RawMessage `json:"output"`
 			CallID  string          `json:"call_id"`
+			Tools   []responsesTool `json:"tools"`
 		}
 		if err := json.Unmarshal(raw, &item); err != nil {
 			return nil, fmt.Errorf("input[%d]: %w", i, err)
@@ -39,10 +41,51 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 			s.Call = item.CallID
 		case "function_call_output", "custom_tool_call_output":
 			s.Result, s.text = item.CallID, textOf(item.Output)
+		case "tool_search_call":
+			s.Call = item.CallID
+		case "tool_search_output":
+			s.Result = item.CallID
+			for _, t := range item.Tools {
+				s.offers = append(s.offers, t.names()...)
+			}
 		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// responsesTool is a definition, of a function or of several in a namespace.
+type responsesTool struct {
+	Type  string `json:"type"`
+	Name  string `json:"name"`
+	Tools []struct {
+		Name string `json:"name"`
+	} `json:"tools"`
+}
+
+// clientSearch is the type and the name of a search for tools that the client makes.
+const clientSearch = "tool_search"
+
+// names are those of a script's calls: of a function in a namespace, both with a dot between.
+func (t responsesTool) names() (out []string) {
+	switch {
+	case t.Type == clientSearch:
+		return []string{clientSearch}
+	case t.Type != "namespace":
+		return []string{t.Name}
+	}
+	for _, f := range t.Tools {
+		out = append(out, t.Name+"."+f.Name)
+	}
+	return out
+}
+
+func responsesToolNames(raw json.RawMessage) []string {
+	var t responsesTool
+	if json.Unmarshal(raw, &t) != nil {
+		return []string{""}
+	}
+	return t.names()
 }
 
 // output returns the items of an answer.
@@ -53,8 +96,15 @@ func (responses) output(r Request, reply Reply) []map[string]any {
 			"content": []any{map[string]any{"type": "output_text", "text": reply.Text, "annotations": []any{}}}})
 	}
 	for i, c := range reply.Calls {
-		out = append(out, map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "status": "completed",
-			"call_id": callID("call", r, i, c), "name": c.Name, "arguments": string(c.input())})
+		item := map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "status": "completed",
+			"call_id": callID("call", r, i, c), "name": c.Name, "arguments": string(c.input())}
+		if space, name, ok := strings.Cut(c.Name, "."); ok {
+			item["namespace"], item["name"] = space, name
+		}
+		if c.Name == clientSearch {
+			item = map[string]any{"type": "tool_search_call", "id": item["id"], "status": "completed", "call_id": item["call_id"], "execution": "client", "arguments": c.input()}
+		}
+		out = append(out, item)
 	}
 	return out
 }

@@ -82,6 +82,33 @@ func referenced(raw json.RawMessage) []string {
 	return out
 }
 
+// referencedByClient are the tools that the result of a client's own search names.
+func referencedByClient(raw json.RawMessage) (out []string) {
+	var b struct {
+		Content []struct {
+			Type string `json:"type"`
+			Name string `json:"tool_name"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(raw, &b) != nil {
+		return nil // a text
+	}
+	for _, c := range b.Content {
+		if c.Type == "tool_reference" {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// ownSearch reports whether a definition is a client's own search for tools.
+func (d *toolDef) ownSearch() bool {
+	return !d.Deferred && strings.Contains(strings.ToLower(strings.ReplaceAll(d.Name, "_", "")), "toolsearch")
+}
+
+// Waits reports whether a tool has to be searched for before it is called.
+func (r *Request) Waits(name string) bool { return r.waits(name) }
+
 // expand puts the definitions behind the results that found them, and notes what was found.
 func (r *Request) expand() {
 	for i := range r.Segments {
@@ -98,7 +125,7 @@ func (r *Request) expand() {
 // breaksRule returns the words in which the API refuses the tools of a request, "" if it
 // takes them.
 func (r *Request) breaksRule(body []byte) string {
-	deferred, searches, markers := 0, 0, 0
+	deferred, searches, markers, own := 0, 0, 0, false
 	for _, d := range r.defs {
 		switch {
 		case d.Deferred && d.search():
@@ -109,12 +136,14 @@ func (r *Request) breaksRule(body []byte) string {
 			deferred++
 		case d.search():
 			searches++
+		default:
+			own = own || d.ownSearch()
 		}
 	}
 	if deferred > 0 && deferred == len(r.defs) {
 		return "At least one tool must have defer_loading=false. All tools cannot be deferred."
 	}
-	if deferred > 0 && searches == 0 {
+	if deferred > 0 && searches == 0 && !own {
 		return "no tool_search tool: deferred tools cannot be found" // stricter than the API
 	}
 	var head struct {
@@ -157,7 +186,7 @@ func (r *Request) waits(name string) bool {
 func (r *Request) searchFor(reply *Reply) {
 	var calls []Call
 	for _, c := range reply.Calls {
-		if r.waits(c.Name) {
+		if r.waits(c.Name) && slices.ContainsFunc(r.defs, func(d toolDef) bool { return d.search() }) {
 			r.search(c.Name)
 		}
 		if !r.waits(c.Name) {

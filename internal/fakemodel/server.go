@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -22,6 +23,9 @@ type Options struct {
 	Now func() time.Time
 	// NoToolSearch refuses requests with a search for tools, as a gateway that knows none.
 	NoToolSearch bool
+	// RepeatedResults takes results of Gemini's functions that stand twice, as Gemini CLI 0.61
+	// sends them where it resumes a session.
+	RepeatedResults bool
 }
 
 // Server is an [http.Handler] of the paths
@@ -34,6 +38,7 @@ type Server struct {
 	opt   Options
 	mu    sync.Mutex
 	seen  []Request
+	wrong []Violation
 	cache cache
 	turns int
 }
@@ -59,9 +64,39 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.seen...)
 }
 
+// Violation is a request that broke a rule of the API, and the rule.
+type Violation struct {
+	Rule string
+	Body []byte
+}
+
+// Violations are the requests that were refused because they broke a rule of the API, and
+// those with calls that have no result or results without a call.
+func (s *Server) Violations() []Violation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := append([]Violation(nil), s.wrong...)
+	for _, r := range s.seen {
+		if err := r.Pairs(); err != nil {
+			out = append(out, Violation{fmt.Sprintf("request %d: %v", r.N, err), r.Body})
+		}
+	}
+	return out
+}
+
+func (s *Server) broken(rule string, body []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrong = append(s.wrong, Violation{rule, body})
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api := apiOf(r)
+	if g, ok := api.(gemini); ok {
+		g.repeats = s.opt.RepeatedResults
+		api = g
+	}
 	switch {
 	case r.Method == http.MethodGet:
 		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
@@ -80,6 +115,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, api api, body []byte) {
 	req, err := read(api, body)
 	if err != nil {
+		s.broken(r.URL.Path+": "+err.Error(), body)
 		api.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,6 +39,8 @@ type geminiRecord struct {
 	// rewritten: it came with a list by which the program replaced its own, and not as
 	// a line for itself.
 	rewritten bool
+	// content is what the record holds, read once: a file lists its messages often.
+	content *geminiContent
 }
 
 type geminiCall struct {
@@ -236,13 +239,16 @@ func argsOf(raw json.RawMessage) string {
 
 // result returns the result of the call, none while it runs.
 func (c *geminiCall) result(id string) *memkernel.Part {
-	if len(c.Result) == 0 || string(c.Result) == "null" {
+	if !c.answered() {
 		return nil
 	}
 	text := memkernel.Part{Kind: memkernel.PartText, Text: geminiText(c.Result)}
 	return &memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Name: c.Name, Text: true,
 		IsError: c.Status == "error", Content: []memkernel.Part{text}}}
 }
+
+// answered reports whether a call's result stands with it.
+func (c *geminiCall) answered() bool { return len(c.Result) > 0 && string(c.Result) != "null" }
 
 // geminiPart is a part of a content.
 type geminiPart struct {
@@ -260,12 +266,14 @@ type geminiResponse struct {
 
 // geminiParts returns the parts of a content: a string, a part or a list of them.
 func geminiParts(raw json.RawMessage) []geminiPart {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	switch raw = bytes.TrimLeft(raw, " \t\r\n"); {
+	case bytes.HasPrefix(raw, []byte{'"'}):
+		var s string
+		_ = json.Unmarshal(raw, &s) // raw was parsed before
 		return []geminiPart{{Text: s}}
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil {
+	case bytes.HasPrefix(raw, []byte{'['}):
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // as above
 		var out []geminiPart
 		for _, item := range list {
 			out = append(out, geminiParts(item)...)

@@ -253,10 +253,8 @@ func (p *geminiPlayer) answered(calls []string) bool {
 		for _, id := range r.rec.answers() {
 			have[id] = true
 		}
-		for i := range r.rec.ToolCalls {
-			if c := &r.rec.ToolCalls[i]; c.result(c.ID) != nil {
-				have[c.ID] = true
-			}
+		for _, id := range r.rec.read().done {
+			have[id] = true
 		}
 	}
 	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
@@ -275,51 +273,57 @@ func (p *geminiPlayer) records() []geminiRecord {
 // program to its user.
 func (r *geminiRecord) isDialogue() bool { return r.Type == "user" || r.Type == "gemini" }
 
-// words returns the texts of a record.
-func (r *geminiRecord) words() string {
+// geminiContent is what a message keeps where it is written again.
+type geminiContent struct {
+	// words are its texts; calls the ids of the calls in it, or their names; answers those of the
+	// calls whose results are in its content, and done those whose results stand with them.
+	words                string
+	calls, answers, done []string
+	// print is all that: all but what tools gave, thoughts and times.
+	print string
+}
+
+// read returns what a record holds.
+func (r *geminiRecord) read() *geminiContent {
+	if r.content != nil {
+		return r.content
+	}
+	c := &geminiContent{}
 	var b strings.Builder
+	var called []string
 	for _, p := range geminiParts(r.Content) {
 		if !p.Thought {
 			b.WriteString(p.Text)
 		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// calls returns the ids of the calls in a record, or their names; answers those of the
-// calls whose results are in its content.
-func (r *geminiRecord) calls() (out []string) {
-	for i := range r.ToolCalls {
-		out = append(out, first(r.ToolCalls[i].ID, r.ToolCalls[i].Name))
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, p := range geminiParts(r.Content) {
 		if p.Call != nil {
-			out = append(out, first(p.Call.ID, p.Call.Name))
+			called = append(called, first(p.Call.ID, p.Call.Name))
+		}
+		if p.Response != nil {
+			c.answers = append(c.answers, first(p.Response.ID, p.Response.Name))
 		}
 	}
-	return out
+	for i := range r.ToolCalls {
+		t := &r.ToolCalls[i]
+		c.calls = append(c.calls, first(t.ID, t.Name))
+		if t.answered() {
+			c.done = append(c.done, t.ID)
+		}
+	}
+	if len(c.calls) == 0 {
+		c.calls = called
+	}
+	c.words = strings.TrimSpace(b.String())
+	c.print = r.Type + "\x00" + c.words + "\x00" + strings.Join(c.calls, "\x00") + "\x01" + strings.Join(c.answers, "\x00")
+	r.content = c
+	return c
 }
 
-func (r *geminiRecord) answers() (out []string) {
-	for _, p := range geminiParts(r.Content) {
-		if p.Response != nil {
-			out = append(out, first(p.Response.ID, p.Response.Name))
-		}
-	}
-	return out
-}
+func (r *geminiRecord) words() string     { return r.read().words }
+func (r *geminiRecord) answers() []string { return r.read().answers }
+func (r *geminiRecord) print() string     { return r.read().print }
 
 // speaks reports whether a record holds more than results.
-func (r *geminiRecord) speaks() bool { return r.words() != "" || len(r.calls()) > 0 }
-
-// print returns what a message keeps where it is written again: all but what tools gave,
-// thoughts and times.
-func (r *geminiRecord) print() string {
-	return r.Type + "\x00" + r.words() + "\x00" + strings.Join(r.calls(), "\x00") + "\x01" + strings.Join(r.answers(), "\x00")
-}
+func (r *geminiRecord) speaks() bool { return r.words() != "" || len(r.read().calls) > 0 }
 
 // setup reports whether r is the message by which the program begins every list.
 func (r *geminiRecord) setup() bool { return strings.HasPrefix(r.words(), "<session_context>") }

@@ -28,7 +28,7 @@ export class MemkernelPlugin extends BasePlugin {
       resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
     });
     this.#calls.set(callOf(callbackContext), { conversation, said, plan, model });
-    llmRequest.contents = messages.map((m) => m.content); // the request's alone: the session keeps its events
+    llmRequest.contents = joined(messages.map((m) => m.content)); // the request's alone: the session keeps its events
     return undefined;
   }
 
@@ -74,6 +74,17 @@ export class MemkernelMemoryService {
 export async function memoryTools(kernel, names) {
   const defs = await kernel.tools(names);
   return defs.map((d) => new FunctionTool({ name: d.name, description: d.description, parameters: geminiSchema(d.inputSchema), execute: (args, context) => kernel.callTool(d.name, args, context && sessionOf(context)) }));
+}
+
+// joined makes one of neighbours of one role: user and model take turns.
+function joined(contents) {
+  const out = [];
+  for (const c of contents) {
+    const last = out.at(-1);
+    if (last && last.role === c.role) out[out.length - 1] = { ...last, parts: [...(last.parts ?? []), ...(c.parts ?? [])] };
+    else out.push(c);
+  }
+  return out;
 }
 
 function sessionOf(context) {

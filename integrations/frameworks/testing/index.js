@@ -3,7 +3,7 @@
 // conversation that every framework has.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,7 +80,7 @@ export async function modelServer(t, answer = brain) {
         const request = JSON.parse(body);
         const messages = api.read(request);
         const wrong = violation(messages);
-        requests.push({ request, messages, bytes: body.length, text: body });
+        requests.push({ request, messages, bytes: body.length, text: body, path: req.url });
         if (wrong) {
           violations.push(wrong);
           return send(400, { type: "error", error: { type: "invalid_request_error", message: wrong } });
@@ -257,7 +257,8 @@ function events(list) {
 
 /**
  * What has to be true of a conversation of TURNS turns. server is the one that served it,
- * bare another that served the same without the kernel, options those of the kernel.
+ * bare another that served the same without the kernel, options those of the kernel. What both
+ * were asked is written to the file that MEMKERNEL_TALKED names.
  */
 export function judge(server, bare, options) {
   assert.deepEqual(options.troubles, []);
@@ -272,6 +273,10 @@ export function judge(server, bare, options) {
   const recalled = server.requests.filter((r) => r.text.includes("pier nine"));
   assert.ok(recalled.length > 0, "what memory says of the heron was not recalled");
   assert.ok(!bare.requests.some((r) => r.text.includes("pier nine")));
+  if (process.env.MEMKERNEL_TALKED) {
+    const asked = (s) => s.requests.map((r) => ({ path: r.path, body: r.text }));
+    appendFileSync(process.env.MEMKERNEL_TALKED, JSON.stringify({ turns: TURNS, with: asked(server), without: asked(bare) }) + "\n");
+  }
 }
 
 /** The kernel heard of every call's bill. A bill that can't be that of its prompt is ignored, as a small one here may be. */
