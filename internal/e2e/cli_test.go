@@ -243,6 +243,7 @@ func (s *stand) run(with bool) error {
 		s.judge(before)
 		s.stopProxy()
 		s.killDaemon() // the host has ended, and its daemon waits for the next
+		settle(t, s.binary)
 		s.leaves(mine)
 	}
 	return nil
@@ -331,6 +332,33 @@ func (s *stand) cycles() bool {
 		}
 	}
 	return same
+}
+
+// settle waits until nothing of a program runs any more: hooks leave the end of a turn to a
+// process of its own.
+func settle(t *testing.T, program string) {
+	t.Helper()
+	running := func() (out []string) {
+		all, err := filepath.Glob("/proc/[0-9]*/exe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, exe := range all {
+			if path, err := os.Readlink(exe); err == nil && path == program {
+				out = append(out, exe)
+			}
+		}
+		return out
+	}
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left := running()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("%s still runs: %v", program, left)
+		}
+	}
 }
 
 // leaves holds what uninstall leaves of a session to the project before it: Markdown that the

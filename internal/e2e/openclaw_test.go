@@ -228,6 +228,7 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fa
 	}
 	g.stop()
 	g.killDaemon()
+	settle(t, binary)
 	verb("uninstall", "--yes", "--state")
 	if _, err := os.Stat(g.stateDir()); err == nil {
 		t.Error("uninstall left the state folder")
