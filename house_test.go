@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "cmd/memkernel/internal/verbs/window", "internal/display", "internal/nearest"},
 	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/nearest", "internal/progress", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/health", "sessions", "transcript"},
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
-	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/store", "kernel", "kernel/editing", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model"},
+	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/store", "kernel", "kernel/editing", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "retrieval", "sessions", "store/postgres", "summary/model"},
 	"cmd/memkernel/internal/git":           {"cmd/memkernel/internal/fail", "kernel/maintenance"},
 	"cmd/memkernel/internal/pane":          {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "kernel", "kernel/health", "kernel/maintenance", "pagevm/mask", "serve/install", "serve/ui"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document", "internal/nearest", "replay/economics"},
@@ -181,6 +181,8 @@ var arrows = map[string][]string{
 	"serve/telemetry":               {".", "cachelayout", "kernel", "kernel/fault", "kernel/status", "serve", "serve/meter", "serve/proxy", "serve/telemetry/internal/otlp", "serve/telemetry/internal/prom", "transcript"},
 	"serve/telemetry/internal/otlp": {"internal/endpoint"},
 	"serve/telemetry/internal/prom": {},
+
+	"store/postgres": {"internal/store", "internal/store/pgstore"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},

@@ -126,6 +126,10 @@ func known(state store.Store, sessions *session.Table, key string) error {
 	return noSession(state, key)
 }
 
+// SessionKeys are the keys of the sessions that are kept, as the function of that name lists
+// them.
+func (k *Kernel) SessionKeys() ([]string, error) { return folder.Keys(k.state) }
+
 // SessionKeys are the keys of the sessions that a state directory has, in the order of
 // their folders. It opens none of them; one that doesn't say whose it is goes by the name
 // of its folder.

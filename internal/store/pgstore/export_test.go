@@ -18,7 +18,13 @@ const (
 type Step = step
 
 // SetFault asks f at every step from now on.
-func (s *Store) SetFault(f func(Step) error) { s.fault = f }
+func (s *Store) SetFault(f func(Step) error) {
+	if f == nil {
+		s.fault.Store(nil)
+		return
+	}
+	s.fault.Store(&f)
+}
 
 // NoPauses has lost connections tried again at once.
 func NoPauses() { pauses = []time.Duration{0, 0, 0} }

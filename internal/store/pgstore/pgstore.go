@@ -47,6 +47,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -123,7 +124,7 @@ type core struct {
 	lease    time.Duration
 	holder   string // this process, for messages and to know its own sessions
 	// fault, in tests, is asked before a statement is sent and after it was answered.
-	fault func(step) error
+	fault atomic.Pointer[func(step) error]
 
 	leases leases
 	open   opened
@@ -294,10 +295,10 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 }
 
 func (c *core) asked(s step) error {
-	if c.fault == nil {
-		return nil
+	if f := c.fault.Load(); f != nil {
+		return (*f)(s)
 	}
-	return c.fault(s)
+	return nil
 }
 
 // end ends a session of this process whose connection died: what it was sent may stand
@@ -371,7 +372,7 @@ func (c *core) change(op string, how store.Durability, paths []string, unsure *b
 	return err
 }
 
-// asGone reports a name that is not there.
+// notThere reports a name that is not there.
 func (c *core) notThere(op, at string) error {
 	return &pathError{op, c.where(at)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -52,7 +53,13 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 
 // SessionKeys are the sessions of the state folder.
 func (a *App) SessionKeys() []string {
-	keys, _ := kernel.SessionKeys(a.StateDir)
+	var keys []string
+	if a.Config.Store.Backend == "files" {
+		keys, _ = kernel.SessionKeys(a.StateDir)
+	} else if k, err := a.Kernel(context.Background(), setup.Needs{}); err == nil {
+		keys, _ = k.SessionKeys()
+		k.Close()
+	}
 	slices.Sort(keys)
 	return keys
 }

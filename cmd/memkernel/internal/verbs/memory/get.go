@@ -179,7 +179,7 @@ const (
 // getAnywhere looks for an id in all sessions, and returns the content with those that
 // have it. A session that can't be read is told, and does not keep the others from answering.
 func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*content.Content, []string, error) {
-	keys, err := kernel.SessionKeys(a.StateDir)
+	keys, err := k.SessionKeys()
 	if err != nil {
 		return nil, nil, err
 	}
