@@ -64,6 +64,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/moving"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/retain"
@@ -189,6 +190,10 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Store != nil {
 		state = o.Store.State()
 	}
+	elsewhere := state.Where("") != local.Where("")
+	if err := moving.Half(state); err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
+	}
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
 	}
@@ -230,7 +235,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}
-	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Elsewhere: o.Store != nil, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
+	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
 		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: none}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -54,11 +53,8 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 // SessionKeys are the sessions of the state folder.
 func (a *App) SessionKeys() []string {
 	var keys []string
-	if a.Config.Store.Backend == "files" {
-		keys, _ = kernel.SessionKeys(a.StateDir)
-	} else if k, err := a.Kernel(context.Background(), setup.Needs{}); err == nil {
-		keys, _ = k.SessionKeys()
-		k.Close()
+	if s, err := a.Stored(context.Background()); err == nil {
+		keys, _ = kernel.SessionKeys(s)
 	}
 	slices.Sort(keys)
 	return keys

@@ -61,10 +61,8 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	if err != nil {
 		return nil, err
 	}
-	if s.Config.Store.Backend == "postgres" {
-		if o.Store, err = s.State(ctx); err != nil {
-			return nil, err
-		}
+	if o.Store, err = s.Stored(ctx); err != nil {
+		return nil, err
 	}
 	o.Watch = n.Watch
 	if n.Silent {

@@ -8,8 +8,18 @@ import (
 	"os"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/store/postgres"
 )
+
+// Stored is where the state is kept, as it is configured.
+func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
+	if s.Config.Store.Backend != "postgres" {
+		return kernel.Files(s.StateDir), nil
+	}
+	return s.State(ctx)
+}
 
 // State opens the database that keeps the state, once; it stands as long as the process.
 func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
@@ -35,4 +45,16 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	var err error
 	s.state, err = postgres.Open(ctx, dsn, root)
 	return s.state, err
+}
+
+// daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
+const daemonLock = "serve.lock"
+
+// NoDaemon keeps a daemon from being started, and refuses if one runs.
+func (s *Settings) NoDaemon() (release func(), err error) {
+	release, err = store.Files(s.StateDir).Lock(daemonLock, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, fail.Hint(fmt.Errorf("'memkernel serve' is running for %s", s.StateDir), "end it, and run this again")
+	}
+	return release, err
 }
