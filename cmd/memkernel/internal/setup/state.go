@@ -18,7 +18,11 @@ func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
 	if s.Config.Store.Backend != "postgres" {
 		return kernel.Files(s.StateDir), nil
 	}
-	return s.State(ctx)
+	db, err := s.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
 }
 
 // State opens the database that keeps the state, once; it stands as long as the process.
