@@ -36,6 +36,12 @@ const findFile = `SELECT coalesce(f.content, 0), coalesce(f.size, 0), coalesce(f
 	FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text`
 
 func (c *core) find(op, at string) (f file, err error) {
+	if f, ok := c.seen(at); ok {
+		if f.content == 0 && !f.folder {
+			err = c.notThere(op, at)
+		}
+		return f, err
+	}
 	lo, hi := below(at)
 	err = c.row(op, at, findFile, []any{c.root, at, lo, hi}, &f.content, &f.size, &f.version, &f.time, &f.folder)
 	if err == nil && f.content == 0 && !f.folder {
@@ -60,9 +66,23 @@ func (s *Store) Get(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := below(at)
 	var data []byte
 	var there, folder bool
+	known, ok := s.seen(at)
+	if ok {
+		switch w := s.cache.part(known.content, known.version); {
+		case known.folder:
+			return nil, fmt.Errorf("read %s: is a folder", s.where(at))
+		case known.content == 0:
+			return nil, s.notThere("read", at)
+		case known.size == 0 || w.off == 0 && int64(len(w.data)) == known.size:
+			return slices.Clone(w.data), nil
+		}
+		if err := s.settle([]string{at}, known.content); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi := below(at)
 	err = s.query("read", at, `SELECT f.content IS NOT NULL, coalesce(f.size, 0), coalesce(p.data, ''),
 		CASE WHEN f.content IS NULL THEN EXISTS(SELECT FROM files WHERE root=$1::bigint AND path >= $3::text AND path < $4::text) ELSE false END
 		FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text LEFT JOIN pieces AS p ON p.content=f.content ORDER BY p.off`,
@@ -89,6 +109,9 @@ func (s *Store) Get(name string) ([]byte, error) {
 	case !there:
 		return nil, s.notThere("read", at)
 	}
+	if ok && int64(len(data)) == known.size {
+		s.cache.keep(known.content, known.version, window{0, slices.Clone(data)})
+	}
 	return data, nil
 }
 
@@ -100,6 +123,12 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	}
 	lo, hi := below(at)
 	var out []store.Entry
+	if out, ok := s.seenList(at); ok {
+		return out, nil
+	}
+	if err := s.settle([]string{at}); err != nil {
+		return nil, err
+	}
 	// Behind each name the next is looked for, so that what is in a folder of the folder is
 	// not read.
 	err = s.query("list", at, `WITH RECURSIVE names AS (
@@ -138,6 +167,32 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	}
 	slices.SortFunc(out, func(a, b store.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(out, func(a, b store.Entry) bool { return a.Name == b.Name }), nil
+}
+
+// seenList is List by a view; ok is false if there is none, or nothing in it.
+func (c *core) seenList(at string) (out []store.Entry, ok bool) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.viewOf(at)
+	if v == nil {
+		return nil, false
+	}
+	in := map[string]store.Info{}
+	for n, f := range v.files {
+		if rest, below := strings.CutPrefix(n, at+"/"); below {
+			first, _, deeper := strings.Cut(rest, "/")
+			in[first] = store.Info{Size: f.size, Time: f.time}
+			if deeper {
+				in[first] = store.Info{Folder: true}
+			}
+		}
+	}
+	for n, i := range in {
+		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
+	}
+	slices.SortFunc(out, func(a, b store.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return out, len(out) > 0
 }
 
 // pieceSize is how large the pieces of a content are at most: what is read of one is
@@ -216,6 +271,13 @@ func (c *core) missing(paths []string, data map[string][]byte) ([]string, error)
 func (c *core) put(how store.Durability, paths []string, data map[string][]byte, st *store.Stats) error {
 	var sizes, of, offs []int64
 	var pieces [][]byte
+	for _, at := range paths {
+		if f, ok := c.seen(at); ok && f.content != 0 {
+			if err := c.settle([]string{at}, f.content); err != nil {
+				return err
+			}
+		}
+	}
 	for i, at := range paths {
 		o, p := cutUp(data[at], 0)
 		for range o {
@@ -227,19 +289,26 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	var left []int64
 	// What a name had goes at once, unless somebody here reads it. What another put
 	// at this moment is not seen yet, and is left over.
+	var put []string
+	var contents, versions []int64
 	err := c.change("write", how, paths, nil, st, `
 		n AS (SELECT path, size, i, nextval('content_id') AS content FROM unnest($5::text[], $6::bigint[]) WITH ORDINALITY AS x(path, size, i) WHERE (SELECT ok FROM ok)),
 		w AS (INSERT INTO files AS f(root, path, content, size, version, time) SELECT $1::bigint, path, content, size, 1, clock_timestamp() FROM n ORDER BY path
 			ON CONFLICT(root, path) DO UPDATE SET before=f.content, content=excluded.content, size=excluded.size, version=f.version+1, time=excluded.time
-			WHERE NOT ($7::boolean AND f.size=excluded.size) RETURNING content, before, size),
+			WHERE NOT ($7::boolean AND f.size=excluded.size) RETURNING path, content, before, size, version),
 		p AS (INSERT INTO pieces(content, off, data, mark) SELECT w.content, x.off, x.data, 0 FROM w JOIN n USING(content) JOIN unnest($8::bigint[], $9::bigint[], $10::bytea[]) AS x(i, off, data) ON x.i=n.i),
 		kept AS (INSERT INTO gone SELECT f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.content=w.before WHERE w.before=ANY($11::bigint[]) ON CONFLICT DO NOTHING),
 		d AS (DELETE FROM pieces WHERE content IN (SELECT before FROM w WHERE before<>ALL($11::bigint[])) RETURNING content)
 		SELECT ok.ok, (SELECT count(*) FROM w), (SELECT coalesce(sum(size), 0)::bigint FROM w),
-			(SELECT coalesce(array_agg(before), '{}') FROM w WHERE before IS NOT NULL AND before<>ALL($11::bigint[]) AND before NOT IN (SELECT content FROM d)) FROM ok`,
-		[]any{paths, sizes, how == store.Once, of, offs, pieces, c.open.all()}, &files, &bytes, &left)
+			(SELECT coalesce(array_agg(before), '{}') FROM w WHERE before IS NOT NULL AND before<>ALL($11::bigint[]) AND before NOT IN (SELECT content FROM d)),
+			(SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`,
+		[]any{paths, sizes, how == store.Once, of, offs, pieces, c.open.all()}, &files, &bytes, &left, &put, &contents, &versions)
 	if err != nil {
 		return err
+	}
+	for i, at := range put {
+		c.wrote(at, file{content: contents[i], size: int64(len(data[at])), version: versions[i], time: time.Now()})
+		c.cache.keep(contents[i], versions[i], window{0, slices.Clone(data[at])})
 	}
 	st.Files += int(files)
 	st.Bytes += bytes
@@ -269,6 +338,11 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 		_, err := s.find("move", old)
 		return err
 	}
+	if err := s.settle([]string{old, now}); err != nil {
+		return err
+	}
+	s.unsee(old)
+	s.unsee(now)
 	lo, hi := below(old)
 	var moved int64
 	var unsure bool
@@ -307,6 +381,9 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 	if len(paths) == 0 {
 		return st, nil
 	}
+	if err := s.settle(paths); err != nil {
+		return st, err
+	}
 	var n int64
 	err := s.change("remove", how, paths, nil, &st, `
 		f AS (DELETE FROM files AS f USING unnest($5::text[], $6::text[], $7::text[]) AS n(path, lo, hi)
@@ -314,6 +391,13 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 		kept AS (INSERT INTO gone SELECT content, size, clock_timestamp() FROM f WHERE content=ANY($8::bigint[]) ON CONFLICT DO NOTHING),
 		d AS (DELETE FROM pieces WHERE content IN (SELECT content FROM f WHERE content<>ALL($8::bigint[])))
 		SELECT ok.ok, (SELECT count(*) FROM f) FROM ok`, []any{paths, los, his, s.open.all()}, &n)
+	for _, at := range paths {
+		if err != nil {
+			s.unsee(at)
+		} else {
+			s.wrote(at, file{})
+		}
+	}
 	return st, err
 }
 
@@ -347,6 +431,9 @@ type reader struct {
 }
 
 func (r *reader) Size() (int64, error) {
+	if _, f, ok := r.c.seenContent(r.at, r.content); ok {
+		return f.size, nil
+	}
 	var size int64
 	err := r.c.row("read", r.at, `SELECT size FROM files WHERE content=$1::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint LIMIT 1`, []any{r.content}, &size)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -359,12 +446,35 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	if n := r.win.copy(p, off); n == len(p) {
 		return n, nil
 	}
+	_, f, ok := r.c.seenContent(r.at, r.content)
+	if ok {
+		if n, err, done := r.c.cachedPart(f, p, off); done {
+			return n, err
+		}
+		if err := r.c.settle([]string{r.at}, r.content); err != nil {
+			return 0, err
+		}
+	}
 	size, data, err := r.c.part(r.at, r.content, off, max(len(p), readAhead))
 	if err != nil {
 		return 0, err
 	}
 	r.win = window{off, data}
+	if ok {
+		r.c.cache.keep(r.content, f.version, r.win)
+	}
 	return ended(copy(p, data), p, off, size)
+}
+
+// cachedPart reads what the cache has of a file whose version is known.
+func (c *core) cachedPart(f file, p []byte, off int64) (n int, err error, done bool) {
+	w := c.cache.part(f.content, f.version)
+	n = w.copy(p, off)
+	if n == len(p) || off+int64(n) >= f.size {
+		n, err = ended(n, p, off, f.size)
+		return n, err, true
+	}
+	return 0, nil, false
 }
 
 // ended is what a read of n bytes comes to.
@@ -387,6 +497,9 @@ func (r *reader) Close() error {
 		return nil
 	}
 	r.win = window{}
+	if _, _, ok := r.c.seenContent(r.at, r.content); ok {
+		return nil // a name has it
+	}
 	return r.c.dropGone(r.at, r.content)
 }
 

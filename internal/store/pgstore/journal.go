@@ -3,6 +3,7 @@ package pgstore
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,21 +16,15 @@ func (s *Store) Journal(name string) store.Journal {
 	return &journal{c: s.core, at: at, bad: err}
 }
 
-// journal is a content that is written on. What it knows of the content holds as long as
-// this process has the lock over it, without which nobody else writes: lock is that
-// lock's token when it was looked at.
+// journal is a content that is written on.
 type journal struct {
 	c   *core
 	at  string
 	bad error // the name is none
 
-	content       int64 // 0 until it is used
-	size, version int64
-	current       bool
-	lock          string
-
-	win  window
-	seen int64 // the version that win is of
+	content int64 // 0 until it is used
+	f       file  // as it was looked at last
+	current bool
 }
 
 // use finds the content, which is made if it may be.
@@ -37,12 +32,11 @@ func (j *journal) use(make bool) error {
 	if j.bad != nil || j.content != 0 {
 		return j.bad
 	}
-	lock := j.c.leases.alone(j.at)
 	f, err := j.c.find("open", j.at)
 	if err == nil && f.folder {
 		return fmt.Errorf("open %s: is a folder", j.c.where(j.at))
 	}
-	if errors.Is(err, pgx.ErrNoRows) || err != nil && !isNotThere(err) || err != nil && !make {
+	if err != nil && (!isNotThere(err) || !make) {
 		return err
 	}
 	for try := 0; err != nil && try < len(pauses); try++ {
@@ -57,17 +51,16 @@ func (j *journal) use(make bool) error {
 		} else if err != nil {
 			return err
 		}
+		f.time = time.Now()
+		if err == nil {
+			j.c.wrote(j.at, f)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	j.content, j.lock = f.content, lock
-	j.learn(f.size, f.version)
+	j.content, j.f, j.current = f.content, f, true
 	return nil
-}
-
-func (j *journal) learn(size, version int64) {
-	j.size, j.version, j.current = size, version, true
 }
 
 // look asks how long the content is, and whether the name still has it.
@@ -75,23 +68,23 @@ func (j *journal) look() error {
 	if err := j.use(true); err != nil {
 		return err
 	}
-	lock := j.c.leases.alone(j.at)
-	if lock != "" && lock == j.lock {
+	if at, f, ok := j.c.seenContent(j.at, j.content); ok {
+		j.f, j.current = f, at == j.at
 		return nil
 	}
-	var size, version int64
-	var current bool
-	err := j.c.row("read", j.at, `SELECT size, version, root=$2::bigint AND path=$3::text FROM files WHERE content=$1::bigint`, []any{j.content, j.c.root, j.at}, &size, &version, &current)
-	if errors.Is(err, pgx.ErrNoRows) {
-		j.current, j.lock = false, ""
-		return nil
-	}
-	if err != nil {
+	if err := j.c.settle([]string{j.at}, j.content); err != nil {
 		return err
 	}
-	j.learn(size, version)
-	j.current, j.lock = current, lock
-	return nil
+	var f file
+	err := j.c.row("read", j.at, `SELECT size, version, root=$2::bigint AND path=$3::text FROM files WHERE content=$1::bigint`, []any{j.content, j.c.root, j.at}, &f.size, &f.version, &j.current)
+	if errors.Is(err, pgx.ErrNoRows) {
+		j.current = false
+		return nil
+	}
+	if err == nil {
+		f.content, j.f = j.content, f
+	}
+	return err
 }
 
 func (j *journal) Close() error {
@@ -103,7 +96,7 @@ func (j *journal) Size() (int64, error) {
 	if err := j.look(); err != nil {
 		return 0, err
 	}
-	return j.size, nil
+	return j.f.size, nil
 }
 
 func (j *journal) Current() (bool, error) {
@@ -117,24 +110,43 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 	if err := j.use(true); err != nil {
 		return 0, err
 	}
-	if j.seen == j.version {
-		if n := j.win.copy(p, off); n == len(p) {
-			return n, nil
+	_, f, seen := j.c.seenContent(j.at, j.content)
+	if !seen {
+		f = j.f // as it was looked at
+	}
+	if w := j.c.cache.part(j.content, f.version); w.copy(p, off) == len(p) {
+		return len(p), nil
+	}
+	if seen {
+		if n, err, done := j.c.cachedPart(f, p, off); done {
+			return n, err
+		}
+		if err := j.c.settle([]string{j.at}, j.content); err != nil {
+			return 0, err
 		}
 	}
 	size, data, err := j.c.part(j.at, j.content, off, max(len(p), readAhead))
 	if err != nil {
 		return 0, err
 	}
-	if size == j.size { // else it was written to since it was looked at
-		j.win, j.seen = window{off, data}, j.version
+	if seen {
+		j.c.cache.keep(j.content, f.version, window{off, data})
 	}
 	return ended(copy(p, data), p, off, size)
 }
 
+// wrote tells what the content is now; its part of that version is w.
+func (j *journal) wrote(size, version int64, w window) {
+	j.f = file{content: j.content, size: size, version: version, time: time.Now()}
+	if j.current {
+		j.c.wrote(j.at, j.f)
+	}
+	j.c.cache.keep(j.content, version, w)
+}
+
 // gone is the error of a write on a content whose name has another one, or none.
 func (j *journal) gone(op string) error {
-	j.lock = ""
+	j.c.unsee(j.at)
 	return fmt.Errorf("%s %s: it was replaced or removed meanwhile: %w", op, j.c.where(j.at), store.ErrOvertaken)
 }
 
@@ -146,6 +158,17 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	how := store.Unsynced
 	if sync {
 		how = store.Synced
+	} else if f, ok := j.c.hold(j.at, j.content, off, data, true); ok {
+		w := j.c.cache.part(j.content, f.version) // of what is held back already
+		if w.off+int64(len(w.data)) != off || w.data == nil {
+			w = window{off, nil}
+		}
+		j.f = f
+		j.c.cache.keep(j.content, f.version, window{w.off, append(w.data[:len(w.data):len(w.data)], data...)})
+		return st, nil
+	}
+	if err := j.c.settle([]string{j.at}, j.content); err != nil {
+		return st, err
 	}
 	offs, pieces := cutUp(data, off)
 	mark, unsure, did, version := newMark(), false, false, int64(0)
@@ -156,12 +179,12 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 		[]any{j.content, off, len(data), mark, offs, pieces}, &did, &version)
 	switch {
 	case err != nil && unsure:
-		j.lock = ""
+		j.c.unsee(j.at)
 		return st, fmt.Errorf("%w; %w", err, store.ErrTorn)
 	case err != nil:
 		return st, err
 	case !did:
-		j.lock = ""
+		j.c.unsee(j.at)
 		if unsure && len(data) > 0 {
 			done, err := j.marked(off, mark)
 			if err != nil {
@@ -174,12 +197,9 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 		if ok, err := j.Current(); err != nil || !ok {
 			return st, errors.Join(j.gone("append to"), err)
 		}
-		return st, fmt.Errorf("append to %s at byte %d, and it has %d: %w; nothing was written: make the call again", j.c.where(j.at), off, j.size, store.ErrOvertaken)
+		return st, fmt.Errorf("append to %s at byte %d, and it has %d: %w; nothing was written: make the call again", j.c.where(j.at), off, j.f.size, store.ErrOvertaken)
 	}
-	j.size, j.version = off+int64(len(data)), version
-	if len(data) > 0 && len(data) <= readAhead {
-		j.win, j.seen = window{off, data}, version
-	}
+	j.wrote(off+int64(len(data)), version, window{off, data})
 	return st, nil
 }
 
@@ -201,21 +221,21 @@ func (j *journal) Sync() (store.Stats, error) {
 
 // write runs statements that end in f, the row of the file as it is then.
 func (j *journal) write(op string, how store.Durability, st *store.Stats, q string, args ...any) error {
+	if err := j.c.settle([]string{j.at}, j.content); err != nil {
+		return err
+	}
 	var did bool
 	var size, version int64
 	err := j.c.change(op, how, []string{j.at}, nil, st, q+` SELECT ok.ok, f.version IS NOT NULL, coalesce(f.size, 0), coalesce(f.version, 0) FROM ok LEFT JOIN f ON true`,
 		append([]any{j.content}, args...), &did, &size, &version)
 	if err != nil {
-		j.lock = ""
+		j.c.unsee(j.at)
 		return err
 	}
 	if !did {
 		return j.gone(op)
 	}
-	if j.seen == j.version && op == "sync" {
-		j.seen = version
-	}
-	j.size, j.version = size, version
+	j.wrote(size, version, window{})
 	return nil
 }
 
@@ -234,11 +254,20 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 	if err := j.use(false); err != nil {
 		return err
 	}
+	if len(data) == 0 {
+		return nil
+	}
 	how := store.Unsynced
 	if sync {
 		how = store.Synced
-	}
-	if len(data) == 0 {
+	} else if was, f, ok := j.held(off, data); ok {
+		j.f = f
+		whole := window{}
+		if was.off == 0 && int64(len(was.data)) == f.size {
+			whole.data = append([]byte(nil), was.data...)
+			copy(whole.data[off:], data)
+		}
+		j.c.cache.keep(j.content, f.version, whole)
 		return nil
 	}
 	return j.write("patch", how, nil, `
@@ -253,3 +282,18 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 				decode(repeat('00', greatest($6::bigint-was.size, 0)::int), 'hex') || substring($8::bytea FROM greatest(was.size-$6::bigint, 0)::int+1), 0
 			FROM was, f WHERE $7::bigint > was.size)`, off, off+int64(len(data)), data)
 }
+
+// held holds a patch back, and gives the content as it was cached before it. Only a small
+// content, which is one piece, is patched so.
+func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
+	_, before, seen := j.c.seenContent(j.at, j.content)
+	if !seen || before.size > smallContent {
+		return was, f, false
+	}
+	was = j.c.cache.part(j.content, before.version)
+	f, ok = j.c.hold(j.at, j.content, off, data, false)
+	return was, f, ok
+}
+
+// smallContent is the size of a journal's head, which is made in one piece.
+const smallContent = 512

@@ -128,6 +128,7 @@ type core struct {
 
 	leases leases
 	open   opened
+	cache  cache
 }
 
 // step is a moment of a statement.

@@ -154,7 +154,9 @@ func TestFencing(t *testing.T) {
 		t.Fatalf("a lock that another has: %v", err)
 	}
 	// The clock that counts is the server's: the lease is made to have ended there.
-	end := func() { must(paused.Exec(t.Context(), `UPDATE locks SET held=(SELECT jsonb_object_agg(key, 1) FROM jsonb_each(held))`)) }
+	end := func() {
+		must(paused.Exec(t.Context(), `UPDATE locks SET held=(SELECT jsonb_object_agg(key, 1) FROM jsonb_each(held))`))
+	}
 	end()
 	paused.Renew()
 	if _, err := other.Lock("sessions/x/lock", store.Alone); !errors.As(err, &held) {
