@@ -42,8 +42,24 @@ func (c *core) find(op, at string) (f file, err error) {
 		}
 		return f, err
 	}
+	return c.lookUp(op, at)
+}
+
+// findNow is find for who will write: what stands beside the folder of a lock is asked
+// for anew.
+func (c *core) findNow(op, at string) (f file, err error) {
+	if c.covered(at) {
+		return c.find(op, at)
+	}
+	return c.lookUp(op, at)
+}
+
+func (c *core) lookUp(op, at string) (f file, err error) {
 	lo, hi := below(at)
 	err = c.row(op, at, findFile, []any{c.root, at, lo, hi}, &f.content, &f.size, &f.version, &f.time, &f.folder)
+	if f.folder {
+		c.leases.noDocument(at)
+	}
 	if err == nil && f.content == 0 && !f.folder {
 		err = c.notThere(op, at)
 	}
@@ -124,7 +140,10 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	lo, hi := below(at)
 	var out []store.Entry
 	if out, ok := s.seenList(at); ok {
-		return out, nil
+		if len(out) == 0 {
+			_, err = s.find("list", at)
+		}
+		return out, err
 	}
 	if err := s.settle([]string{at}); err != nil {
 		return nil, err
@@ -169,7 +188,7 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	return slices.CompactFunc(out, func(a, b store.Entry) bool { return a.Name == b.Name }), nil
 }
 
-// seenList is List by a view; ok is false if there is none, or nothing in it.
+// seenList is List by a view; ok is false if there is none.
 func (c *core) seenList(at string) (out []store.Entry, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
@@ -192,7 +211,7 @@ func (c *core) seenList(at string) (out []store.Entry, ok bool) {
 		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
 	}
 	slices.SortFunc(out, func(a, b store.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return out, len(out) > 0
+	return out, true
 }
 
 // pieceSize is how large the pieces of a content are at most: what is read of one is

@@ -32,7 +32,7 @@ func (j *journal) use(make bool) error {
 	if j.bad != nil || j.content != 0 {
 		return j.bad
 	}
-	f, err := j.c.find("open", j.at)
+	f, err := j.c.findNow("open", j.at)
 	if err == nil && f.folder {
 		return fmt.Errorf("open %s: is a folder", j.c.where(j.at))
 	}

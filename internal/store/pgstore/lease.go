@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -21,6 +22,8 @@ type leases struct {
 	held map[string]*lease // by token
 	stop chan struct{}     // nil while nothing is renewed
 	done chan struct{}
+	// looked are documents that calls look at beside the folder that they lock.
+	looked map[string]bool
 }
 
 // lease is one of them.
@@ -31,11 +34,12 @@ type lease struct {
 	// users share it in this process. One that nobody uses any more is kept for a while:
 	// who shares a lock takes it again soon.
 	users int
-	idle  bool  // nobody has used it since it was renewed
+	idle  bool // nobody has used it since it was renewed
+	taken time.Time
 	view  *view // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held = c, map[string]*lease{} }
+func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
@@ -102,7 +106,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	if release != nil {
 		return release, nil
 	}
-	h := &lease{path: at, alone: share == store.Alone, users: 1}
+	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now()}
 	if dir := path.Dir(at); dir != "." {
 		h.folder = dir + "/"
 		if h.alone && path.Base(at) == folderLock {
@@ -110,13 +114,14 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		}
 	}
 	locks, tokens := l.above(at)
+	beside := l.besides()
 	var token, holder string
 	var ok bool
 	err = s.run("take", at, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
-			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0")
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
 		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
@@ -128,7 +133,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			if err != nil {
 				return err
 			}
-			if err := h.view.fill(rows); err != nil {
+			if err := h.view.fill(rows, h.folder, beside); err != nil {
 				return err
 			}
 		}
@@ -151,6 +156,13 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	l.drop(own)
 	l.add(token, h)
 	return sync.OnceFunc(func() { l.release(token, h) }), nil
+}
+
+// besides are the documents to look up with a lock.
+func (l *leases) besides() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.AppendSeq([]string{}, maps.Keys(l.looked))
 }
 
 // above is over for a lock itself: what is held of its own name does not count.

@@ -23,6 +23,9 @@ func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // the lock does to them what a power cut may do. leases.mu guards it.
 type view struct {
 	files map[string]*file
+	// beside are documents that calls look at beside the folder, as they were
+	// when the lock was taken; one without a content was not there.
+	beside map[string]*file
 	// held are the writes that are held back, by content.
 	held map[int64]*heldBack
 }
@@ -35,21 +38,30 @@ type heldBack struct {
 	data   []byte
 }
 
-func newView() *view { return &view{files: map[string]*file{}, held: map[int64]*heldBack{}} }
+func newView() *view {
+	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}}
+}
 
-// listView lists a folder with all below it.
-const listView = `SELECT path, content, size, version, time FROM files WHERE root=$1::bigint AND path >= $2::text AND path < $3::text`
+// listView lists a folder with all below it, and documents beside it.
+const listView = `SELECT path, content, size, version, time FROM files WHERE root=$1::bigint AND (path >= $2::text AND path < $3::text OR path=ANY($4::text[]))`
 
-func (v *view) fill(rows pgx.Rows) error {
+func (v *view) fill(rows pgx.Rows, folder string, beside []string) error {
 	defer rows.Close()
 	clear(v.files)
+	for _, at := range beside {
+		v.beside[at] = &file{}
+	}
 	for rows.Next() {
 		var at string
 		var f file
 		if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time); err != nil {
 			return err
 		}
-		v.files[at] = &f
+		if strings.HasPrefix(at, folder) {
+			v.files[at] = &f
+		} else {
+			v.beside[at] = &f
+		}
 	}
 	rows.Close()
 	return rows.Err()
@@ -83,12 +95,51 @@ func (c *core) seen(at string) (f file, ok bool) {
 	defer l.mu.Unlock()
 	v := l.viewOf(at)
 	if v == nil {
-		return f, false
+		return l.beside(at)
 	}
 	if g := v.files[at]; g != nil {
 		return *g, true
 	}
 	return file{folder: v.hasFolder(at)}, true
+}
+
+// mostBeside is how many documents are looked up with a folder's lock.
+const mostBeside = 16
+
+// covered reports whether a view has all of the folder that a path is in.
+func (c *core) covered(at string) bool {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.viewOf(at) != nil
+}
+
+// beside is what a document outside the folder was when the newest lock was taken that is held.
+// One that is asked for with a lock held is looked up with the next. The caller holds mu.
+func (l *leases) beside(at string) (f file, ok bool) {
+	var newest *lease
+	for _, h := range l.held {
+		if h.view != nil && (newest == nil || h.taken.After(newest.taken)) {
+			newest = h
+		}
+	}
+	if newest == nil || at == "" || strings.Count(at, "/") > 1 {
+		return f, false
+	}
+	if g := newest.view.beside[at]; g != nil {
+		return *g, true
+	}
+	if len(l.looked) < mostBeside {
+		l.looked[at] = true
+	}
+	return f, false
+}
+
+// noDocument says that a name of the root is a folder's.
+func (l *leases) noDocument(at string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.looked, at)
 }
 
 // seenContent looks a content up in the view that covers the path that it had; ok is false
@@ -113,6 +164,11 @@ func (c *core) wrote(at string, f file) {
 	l := &c.leases
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if h.view != nil && h.view.beside[at] != nil {
+			h.view.beside[at] = &f
+		}
+	}
 	v := l.viewOf(at)
 	switch {
 	case v == nil:
@@ -133,6 +189,9 @@ func (c *core) unsee(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
+		if h.view != nil {
+			delete(h.view.beside, at)
+		}
 		if h.view != nil && (h.covers(at) || strings.HasPrefix(h.folder, at+"/")) {
 			h.view = nil
 		}
