@@ -32,6 +32,9 @@ func NoPauses() { pauses = []time.Duration{0, 0, 0} }
 // Migrations are the schema files.
 func Migrations() ([]string, error) { return migrations() }
 
+// Settle writes what is held back.
+func (s *Store) Settle() error { return s.settle([]string{s.folder}) }
+
 // Renew renews the leases now.
 func (s *Store) Renew() { s.leases.renew() }
 

@@ -36,7 +36,8 @@ type lease struct {
 	users int
 	idle  bool // nobody has used it since it was renewed
 	taken time.Time
-	view  *view // nil if the lock does not keep others from writing
+	fresh time.Time // since when it lasts for a lease's time, by this process's clock
+	view  *view     // nil if the lock does not keep others from writing
 }
 
 func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
@@ -106,10 +107,10 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	if release != nil {
 		return release, nil
 	}
-	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now()}
+	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now(), fresh: time.Now()}
 	if dir := path.Dir(at); dir != "." {
 		h.folder = dir + "/"
-		if h.alone && path.Base(at) == folderLock {
+		if h.alone && path.Base(at) == folderLock && !l.overlaps(h) {
 			h.view = newView()
 		}
 	}
@@ -156,6 +157,18 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	l.drop(own)
 	l.add(token, h)
 	return sync.OnceFunc(func() { l.release(token, h) }), nil
+}
+
+// overlaps reports whether there is a view of a folder around that of a lease, or in it.
+func (l *leases) overlaps(h *lease) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.held {
+		if o.view != nil && (o.covers(h.path) || strings.HasPrefix(o.folder, h.folder)) {
+			return true
+		}
+	}
+	return false
 }
 
 // besides are the documents to look up with a lock.
@@ -213,6 +226,8 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	for token, h := range l.held {
 		switch {
 		case h.path != at || h.alone:
+		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
+			own = append(own, token)
 		case share == store.Shared:
 			h.users++
 			h.idle = false
@@ -313,10 +328,11 @@ func (l *leases) renew() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), l.c.lease/3)
 	defer cancel()
+	sent := time.Now()
 	rows, err := l.c.pool.Query(ctx, `WITH h AS (SELECT n.path, jsonb_object_agg(n.token, `+now+`+$4::bigint) AS more
 			FROM unnest($2::text[], $3::text[]) AS n(path, token) JOIN locks AS l ON l.root=$1::bigint AND l.path=n.path AND l.held ? n.token GROUP BY n.path)
 		UPDATE locks AS l SET held=l.held || (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(h.more) WHERE l.held ? key)
-		FROM h WHERE l.root=$1::bigint AND l.path=h.path RETURNING l.path, coalesce(l.wanted > clock_timestamp() - $5::bigint * interval '1 microsecond', false)`,
+		FROM h WHERE l.root=$1::bigint AND l.path=h.path RETURNING l.path, coalesce(l.wanted > clock_timestamp() - $5::bigint * interval '1 microsecond', false), ARRAY(SELECT jsonb_object_keys(l.held))`,
 		l.c.root, paths, tokens, l.c.lease.Microseconds(), 2*l.c.lease.Microseconds())
 	if err != nil {
 		return
@@ -325,9 +341,18 @@ func (l *leases) renew() {
 	for rows.Next() {
 		var at string
 		var w bool
-		if rows.Scan(&at, &w) == nil {
-			wanted[at] = w
+		var have []string
+		if rows.Scan(&at, &w, &have) != nil {
+			break
 		}
+		wanted[at] = w
+		l.mu.Lock()
+		for _, token := range have {
+			if h := l.held[token]; h != nil {
+				h.fresh = sent
+			}
+		}
+		l.mu.Unlock()
 	}
 	rows.Close()
 	l.mu.Lock()

@@ -131,6 +131,75 @@ func TestContract(t *testing.T) {
 	})
 }
 
+// The same while the folder's lock is held, under which less is asked of the server and
+// what need not be synced is held back.
+func TestContractUnderALock(t *testing.T) {
+	o := fresh(t)
+	var n int
+	var roots []*pgstore.Store
+	locked := func(t *rapid.T) store.Store {
+		s, err := pgstore.Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if roots = append(roots, s); len(roots) > 4 {
+			roots[0].Close()
+			roots = roots[1:]
+		}
+		if _, err := s.Lock("top/lock", store.Alone); err != nil {
+			t.Fatal(err)
+		}
+		return s.In("top/sub")
+	}
+	defer func() {
+		for _, s := range roots {
+			s.Close()
+		}
+	}()
+	storetest.Contract(t, storetest.Kind{
+		Open: func(t *rapid.T) store.Store {
+			n++
+			o.Root = fmt.Sprint("root ", n)
+			return locked(t)
+		},
+		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
+			s, at := in.(*pgstore.Store), 0
+			if err := s.Settle(); err != nil {
+				t.Error(err)
+			}
+			s.SetFault(func(step pgstore.Step) error {
+				if step == pgstore.Send || step == pgstore.Acked && !refused {
+					at++
+				}
+				switch {
+				case refused && at == n && step == pgstore.Send:
+					return errFull
+				case !refused && at >= n:
+					return io.ErrUnexpectedEOF
+				}
+				return nil
+			})
+			return func() bool { s.SetFault(nil); return at >= n }, func() store.Store {
+				if at < n {
+					return s
+				}
+				next, err := pgstore.Open(context.Background(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				roots = append(roots, next)
+				if err := s.Exec(context.Background(), `UPDATE locks SET held='{}'`); err != nil {
+					t.Error(err)
+				}
+				if _, err := next.Lock("top/lock", store.Alone); err != nil {
+					t.Error(err)
+				}
+				return next.In("top/sub")
+			}
+		},
+	})
+}
+
 // A lease that its holder renews holds; one of a holder that is paused or dead ends, and
 // what it then writes in the lock's folder is refused, wherever else it may write.
 func TestFencing(t *testing.T) {
