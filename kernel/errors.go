@@ -126,7 +126,6 @@ func known(state store.Store, sessions *session.Table, key string) error {
 	return noSession(state, key)
 }
 
-// SessionKeys are the keys of the sessions that a state directory has, in the order of
-// their folders. It opens none of them; one that doesn't say whose it is goes by the name
-// of its folder.
-func SessionKeys(stateDir string) ([]string, error) { return folder.Keys(store.Files(stateDir)) }
+// SessionKeys are the keys of the sessions that a store has, in the order of their folders.
+// It opens none of them; one that doesn't say whose it is goes by the name of its folder.
+func SessionKeys(s Store) ([]string, error) { return folder.Keys(s.State()) }

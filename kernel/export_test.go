@@ -11,7 +11,11 @@ import (
 )
 
 // KeepIn lets a test say where state is kept.
-func (o *Options) KeepIn(s store.Store) { o.state = s }
+func (o *Options) KeepIn(s store.Store) { o.Store = opened{s} }
+
+type opened struct{ store.Store }
+
+func (k opened) State() store.Store { return k.Store }
 
 // SafeKey is the folder's name of a session.
 func SafeKey(key string) string { return safename.Of(key) }

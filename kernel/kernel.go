@@ -64,6 +64,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/inspect"
 	"github.com/memkernel/memkernel/kernel/internal/maintain"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/moving"
 	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/retain"
@@ -130,8 +131,17 @@ type Options struct {
 	// with its context: several at once. It has to be quick, and must not call the kernel.
 	Watch func(context.Context, *Done)
 
-	// state keeps what is kept. Default: files in StateDir.
-	state store.Store
+	// Store keeps the state instead of files in StateDir: journals, blobs, checkpoints and
+	// locks. What is of this machine alone, as the index, stays in StateDir. Whoever opened
+	// it closes it, after the kernel.
+	Store Store
+}
+
+// Store keeps a kernel's state: package store/postgres has one. There are no others than
+// this module's.
+type Store interface {
+	// State is for package kernel.
+	State() store.Store
 }
 
 // Kernel plans prompts for the sessions of one workspace.
@@ -175,9 +185,14 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 			return nil, fmt.Errorf("open workspace %s: %w; if you made it so, name the folder itself as the state directory", workspaceDir, err)
 		}
 	}
-	state := o.state
-	if state == nil {
-		state = store.Files(o.StateDir)
+	local := store.Files(o.StateDir)
+	state := local
+	if o.Store != nil {
+		state = o.Store.State()
+	}
+	elsewhere := state.Where("") != local.Where("")
+	if err := moving.Half(state); err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
@@ -191,7 +206,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
 	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Source.Agent)
-	m, err := openMemory(abs, state, o.Memory, masker, o.Now)
+	m, err := openMemory(abs, local, state, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
@@ -220,7 +235,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}
-	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
+	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
 		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
 		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: none}

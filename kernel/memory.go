@@ -178,17 +178,18 @@ func (o *MemoryOptions) carry() plan.Memory {
 	return out
 }
 
-// openMemory opens the workspace, nil if memory is off. The index is opened when it is wanted.
-func openMemory(dir string, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
+// openMemory opens the workspace, nil if memory is off. The index is opened when it is wanted;
+// it is of this machine, as what is kept in local.
+func openMemory(dir string, local, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
 	if o.Off {
 		return nil, nil
 	}
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	return mem.Open(dir, mem.Options{Store: o.Store, State: state, Masker: masker, Now: now,
+	return mem.Open(dir, mem.Options{Store: o.Store, State: local, Masker: masker, Now: now,
 		Prepare: func() error {
-			if err := store.KeepOutOfGit(state); err != nil && !store.Exists(state, "") {
+			if err := store.KeepOutOfGit(local); err != nil && !store.Exists(local, "") {
 				return err
 			}
 			return nil

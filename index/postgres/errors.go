@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/pgdsn"
 )
 
 // ErrNoVectors: the server has no pgvector, so there are words only.
@@ -39,7 +40,7 @@ func explain(op, place, password string, err error) error {
 	case errors.As(err, &done), errors.Is(err, context.Canceled):
 		return err
 	}
-	f := &fault{masked(err.Error(), password), err}
+	f := &fault{pgdsn.Masked(err.Error(), password), err}
 	kind, hint := classify(err)
 	if kind == nil {
 		return fmt.Errorf("%s %s: %w", op, place, f)

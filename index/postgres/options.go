@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/internal/pgdsn"
 )
 
 // Options are where an index is and whose it is.
@@ -87,14 +85,14 @@ func (o *Options) check() error {
 
 // pool reads the DSN. Its errors never repeat it, since it may hold a password.
 func (o *Options) pool() (*pgxpool.Config, error) {
-	if !namesHost(o.DSN) {
-		return nil, errors.New("the DSN names no host: write postgres://user@host/database, or host=… dbname=…")
+	if !pgdsn.NamesHost(o.DSN) {
+		return nil, errors.New("the DSN names no host: " + pgdsn.Form)
 	}
 	c, err := pgxpool.ParseConfig(o.DSN)
 	if err != nil {
-		return nil, errors.New("the DSN can't be read: write postgres://user@host/database, or host=… dbname=…")
+		return nil, errors.New("the DSN can't be read: " + pgdsn.Form)
 	}
-	if !namesPassword(o.DSN) {
+	if !pgdsn.NamesPassword(o.DSN) {
 		c.ConnConfig.Password = ""
 	}
 	c.MaxConns = int32(o.MaxConns)
@@ -117,66 +115,17 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 // Place names the database for people: host, port, database, schema and whose
 // index it is, never a password.
 func (o *Options) Place() string {
-	c, err := pgx.ParseConfig(o.DSN)
-	if err != nil {
-		return "postgres"
+	place := pgdsn.Place(o.DSN)
+	if place == "postgres" { // it can't be read
+		return place
 	}
 	owner := o.Workspace
 	if o.Agent != "" && o.Agent != defaultAgent {
 		owner += "@" + o.Agent
 	}
-	host := c.Host
-	if !strings.HasPrefix(host, "/") {
-		host += ":" + strconv.Itoa(int(c.Port))
-	}
-	return fmt.Sprintf("postgres://%s/%s#%s", host, c.Database, owner)
+	return place + "#" + owner
 }
 
 // Host returns the host that the DSN names, "" if it can't be read; a path is a
 // socket of this machine.
-func Host(dsn string) string {
-	c, err := pgx.ParseConfig(dsn)
-	if err != nil || !namesHost(dsn) {
-		return ""
-	}
-	for _, f := range c.Fallbacks {
-		if f.Host != c.Host {
-			return f.Host // several hosts: none of them is the one
-		}
-	}
-	return c.Host
-}
-
-var (
-	hostPair     = lazyregexp.New(`(?:^|\s)(?:host|hostaddr)\s*=\s*\S`)
-	passwordPair = lazyregexp.New(`(?:^|\s|[?&])password\s*=`)
-)
-
-func isURL(dsn string) bool {
-	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
-}
-
-func namesHost(dsn string) bool {
-	if !isURL(dsn) {
-		return hostPair.MatchString(dsn)
-	}
-	u, err := url.Parse(dsn)
-	return err == nil && (u.Host != "" || u.Query().Get("host") != "")
-}
-
-func namesPassword(dsn string) bool {
-	if u, err := url.Parse(dsn); isURL(dsn) && err == nil {
-		if _, ok := u.User.Password(); ok {
-			return true
-		}
-	}
-	return passwordPair.MatchString(dsn)
-}
-
-// masked takes a password out of a message.
-func masked(message, password string) string {
-	if password == "" {
-		return message
-	}
-	return strings.ReplaceAll(message, password, "*****")
-}
+func Host(dsn string) string { return pgdsn.Host(dsn) }

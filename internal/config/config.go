@@ -23,6 +23,7 @@ type Config struct {
 	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
 	Embedding     Embedding           `key:"embedding" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
 	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
+	Store         Store               `key:"store" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
 	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
@@ -81,7 +82,7 @@ type Chunking struct {
 type Retrieval struct {
 	Enabled       bool     `key:"enabled" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
 	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
-	MaxItems      int      `key:"max_items" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
+	MaxItems      int      `key:"max_items" experimental:"yes" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
 	SessionSpans  bool     `key:"session_spans" experimental:"yes" default:"true" doc:"Whether messages that left the prompt are searched too."`
 	VectorWeight  float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
 	KeywordWeight float64  `key:"keyword_weight" experimental:"yes" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
@@ -169,11 +170,23 @@ type IndexPostgres struct {
 	MaxConnections   int      `key:"max_connections" experimental:"yes" default:"4" range:"2..100" doc:"Most connections that one process opens."`
 }
 
+// Store holds where the state is kept.
+type Store struct {
+	Backend  string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
+	Postgres StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent. It counts only from a file that --config names: the state folder's may have come with somebody's repository."`
+}
+
+// StorePostgres holds which database keeps the state, and under which name.
+type StorePostgres struct {
+	DSNEnv EnvName `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
+	Root   string  `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, alike on every machine that shares it."`
+}
+
 // IndexQMD holds how the program is asked.
 type IndexQMD struct {
 	Command    []string `key:"command" default:"qmd" doc:"The program, and arguments that stand before all others."`
 	Mode       string   `key:"mode" experimental:"yes" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
-	Collection string   `key:"collection" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
+	Collection string   `key:"collection" experimental:"yes" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
 	Timeout    Duration `key:"timeout" experimental:"yes" default:"5s" range:"100ms..10m" doc:"How long one answer may take; past it SQLite answers."`
 }
 

@@ -130,3 +130,24 @@ func Migrate(w io.Writer, d *document.Migrate, p Style) error {
 	}
 	return flush(w, &b)
 }
+
+// Move shows what a move of the state came to.
+func Move(w io.Writer, d *document.Move, p Style) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-11) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 10)), l)
+		}
+	}
+	row("from", "%s", d.From)
+	row("to", "%s", d.To)
+	row("documents", "%s of %s bytes: %s copied, %s were there", Thousands(d.Documents), Thousands(int(d.Bytes)), Thousands(d.Copied), Thousands(d.Documents-d.Copied))
+	row("compared", "all alike, by hash")
+	if d.Removed {
+		row("removed", "from %s", d.From)
+	}
+	return flush(w, &b)
+}

@@ -1,17 +1,10 @@
 package store_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,22 +12,14 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/memstore"
+	"github.com/memkernel/memkernel/internal/store/storetest"
 )
-
-// kind is a store under test: how one is made, killed at a step, and found again.
-type kind struct {
-	open func(t *rapid.T) store.Store
-	// kill lets the process die at its nth write step from now on, with part bytes of a
-	// write done; it gives a function that ends that and reports whether it died, and one
-	// that gives what the next process finds. Refused, that step fails and no other.
-	kill func(s store.Store, n, part int, refused bool) (died func() bool, next func() store.Store)
-}
 
 var errDead = errors.New("dead")
 
-var kinds = map[string]kind{
+var kinds = map[string]storetest.Kind{
 	"files": {
-		open: func(t *rapid.T) store.Store {
+		Open: func(t *rapid.T) store.Store {
 			dir, err := os.MkdirTemp("", "store")
 			if err != nil {
 				t.Fatal(err)
@@ -42,7 +27,7 @@ var kinds = map[string]kind{
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			return store.Files(dir + "/state")
 		},
-		kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
+		Kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
 			step := 0
 			restore := atomicfile.SetHook(func(op, _ string) error {
 				switch step++; {
@@ -57,8 +42,8 @@ var kinds = map[string]kind{
 		},
 	},
 	"memory": {
-		open: func(*rapid.T) store.Store { return memstore.New() },
-		kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
+		Open: func(*rapid.T) store.Store { return memstore.New() },
+		Kill: func(s store.Store, n, part int, refused bool) (func() bool, func() store.Store) {
 			m, step, err := s.(*memstore.Store), 0, memstore.ErrCrash
 			if refused {
 				err = errDead
@@ -77,453 +62,13 @@ var kinds = map[string]kind{
 	},
 }
 
-// each runs a property on every kind of store.
-func each(t *testing.T, f func(t *rapid.T, k kind, s store.Store)) {
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { f(t, kinds[name], kinds[name].open(t)) })
-		})
-	}
-}
-
-// model is what should be there, by name.
-type model map[string]string
-
-// action does something to a store. On the way the content of each name it touches is
-// one of those in may; if it ends well, the last.
-type action struct {
-	what string
-	do   func(s store.Store) error
-	may  map[string][]string
-}
-
-// gone is the content of a name that has none.
-const gone = "\x00gone"
-
-func (m model) at(name string) string {
-	if c, ok := m[name]; ok {
-		return c
-	}
-	return gone
-}
-
-func (m model) set(name, content string) {
-	if m[name] = content; content == gone {
-		delete(m, name)
-	}
-}
-
-var (
-	docNames     = []string{"a", "in/b", "in/c", "in/deep/d"}
-	journalNames = []string{"j", "in/j", "logs/k"}
-)
-
-// draw makes up an action that fits the store's content.
-func (m model) draw(t *rapid.T) action {
-	content := func(label string) string { return rapid.StringN(0, 12, 40).Draw(t, label) }
-	doc := rapid.SampledFrom(docNames).Draw(t, "name")
-	log := rapid.SampledFrom(journalNames).Draw(t, "journal")
-	how := rapid.SampledFrom([]store.Durability{store.Synced, store.Unsynced}).Draw(t, "how")
-	sync, old := rapid.Bool().Draw(t, "sync"), m[log]
-	journal := func(what string, do func(j store.Journal) error, may ...string) action {
-		return action{what + " " + log, func(s store.Store) error {
-			j := s.Journal(log)
-			defer j.Close()
-			return do(j)
-		}, map[string][]string{log: append([]string{m.at(log), old}, may...)}}
-	}
-	switch op := rapid.SampledFrom([]string{"put", "put", "put many", "once", "remove", "remove all", "move", "append", "append", "append", "cut", "patch", "replace"}).Draw(t, "op"); op {
-	case "put":
-		c := content("content")
-		return action{fmt.Sprint("put ", doc, how), func(s store.Store) error { _, err := s.Put(how, store.Doc{Name: doc, Data: []byte(c)}); return err },
-			map[string][]string{doc: {m.at(doc), c}}}
-	case "put many":
-		may, docs := map[string][]string{}, []store.Doc(nil)
-		for _, d := range docNames[1:] {
-			c := content(d)
-			docs, may[d] = append(docs, store.Doc{Name: d, Data: []byte(c)}), []string{m.at(d), c}
-		}
-		return action{fmt.Sprint("put many", how), func(s store.Store) error { _, err := s.Put(how, docs...); return err }, may}
-	case "once":
-		c := "named by its content"
-		return action{"put once", func(s store.Store) error {
-			_, err := s.Put(store.Once, store.Doc{Name: "once/x", Data: []byte(c)}, store.Doc{Name: "once/y", Data: []byte(c)})
-			return err
-		}, map[string][]string{"once/x": {m.at("once/x"), c}, "once/y": {m.at("once/y"), c}}}
-	case "remove":
-		return action{fmt.Sprint("remove ", doc, how), func(s store.Store) error { _, err := s.Remove(how, doc); return err }, map[string][]string{doc: {m.at(doc), gone}}}
-	case "remove all":
-		may := map[string][]string{}
-		for n := range m {
-			if strings.HasPrefix(n, "in/") {
-				may[n] = []string{m.at(n), gone}
-			}
-		}
-		return action{fmt.Sprint("remove in", how), func(s store.Store) error { _, err := s.Remove(how, "in"); return err }, may}
-	case "move":
-		if m.at(doc) == gone {
-			return m.draw(t)
-		}
-		return action{"move " + doc, func(s store.Store) error { return s.Move(how, doc, "moved/to") },
-			map[string][]string{doc: {m.at(doc), gone}, "moved/to": {m.at("moved/to"), m.at(doc)}}}
-	case "append":
-		c := content("appended")
-		a := journal("append", func(j store.Journal) error { _, err := j.Append(int64(len(old)), []byte(c), sync); return err })
-		for i := range len(c) + 1 {
-			a.may[log] = append(a.may[log], old+c[:i])
-		}
-		return a
-	case "cut":
-		size := rapid.IntRange(0, len(old)).Draw(t, "size")
-		return journal("cut", func(j store.Journal) error { return j.Cut(int64(size)) }, old[:size])
-	case "patch":
-		if old == "" {
-			return m.draw(t)
-		}
-		off := rapid.IntRange(0, len(old)-1).Draw(t, "off")
-		c := strings.Repeat("#", rapid.IntRange(1, len(old)-off).Draw(t, "bytes"))
-		a := journal("patch", func(j store.Journal) error { return j.Patch(int64(off), []byte(c), sync) })
-		for i := range len(c) + 1 {
-			a.may[log] = append(a.may[log], old[:off]+c[:i]+old[off+i:])
-		}
-		return a
-	default: // a journal is replaced, as a compaction does
-		c := content("compacted")
-		return action{"replace " + log, func(s store.Store) error {
-			_, err := s.Put(store.Synced, store.Doc{Name: log, Data: []byte(c)})
-			return err
-		},
-			map[string][]string{log: {m.at(log), c}}}
-	}
-}
-
-// found is all that a store holds, temps left out. It reads it in every way there is.
-func found(t *rapid.T, s store.Store) model {
-	m := model{}
-	err := store.Walk(s, func(name string, e store.Entry) error {
-		if atomicfile.IsTemp(path.Base(name)) {
-			return nil
-		}
-		data, err := s.Get(name)
-		if err != nil {
-			return err
-		}
-		info, err := s.Stat(name)
-		if err != nil || info.Folder || info.Size != int64(len(data)) {
-			return fmt.Errorf("stat %s: %+v, %v", name, info, err)
-		}
-		r, err := s.Open(name)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		size, err := r.Size()
-		again, rerr := io.ReadAll(io.NewSectionReader(r, 0, size))
-		if err != nil || rerr != nil || !bytes.Equal(again, data) {
-			return fmt.Errorf("open %s: %q and %q, %v, %v", name, again, data, err, rerr)
-		}
-		m[name] = string(data)
-		return nil
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func (m model) compare(t *rapid.T, got model, what string) {
-	t.Helper()
-	if !maps.Equal(m, got) {
-		t.Fatalf("after %s:\nwant %q\ngot  %q", what, m, got)
-	}
-}
-
-// Whatever is done is what is read, and a process that dies at any step leaves, of
-// what it had done, all, and of what it was doing what the contract allows.
 func TestContract(t *testing.T) {
-	each(t, func(t *rapid.T, k kind, s store.Store) {
-		m := model{}
-		for range rapid.IntRange(1, 12).Draw(t, "actions") {
-			a := m.draw(t)
-			if rapid.IntRange(0, 2).Draw(t, "dies") > 0 {
-				if err := a.do(s); err != nil {
-					t.Fatalf("%s: %v", a.what, err)
-				}
-				for n, may := range a.may {
-					m.set(n, may[len(may)-1])
-				}
-				m.compare(t, found(t, s), a.what)
-				continue
-			}
-			died, next := k.kill(s, rapid.IntRange(1, 9).Draw(t, "step"), rapid.IntRange(0, 20).Draw(t, "part"), false)
-			err := a.do(s)
-			if dead := died(); dead != (err != nil) {
-				t.Fatalf("%s: died %v, error %v", a.what, dead, err)
-			}
-			s = next()
-			got := found(t, s)
-			for n, may := range a.may {
-				if err == nil {
-					may = may[len(may)-1:]
-				}
-				if !slices.Contains(may, got.at(n)) {
-					t.Fatalf("killed in %s: %s holds %q, and may hold %q", a.what, n, got.at(n), may)
-				}
-				m.set(n, got.at(n))
-			}
-			m.compare(t, got, "a kill in "+a.what)
-		}
-	})
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		t.Run(name, func(t *testing.T) { storetest.Contract(t, kinds[name]) })
+	}
 }
 
-// A power cut leaves what was synced: documents whole, journals up to their last sync,
-// under their names.
 func TestPowerCut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, pick := memstore.New(), func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "outcome") }
-		docs, logs, size := model{}, model{}, map[string]int64{} // what is synced; how long it is by now
-		loose := map[string]bool{}                               // what an unsynced write may have changed
-		for range rapid.IntRange(1, 12).Draw(t, "actions") {
-			doc := rapid.SampledFrom(docNames).Draw(t, "name")
-			log := rapid.SampledFrom(journalNames).Draw(t, "journal")
-			c := rapid.StringN(1, 12, 40).Draw(t, "content")
-			sync := rapid.Bool().Draw(t, "sync")
-			how := store.Unsynced
-			if sync {
-				how = store.Synced
-			}
-			var err error
-			switch rapid.IntRange(0, 2).Draw(t, "op") {
-			case 0:
-				_, err = s.Put(how, store.Doc{Name: doc, Data: []byte(c)})
-				docs.set(doc, c)
-				loose[doc] = !sync
-			case 1:
-				if loose[doc] || docs.at(doc) == gone {
-					continue
-				}
-				_, err = s.Remove(how, doc)
-				docs.set(doc, gone)
-				loose[doc] = !sync
-			case 2:
-				j := s.Journal(log)
-				_, err = j.Append(size[log], []byte(c), sync)
-				if size[log] += int64(len(c)); sync {
-					all, _ := s.Get(log)
-					logs[log] = string(all)
-				}
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		got := found(t, s.Restart(pick))
-		for _, d := range docNames {
-			if !loose[d] && got.at(d) != docs.at(d) {
-				t.Fatalf("%s holds %q, and %q was synced", d, got.at(d), docs.at(d))
-			}
-		}
-		for l, synced := range logs {
-			if !strings.HasPrefix(got.at(l), synced) {
-				t.Fatalf("%s holds %q, and %q was synced", l, got.at(l), synced)
-			}
-		}
-	})
-}
-
-// Handles: a journal that is replaced is not what its name has any more; a reader goes
-// on reading what it opened; a patch makes nothing.
-func TestHandles(t *testing.T) {
-	each(t, func(t *rapid.T, k kind, s store.Store) {
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		in := s.In("x/y")
-		if err := in.Journal("j").Patch(0, []byte("p"), true); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("patch of nothing: %v", err)
-		}
-		j := in.Journal("j")
-		defer j.Close()
-		_, err := j.Append(0, []byte("old"), true)
-		must(err)
-		r, err := s.Open("x/y/j")
-		must(err)
-		defer r.Close()
-		other := s.Journal("x/y/j")
-		_, err = other.Append(3, []byte("er"), false)
-		must(err)
-		must(other.Close())
-		if n, err := j.Size(); n != 5 || err != nil {
-			t.Fatalf("another appended, and the size is %d, %v", n, err)
-		}
-		if ok, err := j.Current(); !ok || err != nil {
-			t.Fatalf("current: %v, %v", ok, err)
-		}
-		must(s.Move(store.Unsynced, "x", "z"))
-		if ok, err := j.Current(); ok || err != nil {
-			t.Fatalf("its folder has another name, and current: %v, %v", ok, err)
-		}
-		_, err = s.In("z").Put(store.Synced, store.Doc{Name: "y/j", Data: []byte("new")})
-		must(err)
-		b := make([]byte, 5)
-		if _, err := r.ReadAt(b, 0); string(b) != "older" {
-			t.Fatalf("what was opened reads %q, %v", b, err)
-		}
-		if _, err := r.ReadAt(b, 3); err != io.EOF {
-			t.Fatalf("read past the end: %v", err)
-		}
-		for _, name := range []string{"none", "z/none", "none/none"} {
-			_, gerr := s.Get(name)
-			_, oerr := s.Open(name)
-			_, serr := s.Stat(name)
-			_, lerr := s.List(name)
-			merr := s.Move(store.Unsynced, name, "to")
-			for what, err := range map[string]error{"get": gerr, "open": oerr, "stat": serr, "list": lerr, "move": merr} {
-				if !errors.Is(err, fs.ErrNotExist) {
-					t.Fatalf("%s %s: %v", what, name, err)
-				}
-			}
-		}
-		if _, err := s.Get("z/y"); err == nil || errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("get of a folder: %v", err)
-		}
-		if i, err := s.Stat("z/y"); err != nil || !i.Folder {
-			t.Fatalf("stat of a folder: %+v, %v", i, err)
-		}
-		for _, want := range []string{"z/y/j.damaged-1", "z/y/j.damaged-2", ""} {
-			if aside, err := store.PutAside(s, "z/y/j"); err != nil || aside != want || want != "" && !store.IsAside(aside) {
-				t.Fatalf("put aside as %q, %v, want %q", aside, err, want)
-			}
-			if want == "z/y/j.damaged-1" {
-				_, err = s.Put(store.Synced, store.Doc{Name: "z/y/j", Data: []byte("again")})
-				must(err)
-			}
-		}
-	})
-}
-
-// Locks keep out who is to be kept out, until they are let go.
-func TestLocks(t *testing.T) {
-	each(t, func(t *rapid.T, k kind, s store.Store) {
-		type hold struct {
-			share   store.Share
-			release func()
-		}
-		held := map[string][]hold{}
-		for range rapid.IntRange(1, 15).Draw(t, "actions") {
-			name := rapid.SampledFrom([]string{"lock", "in/lock"}).Draw(t, "name")
-			hs := held[name]
-			if len(hs) > 0 && rapid.Bool().Draw(t, "release") {
-				hs[0].release()
-				held[name] = hs[1:]
-				continue
-			}
-			share := store.Share(rapid.Bool().Draw(t, "shared"))
-			free := len(hs) == 0 || share == store.Shared && hs[0].share == store.Shared
-			release, err := s.In(path.Dir(name)).Lock(path.Base(name), share)
-			if locked := (*store.LockedError)(nil); free != (err == nil) || !free && !errors.As(err, &locked) {
-				t.Fatalf("lock %s, which %d hold: %v", name, len(hs), err)
-			}
-			if err == nil {
-				held[name] = append(hs, hold{share, release})
-			}
-		}
-		for _, hs := range held {
-			for _, h := range hs {
-				h.release()
-			}
-		}
-	})
-}
-
-// Who waits for a lock gets it when it is let go, and no longer than its context lasts.
-func TestWait(t *testing.T) {
-	each(t, func(t *rapid.T, _ kind, s store.Store) {
-		release, err := store.Wait(context.Background(), s, "lock", store.Shared)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		got := make(chan error)
-		go func() { _, err := store.Wait(ctx, s, "lock", store.Alone); got <- err }()
-		cancel()
-		if err := <-got; !errors.Is(err, context.Canceled) {
-			t.Fatalf("the context ended: %v", err)
-		}
-		go func() {
-			mine, err := store.Wait(context.Background(), s, "lock", store.Alone)
-			if err == nil {
-				mine()
-			}
-			got <- err
-		}()
-		release()
-		if err := <-got; err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Wait(ctx, s, "lock", store.Alone); !errors.Is(err, context.Canceled) {
-			t.Fatalf("a context that has ended: %v", err)
-		}
-	})
-}
-
-// A step that is refused without a crash leaves the old content or the new one, and
-// nothing half done. What can be taken back is.
-func TestRefused(t *testing.T) {
-	each(t, func(t *rapid.T, k kind, s store.Store) {
-		m := model{}
-		for range rapid.IntRange(1, 8).Draw(t, "actions") {
-			a := m.draw(t)
-			died, _ := k.kill(s, rapid.IntRange(1, 12).Draw(t, "step"), rapid.IntRange(0, 20).Draw(t, "part"), true)
-			err := a.do(s)
-			if refused := died(); err != nil && !refused || err == nil && refused && strings.HasPrefix(a.what, "put") {
-				t.Fatalf("%s: a step was refused: %v; error %v", a.what, refused, err)
-			}
-			got := found(t, s)
-			for n, may := range a.may {
-				switch {
-				case err == nil:
-					may = may[len(may)-1:]
-				case strings.HasPrefix(a.what, "append"):
-					may = may[:2] // as it was, or just made
-				}
-				if !slices.Contains(may, got.at(n)) {
-					t.Fatalf("refused in %s: %s holds %q, and may hold %q", a.what, n, got.at(n), may)
-				}
-				m.set(n, got.at(n))
-			}
-			m.compare(t, got, "a refusal in "+a.what)
-			if err := store.Walk(s, func(name string, _ store.Entry) error {
-				if atomicfile.IsTemp(path.Base(name)) {
-					return fmt.Errorf("%s: left %s", a.what, name)
-				}
-				return nil
-			}); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
-// An append that fails and can't be taken back says so.
-func TestTorn(t *testing.T) {
-	each(t, func(t *rapid.T, k kind, s store.Store) {
-		j := s.Journal("j")
-		defer j.Close()
-		if _, err := j.Append(0, []byte("old"), true); err != nil {
-			t.Fatal(err)
-		}
-		died, _ := k.kill(s, 1, 2, false)
-		_, err := j.Append(3, []byte("lost"), true)
-		if died(); !errors.Is(err, store.ErrTorn) {
-			t.Fatalf("an append failed and could not be taken back: %v", err)
-		}
-		if err := j.Cut(3); err != nil {
-			t.Fatal(err)
-		}
-		model{"j": "old"}.compare(t, found(t, s), "a torn append")
-	})
+	storetest.PowerCut(t, func() store.Store { return memstore.New() },
+		func(s store.Store, pick func(n int) int) store.Store { return s.(*memstore.Store).Restart(pick) })
 }

@@ -255,3 +255,18 @@ func KeepOutOfGit(s Store) error {
 	}
 	return err
 }
+
+// ErrOvertaken is wrapped by the error of an append where somebody else appended first,
+// without the lock: nothing was written, and the journal must be read again.
+var ErrOvertaken = errors.New("somebody else appended first")
+
+// LostError reports a lock that its holder has no more, as one has that was paused for
+// longer than a lease lasts: what it would have written was not.
+type LostError struct {
+	// Name is what was to be written, Lock what was lost, as [Store.Where] returns them.
+	Name, Lock string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s: nothing was written: this process was out of reach for so long that %s is no longer its own; make the call again", e.Name, e.Lock)
+}

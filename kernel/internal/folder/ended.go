@@ -66,6 +66,9 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 	return last, bytes
 }
 
+// Ended are the document and the folder of sessions that ended.
+func Ended() []string { return []string{endedFile, endedFolder} }
+
 // End ends a session that this process does not use, unless another does, or it was
 // written to since before.
 func End(ctx context.Context, state store.Store, name string, t Tombstone, before, now time.Time) (bool, error) {

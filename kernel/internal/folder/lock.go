@@ -13,10 +13,16 @@ import (
 // sessions: a lock that is removed is then one that nobody waits for.
 const sessionsLock = "sessions.lock"
 
+const blobsLock = "blobs.lock"
+
+// StateLocks are the locks by which one who holds them alone keeps all others from taking
+// a session and from adding blobs.
+func StateLocks() []string { return []string{sessionsLock, blobsLock} }
+
 // LockBlobs keeps the removal of blobs apart from what writes a blob and then the
 // journal line that names it: the one holds the lock alone, the others share it.
 func LockBlobs(ctx context.Context, state store.Store, share store.Share) (func(), error) {
-	return lockState(ctx, state, "blobs.lock", share)
+	return lockState(ctx, state, blobsLock, share)
 }
 
 // lockState takes a lock of the state directory.

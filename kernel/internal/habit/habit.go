@@ -34,7 +34,8 @@ type Did struct {
 }
 
 const (
-	name = "habits.json"
+	// Name is the document of it.
+	Name = "habits.json"
 	// most sessions of an agent, and most agents, the newest, and most pauses of a session.
 	most       = 8
 	mostAgents = 64
@@ -64,7 +65,7 @@ type session struct {
 func idOf(session string) string { return ids.Hash(session)[:16] }
 
 func (b *Book) read() (f file, newer bool) {
-	raw, err := b.state.Get(name)
+	raw, err := b.state.Get(Name)
 	if err != nil || json.Unmarshal(raw, &f) != nil {
 		return file{}, false
 	}
@@ -121,7 +122,7 @@ func (b *Book) write(f file) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.state.Put(store.Unsynced, store.Doc{Name: name, Data: append(raw, '\n')})
+	_, err = b.state.Put(store.Unsynced, store.Doc{Name: Name, Data: append(raw, '\n')})
 	return err
 }
 

@@ -320,20 +320,23 @@ func (d *doctor) state() {
 	if err := writable(dir); err != nil {
 		d.tell(health.Error, fmt.Sprintf("%s can't be written: %v", dir, err), "give yourself the right to write there, or name another folder with --state-dir")
 	}
-	if missing {
-		d.tell(health.OK, d.in.StateDir+" is not there yet", "")
+	place := d.in.StateDir
+	if d.in.Elsewhere {
+		place = d.in.State.Where("")
+	} else if missing {
+		d.tell(health.OK, place+" is not there yet", "")
 		return
 	}
 	found, err := found(d.ctx, d.in, stored)
 	if err != nil {
-		d.tell(health.Error, err.Error(), "see that the folder can be read")
+		d.tell(health.Error, err.Error(), "see that "+place+" can be read")
 		return
 	}
 	for _, f := range found {
 		d.oneOf("something stored is damaged", health.Error, f.What, f.Hint)
 	}
 	if len(found) == 0 {
-		d.tell(health.OK, "everything in "+d.in.StateDir+" is sound", "")
+		d.tell(health.OK, "everything in "+place+" is sound", "")
 	}
 	d.secrets()
 }

@@ -22,7 +22,8 @@ import (
 // Inspector is what is looked at. Its fields are set once.
 type Inspector struct {
 	Workspace, StateDir string
-	State               store.Store // what is kept in StateDir
+	State               store.Store // what is kept in StateDir, or Elsewhere
+	Elsewhere           bool
 	Blobs, Backups      *store.Blobs
 	Sessions            *session.Table
 	Upkeep              *upkeep.Keeper

@@ -54,8 +54,8 @@ type Cooldowns struct {
 // OpenCooldowns gives those of a state directory. Nothing is read or written yet.
 func OpenCooldowns(state store.Store) *Cooldowns { return &Cooldowns{state: state} }
 
-// cooldownsFile holds the cool-downs of a state directory.
-const cooldownsFile = "summary-model.json"
+// CooldownsFile holds the cool-downs of a state directory.
+const CooldownsFile = "summary-model.json"
 
 type cooldownFile struct {
 	Version int                 `json:"version"`
@@ -65,7 +65,7 @@ type cooldownFile struct {
 // read is the file as it is, since other processes write it too. ok is false
 // if a newer version wrote it: it is left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
-	raw, err := c.state.Get(cooldownsFile)
+	raw, err := c.state.Get(CooldownsFile)
 	if err == nil {
 		err = json.Unmarshal(raw, &f)
 	}
@@ -106,7 +106,7 @@ func (c *Cooldowns) Note(model string, e *summary.ModelError, now time.Time) {
 	if err != nil {
 		return
 	}
-	_, _ = c.state.Put(store.Synced, store.Doc{Name: cooldownsFile, Data: raw})
+	_, _ = c.state.Put(store.Synced, store.Doc{Name: CooldownsFile, Data: raw})
 }
 
 func (m Cooldown) after(e *summary.ModelError, model string, now time.Time) Cooldown {

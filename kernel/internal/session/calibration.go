@@ -19,8 +19,8 @@ type Calibrations struct {
 	models map[string]budget.Calibration
 }
 
-// calibrationName is the file in a state directory.
-const calibrationName = "calibration.json"
+// CalibrationName is the file in a state directory.
+const CalibrationName = "calibration.json"
 
 type calibrationFile struct {
 	Version int                           `json:"version"`
@@ -40,7 +40,7 @@ func (c *Calibrations) load() {
 		return
 	}
 	c.loaded, c.models = true, map[string]budget.Calibration{}
-	raw, err := c.state.Get(calibrationName)
+	raw, err := c.state.Get(CalibrationName)
 	var f calibrationFile
 	if err != nil || json.Unmarshal(raw, &f) != nil {
 		return
@@ -66,6 +66,6 @@ func (c *Calibrations) Set(model string, cal budget.Calibration) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.state.Put(store.Synced, store.Doc{Name: calibrationName, Data: raw})
+	_, err = c.state.Put(store.Synced, store.Doc{Name: CalibrationName, Data: raw})
 	return err
 }

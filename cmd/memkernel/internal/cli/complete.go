@@ -52,7 +52,10 @@ func (a *App) Complete(words func() []string) cobra.CompletionFunc {
 
 // SessionKeys are the sessions of the state folder.
 func (a *App) SessionKeys() []string {
-	keys, _ := kernel.SessionKeys(a.StateDir)
+	var keys []string
+	if s, err := a.Stored(context.Background()); err == nil {
+		keys, _ = kernel.SessionKeys(s)
+	}
 	slices.Sort(keys)
 	return keys
 }

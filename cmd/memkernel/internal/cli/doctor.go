@@ -26,6 +26,11 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 	if err != nil {
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
+	if opts != nil {
+		if opts.Store, err = a.Stored(ctx); err != nil {
+			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
+		}
+	}
 	d, err := kernel.Doctor(ctx, a.Workspace, opts, o)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/store/postgres"
 )
 
 // Settings are the configuration of a workspace, and what it opens.
@@ -25,7 +26,8 @@ type Settings struct {
 	Config     *config.Config
 	ConfigFile string
 
-	settled bool // it is written down which Markdown is memory
+	state   *postgres.Store // nil until it is used
+	settled bool            // it is written down which Markdown is memory
 }
 
 // Needs are what a verb wants of the kernel beside its files.
@@ -57,6 +59,9 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	}
 	o, err := s.KernelOptions(n.Prices, p)
 	if err != nil {
+		return nil, err
+	}
+	if o.Store, err = s.Stored(ctx); err != nil {
 		return nil, err
 	}
 	o.Watch = n.Watch

@@ -120,6 +120,9 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	if err != nil {
 		return nil, err
 	}
+	if ko.Store, err = a.Stored(ctx); err != nil {
+		return nil, err
+	}
 	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours
 	k, err := kernel.Open(ctx, a.Workspace, ko)
 	if err != nil {

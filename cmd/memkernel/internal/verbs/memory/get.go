@@ -179,7 +179,11 @@ const (
 // getAnywhere looks for an id in all sessions, and returns the content with those that
 // have it. A session that can't be read is told, and does not keep the others from answering.
 func getAnywhere(ctx context.Context, a *cli.App, k *kernel.Kernel, id string) (*content.Content, []string, error) {
-	keys, err := kernel.SessionKeys(a.StateDir)
+	kept, err := a.Stored(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := kernel.SessionKeys(kept)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,8 @@ import (
 type migrateFlags struct {
 	to, from string
 	wait     time.Duration
+	// state moves the state in place of the index, and remove takes it out of its source.
+	state, remove bool
 }
 
 // Migrate is the verb migrate.
@@ -35,14 +37,31 @@ The Markdown stays the truth: where there is no index to copy, or its chunks wer
 by other rules, the target is made from the files, and an index that is damaged or
 of an older version is made anew first. Where the database is stands in the
 configuration, under index.postgres; index.backend says which backend is used. sqlite
-is the file in the state folder, sqlite:FILE one elsewhere.`,
+is the file in the state folder, sqlite:FILE one elsewhere.
+
+With --state it moves what sessions hold instead: journals, blobs, checkpoints and
+backups, to the database of store.postgres or back to files of the state folder. Nobody
+may use either meanwhile. All of it is compared by hash at the end, and the source stays
+as it is without --remove-source. Cut short it goes on when it is run again, and
+until then nothing opens the half that is there.`,
 		Example: `  memkernel migrate --to postgres --config team.yaml
-  memkernel migrate --from postgres --to sqlite --config team.yaml`,
+  memkernel migrate --from postgres --to sqlite --config team.yaml
+  memkernel migrate --state --to postgres --config team.yaml`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(cmd.Context(), a, m) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if m.state {
+				return moveState(cmd.Context(), a, m)
+			}
+			if m.remove {
+				return fail.Usagef("--remove-source goes with --state: an index is copied, and stays")
+			}
+			return runMigrate(cmd.Context(), a, m)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres")
+	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres; with --state, files or postgres")
+	f.BoolVar(&m.state, "state", false, "move the state of the sessions in place of the index")
+	f.BoolVar(&m.remove, "remove-source", false, "with --state, remove it from where it was when all of it is there")
 	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
 	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd

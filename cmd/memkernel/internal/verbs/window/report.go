@@ -103,7 +103,7 @@ type reportJSON struct {
 
 // billed is what was billed in the workspace, nil where nothing is kept of it.
 func billed(ctx context.Context, a *cli.App) (*billing.Report, error) {
-	if !store.Exists(store.Files(a.StateDir), "") {
+	if a.Config.Store.Backend == "files" && !store.Exists(store.Files(a.StateDir), "") {
 		return nil, nil
 	}
 	k, err := a.Kernel(ctx, setup.Needs{})

@@ -1,0 +1,57 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// moveState moves the state of the sessions.
+func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
+	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
+	switch {
+	case f.to == "":
+		return fail.Usagef("migrate --state needs to know where to: --to postgres or --to files")
+	case other == "":
+		return fail.Usagef("--to %q is none of files, postgres", f.to)
+	case f.from != "" && f.from != other:
+		return fail.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
+	case f.wait < 0:
+		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+	}
+	release, err := setup.NoDaemon(a.StateDir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	database, err := a.State(ctx)
+	if err != nil {
+		return err
+	}
+	defer database.Close()
+	from, to := kernel.Files(a.StateDir), kernel.Store(database)
+	if f.to == "files" {
+		from, to = to, from
+	}
+	r, err := kernel.MoveState(ctx, from, to, kernel.MoveOptions{RemoveSource: f.remove, Wait: max(f.wait, 1),
+		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	doc := document.OfMove(r)
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		err = display.Move(a.Out, doc, a.Style())
+	}
+	if err == nil && a.Config.Store.Backend != f.to {
+		a.Tip("set store.backend to %s to use it", f.to)
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Moments of a statement.
+const (
+	Look  = look
+	Send  = send
+	Acked = acked
+)
+
+// Step is one of them.
+type Step = step
+
+// SetFault asks f at every step from now on.
+func (s *Store) SetFault(f func(Step) error) {
+	if f == nil {
+		s.fault.Store(nil)
+		return
+	}
+	s.fault.Store(&f)
+}
+
+// NoPauses has lost connections tried again at once.
+func NoPauses() { pauses = []time.Duration{0, 0, 0} }
+
+// Migrations are the schema files.
+func Migrations() ([]string, error) { return migrations() }
+
+// Settle writes what is held back.
+func (s *Store) Settle() error { return s.settle([]string{s.folder}) }
+
+// Renew renews the leases now.
+func (s *Store) Renew() { s.leases.renew() }
+
+// Exec runs a statement as it is.
+func (s *Store) Exec(ctx context.Context, q string, args ...any) error {
+	_, err := s.pool.Exec(ctx, q, args...)
+	return err
+}
+
+// Value reads one number.
+func (s *Store) Value(ctx context.Context, q string, args ...any) (n int64, err error) {
+	err = s.pool.QueryRow(ctx, q, args...).Scan(&n)
+	return n, err
+}
+
+var _ pgx.QueryTracer = (*Counter)(nil)
+
+// Counter counts statements.
+type Counter struct{ N int }
+
+func (c *Counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.N++
+	return ctx
+}
+func (c *Counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

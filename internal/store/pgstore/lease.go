@@ -1,0 +1,389 @@
+package pgstore
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+// leases are the locks that this process holds.
+type leases struct {
+	c    *core
+	mu   sync.Mutex        // guards what follows, and the views
+	held map[string]*lease // by token
+	stop chan struct{}     // nil while nothing is renewed
+	done chan struct{}
+	// looked are documents that calls look at beside the folder that they lock.
+	looked map[string]bool
+}
+
+// lease is one of them.
+type lease struct {
+	path   string
+	folder string // what it fences, with a slash at its end; "" is all
+	alone  bool
+	// users share it in this process. One that nobody uses any more is kept for a while:
+	// who shares a lock takes it again soon.
+	users int
+	idle  bool // nobody has used it since it was renewed
+	taken time.Time
+	fresh time.Time // since when it lasts for a lease's time, by this process's clock
+	view  *view     // nil if the lock does not keep others from writing
+}
+
+func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
+
+// covers reports whether a lease fences a path.
+func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
+
+// over are the paths and tokens of the locks that fence some paths.
+func (l *leases) over(paths []string) (locks, tokens []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	locks, tokens = []string{}, []string{}
+	for token, h := range l.held {
+		if h.users > 0 && slices.ContainsFunc(paths, h.covers) {
+			locks, tokens = append(locks, h.path), append(tokens, token)
+		}
+	}
+	return locks, tokens
+}
+
+// viewOf is what is known of the folder that a path is in, while nobody else writes there;
+// nil without a lock that sees to it. The caller holds mu.
+func (l *leases) viewOf(at string) *view {
+	for _, h := range l.held {
+		if h.view != nil && h.covers(at) {
+			return h.view
+		}
+	}
+	return nil
+}
+
+// now is the server's clock, in microseconds since 1970.
+const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
+
+// takeLock gives the lock to a new token, unless others have it: those whose leases have
+// not ended, and with whom it can't be shared. Those of $6 are this process's own, which
+// it does not use; where it has lost a lock that it holds over this one, of $7 and $8, it
+// gets nothing.
+const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text AS token, set_config('synchronous_commit', 'off', true)),
+	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
+	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),
+	t AS (
+		INSERT INTO locks AS l(root, path, alone, held, holder) SELECT $1::bigint, $2::text, $3::boolean, jsonb_build_object(n.token, ` + now + `+$4::bigint), $5::text FROM n, ok WHERE ok.ok
+		ON CONFLICT(root, path) DO UPDATE SET alone=excluded.alone, holder=excluded.holder,
+			held=coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(l.held) WHERE value::bigint > ` + now + ` AND key<>ALL($6::text[])), '{}') || excluded.held
+		WHERE NOT (l.alone OR excluded.alone) OR NOT EXISTS(SELECT FROM jsonb_each(l.held) WHERE value::bigint > ` + now + ` AND key<>ALL($6::text[]))
+		RETURNING 1)
+	SELECT ok.ok, CASE WHEN EXISTS(SELECT FROM t) THEN n.token ELSE '' END,
+		coalesce((SELECT holder FROM locks WHERE root=$1::bigint AND path=$2::text), '') FROM n, ok`
+
+// wantLock tells those who share a lock and don't use it that somebody wants it alone.
+const wantLock = `WITH w AS (UPDATE locks SET wanted=clock_timestamp() WHERE root=$1::bigint AND path=$2::text AND NOT alone) SELECT set_config('synchronous_commit', 'off', true)`
+
+// folderLock is the name of the lock without which nobody writes in a folder. Others keep
+// apart who does something, and are no promise about what is written.
+const folderLock = "lock"
+
+// Lock implements [store.Store]. That the lock was taken need not survive the server's
+// end: who believes to have one that is forgotten is fenced.
+func (s *Store) Lock(name string, share store.Share) (func(), error) {
+	at, err := s.at(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &s.leases
+	own, release := l.unused(at, share)
+	if release != nil {
+		return release, nil
+	}
+	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now(), fresh: time.Now()}
+	if dir := path.Dir(at); dir != "." {
+		h.folder = dir + "/"
+		if h.alone && path.Base(at) == folderLock && !l.overlaps(h) {
+			h.view = newView()
+		}
+	}
+	locks, tokens := l.above(at)
+	beside := l.besides()
+	var token, holder string
+	var ok bool
+	err = s.run("take", at, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+		b := &pgx.Batch{}
+		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
+		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
+		}
+		res := conn.SendBatch(ctx, b)
+		defer res.Close()
+		if err := res.QueryRow().Scan(&ok, &token, &holder); err != nil {
+			return err
+		}
+		if h.view != nil {
+			rows, err := res.Query()
+			if err != nil {
+				return err
+			}
+			if err := h.view.fill(rows, h.folder, beside); err != nil {
+				return err
+			}
+		}
+		return res.Close()
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, l.lostOver(at, locks, tokens)
+	case token == "":
+		if h.alone {
+			_, _ = s.pool.Exec(context.Background(), wantLock, s.root, at) // who does not hear it lets go later
+		}
+		if holder == s.holder {
+			holder = "this process"
+		}
+		return nil, &store.LockedError{Name: s.where(at), Holder: holder}
+	}
+	l.drop(own)
+	l.add(token, h)
+	return sync.OnceFunc(func() { l.release(token, h) }), nil
+}
+
+// overlaps reports whether there is a view of a folder around that of a lease, or in it.
+func (l *leases) overlaps(h *lease) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.held {
+		if o.view != nil && (o.covers(h.path) || strings.HasPrefix(o.folder, h.folder)) {
+			return true
+		}
+	}
+	return false
+}
+
+// besides are the documents to look up with a lock.
+func (l *leases) besides() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.AppendSeq([]string{}, maps.Keys(l.looked))
+}
+
+// above is over for a lock itself: what is held of its own name does not count.
+func (l *leases) above(at string) (locks, tokens []string) {
+	locks, tokens = l.over([]string{at})
+	for i := len(locks) - 1; i >= 0; i-- {
+		if locks[i] == at {
+			locks, tokens = slices.Delete(locks, i, i+1), slices.Delete(tokens, i, i+1)
+		}
+	}
+	return locks, tokens
+}
+
+// lostOver is why a lock can't be taken below others, of which this process has lost one.
+// One that it shared is forgotten, so that it is taken again; one that it held alone it
+// has to let go.
+func (l *leases) lostOver(at string, locks, tokens []string) error {
+	var living []string
+	err := l.c.query("look at", at, `SELECT h.token FROM unnest($2::text[], $3::text[]) AS h(path, token) JOIN locks AS l ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token`,
+		[]any{l.c.root, locks, tokens}, func(rows pgx.Rows) (err error) {
+			living, err = pgx.AppendRows([]string(nil), rows, pgx.RowTo[string])
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = &store.LockedError{Name: l.c.where(strings.Join(locks, ", ")), Holder: "another process, which took it while this one was out of reach"}
+	for i, token := range tokens {
+		if h := l.held[token]; h == nil || slices.Contains(living, token) {
+			continue
+		} else if h.alone {
+			err = &store.LostError{Name: l.c.where(at), Lock: l.c.where(locks[i])}
+		} else {
+			delete(l.held, token)
+		}
+	}
+	return err
+}
+
+// unused gives a lock that this process shares already; where it is wanted alone, the
+// tokens of those that it does not use.
+func (l *leases) unused(at string, share store.Share) (own []string, release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own = []string{}
+	for token, h := range l.held {
+		switch {
+		case h.path != at || h.alone:
+		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
+			own = append(own, token)
+		case share == store.Shared:
+			h.users++
+			h.idle = false
+			return nil, sync.OnceFunc(func() { l.release(token, h) })
+		case h.users == 0:
+			own = append(own, token)
+		}
+	}
+	return own, nil
+}
+
+func (l *leases) add(token string, h *lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[token] = h
+	if l.stop == nil {
+		l.stop, l.done = make(chan struct{}), make(chan struct{})
+		go l.renewing(l.stop, l.done)
+	}
+}
+
+func (l *leases) drop(tokens []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range tokens {
+		delete(l.held, t)
+	}
+}
+
+// release ends a use of a lock. One that is shared is kept until it is next renewed; one
+// held alone goes at once, and with it what was held back of what was written under it.
+// What can't be written by then could be made again, or it would not have been held
+// back; a server that refuses it refuses the next call, which tells.
+func (l *leases) release(token string, h *lease) {
+	l.mu.Lock()
+	h.users--
+	if !h.alone {
+		l.mu.Unlock()
+		return
+	}
+	delete(l.held, token)
+	l.mu.Unlock()
+	if h.view != nil && h.view.pending() {
+		if l.c.flush(h, token, true) == nil {
+			return
+		}
+	}
+	l.letGo(token, h)
+}
+
+const freeLock = `WITH r AS (UPDATE locks SET held=held-$3::text WHERE root=$1::bigint AND path=$2::text) SELECT set_config('synchronous_commit', 'off', true)`
+
+// letGo frees a lock. One that can't be freed ends by itself.
+func (l *leases) letGo(token string, h *lease) {
+	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+		var how string
+		return conn.QueryRow(ctx, freeLock, l.c.root, h.path, token).Scan(&how)
+	})
+}
+
+// renewing renews the leases at a third of their time, until stop.
+func (l *leases) renewing(stop, done chan struct{}) {
+	defer close(done)
+	t := time.NewTicker(max(l.c.lease/3, time.Millisecond))
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			l.renew()
+		case <-stop:
+			return
+		}
+	}
+}
+
+// renew makes the leases last, and lets go of those that nobody used since it did so
+// last, or that somebody else wants. That the server does not answer is no matter here:
+// who writes meets it, and a lease that nobody else has taken is good when it is back.
+func (l *leases) renew() {
+	var paths, tokens []string
+	ended := map[string]*lease{}
+	l.mu.Lock()
+	for token, h := range l.held {
+		if h.users == 0 && h.idle {
+			ended[token] = h
+			delete(l.held, token)
+			continue
+		}
+		h.idle = h.users == 0
+		paths, tokens = append(paths, h.path), append(tokens, token)
+	}
+	l.mu.Unlock()
+	for token, h := range ended {
+		l.letGo(token, h)
+	}
+	if len(paths) == 0 || l.c.asked(look) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), l.c.lease/3)
+	defer cancel()
+	sent := time.Now()
+	rows, err := l.c.pool.Query(ctx, `WITH h AS (SELECT n.path, jsonb_object_agg(n.token, `+now+`+$4::bigint) AS more
+			FROM unnest($2::text[], $3::text[]) AS n(path, token) JOIN locks AS l ON l.root=$1::bigint AND l.path=n.path AND l.held ? n.token GROUP BY n.path)
+		UPDATE locks AS l SET held=l.held || (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(h.more) WHERE l.held ? key)
+		FROM h WHERE l.root=$1::bigint AND l.path=h.path RETURNING l.path, coalesce(l.wanted > clock_timestamp() - $5::bigint * interval '1 microsecond', false), ARRAY(SELECT jsonb_object_keys(l.held))`,
+		l.c.root, paths, tokens, l.c.lease.Microseconds(), 2*l.c.lease.Microseconds())
+	if err != nil {
+		return
+	}
+	wanted := map[string]bool{}
+	for rows.Next() {
+		var at string
+		var w bool
+		var have []string
+		if rows.Scan(&at, &w, &have) != nil {
+			break
+		}
+		wanted[at] = w
+		l.mu.Lock()
+		for _, token := range have {
+			if h := l.held[token]; h != nil {
+				h.fresh = sent
+			}
+		}
+		l.mu.Unlock()
+	}
+	rows.Close()
+	l.mu.Lock()
+	for token, h := range l.held {
+		if h.users == 0 && wanted[h.path] {
+			ended[token] = h
+			delete(l.held, token)
+		}
+	}
+	l.mu.Unlock()
+	for token, h := range ended {
+		if wanted[h.path] {
+			l.letGo(token, h)
+		}
+	}
+}
+
+// close lets go of all.
+func (l *leases) close() {
+	l.mu.Lock()
+	held, stop, done := l.held, l.stop, l.done
+	l.held, l.stop = map[string]*lease{}, nil
+	l.mu.Unlock()
+	if stop != nil {
+		close(stop)
+		<-done
+	}
+	for token, h := range held {
+		if h.view != nil && h.view.pending() && l.c.flush(h, token, true) == nil {
+			continue
+		}
+		l.letGo(token, h)
+	}
+}

@@ -1,0 +1,374 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/store"
+)
+
+func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// view is what a folder has, while this process has its lock: nobody else writes there, so
+// that what was read with the lock holds until it is let go. Writes that need not be
+// synced are held back in it, and go with what is next sent of the folder: a kill under
+// the lock does to them what a power cut may do. leases.mu guards it.
+type view struct {
+	files map[string]*file
+	// beside are documents that calls look at beside the folder, as they were
+	// when the lock was taken; one without a content was not there.
+	beside map[string]*file
+	// held are the writes that are held back, by content.
+	held map[int64]*heldBack
+}
+
+// heldBack is an append, or a patch within what is there.
+type heldBack struct {
+	at     string
+	append bool
+	off    int64
+	data   []byte
+}
+
+func newView() *view {
+	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}}
+}
+
+// listView lists a folder with all below it, and documents beside it.
+const listView = `SELECT path, content, size, version, time FROM files WHERE root=$1::bigint AND (path >= $2::text AND path < $3::text OR path=ANY($4::text[]))`
+
+func (v *view) fill(rows pgx.Rows, folder string, beside []string) error {
+	defer rows.Close()
+	clear(v.files)
+	for _, at := range beside {
+		v.beside[at] = &file{}
+	}
+	for rows.Next() {
+		var at string
+		var f file
+		if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time); err != nil {
+			return err
+		}
+		if strings.HasPrefix(at, folder) {
+			v.files[at] = &f
+		} else {
+			v.beside[at] = &f
+		}
+	}
+	rows.Close()
+	return rows.Err()
+}
+
+func (v *view) pending() bool { return len(v.held) > 0 }
+
+func (v *view) hasFolder(at string) bool {
+	for n := range v.files {
+		if strings.HasPrefix(n, at+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// of is the file that has a content, nil if none has.
+func (v *view) of(content int64) (at string, f *file) {
+	for at, f := range v.files {
+		if f.content == content {
+			return at, f
+		}
+	}
+	return "", nil
+}
+
+// seen looks a path up in the view that covers it; ok is false if there is none.
+func (c *core) seen(at string) (f file, ok bool) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.viewOf(at)
+	if v == nil {
+		return l.beside(at)
+	}
+	if g := v.files[at]; g != nil {
+		return *g, true
+	}
+	return file{folder: v.hasFolder(at)}, true
+}
+
+// mostBeside is how many documents are looked up with a folder's lock.
+const mostBeside = 16
+
+// covered reports whether a view has all of the folder that a path is in.
+func (c *core) covered(at string) bool {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.viewOf(at) != nil
+}
+
+// beside is what a document outside the folder was when the newest lock was taken that is held.
+// One that is asked for with a lock held is looked up with the next. The caller holds mu.
+func (l *leases) beside(at string) (f file, ok bool) {
+	var newest *lease
+	for _, h := range l.held {
+		if h.view != nil && (newest == nil || h.taken.After(newest.taken)) {
+			newest = h
+		}
+	}
+	if newest == nil || at == "" || strings.Count(at, "/") > 1 {
+		return f, false
+	}
+	if g := newest.view.beside[at]; g != nil {
+		return *g, true
+	}
+	if len(l.looked) < mostBeside {
+		l.looked[at] = true
+	}
+	return f, false
+}
+
+// noDocument says that a name of the root is a folder's.
+func (l *leases) noDocument(at string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.looked, at)
+}
+
+// seenContent looks a content up in the view that covers the path that it had; ok is false
+// if there is none.
+func (c *core) seenContent(at string, content int64) (now string, f file, ok bool) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.viewOf(at)
+	if v == nil {
+		return "", f, false
+	}
+	now, g := v.of(content)
+	if g == nil {
+		return "", f, false
+	}
+	return now, *g, true
+}
+
+// wrote tells the view what a path has now; nothing, if the content is 0.
+func (c *core) wrote(at string, f file) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if h.view != nil && h.view.beside[at] != nil {
+			h.view.beside[at] = &f
+		}
+	}
+	v := l.viewOf(at)
+	switch {
+	case v == nil:
+	case f.content == 0:
+		for n := range v.files {
+			if n == at || strings.HasPrefix(n, at+"/") {
+				delete(v.files, n)
+			}
+		}
+	default:
+		v.files[at] = &f
+	}
+}
+
+// unsee has what covers a path looked up on the server from now on.
+func (c *core) unsee(at string) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if h.view != nil {
+			delete(h.view.beside, at)
+		}
+		if h.view != nil && (h.covers(at) || strings.HasPrefix(h.folder, at+"/")) {
+			h.view = nil
+		}
+	}
+}
+
+// most is how much is held back of one content, and most times that of a folder.
+const mostHeld, mostWrites = 256 << 10, 16
+
+// hold holds a write back, if the view that covers it allows it, and gives the file as it
+// is with it.
+func (c *core) hold(at string, content, off int64, data []byte, appends bool) (f file, ok bool) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.viewOf(at)
+	if v == nil || len(data) == 0 || len(data) > mostHeld {
+		return f, false
+	}
+	g := v.files[at]
+	if g == nil || g.content != content || appends && off != g.size || !appends && off+int64(len(data)) > g.size {
+		return f, false
+	}
+	switch h := v.held[content]; {
+	case h == nil && len(v.held) < mostWrites:
+		v.held[content] = &heldBack{at: at, append: appends, off: off, data: append([]byte(nil), data...)}
+		g.version++
+	case h == nil, h.append != appends, len(h.data)+len(data) > mostHeld:
+		return f, false
+	case appends:
+		h.data = append(h.data, data...)
+	case off >= h.off && off <= h.off+int64(len(h.data)): // over it, or behind it
+		h.data = append(h.data[:off-h.off], append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off-h.off+int64(len(data))):]...)...)
+	case off < h.off && off+int64(len(data)) >= h.off:
+		h.data, h.off = append(append([]byte(nil), data...), h.data[min(int64(len(h.data)), off+int64(len(data))-h.off):]...), off
+	default:
+		return f, false
+	}
+	g.size, g.time = max(g.size, off+int64(len(data))), time.Now()
+	return *g, true
+}
+
+// settle writes what is held back in the folders of some paths. With contents it is asked
+// for these alone.
+func (c *core) settle(paths []string, contents ...int64) error {
+	l := &c.leases
+	l.mu.Lock()
+	todo := map[string]*lease{}
+	for token, h := range l.held {
+		if h.view == nil || !h.view.pending() {
+			continue
+		}
+		for _, at := range paths {
+			if !h.covers(at) && !strings.HasPrefix(h.folder, at+"/") {
+				continue
+			}
+			for _, id := range contents {
+				if h.view.held[id] != nil {
+					todo[token] = h
+				}
+			}
+			if len(contents) == 0 {
+				todo[token] = h
+			}
+		}
+	}
+	l.mu.Unlock()
+	for token, h := range todo {
+		if err := c.flush(h, token, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush writes what is held back under a lock, and lets go of that.
+func (c *core) flush(h *lease, token string, release bool) error {
+	l := &c.leases
+	l.mu.Lock()
+	held := h.view.held
+	h.view.held = map[int64]*heldBack{}
+	l.mu.Unlock()
+	var contents, expect, upto, ac, aoff, pc, poff []int64
+	var adata, pdata [][]byte
+	for id, w := range held {
+		contents, upto = append(contents, id), append(upto, w.off+int64(len(w.data)))
+		if !w.append {
+			expect, pc, poff, pdata = append(expect, -1), append(pc, id), append(poff, w.off), append(pdata, w.data)
+			continue
+		}
+		expect = append(expect, w.off)
+		offs, pieces := cutUp(w.data, w.off)
+		for i := range offs {
+			ac, aoff, adata = append(ac, id), append(aoff, offs[i]), append(adata, pieces[i])
+		}
+	}
+	mark, free := newMark(), ""
+	if release {
+		free = token
+	}
+	locks, tokens := l.over([]string{h.path})
+	if release {
+		locks, tokens = append(locks, h.path), append(tokens, token)
+	}
+	var ok, unsure bool
+	var files, patches int
+	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn *pgxpool.Conn) error {
+		return conn.QueryRow(ctx, fenced+`
+		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
+			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
+			WHERE f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM ok) RETURNING f.content),
+		p AS (INSERT INTO pieces(content, off, data, mark) SELECT x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
+		u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int)
+			FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
+			WHERE p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
+		r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
+		SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u) FROM ok`,
+			c.root, locks, tokens, "off", contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path).Scan(&ok, &files, &patches)
+	})
+	switch {
+	case err != nil:
+		c.unsee(h.path)
+		return err
+	case !ok && !unsure:
+		c.unsee(h.path)
+		return &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
+	case (files != len(contents) || patches != len(pc)) && !unsure:
+		// A patch across pieces, or somebody wrote without the lock.
+		c.unsee(h.path)
+		return fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
+	}
+	return nil
+}
+
+// cache has parts of contents as they were in a version.
+type cache struct {
+	mu    sync.Mutex
+	parts map[int64]cached
+	bytes int
+}
+
+type cached struct {
+	version int64
+	window
+}
+
+// mostCached bounds the cache, in bytes; mostPart each part.
+const mostCached, mostPart = 16 << 20, 128 << 10
+
+func (k *cache) keep(content, version int64, w window) {
+	if version == 0 || len(w.data) > mostPart {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.parts == nil {
+		k.parts = map[int64]cached{}
+	}
+	k.bytes += len(w.data) - len(k.parts[content].data)
+	k.parts[content] = cached{version, w}
+	for id, p := range k.parts {
+		if k.bytes <= mostCached {
+			break
+		}
+		if id != content {
+			k.bytes -= len(p.data)
+			delete(k.parts, id)
+		}
+	}
+}
+
+// part gives what is kept of a version of a content.
+func (k *cache) part(content, version int64) window {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p, ok := k.parts[content]; ok && version != 0 && p.version == version {
+		return p.window
+	}
+	return window{}
+}

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/habit"
+	"github.com/memkernel/memkernel/kernel/internal/moving"
+	"github.com/memkernel/memkernel/kernel/internal/notes"
+	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/upkeep"
+	"github.com/memkernel/memkernel/kernel/maintenance"
+)
+
+// kept are the documents and folders of a kernel's state. What else a state directory has
+// belongs to a machine: the index, what was read of transcripts, sockets, settings.
+var kept = append([]string{folder.Blobs, upkeep.BackupsFolder, folder.Sessions, "project", habit.Name, session.CalibrationName, notes.CooldownsFile, maintenance.JobsFile}, folder.Ended()...)
+
+// Files is the state in files of a state directory, as a kernel has it whose Options have
+// no Store.
+func Files(stateDir string) Store { return inFiles{store.Files(stateDir)} }
+
+type inFiles struct{ in store.Store }
+
+func (f inFiles) State() store.Store { return f.in }
+
+// MoveOptions say how state is moved.
+type MoveOptions struct {
+	// RemoveSource takes the state out of the source, when all of it is in the target.
+	RemoveSource bool
+	// Wait is how long to wait for programs that use either. Default: 10 s.
+	Wait time.Duration
+	// Progress, if not nil, is told how far it is.
+	Progress func(what string, done, all int)
+}
+
+// MoveReport is what a move came to.
+type MoveReport struct {
+	// From and To are the places.
+	From, To string
+	// Documents are in the target, of Bytes together; Copied of them were not before.
+	Documents, Copied int
+	Bytes             int64
+	// Removed: the source has them no more.
+	Removed bool
+}
+
+// MoveState copies a kernel's state to a store that has none: journals, blobs, checkpoints,
+// what was pruned. All of it is compared by hash at the end. Nobody writes to either
+// meanwhile. One that is cut short leaves the source as it was, and a target that no
+// kernel opens; the next goes on there.
+func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*MoveReport, error) {
+	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: kept, RemoveSource: o.RemoveSource,
+		Wait: cmp.Or(o.Wait, 10*time.Second), Progress: o.Progress, Now: time.Now()})
+	if err != nil {
+		return nil, fmt.Errorf("move the state: %w", err)
+	}
+	out := MoveReport(*r)
+	return &out, nil
+}
