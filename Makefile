@@ -46,7 +46,7 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 # folder. MEMKERNEL_POSTGRES_DSN names a server instead.
 test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
 	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres
-	$(GO) test -count=1 ./index/postgres
+	$(GO) test -count=1 ./index/postgres ./internal/store/pgstore ./store/postgres
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
 	serve/mcp/inspector.sh $(CURDIR)/$(BIN)

@@ -5,6 +5,6 @@ package pgtest
 import "errors"
 
 // Start starts no server: on this system none is tried.
-func Start() (dsn string, stop func(), err error) {
+func Start(...string) (dsn string, stop func(), err error) {
 	return "", nil, errors.New("no server is started on this system")
 }

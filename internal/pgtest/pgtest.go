@@ -19,7 +19,8 @@ import (
 
 // Start makes a database in a temporary folder and serves it on a socket
 // there. The server refuses to be root, so root starts it as nobody else's user.
-func Start() (dsn string, stop func(), err error) {
+// It waits for no disk, unless settings, such as fsync=on, say otherwise.
+func Start(settings ...string) (dsn string, stop func(), err error) {
 	initdb, server, err := programs()
 	if err != nil {
 		return "", nil, err
@@ -40,7 +41,11 @@ func Start() (dsn string, stop func(), err error) {
 		os.RemoveAll(dir)
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	run := exec.Command(server, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off")
+	args := []string{"-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off"}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	run := exec.Command(server, args...)
 	run.Dir, run.SysProcAttr = dir, attr
 	if err := run.Start(); err != nil {
 		os.RemoveAll(dir)

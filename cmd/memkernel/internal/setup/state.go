@@ -13,9 +13,12 @@ import (
 	"github.com/memkernel/memkernel/store/postgres"
 )
 
+// shared reports whether the state is in a database.
+func (s *Settings) shared() bool { return s.Config.Store.Backend == "postgres" }
+
 // Stored is where the state is kept, as it is configured.
 func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
-	if s.Config.Store.Backend != "postgres" {
+	if !s.shared() {
 		return kernel.Files(s.StateDir), nil
 	}
 	db, err := s.State(ctx)
@@ -30,25 +33,31 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if s.state != nil {
 		return s.state, nil
 	}
-	p := &s.Config.Store.Postgres
-	if s.ConfigPath == "" && (p.DSNEnv != "" || s.Config.Store.Backend == "postgres") {
-		return nil, fail.Hint(fmt.Errorf("%s: store.postgres: all that sessions hold would be sent to a database, and this file may have come with the project", s.Config.Origin("store.backend")),
-			"if you want that, say so by --config %s; else set store.backend to files", cmp.Or(s.ConfigFile, "FILE"))
+	dsn, root, err := s.database()
+	if err != nil {
+		return nil, err
 	}
-	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
-	switch {
-	case p.DSNEnv == "":
-		return nil, fail.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
-	case root == "":
-		return nil, fail.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
-	}
-	dsn := os.Getenv(string(p.DSNEnv))
-	if dsn == "" {
-		return nil, fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
-	}
-	var err error
 	s.state, err = postgres.Open(ctx, dsn, root)
 	return s.state, err
+}
+
+// database is the address of the database that keeps the state, and the state's name in it.
+func (s *Settings) database() (dsn, root string, err error) {
+	p := &s.Config.Store.Postgres
+	root = cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
+	dsn = os.Getenv(string(p.DSNEnv))
+	switch {
+	case s.ConfigPath == "" && (p.DSNEnv != "" || s.shared()):
+		err = fail.Hint(fmt.Errorf("%s: store.postgres: all that sessions hold would be sent to a database, and this file may have come with the project", s.Config.Origin("store.backend")),
+			"if you want that, say so by --config %s; else set store.backend to files", cmp.Or(s.ConfigFile, "FILE"))
+	case p.DSNEnv == "":
+		err = fail.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
+	case root == "":
+		err = fail.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
+	case dsn == "":
+		err = fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+	}
+	return dsn, root, err
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
