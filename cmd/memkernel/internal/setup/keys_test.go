@@ -28,7 +28,7 @@ func opened(s *Settings) string {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
 	dsn, root, err6 := s.database()
-	return fmt.Sprint(s.shared(), dsn, root, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
+	return fmt.Sprint(s.Config.Store.Backend, dsn, root, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, shared, s.summaryConfig())
 }
 

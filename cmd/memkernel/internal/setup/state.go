@@ -13,12 +13,9 @@ import (
 	"github.com/memkernel/memkernel/store/postgres"
 )
 
-// shared reports whether the state is in a database.
-func (s *Settings) shared() bool { return s.Config.Store.Backend == "postgres" }
-
 // Stored is where the state is kept, as it is configured.
 func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
-	if !s.shared() {
+	if s.Config.Store.Backend != "postgres" {
 		return kernel.Files(s.StateDir), nil
 	}
 	db, err := s.State(ctx)
@@ -47,7 +44,7 @@ func (s *Settings) database() (dsn, root string, err error) {
 	root = cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
 	dsn = os.Getenv(string(p.DSNEnv))
 	switch {
-	case s.ConfigPath == "" && (p.DSNEnv != "" || s.shared()):
+	case s.ConfigPath == "" && (p.DSNEnv != "" || s.Config.Store.Backend == "postgres"):
 		err = fail.Hint(fmt.Errorf("%s: store.postgres: all that sessions hold would be sent to a database, and this file may have come with the project", s.Config.Origin("store.backend")),
 			"if you want that, say so by --config %s; else set store.backend to files", cmp.Or(s.ConfigFile, "FILE"))
 	case p.DSNEnv == "":
