@@ -23,6 +23,7 @@ func run(ctx context.Context, u *cli.UI, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, a.Close())
 	var usage *fail.UsageError
 	if errors.As(err, &usage) && usage.Hint == "" {
 		usage.Hint = fmt.Sprintf("run '%s --help' for what it takes", cmd.CommandPath())

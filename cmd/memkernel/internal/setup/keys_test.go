@@ -27,7 +27,7 @@ func opened(s *Settings) string {
 	if k != nil {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
-	dsn, root, err6 := s.database()
+	dsn, root, err6 := database(s)
 	return fmt.Sprint(s.Config.Store.Backend, dsn, root, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, shared, s.summaryConfig())
 }

@@ -25,12 +25,12 @@ func (s *Settings) Stored(ctx context.Context) (kernel.Store, error) {
 	return db, nil
 }
 
-// State opens the database that keeps the state, once; it stands as long as the process.
+// State opens the database that keeps the state, once; Close closes it.
 func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if s.state != nil {
 		return s.state, nil
 	}
-	dsn, root, err := s.database()
+	dsn, root, err := database(s)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +38,17 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	return s.state, err
 }
 
+// Close lets go of the database that keeps the state, if it was opened.
+func (s *Settings) Close() error {
+	if s.state == nil {
+		return nil
+	}
+	defer func() { s.state = nil }()
+	return s.state.Close()
+}
+
 // database is the address of the database that keeps the state, and the state's name in it.
-func (s *Settings) database() (dsn, root string, err error) {
+func database(s *Settings) (dsn, root string, err error) {
 	p := &s.Config.Store.Postgres
 	root = cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
 	dsn = os.Getenv(string(p.DSNEnv))

@@ -22,14 +22,14 @@ func (s *Settings) Tenant(workspace, state string) (*Settings, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	own.ConfigPath = s.ConfigPath
-	return own, own.CheckTenants()
+	return own, CheckTenants(own)
 }
 
 // CheckTenants refuses settings that lead all tenants to one place.
-func (s *Settings) CheckTenants() error {
+func CheckTenants(s *Settings) error {
 	c := s.Config
 	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
-		"index.backend": c.Index.Backend != "sqlite"} {
+		"index.backend": c.Index.Backend != "sqlite", "store.backend": c.Store.Backend != "files"} {
 		if shared {
 			return fail.Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing")
 		}

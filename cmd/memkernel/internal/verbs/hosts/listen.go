@@ -123,7 +123,7 @@ const tidyEvery = time.Minute
 
 // serveTenants serves until ctx ends.
 func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
-	if err := a.CheckTenants(); err != nil {
+	if err := setup.CheckTenants(&a.Settings); err != nil {
 		return err
 	}
 	book, err := a.Book()

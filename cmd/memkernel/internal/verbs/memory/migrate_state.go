@@ -33,7 +33,6 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err != nil {
 		return err
 	}
-	defer database.Close()
 	from, to := kernel.Files(a.StateDir), kernel.Store(database)
 	if f.to == "files" {
 		from, to = to, from
