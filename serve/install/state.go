@@ -12,7 +12,7 @@ import (
 )
 
 // stateNames are what names in a state directory begin with, but for the configuration.
-var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "gain", "habits.json", "hook", "import", "index.", "install.", "left_out.json", "markdown.lock", "project", "serve", "sessions", "summary", "sync.json", "transcripts", "workspace"}
+var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "gain", "habits.json", "hook", "import", "index.", "install.", "left_out.json", "markdown.lock", "moving.json", "project", "proxies", "serve", "sessions", "summary", "sync.json", "tokens", "transcripts", "workspace"}
 
 // configName is the configuration in a state directory.
 const configName = "config.yaml"

@@ -43,6 +43,9 @@ func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, er
 		return nil, err
 	}
 	in, name := s.In(runningFolder), x.account.instance+".json"
+	if err := dropKilled(in, r.URL); err != nil {
+		return nil, fmt.Errorf("look for proxies that were killed: %w", err)
+	}
 	if _, err := in.Put(store.Unsynced, store.Doc{Name: name, Data: append(data, '\n')}); err != nil {
 		return nil, fmt.Errorf("write down where the proxy is: %w", err)
 	}
@@ -50,6 +53,40 @@ func (x *Proxy) Register(s store.Store, l net.Listener) (remove func() error, er
 		_, err := in.Remove(store.Unsynced, name)
 		return err
 	}, nil
+}
+
+// dialTime is how long a killed proxy's address may take to refuse.
+const dialTime = 200 * time.Millisecond
+
+// dropKilled removes what killed proxies left: who listens at their address is this one,
+// or nobody.
+func dropKilled(in store.Store, own string) error {
+	list, err := in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var killed []string
+	for _, e := range list {
+		r, err := readRunning(in, e.Name)
+		if err != nil {
+			continue // drain tells of it
+		}
+		if r.URL != own {
+			c, err := net.DialTimeout("tcp", strings.TrimPrefix(r.URL, "http://"), dialTime)
+			if err == nil {
+				c.Close()
+			}
+			if err == nil || kind(err) != "connection refused" {
+				continue
+			}
+		}
+		killed = append(killed, e.Name)
+	}
+	_, err = in.Remove(store.Unsynced, killed...)
+	return err
 }
 
 // FindRunning returns the proxies of a state directory that run, with their status. What
