@@ -106,6 +106,9 @@ func TestHosts(t *testing.T) {
 				if err != nil && len(s.model.Violations()) == 0 {
 					t.Logf("%s failed, and is tried once more: %v", h.title, err)
 					r.Retried = true
+					if with {
+						r.Failed++ // whose fault it was is not known
+					}
 					s, err = talk(with)
 				}
 				if err != nil {

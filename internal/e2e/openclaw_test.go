@@ -144,6 +144,9 @@ func TestHostOpenClaw(t *testing.T) {
 		if err != nil && len(m.Violations()) == 0 {
 			t.Logf("it failed, and is tried once more: %v", err)
 			r.Retried, r.Kills, r.Turns = true, 0, 0
+			if with {
+				r.Failed++ // whose fault it was is not known
+			}
 			m, dollars, err = talkOpenClaw(t, h, binary, with, &r)
 		}
 		if err != nil {
