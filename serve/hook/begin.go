@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
@@ -43,6 +44,10 @@ type brought struct {
 	Line  string `json:"line"`
 }
 
+// goneOn is for how long a session that is resumed counts as one that goes on: as long as
+// the longest-lived prompt cache.
+const goneOn = time.Hour
+
 // start gives a session what it goes on from, and what memory there is. Gemini CLI puts
 // what it is told here before the words of the first prompt, and a prompt that begins so
 // it forgets where the session is resumed: it is told with its next prompt.
@@ -55,6 +60,9 @@ func (h *handler) start(ctx context.Context, r *record, before string) (answer, 
 		b.From, b.Occasion = before, checkpoint.NewSession // a cleared conversation goes on under another id
 	case "resume", "fork":
 		b.Occasion = checkpoint.OnResume
+		if !r.Restored.IsZero() && h.Now().Sub(r.Restored) < goneOn {
+			b.From = "" // programs that resume for each prompt would pay for it each time
+		}
 	}
 	if h.Host.row().late {
 		if !b.Memory {
@@ -79,6 +87,9 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 	if b.From != "" {
 		text, err := h.restore(ctx, b)
 		parts, errs = append(parts, text), append(errs, err)
+		if text != "" {
+			r.Restored = h.Now()
+		}
 	}
 	return join(parts...), errors.Join(errs...)
 }

@@ -214,6 +214,42 @@ func TestGeminiBegins(t *testing.T) {
 			g.turn("two")
 			return g.turn("three")
 		}, want{}},
+		"a second resume": {func(g *fakeGemini) string {
+			g.start("startup")
+			g.turn("one")
+			g.resume()
+			g.turn("two")
+			g.resume()
+			return g.turn("three")
+		}, want{}},
+		"a second resume hours later": {func(g *fakeGemini) string {
+			g.start("startup")
+			g.turn("one")
+			g.resume()
+			g.turn("two")
+			g.later = 3 * time.Hour
+			g.resume()
+			return g.turn("three")
+		}, want{false, true}},
+		"a second resume where the first was never heard": {func(g *fakeGemini) string {
+			g.start("startup")
+			g.turn("one")
+			g.resume()
+			g.killed = true
+			g.turn("two")
+			g.killed = false
+			g.resume()
+			return g.turn("three")
+		}, want{false, true}},
+		"a resume behind a compression": {func(g *fakeGemini) string {
+			g.start("startup")
+			g.turn("one")
+			g.resume()
+			g.turn("two")
+			g.compress(4)
+			g.resume()
+			return g.turn("three")
+		}, want{true, true}},
 		"a resume of a start without a prompt": {func(g *fakeGemini) string { g.start("startup"); g.resume(); return g.turn("one") }, want{true, false}},
 		"a compression": {func(g *fakeGemini) string {
 			g.start("startup")

@@ -59,6 +59,9 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	case sessionEnd:
 		err = h.end(ctx, r)
 	}
+	if !r.Restored.IsZero() {
+		r.Restored = h.Now()
+	}
 	return a, errors.Join(err, also, r.write(h.stateDir))
 }
 
