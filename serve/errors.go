@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -154,6 +155,8 @@ func reason(err error) (name, hint string) {
 		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
 	case errors.As(err, &damage):
 		return "DAMAGED", "run 'memkernel check'"
+	case store.Again(err):
+		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
 	}
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

@@ -49,6 +49,9 @@ func (e *Error) Unwrap() []error {
 	if e.Kind == ErrFull || e.Kind == ErrReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}
+	if e.Kind == ErrUnreachable || e.Kind == ErrBusy {
+		out = append(out, store.ErrAgain)
+	}
 	return out
 }
 

@@ -363,6 +363,13 @@ func (k *cache) keep(content, version int64, w window) {
 	}
 }
 
+// clear forgets all.
+func (k *cache) clear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.parts, k.bytes = nil, 0
+}
+
 // part gives what is kept of a version of a content.
 func (k *cache) part(content, version int64) window {
 	k.mu.Lock()
