@@ -38,7 +38,23 @@ func TestMain(m *testing.M) {
 	if server.stop != nil {
 		server.stop()
 	}
+	if built != "" {
+		os.RemoveAll(built)
+	}
 	os.Exit(code)
+}
+
+// built is the folder of a program that tests have built.
+var built string
+
+// ask asks a server for one row.
+func ask(ctx context.Context, dsn, q string, into ...any) error {
+	c, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	return c.QueryRow(ctx, q).Scan(into...)
 }
 
 var schemas atomic.Int64
