@@ -168,4 +168,3 @@ func (m *Machine) End(s syscall.Signal) {
 func (f *Fleet) Client(url string) client.Options {
 	return client.Options{URL: url, Token: f.token, Timeout: 30 * time.Second}
 }
-
