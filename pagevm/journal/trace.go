@@ -70,10 +70,13 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 // the one that was. fresh reports whether what was appended before by this value is not
 // in front of the next line, which must therefore be readable by itself.
 func (t *Trace) Begin() (fresh bool, err error) {
-	if t.f != nil && !t.current() {
-		t.Close()
+	grown := false
+	if t.f != nil {
+		if grown, err = t.current(); err != nil {
+			return false, fmt.Errorf("trace: %w", err)
+		}
 	}
-	if fresh = t.f == nil; fresh {
+	if fresh = t.f == nil || grown; t.f == nil {
 		err = errors.Join(t.header(), t.open())
 	}
 	if err == nil && t.off > 0 && t.off >= max(t.max, 4*t.first) {
@@ -98,15 +101,30 @@ func (t *Trace) header() error {
 	return err
 }
 
-// current reports whether the open file is still the one of that name and holds what
-// was appended to it, no more and no less.
-func (t *Trace) current() bool {
+// current closes the file if it is no longer the one of that name, or lacks what was
+// appended to it. Where others have appended, their lines are checked, and grown is true.
+func (t *Trace) current() (grown bool, err error) {
 	size, err := t.f.Size()
-	if err != nil || size != t.off {
-		return false
+	if err != nil || size < t.off {
+		t.Close()
+		return false, nil
 	}
-	ok, err := t.f.Current()
-	return ok && err == nil
+	if ok, err := t.f.Current(); !ok || err != nil {
+		t.Close()
+		return false, nil
+	}
+	if size == t.off {
+		return false, nil
+	}
+	more, err := wholeLines(io.NewSectionReader(t.f, t.off, size-t.off), size-t.off)
+	if err != nil {
+		t.Close()
+		return false, nil
+	}
+	if t.off += more; t.off < size {
+		err = t.f.Cut(t.off)
+	}
+	return true, err
 }
 
 // open opens the file and finds the end of its last whole line.

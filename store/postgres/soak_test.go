@@ -50,17 +50,6 @@ func command(t testing.TB) string {
 	return bin
 }
 
-// own is a server of the test's own, which it may end.
-func own(t testing.TB, settings ...string) *pgtest.Server {
-	t.Helper()
-	s, err := pgtest.New(settings...)
-	if err != nil {
-		t.Skipf("no PostgreSQL: %v", err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
 const soakMachines, soakSessions = 3, 6
 
 // TestSoak has several processes of serve --listen over one database, a primary with

@@ -24,6 +24,36 @@ type leases struct {
 	done chan struct{}
 	// looked are documents that calls look at beside the folder that they lock.
 	looked map[string]bool
+	// had are the contents of folders as they were when their locks were let go.
+	had map[string]map[string]int64
+}
+
+// mostHad is how many folders are remembered.
+const mostHad = 1024
+
+// remember keeps what a folder has, for who locks it next. The caller holds mu.
+func (l *leases) remember(h *lease) {
+	if h.view == nil {
+		return
+	}
+	for folder := range l.had { // any one
+		if len(l.had) < mostHad {
+			break
+		}
+		delete(l.had, folder)
+	}
+	contents := map[string]int64{}
+	for at, f := range h.view.files {
+		contents[at] = f.content
+	}
+	l.had[h.folder] = contents
+}
+
+// contents are what a folder had.
+func (l *leases) contents(folder string) map[string]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.had[folder]
 }
 
 // lease is one of them.
@@ -40,7 +70,7 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
+func (l *leases) init(c *core) { l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{} }
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
@@ -123,7 +153,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
-			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
+			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends)
 		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
@@ -135,7 +166,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			if err != nil {
 				return err
 			}
-			if err := h.view.fill(rows, h.folder, beside); err != nil {
+			if err := h.view.fill(rows, h.folder, beside, &s.cache); err != nil {
 				return err
 			}
 		}
@@ -270,6 +301,7 @@ func (l *leases) release(token string, h *lease) {
 		return
 	}
 	delete(l.held, token)
+	l.remember(h)
 	l.mu.Unlock()
 	if h.view != nil && h.view.pending() {
 		if l.c.flush(h, token, true) == nil {
