@@ -145,6 +145,15 @@ func Either(servers ...*Server) string {
 	return "host=" + strings.Join(hosts, ",") + " port=" + strings.Join(ports, ",") + " user=postgres dbname=postgres sslmode=disable target_session_attrs=read-write"
 }
 
+// Data is its folder.
+func (s *Server) Data() string { return s.data }
+
+// Own gives a folder to the user that the server runs as.
+func (s *Server) Own(dir string) error {
+	_, err := asUser(dir)
+	return err
+}
+
 // Crash ends the server at once, as a machine that loses its power does but for the disk:
 // what was not written is lost.
 func (s *Server) Crash() {

@@ -70,7 +70,9 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{} }
+func (l *leases) init(c *core) {
+	l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{}
+}
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
