@@ -90,7 +90,7 @@ func onServer(b *testing.B, settings ...string) *pgtest.Server {
 }
 
 // services runs so many of them on a database.
-func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string) {
+func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string, pids []int) {
 	b.Helper()
 	f, err := fleet.New(program(b), b.TempDir(), dsn, 15*time.Second)
 	if err != nil {
@@ -105,16 +105,16 @@ func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { m.End(syscall.SIGTERM) })
-		urls = append(urls, m.URL())
+		urls, pids = append(urls, m.URL()), append(pids, m.PID())
 	}
-	return f, urls
+	return f, urls, pids
 }
 
 // BenchmarkScaling is a turn, plan and observe, of a session whose host holds 100,000
 // tokens, through services over HTTP and a database on this machine's loopback, against the
 // same turn in process with files, at 1, 2 and 4 services that take its turns one after the
-// other. stays is a session that stays on one of them while the others have sessions of
-// their own at once. All wait for the disk. Statements, round trips and bytes are those between
+// other. stays is a session on each of them, all at
+// once. All wait for the disk. Statements, round trips and bytes are those between
 // services and database, counted on the wire in turns of their own.
 func BenchmarkScaling(b *testing.B) {
 	for _, n := range scalingInstances {
@@ -128,7 +128,7 @@ func BenchmarkScaling(b *testing.B) {
 func scalingMoves(b *testing.B, n int) {
 	server := onServer(b, "fsync=on")
 	wire := listenWire(b, server)
-	f, urls := services(b, server.DSN(), n)
+	f, urls, _ := services(b, server.DSN(), n)
 	k, err := kernel.Open(b.Context(), b.TempDir(), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -176,7 +176,7 @@ func scalingMoves(b *testing.B, n int) {
 	b.ReportMetric(p50(far)/p50(near), "ratio")
 
 	// The same by way of what counts, with services of their own.
-	f, urls = services(b, wire.dsn, n)
+	f, urls, _ = services(b, wire.dsn, n)
 	there = newFar(b, f, "counted", urls)
 	rnd = rand.New(rand.NewSource(2))
 	for i := range 8 + 2*n {
@@ -216,7 +216,7 @@ func scalingMoves(b *testing.B, n int) {
 // scalingStays has as many sessions at once as services, each on its own.
 func scalingStays(b *testing.B, n int) {
 	server := onServer(b, "fsync=on")
-	f, urls := services(b, server.DSN(), n)
+	f, urls, pids := services(b, server.DSN(), n)
 	var all []*far
 	for i, url := range urls {
 		all = append(all, newFar(b, f, fmt.Sprint("s", i), []string{url}))
@@ -244,12 +244,45 @@ func scalingStays(b *testing.B, n int) {
 		round(scalingTokens / scalingTurns)
 	}
 	took = nil
-	begun := time.Now()
+	begun, served, stored := time.Now(), processorTime(pids...), processorTime(server.PID())
 	for b.Loop() {
 		round(100)
 	}
-	b.ReportMetric(float64(len(took)*n)/time.Since(begun).Seconds(), "turns/s")
+	turns := float64(len(took) * n)
+	b.ReportMetric(turns/time.Since(begun).Seconds(), "turns/s")
+	if served > 0 {
+		b.ReportMetric((processorTime(pids...)-served).Seconds()*1000/turns, "service-cpu-ms/turn")
+		b.ReportMetric((processorTime(server.PID())-stored).Seconds()*1000/turns, "database-cpu-ms/turn")
+	}
 	b.ReportMetric(p50(slices.Concat(took...)), "service-p50-ms")
+}
+
+// processorTime is what processes, and those that they began, have used, 0 where the system
+// doesn't tell as Linux does.
+func processorTime(pids ...int) (sum time.Duration) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, parent int
+		var used [4]int64 // its own, and that of those that have ended
+		_, rest, ok := strings.Cut(string(data), ") ")
+		f := strings.Fields(rest)
+		if !ok || len(f) < 15 {
+			continue
+		}
+		fmt.Sscan(string(data), &pid)
+		fmt.Sscan(f[1], &parent)
+		for i := range used {
+			fmt.Sscan(f[11+i], &used[i])
+		}
+		if slices.Contains(pids, pid) || slices.Contains(pids, parent) {
+			sum += time.Duration(used[0]+used[1]+used[2]+used[3]) * (time.Second / 100)
+		}
+	}
+	return sum
 }
 
 // p50 is the median in milliseconds.

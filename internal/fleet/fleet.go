@@ -142,6 +142,16 @@ func (m *Machine) URL() string {
 	return m.url
 }
 
+// PID is its process, 0 if it does not run.
+func (m *Machine) PID() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cmd == nil {
+		return 0
+	}
+	return m.cmd.Process.Pid
+}
+
 // Signal sends it a signal.
 func (m *Machine) Signal(s syscall.Signal) error {
 	m.mu.Lock()

@@ -145,6 +145,9 @@ func Either(servers ...*Server) string {
 	return "host=" + strings.Join(hosts, ",") + " port=" + strings.Join(ports, ",") + " user=postgres dbname=postgres sslmode=disable target_session_attrs=read-write"
 }
 
+// PID is the process that all of the server's come from.
+func (s *Server) PID() int { return s.run.Process.Pid }
+
 // Data is its folder.
 func (s *Server) Data() string { return s.data }
 
