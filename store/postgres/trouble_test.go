@@ -19,6 +19,7 @@ import (
 
 	"github.com/memkernel/memkernel/client"
 	"github.com/memkernel/memkernel/internal/fleet"
+	"github.com/memkernel/memkernel/internal/pgtest"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/status"
@@ -250,4 +251,68 @@ func conversation(turns int) (out []json.RawMessage) {
 		out = append(out, said("user", fmt.Sprintf("question %d", i)), said("assistant", fmt.Sprintf("answer %d", i)))
 	}
 	return out
+}
+
+// A standby that the primary does not wait for lacks the newest turns when it takes over.
+// What it has is whole, and a host that hands in its conversation goes on.
+func TestAsynchronousStandby(t *testing.T) {
+	bin := command(t)
+	primary := own(t)
+	standby, err := primary.Standby()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(standby.Close)
+	f, err := fleet.New(bin, t.TempDir(), pgtest.Either(primary, standby), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Machine()
+	if err == nil {
+		err = m.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.End(syscall.SIGKILL) })
+	turn := func(n int) (turns int64) {
+		t.Helper()
+		o := f.Client(m.URL())
+		o.Retries = 20
+		c, err := client.Connect(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		got, err := c.Session("s", client.SessionOptions{Model: model, Private: true}).ObserveTurn(t.Context(), conversation(n), nil)
+		if err != nil || got.Outcome != "committed" {
+			t.Fatalf("turn %d: %+v, %v", n, got, err)
+		}
+		return got.Turns
+	}
+	turn(1)
+	turn(2)
+	for begun, behind := time.Now(), true; behind; {
+		if err := ask(t.Context(), primary.DSN(), "SELECT count(*) FILTER (WHERE replay_lsn >= pg_current_wal_insert_lsn()) = 0 FROM pg_stat_replication", &behind); err != nil || time.Since(begun) > time.Minute {
+			t.Fatalf("the standby does not follow: %v", err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	standby.Crash()
+	turn(3)
+	turn(4)
+	primary.Crash()
+	if err := standby.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := turn(5); n != 3 {
+		t.Errorf("behind two turns of which the standby knew, the next is number %d", n)
+	}
+	m.End(syscall.SIGTERM)
+	if out, err := f.Run("check"); err != nil {
+		t.Errorf("%s, %v", out, err)
+	}
 }
