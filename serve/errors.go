@@ -147,6 +147,8 @@ func reason(err error) (name, hint string) {
 	var over *kernel.OverflowError
 	var damage *journal.DamageError
 	switch {
+	case store.Again(err): // whatever else went wrong for it
+		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
 	case errors.As(err, &window):
 		return "WINDOW_UNKNOWN", "say how large it is by context_window"
 	case errors.As(err, &small):
@@ -155,8 +157,6 @@ func reason(err error) (name, hint string) {
 		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
 	case errors.As(err, &damage):
 		return "DAMAGED", "run 'memkernel check'"
-	case store.Again(err):
-		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
 	}
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {
