@@ -72,9 +72,7 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 func (t *Trace) Begin() (fresh bool, err error) {
 	grown := false
 	if t.f != nil {
-		if grown, err = t.current(); err != nil {
-			return false, fmt.Errorf("trace: %w", err)
-		}
+		grown = t.current()
 	}
 	if fresh = t.f == nil || grown; t.f == nil {
 		err = errors.Join(t.header(), t.open())
@@ -102,29 +100,27 @@ func (t *Trace) header() error {
 }
 
 // current closes the file if it is no longer the one of that name, or lacks what was
-// appended to it. Where others have appended, their lines are checked, and grown is true.
-func (t *Trace) current() (grown bool, err error) {
+// appended to it. Where others have appended whole lines, grown is true.
+func (t *Trace) current() (grown bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
 		t.Close()
-		return false, nil
+		return false
 	}
 	if ok, err := t.f.Current(); !ok || err != nil {
 		t.Close()
-		return false, nil
+		return false
 	}
 	if size == t.off {
-		return false, nil
+		return false
 	}
-	more, err := wholeLines(io.NewSectionReader(t.f, t.off, size-t.off), size-t.off)
-	if err != nil {
+	end := make([]byte, 1)
+	if _, err := t.f.ReadAt(end, size-1); err != nil || end[0] != '\n' { // somebody was killed over it
 		t.Close()
-		return false, nil
+		return false
 	}
-	if t.off += more; t.off < size {
-		err = t.f.Cut(t.off)
-	}
-	return true, err
+	t.off = size
+	return true
 }
 
 // open opens the file and finds the end of its last whole line.

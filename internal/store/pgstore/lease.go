@@ -156,7 +156,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
 			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
-			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends)
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
 		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
