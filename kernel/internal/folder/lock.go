@@ -36,7 +36,7 @@ func lockState(ctx context.Context, state store.Store, name string, share store.
 
 // firstRetry and lastRetry bound how long it waits before a lock that another process holds
 // is tried again: each time twice as long.
-const firstRetry, lastRetry = 2 * time.Millisecond, 32 * time.Millisecond
+const firstRetry, lastRetry = 2 * time.Millisecond, 8 * time.Millisecond
 
 // Lock takes the lock of a session's folder among processes, waiting as long as ctx lets
 // it.
