@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -99,6 +99,9 @@ lint: ## staticcheck over all modules
 bench: ## the figures of doc/figures.md, as ratios within one run
 	@$(call each,test,-run '^$$' -bench . -benchmem ./...)
 
+bench-scaling: ## turns through 1, 2 and 4 services and a PostgreSQL of this machine against in process, and growth over 10,000 sessions (doc/scaling.md)
+	MEMKERNEL_BENCH_LARGE=1 $(GO) test -C bench -run '^$$' -bench 'Scaling' -benchtime 60x -timeout 60m .
+
 bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and memory
 	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(GO) test -C bench -run '^$$' -bench 'Retrieval' -timeout 60m
 	MEMKERNEL_BENCH_LARGE=1 $(GO) test -C bench -run '^$$' -bench 'Vectors' -benchtime 100x -timeout 60m
@@ -134,6 +137,8 @@ SOAK ?= 5m
 soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit, level memory
 	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -C bench -count=1 -v -timeout 0 -run 'TestSoak$$'
 
+soak-machines: ## services over a primary and a standby, killed and paused for five minutes, or SOAK=90s: no turn lost or doubled
+	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./store/postgres
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

@@ -87,6 +87,7 @@ var arrows = map[string][]string{
 	"internal/document":                {"cachelayout", "index", "kernel", "kernel/billing", "kernel/content", "kernel/health", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":                     {},
 	"internal/endpoint":                {},
+	"internal/fleet":                   {"client", "internal/store", "serve/token"},
 	"internal/escapes":                 {},
 	"internal/fakemodel":               {},
 	"internal/glob":                    {},

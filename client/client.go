@@ -152,7 +152,7 @@ func (c *Client) reach(ctx context.Context) (way, error) {
 }
 
 // again are the codes of failures after which a call is delivered again.
-var again = []string{CodeClosed, "STOPPING", "BUSY"}
+var again = []string{CodeClosed, "STOPPING", "BUSY", "TRY_AGAIN"}
 
 // Call calls a method of any name, and reads its answer into result, which may be nil.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {

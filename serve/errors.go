@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -146,6 +147,8 @@ func reason(err error) (name, hint string) {
 	var over *kernel.OverflowError
 	var damage *journal.DamageError
 	switch {
+	case store.Again(err): // whatever else went wrong for it
+		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
 	case errors.As(err, &window):
 		return "WINDOW_UNKNOWN", "say how large it is by context_window"
 	case errors.As(err, &small):

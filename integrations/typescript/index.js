@@ -109,7 +109,7 @@ const TIMEOUT_MS = 60000;
 
 // What a call that failed so can be delivered again for: every call that writes is
 // idempotent.
-const AGAIN = ["CLOSED", "STOPPING", "BUSY", "NOT_READY"];
+const AGAIN = ["CLOSED", "STOPPING", "BUSY", "NOT_READY", "TRY_AGAIN"];
 
 /** One connection: lines out, lines in, and who waits for which. */
 class Connection {

@@ -178,8 +178,9 @@ type Store struct {
 
 // StorePostgres holds which database keeps the state, and under which name.
 type StorePostgres struct {
-	DSNEnv EnvName `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
-	Root   string  `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, alike on every machine that shares it."`
+	DSNEnv EnvName  `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
+	Root   string   `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, alike on every machine that shares it."`
+	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock outlives a machine that was killed. One that stands still for longer loses its locks."`
 }
 
 // IndexQMD holds how the program is asked.

@@ -1,16 +1,15 @@
-//go:build unix
-
 package pgtest
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,82 +20,207 @@ import (
 // there. The server refuses to be root, so root starts it as nobody else's user.
 // It waits for no disk, unless settings, such as fsync=on, say otherwise.
 func Start(settings ...string) (dsn string, stop func(), err error) {
-	initdb, server, err := programs()
+	s, err := newServer(0, settings)
 	if err != nil {
 		return "", nil, err
 	}
+	return s.DSN(), s.Close, nil
+}
+
+// Server is a server of a test's own.
+type Server struct {
+	dir, data string
+	port      int // 0 serves on a socket alone
+	settings  []string
+	attr      *syscall.SysProcAttr
+	run       *exec.Cmd
+}
+
+// New is Start for who means to kill the server, or to copy it: it listens on a port of
+// this machine.
+func New(settings ...string) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	return newServer(port, settings)
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// inFolder begins a server in a temporary folder of its own.
+func inFolder(port int, settings []string) (*Server, error) {
 	dir, err := os.MkdirTemp("", "mkpg")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	attr, err := asUser(dir)
 	if err != nil {
 		os.RemoveAll(dir)
-		return "", nil, err
+		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	make := exec.Command(initdb, "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
-	make.Dir, make.SysProcAttr = dir, attr
-	if out, err := make.CombinedOutput(); err != nil {
-		os.RemoveAll(dir)
-		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
-	}
-	args := []string{"-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off"}
-	for _, s := range settings {
-		args = append(args, "-c", s)
-	}
-	run := exec.Command(server, args...)
-	run.Dir, run.SysProcAttr = dir, attr
-	if err := run.Start(); err != nil {
-		os.RemoveAll(dir)
-		return "", nil, err
-	}
-	stop = func() {
-		run.Process.Signal(syscall.SIGQUIT)
-		run.Wait()
-		os.RemoveAll(dir)
-	}
-	dsn = "host=" + dir + " user=postgres dbname=postgres sslmode=disable"
-	if err := answers(dsn); err != nil {
-		stop()
-		return "", nil, err
-	}
-	return dsn, stop, nil
+	return &Server{dir: dir, data: filepath.Join(dir, "data"), port: port, settings: settings, attr: attr}, nil
 }
 
-// programs finds initdb and postgres.
-func programs() (initdb, server string, err error) {
+func newServer(port int, settings []string) (*Server, error) {
+	if _, err := Program("postgres"); err != nil {
+		return nil, err
+	}
+	s, err := inFolder(port, settings)
+	if err != nil {
+		return nil, err
+	}
+	err = s.tool("initdb", "-D", s.data, "-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
+	if err == nil {
+		err = s.Start()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// tool runs a program of the server's own in its folder.
+func (s *Server) tool(name string, args ...string) error {
+	path, err := Program(name)
+	if err != nil {
+		return err
+	}
+	run := exec.Command(path, args...)
+	run.Dir, run.SysProcAttr = s.dir, s.attr
+	if out, err := run.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// Start serves, and returns when it answers. More settings go before those it has.
+func (s *Server) Start(more ...string) error {
+	path, err := Program("postgres")
+	if err != nil {
+		return err
+	}
+	s.settings = append(s.settings, more...)
+	args := []string{"-D", s.data, "-k", s.dir, "-c", "fsync=off"}
+	if s.port == 0 {
+		args = append(args, "-c", "listen_addresses=")
+	} else {
+		args = append(args, "-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(s.port))
+	}
+	for _, set := range s.settings {
+		args = append(args, "-c", set)
+	}
+	s.run = exec.Command(path, args...)
+	s.run.Dir, s.run.SysProcAttr = s.dir, s.attr
+	if err := s.run.Start(); err != nil {
+		s.run = nil
+		return err
+	}
+	return answers(s.DSN())
+}
+
+// DSN is the server's address.
+func (s *Server) DSN() string {
+	host := "host=" + s.dir
+	if s.port > 0 {
+		host = "host=127.0.0.1 port=" + strconv.Itoa(s.port)
+	}
+	return host + " user=postgres dbname=postgres sslmode=disable"
+}
+
+// Either is the address of whichever of some servers can be written to.
+func Either(servers ...*Server) string {
+	var hosts, ports []string
+	for _, s := range servers {
+		hosts, ports = append(hosts, "127.0.0.1"), append(ports, strconv.Itoa(s.port))
+	}
+	return "host=" + strings.Join(hosts, ",") + " port=" + strings.Join(ports, ",") + " user=postgres dbname=postgres sslmode=disable target_session_attrs=read-write"
+}
+
+// PID is the process that all of the server's come from.
+func (s *Server) PID() int { return s.run.Process.Pid }
+
+// Data is its folder.
+func (s *Server) Data() string { return s.data }
+
+// Own gives a folder to the user that the server runs as.
+func (s *Server) Own(dir string) error {
+	_, err := asUser(dir)
+	return err
+}
+
+// Crash ends the server at once, as a machine that loses its power does but for the disk:
+// what was not written is lost.
+func (s *Server) Crash() {
+	if s.run == nil {
+		return
+	}
+	s.run.Process.Signal(syscall.SIGQUIT)
+	s.run.Wait() // it was killed
+	s.run = nil
+}
+
+// Close ends the server and removes what it holds.
+func (s *Server) Close() {
+	s.Crash()
+	os.RemoveAll(s.dir)
+}
+
+// Standby makes a server that follows this one under the name standby. Settings are its
+// own, such as fsync=on.
+func (s *Server) Standby(settings ...string) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	b, err := inFolder(port, settings)
+	if err != nil {
+		return nil, err
+	}
+	err = b.tool("pg_basebackup", "-D", b.data, "-d", s.DSN()+" application_name=standby", "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	if err == nil {
+		err = b.Start()
+	}
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Promote makes a standby a server that can be written to.
+func (s *Server) Promote(ctx context.Context) error {
+	c, err := pgx.Connect(ctx, s.DSN())
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	var ok bool
+	if err := c.QueryRow(ctx, `SELECT pg_promote(true, 60)`).Scan(&ok); err != nil || !ok {
+		return fmt.Errorf("the standby was not promoted: %w", err)
+	}
+	return nil
+}
+
+// Program finds a program of PostgreSQL's.
+func Program(name string) (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	more, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	for _, d := range append(dirs, more...) {
-		initdb, server = filepath.Join(d, "initdb"), filepath.Join(d, "postgres")
-		_, err1 := os.Stat(initdb)
-		_, err2 := os.Stat(server)
-		if errors.Join(err1, err2) == nil {
-			return initdb, server, nil
+	for _, d := range append(more, dirs...) { // Debian has wrappers in PATH, of some
+		path := filepath.Join(d, name)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
 		}
 	}
-	return "", "", errors.New("this machine has no initdb and postgres")
-}
-
-// asUser hands the folder to the user postgres, or nobody, if we are root.
-func asUser(dir string) (*syscall.SysProcAttr, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			return nil, err
-		}
-		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-	}
-	return nil, errors.New("root can't run a server, and there is no user postgres or nobody")
+	return "", errors.New("this machine has no " + name + " of PostgreSQL")
 }
 
 // answers waits until the server can be asked.

@@ -260,6 +260,17 @@ func KeepOutOfGit(s Store) error {
 // without the lock: nothing was written, and the journal must be read again.
 var ErrOvertaken = errors.New("somebody else appended first")
 
+// ErrAgain is wrapped by errors after which the call may be made again as it is, and may
+// then go well: what keeps the state is out of reach, or has too much to do.
+var ErrAgain = errors.New("try again")
+
+// Again reports whether a call that failed may be made again as it is: nothing that it was
+// to write is there, or all of it, which the next one finds.
+func Again(err error) bool {
+	var lost *LostError
+	return errors.Is(err, ErrAgain) || errors.Is(err, ErrOvertaken) || errors.As(err, &lost)
+}
+
 // LostError reports a lock that its holder has no more, as one has that was paused for
 // longer than a lease lasts: what it would have written was not.
 type LostError struct {

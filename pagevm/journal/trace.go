@@ -70,10 +70,11 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 // the one that was. fresh reports whether what was appended before by this value is not
 // in front of the next line, which must therefore be readable by itself.
 func (t *Trace) Begin() (fresh bool, err error) {
-	if t.f != nil && !t.current() {
-		t.Close()
+	grown := false
+	if t.f != nil {
+		grown = t.current()
 	}
-	if fresh = t.f == nil; fresh {
+	if fresh = t.f == nil || grown; t.f == nil {
 		err = errors.Join(t.header(), t.open())
 	}
 	if err == nil && t.off > 0 && t.off >= max(t.max, 4*t.first) {
@@ -98,15 +99,28 @@ func (t *Trace) header() error {
 	return err
 }
 
-// current reports whether the open file is still the one of that name and holds what
-// was appended to it, no more and no less.
-func (t *Trace) current() bool {
+// current closes the file if it is no longer the one of that name, or lacks what was
+// appended to it. Where others have appended whole lines, grown is true.
+func (t *Trace) current() (grown bool) {
 	size, err := t.f.Size()
-	if err != nil || size != t.off {
+	if err != nil || size < t.off {
+		t.Close()
 		return false
 	}
-	ok, err := t.f.Current()
-	return ok && err == nil
+	if ok, err := t.f.Current(); !ok || err != nil {
+		t.Close()
+		return false
+	}
+	if size == t.off {
+		return false
+	}
+	end := make([]byte, 1)
+	if _, err := t.f.ReadAt(end, size-1); err != nil || end[0] != '\n' { // somebody was killed over it
+		t.Close()
+		return false
+	}
+	t.off = size
+	return true
 }
 
 // open opens the file and finds the end of its last whole line.

@@ -423,6 +423,7 @@ func (d *Door) body(x *exchange, most int64) ([]byte, func(), bool) {
 var statuses = map[string]int{
 	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
 	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
+	"TRY_AGAIN": http.StatusServiceUnavailable,
 }
 
 // fail answers with an error of the protocol.

@@ -38,7 +38,34 @@ func TestMain(m *testing.M) {
 	if server.stop != nil {
 		server.stop()
 	}
+	if built != "" {
+		os.RemoveAll(built)
+	}
 	os.Exit(code)
+}
+
+// built is the folder of a program that tests have built.
+var built string
+
+// ask asks a server for one row.
+func ask(ctx context.Context, dsn, q string, into ...any) error {
+	c, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	return c.QueryRow(ctx, q).Scan(into...)
+}
+
+// own is a server of the test's own, which it may end.
+func own(t testing.TB, settings ...string) *pgtest.Server {
+	t.Helper()
+	s, err := pgtest.New(settings...)
+	if err != nil {
+		t.Skipf("no PostgreSQL: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
 }
 
 var schemas atomic.Int64
@@ -277,27 +304,37 @@ func TestMachinesAtOnce(t *testing.T) {
 	}
 }
 
-// TestStatements holds how often a warm turn asks the database.
+// TestStatements holds how often a warm turn asks the database: one of a session that stays
+// on its machine, and of one that another machine served meanwhile.
 func TestStatements(t *testing.T) {
-	o := fresh(t)
-	c := &counter{}
-	o.Tracer = c
-	k := machine(t, o, t.TempDir())
-	talk := newTalk()
-	for range 4 {
-		talk.ask()
-		talk.work(4000)
-		talk.observe(t, k, talk.plan(t, k))
-	}
-	talk.ask()
-	talk.work(4000)
-	c.take()
-	p := talk.plan(t, k)
-	planned, trips := c.take()
-	talk.observe(t, k, p)
-	observed, _ := c.take()
-	t.Logf("plan: %d statements in %d round trips; observe: %d statements", len(planned), trips, len(observed))
-	if len(planned)+len(observed) > 12 || trips > 3 {
-		t.Errorf("a turn takes %d statements, and a plan %d round trips:\n%s\n--\n%s", len(planned)+len(observed), trips, strings.Join(planned, "\n"), strings.Join(observed, "\n"))
+	for name, machines := range map[string]int{"stays": 1, "moves": 2} {
+		t.Run(name, func(t *testing.T) {
+			o := fresh(t)
+			c := &counter{}
+			o.Tracer = c
+			var ks []*kernel.Kernel
+			dir := t.TempDir()
+			for range machines {
+				ks = append(ks, machine(t, o, dir))
+			}
+			talk := newTalk()
+			for i := range 8 {
+				k := ks[i%machines]
+				talk.ask()
+				talk.work(4000)
+				talk.observe(t, k, talk.plan(t, k))
+			}
+			talk.ask()
+			talk.work(4000)
+			c.take()
+			p := talk.plan(t, ks[0])
+			planned, trips := c.take()
+			talk.observe(t, ks[0], p)
+			observed, _ := c.take()
+			t.Logf("plan: %d statements in %d round trips; observe: %d statements", len(planned), trips, len(observed))
+			if len(planned)+len(observed) > 12 || trips > 3 {
+				t.Errorf("a turn takes %d statements, and a plan %d round trips:\n%s\n--\n%s", len(planned)+len(observed), trips, strings.Join(planned, "\n"), strings.Join(observed, "\n"))
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
@@ -27,7 +28,13 @@ type Store struct{ in *pgstore.Store }
 // every machine that shares it, and makes the tables that are not there. The DSN is
 // a URL or key=value pairs, and must name the host. No error repeats its password.
 func Open(ctx context.Context, dsn, root string) (*Store, error) {
-	s, err := pgstore.Open(ctx, pgstore.Options{DSN: dsn, Root: root})
+	return OpenLeased(ctx, dsn, root, 0)
+}
+
+// OpenLeased is Open with how long a lock outlives a machine that was killed; 0 is 15 s. A
+// machine that stands still for longer loses its locks.
+func OpenLeased(ctx context.Context, dsn, root string, lease time.Duration) (*Store, error) {
+	s, err := pgstore.Open(ctx, pgstore.Options{DSN: dsn, Root: root, Lease: lease})
 	if err != nil {
 		return nil, err
 	}

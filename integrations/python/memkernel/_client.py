@@ -33,7 +33,7 @@ class MemkernelError(Exception):
 
 # What a call that failed so can be delivered again for: every call that writes is
 # idempotent.
-AGAIN = ("CLOSED", "STOPPING", "BUSY", "NOT_READY")
+AGAIN = ("CLOSED", "STOPPING", "BUSY", "NOT_READY", "TRY_AGAIN")
 
 
 class _Way:

@@ -547,7 +547,8 @@ func (w *window) copy(p []byte, off int64) int {
 // part reads up to n bytes of a content from a place on, and says how long it is.
 func (c *core) part(at string, content, off int64, n int) (size int64, data []byte, err error) {
 	there := false
-	err = c.query("read", at, `SELECT z.size, coalesce(p.off, 0), coalesce(p.data, '') FROM
+	err = c.query("read", at, `SELECT z.size, coalesce(greatest(p.off, $2::bigint), 0),
+			coalesce(substring(p.data FROM (greatest($2::bigint-p.off, 0)+1)::int FOR greatest(least(p.off+length(p.data), $3::bigint)-greatest(p.off, $2::bigint), 0)::int), '') FROM
 		(SELECT size FROM files WHERE content=$1::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint LIMIT 1) AS z
 		LEFT JOIN pieces AS p ON p.content=$1::bigint AND p.off < $3::bigint AND p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=$1::bigint AND off <= $2::bigint), 0)
 		ORDER BY p.off`, []any{content, off, off + int64(n)}, func(rows pgx.Rows) error {

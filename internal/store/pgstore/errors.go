@@ -49,6 +49,9 @@ func (e *Error) Unwrap() []error {
 	if e.Kind == ErrFull || e.Kind == ErrReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}
+	if e.Kind == ErrUnreachable || e.Kind == ErrBusy {
+		out = append(out, store.ErrAgain)
+	}
 	return out
 }
 
@@ -63,6 +66,8 @@ var codes = map[string]struct {
 	"42501": {ErrRefused, "give the user the right to create a schema and tables, or to use those that are there"},
 	"42P01": {ErrSchema, "open it again: the tables are made anew if somebody took them away"},
 	"3F000": {ErrSchema, "open it again: the tables are made anew if somebody took them away"},
+	"42701": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
+	"42P07": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
 	"42703": {ErrSchema, "another program has changed the tables: restore them from a backup, or name another database"},
 	"53100": {ErrFull, "free some space on the server and try again; what was written before stands"},
 	"53":    {ErrBusy, "the server is out of connections or memory: try again, or give it more"},

@@ -190,8 +190,13 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 			if err != nil {
 				return st, fmt.Errorf("%w; %w", err, store.ErrTorn)
 			}
+			if done && sync {
+				// It may be there because the server was restarted, or ended its session, before a
+				// standby had it: a commit behind it waits for that.
+				_, err = j.Sync()
+			}
 			if done {
-				return st, nil
+				return st, err
 			}
 		}
 		if ok, err := j.Current(); err != nil || !ok {

@@ -24,6 +24,36 @@ type leases struct {
 	done chan struct{}
 	// looked are documents that calls look at beside the folder that they lock.
 	looked map[string]bool
+	// had are the contents of folders as they were when their locks were let go.
+	had map[string]map[string]int64
+}
+
+// mostHad is how many folders are remembered.
+const mostHad = 1024
+
+// remember keeps what a folder has, for who locks it next. The caller holds mu.
+func (l *leases) remember(h *lease) {
+	if h.view == nil {
+		return
+	}
+	for folder := range l.had { // any one
+		if len(l.had) < mostHad {
+			break
+		}
+		delete(l.had, folder)
+	}
+	contents := map[string]int64{}
+	for at, f := range h.view.files {
+		contents[at] = f.content
+	}
+	l.had[h.folder] = contents
+}
+
+// contents are what a folder had.
+func (l *leases) contents(folder string) map[string]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.had[folder]
 }
 
 // lease is one of them.
@@ -40,7 +70,9 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
+func (l *leases) init(c *core) {
+	l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{}
+}
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
@@ -72,11 +104,12 @@ func (l *leases) viewOf(at string) *view {
 // now is the server's clock, in microseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 
-// takeLock gives the lock to a new token, unless others have it: those whose leases have
+// takeLock gives the lock to a new token, which is random as well: a server that crashes, or
+// a standby that takes over, may not know how far the sequence was. It gives it unless others have it: those whose leases have
 // not ended, and with whom it can't be shared. Those of $6 are this process's own, which
 // it does not use; where it has lost a lock that it holds over this one, of $7 and $8, it
 // gets nothing.
-const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text AS token, set_config('synchronous_commit', 'off', true)),
+const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence') || '-' || gen_random_uuid() AS token, set_config('synchronous_commit', 'off', true)),
 	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),
 	t AS (
@@ -122,7 +155,8 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
-			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
+			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
 		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
@@ -134,7 +168,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			if err != nil {
 				return err
 			}
-			if err := h.view.fill(rows, h.folder, beside); err != nil {
+			if err := h.view.fill(rows, h.folder, beside, &s.cache); err != nil {
 				return err
 			}
 		}
@@ -269,6 +303,7 @@ func (l *leases) release(token string, h *lease) {
 		return
 	}
 	delete(l.held, token)
+	l.remember(h)
 	l.mu.Unlock()
 	if h.view != nil && h.view.pending() {
 		if l.c.flush(h, token, true) == nil {

@@ -171,6 +171,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s'`,
 		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		// The others may have died with the server, and with them what did not wait for its
+		// disk: the numbers of contents and versions that were lost are given again.
+		c.cache.clear()
 		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
 		return err
 	}

@@ -42,28 +42,55 @@ func newView() *view {
 	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}}
 }
 
-// listView lists a folder with all below it, and documents beside it.
-const listView = `SELECT path, content, size, version, time FROM files WHERE root=$1::bigint AND (path >= $2::text AND path < $3::text OR path=ANY($4::text[]))`
+// listView lists a folder with all below it, and documents beside it. Of what this
+// process knows in another version ($5 to $8) it reads what may be new: what is small whole,
+// else what is behind the end that is known. Who did not get the lock ($9, $10) gets nothing.
+const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.data FROM files AS f
+	LEFT JOIN unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS k(path, content, version, upto) ON k.path=f.path AND (k.content<>f.content OR k.version<>f.version)
+		AND (f.size <= 4096 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 65536)
+	LEFT JOIN pieces AS p ON p.content=f.content AND k.path IS NOT NULL AND (f.size <= 4096 OR p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=f.content AND off <= k.upto), 0))
+	WHERE f.root=$1::bigint AND (f.path >= $2::text AND f.path < $3::text OR f.path=ANY($4::text[]))
+		AND EXISTS(SELECT FROM locks WHERE root=$1::bigint AND path=$9::text AND holder=$10::text) ORDER BY f.path, p.off`
 
-func (v *view) fill(rows pgx.Rows, folder string, beside []string) error {
+// fill reads its answer; what contents hold goes to the cache.
+func (v *view) fill(rows pgx.Rows, folder string, beside []string, keep *cache) error {
 	defer rows.Close()
 	clear(v.files)
 	for _, at := range beside {
 		v.beside[at] = &file{}
 	}
-	for rows.Next() {
+	parts := map[*file]window{}
+	for last := (*file)(nil); rows.Next(); {
 		var at string
 		var f file
-		if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time); err != nil {
+		var off *int64
+		var data []byte
+		if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time, &off, &data); err != nil {
 			return err
 		}
-		if strings.HasPrefix(at, folder) {
-			v.files[at] = &f
-		} else {
-			v.beside[at] = &f
+		if last == nil || last.content != f.content {
+			last = &f
+			if strings.HasPrefix(at, folder) {
+				v.files[at] = last
+			} else {
+				v.beside[at] = last
+			}
+		}
+		if off == nil {
+			continue
+		}
+		if w := parts[last]; w.data == nil {
+			parts[last] = window{*off, data}
+		} else if w.off+int64(len(w.data)) == *off {
+			parts[last] = window{w.off, append(w.data, data...)}
 		}
 	}
 	rows.Close()
+	for f, w := range parts {
+		if w.off+int64(len(w.data)) == f.size {
+			keep.keep(f.content, f.version, w)
+		}
+	}
 	return rows.Err()
 }
 
@@ -361,6 +388,32 @@ func (k *cache) keep(content, version int64, w window) {
 			delete(k.parts, id)
 		}
 	}
+}
+
+// readBack is how much of what is known is read again with what is new: readers begin with
+// the last line that they know.
+const readBack = 8 << 10
+
+// known are what is kept of a folder's contents: their versions, and up to where they
+// need not be read again.
+func (k *cache) known(had map[string]int64) (paths []string, contents, versions, ends []int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	paths, contents, versions, ends = []string{}, []int64{}, []int64{}, []int64{}
+	for at, id := range had {
+		if p, ok := k.parts[id]; ok {
+			paths, contents = append(paths, at), append(contents, id)
+			versions, ends = append(versions, p.version), append(ends, max(p.off, p.off+int64(len(p.data))-readBack))
+		}
+	}
+	return paths, contents, versions, ends
+}
+
+// clear forgets all.
+func (k *cache) clear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.parts, k.bytes = nil, 0
 }
 
 // part gives what is kept of a version of a content.

@@ -34,16 +34,17 @@ func lockState(ctx context.Context, state store.Store, name string, share store.
 	return release, nil
 }
 
-// lockRetry is how often a lock that another process holds is tried.
-const lockRetry = 2 * time.Millisecond
+// firstRetry and lastRetry bound how long it waits before a lock that another process holds
+// is tried again: each time twice as long.
+const firstRetry, lastRetry = 2 * time.Millisecond, 8 * time.Millisecond
 
 // Lock takes the lock of a session's folder among processes, waiting as long as ctx lets
 // it.
 func Lock(ctx context.Context, state store.Store, name string) (release func(), err error) {
-	for {
+	for retry := firstRetry; ; retry = min(2*retry, lastRetry) {
 		release, err := tryLock(ctx, state, name)
 		if held := (*store.LockedError)(nil); errors.As(err, &held) {
-			if err = wait(ctx, lockRetry); err == nil {
+			if err = wait(ctx, retry); err == nil {
 				continue
 			}
 		}

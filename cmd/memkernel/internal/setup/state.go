@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/store"
@@ -34,7 +35,7 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.state, err = postgres.Open(ctx, dsn, root)
+	s.state, err = postgres.OpenLeased(ctx, dsn, root, time.Duration(s.Config.Store.Postgres.Lease))
 	return s.state, err
 }
 
