@@ -103,7 +103,8 @@ var arrows = map[string][]string{
 	"internal/store":                   {"internal/atomicfile", "internal/store/internal/statedir"},
 	"internal/store/internal/statedir": {"internal/atomicfile"},
 	"internal/store/memstore":          {"internal/store"},
-	"internal/store/pgstore":           {"internal/pgdsn", "internal/store"},
+	"internal/store/bucket":            {"internal/endpoint"},
+	"internal/store/pgstore":           {"internal/pgdsn", "internal/safename", "internal/store"},
 	"internal/store/storetest":         {"internal/atomicfile", "internal/store"},
 	"internal/suite":                   {"internal/atomicfile"},
 	"internal/tools/clients":           {".", "cachelayout", "serve"},
@@ -188,7 +189,7 @@ var arrows = map[string][]string{
 	"serve/telemetry/internal/otlp": {"internal/endpoint"},
 	"serve/telemetry/internal/prom": {},
 
-	"store/postgres": {"internal/store", "internal/store/pgstore"},
+	"store/postgres": {"internal/store", "internal/store/bucket", "internal/store/pgstore"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
@@ -224,6 +225,7 @@ var thirdParty = map[string][]string{
 	"index/postgres":                   {"github.com/jackc/pgx/v5/..."},
 	"internal/pgdsn":                   {"github.com/jackc/pgx/v5"},
 	"internal/pgtest":                  {"github.com/jackc/pgx/v5"},
+	"internal/store/bucket":            {"github.com/minio/minio-go/v7", "github.com/minio/minio-go/v7/..."},
 	"internal/store/pgstore":           {"github.com/jackc/pgx/v5/..."},
 	"internal/store/storetest":         {"pgregory.net/rapid"},
 	"serve":                            {"github.com/gofrs/flock"},

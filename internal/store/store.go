@@ -280,7 +280,17 @@ type Apart interface {
 	// how many went. An error may leave some, which the next sweep removes.
 	Sweep(ctx context.Context, now bool) (int, error)
 	// Strays calls f for all that is there and that no name has.
-	Strays(ctx context.Context, f func(where string, size int64, read func() ([]byte, error)) error) error
+	Strays(ctx context.Context, f func(Stray) error) error
+}
+
+// Stray is a content that no name has.
+type Stray struct {
+	Where string
+	Size  int64
+	// Known: it is being written or removed, or was, and a sweep removes it in time. Another
+	// came from elsewhere, or so late that nobody waited for it any more.
+	Known bool
+	Read  func() ([]byte, error)
 }
 
 // Sweep is [Apart.Sweep] of a store that keeps something apart, and nothing of others.

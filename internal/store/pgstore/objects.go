@@ -179,7 +179,7 @@ func (c *core) readObject(at string, o object) ([]byte, error) {
 		if place := c.objects.bucket.Place(); place != o.place {
 			hint = "it was written to " + o.place + ": name that bucket by store.blobs.s3, or copy what it holds"
 		}
-		return nil, &store.DamageError{Hash: hashOf(o.key), Got: "nothing: it is not there", File: c.objects.bucket.Place() + "/" + o.key, Hint: hint}
+		return nil, &store.DamageError{Hash: hashOf(o.key), File: c.objects.bucket.Place() + "/" + o.key, Hint: hint}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", c.where(at), err)
@@ -254,7 +254,7 @@ func (s *Store) Sweep(ctx context.Context, now bool) (n int, err error) {
 }
 
 // Strays implements [store.Apart].
-func (s *Store) Strays(ctx context.Context, f func(where string, size int64, read func() ([]byte, error)) error) error {
+func (s *Store) Strays(ctx context.Context, f func(store.Stray) error) error {
 	c := s.core
 	if c.objects.bucket == nil {
 		return nil
@@ -265,18 +265,25 @@ func (s *Store) Strays(ctx context.Context, f func(where string, size int64, rea
 		if len(keys) == 0 {
 			return nil
 		}
-		var strays []string
-		err := c.query("look for", "", `SELECT x.key FROM unnest($2::text[]) AS x(key) WHERE NOT EXISTS(SELECT FROM objects AS o JOIN files AS f USING(content) WHERE o.root=$1::bigint AND o.key=x.key)`,
+		var strays []store.Stray
+		err := c.query("look for", "", `SELECT x.key, o.key IS NOT NULL FROM unnest($2::text[]) AS x(key) LEFT JOIN objects AS o ON o.root=$1::bigint AND o.key=x.key
+			WHERE NOT EXISTS(SELECT FROM files AS f WHERE f.content=o.content)`,
 			[]any{c.root, keys}, func(rows pgx.Rows) (err error) {
-				strays, err = pgx.AppendRows([]string(nil), rows, pgx.RowTo[string])
+				strays, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stray store.Stray, err error) {
+					var key string
+					err = row.Scan(&key, &stray.Known)
+					stray.Where, stray.Size = c.objects.bucket.Place()+"/"+key, sizes[key]
+					stray.Read = func() ([]byte, error) { return c.objects.bucket.Get(ctx, key, stray.Size) }
+					return stray, err
+				})
 				return err
 			})
-		keys = keys[:0]
-		for _, key := range strays {
+		for _, stray := range strays {
 			if err == nil {
-				err = f(c.objects.bucket.Place()+"/"+key, sizes[key], func() ([]byte, error) { return c.objects.bucket.Get(ctx, key, sizes[key]) })
+				err = f(stray)
 			}
 		}
+		keys = keys[:0]
 		clear(sizes)
 		return err
 	}

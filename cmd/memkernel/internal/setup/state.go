@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/store/postgres"
@@ -34,8 +36,39 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.state, err = postgres.Open(ctx, dsn, root)
+	with, err := bucket(s)
+	if err != nil {
+		return nil, err
+	}
+	s.state, err = postgres.Open(ctx, dsn, root, with...)
 	return s.state, err
+}
+
+// bucket is the bucket that keeps what is large, if there is one. That a file of the
+// project's own names none was seen to with the database.
+func bucket(s *Settings) ([]postgres.Option, error) {
+	b := &s.Config.Store.Blobs.S3
+	if b.Bucket == "" {
+		return nil, nil
+	}
+	in := postgres.Bucket{Name: b.Bucket, Prefix: b.Prefix, Endpoint: string(b.Endpoint), Region: b.Region, VirtualHost: !b.PathStyle, Above: int64(b.Above)}
+	for _, v := range []struct {
+		key  string
+		env  config.EnvName
+		into *string
+	}{{"access_key_env", b.AccessKeyEnv, &in.AccessKey}, {"secret_key_env", b.SecretKeyEnv, &in.SecretKey}, {"session_token_env", b.SessionTokenEnv, &in.SessionToken}} {
+		key := "store.blobs.s3." + v.key
+		value, err := endpoint.Key(string(v.env))
+		switch {
+		case err != nil:
+			return nil, fail.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
+		case value == "" && (v.env != "" || v.into != &in.SessionToken):
+			return nil, fail.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
+				"put it there, or name another variable by %s", key)
+		}
+		*v.into = value
+	}
+	return []postgres.Option{postgres.WithBucket(in)}, nil
 }
 
 // Close lets go of the database that keeps the state, if it was opened.
