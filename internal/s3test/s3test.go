@@ -54,7 +54,10 @@ func Start() *Server {
 }
 
 // Close ends it.
-func (s *Server) Close() { s.http.Close() }
+func (s *Server) Close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
 
 // SetFault has f stand before the server from now on; nil takes it away.
 func (s *Server) SetFault(f Fault) {
@@ -98,7 +101,7 @@ func (s *Server) Keys() ([]string, error) {
 
 // Put puts an object into the bucket, whoever that is.
 func (s *Server) Put(key, content string) error {
-	_, err := s.back.PutObject(Bucket, key, map[string]string{}, strings.NewReader(content), int64(len(content)), nil)
+	_, err := s.back.PutObject(Bucket, key, map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}, strings.NewReader(content), int64(len(content)), nil)
 	return err
 }
 

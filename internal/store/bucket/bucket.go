@@ -21,10 +21,12 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
@@ -66,6 +68,8 @@ type Bucket struct {
 	place   string
 	secrets []string
 	timeout time.Duration
+	// versions: the bucket was seen to keep versions.
+	versions atomic.Bool
 }
 
 // New readies a bucket. Nothing is asked yet.
@@ -130,8 +134,11 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := b.within(ctx, int64(len(data)))
 	defer cancel()
 	five, two := md5.Sum(data), sha256.Sum256(data) // S3 asks for the one, and holds the content against both
-	_, err := b.c.PutObject(ctx, b.name, b.prefix+key, bytes.NewReader(data), int64(len(data)), base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]),
+	info, err := b.c.PutObject(ctx, b.name, b.prefix+key, bytes.NewReader(data), int64(len(data)), base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]),
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
+	if info.VersionID != "" {
+		b.versions.Store(true)
+	}
 	return b.explain("write", key, err)
 }
 
@@ -173,7 +180,8 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 	ctx, cancel := b.within(ctx, 0)
 	defer cancel()
 	info, err := b.c.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
-	if info.VersionID != "" || info.IsDeleteMarker {
+	if info.VersionID != "" || info.IsDeleteMarker || b.versions.Load() {
+		b.versions.Store(true)
 		return b.explain("remove", key, b.removeVersions(ctx, key))
 	}
 	if err = b.explain("remove", key, err); errors.Is(err, fs.ErrNotExist) {
@@ -282,6 +290,8 @@ func (b *Bucket) explain(op, key string, err error) error {
 	switch known, ok := codes[minio.ToErrorResponse(err).Code]; {
 	case !errors.As(err, &res) && (cutShort(err) || errors.Is(err, context.DeadlineExceeded)):
 		e.Kind, e.Hint = ErrUnreachable, "it took too long to answer, or stopped in the middle: see what keeps the server or the network busy, and try again"
+	case !errors.As(err, &res) && s3utils.CheckValidBucketName(b.name) != nil:
+		e.Kind, e.Hint = ErrNoBucket, codes["InvalidBucketName"].hint
 	case !errors.As(err, &res):
 		e.Kind, e.Hint = ErrUnreachable, "see that the server runs and store.blobs.s3.endpoint names it rightly, and try again"
 	case res.Code == minio.NoSuchKey || res.Code == "NoSuchVersion":

@@ -144,14 +144,9 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			check("put", b.Put(t.Context(), "new", []byte("content")))
-			if name != "no bucket" && name != "is no S3" { // a key that is not there is answered alike
-				check("remove", func() error {
-					err := b.Remove(t.Context(), "was")
-					if err != nil && c.kind != bucket.ErrUnreachable && c.kind != bucket.ErrBusy {
-						return check2(err, c.kind, c.hint) // an answer to HEAD has no code
-					}
-					return err
-				}())
+			// An answer to HEAD has no code that says why.
+			if err := b.Remove(t.Context(), "was"); name != "no bucket" && (err == nil || strings.Contains(err.Error(), secret)) {
+				t.Errorf("remove: %v", err)
 			}
 			_, err := b.Get(t.Context(), "was", 4)
 			check("get", err)
@@ -162,15 +157,6 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-}
-
-// check2 takes a refusal that does not say why for the one that was meant.
-func check2(err, kind error, hint string) error {
-	var e *bucket.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		return &bucket.Error{Op: e.Op, Place: e.Place, Kind: kind, Hint: hint, Err: err}
-	}
-	return err
 }
 
 // Faults that pass are not noticed.
@@ -221,7 +207,10 @@ func TestEndsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]s3test.Fault{
-		"never answers": func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() },
+		"never answers": func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
+			io.Copy(io.Discard, r.Body) // who has read it hears of the end
+			<-r.Context().Done()
+		},
 		"stops": func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			w.Header().Set("Content-Length", "7")
 			w.Header().Set("Last-Modified", "Tue, 24 Nov 2026 00:00:00 GMT")
