@@ -316,6 +316,64 @@ func TestNeverNamed(t *testing.T) {
 	has(t, s, store.Sum([]byte(text)), text)
 }
 
+// Machines that write a blob under the lock that keeps removals away find it there for as long
+// as they hold it, whatever others remove and sweep before and after.
+func TestNamedAndRemovedAtOnce(t *testing.T) {
+	o, s3 := bucketed(t)
+	o.Above = 10
+	text := strings.Repeat("words ", 10)
+	h := store.Sum([]byte(text))
+	ctx, cancel := context.WithCancel(t.Context())
+	var work, sweeping sync.WaitGroup
+	for range 3 {
+		s := open(t, o)
+		blobs := store.BlobsIn(s.In("blobs"))
+		work.Go(func() {
+			for i := range suite.Pick(15, 100) {
+				share := store.Share(i%4 != 0)
+				release, err := store.Wait(ctx, s, "blobs.lock", share)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if share == store.Alone {
+					err = blobs.Delete(h)
+				} else {
+					b := blobs.NewBatch()
+					b.AddString(text)
+					if _, err = b.Commit(ctx); err == nil {
+						_, err = blobs.Get(h)
+					}
+				}
+				release()
+				if err != nil {
+					t.Errorf("share %v: %v", share, err)
+				}
+			}
+		})
+		sweeping.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := s.Sweep(ctx, false); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	cancel()
+	sweeping.Wait()
+	s := open(t, o)
+	if _, err := s.Remove(store.Synced, "blobs"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Sweep(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if n, rows := objects(t, o, s, s3); n != 0 || rows != 0 {
+		t.Errorf("%d objects, %d rows are left", n, rows)
+	}
+}
+
 // A sweep that dies at any step is finished by the next.
 func TestSweepDies(t *testing.T) {
 	o, s3 := bucketed(t)
