@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/pgtest"
+	"github.com/memkernel/memkernel/internal/s3test"
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine
@@ -73,6 +75,7 @@ func TestScripts(t *testing.T) {
 			"fakemodel": fake.fakeModel,
 			"billed":    fake.billed,
 			"database":  database,
+			"bucket":    bucket,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "postgres" {
@@ -114,6 +117,17 @@ func database(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
 	ts.Check(err)
 	ts.Setenv(args[0], strings.Replace(dsn, "dbname=postgres", "dbname="+name, 1))
+}
+
+// bucket serves an empty bucket for a script, and gives a variable its server's address. What
+// else is said is how the server misbehaves.
+func bucket(ts *testscript.TestScript, neg bool, args []string) {
+	s := s3test.Start()
+	ts.Defer(s.Close)
+	ts.Setenv(args[0], s.URL)
+	if len(args) > 1 {
+		s.SetFault(s3test.Refuse(http.StatusForbidden, args[1]))
+	}
 }
 
 // cutFile takes a number of bytes off the end of a file.

@@ -173,6 +173,7 @@ type IndexPostgres struct {
 // Store holds where the state is kept.
 type Store struct {
 	Backend  string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
+	Blobs    StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
 	Postgres StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent. It counts only from a file that --config names: the state folder's may have come with somebody's repository."`
 }
 
@@ -181,6 +182,24 @@ type StorePostgres struct {
 	DSNEnv EnvName  `key:"dsn_env" empty:"must be named" doc:"The environment variable that holds the DSN, such as postgres://me:secret@host/memory."`
 	Root   string   `key:"root" empty:"index.postgres.workspace, or else must be named" doc:"The state's name in the database, alike on every machine that shares it."`
 	Lease  Duration `key:"lease" experimental:"yes" default:"15s" range:"1s..1h" doc:"How long a lock outlives a machine that was killed. One that stands still for longer loses its locks."`
+}
+
+// StoreBlobs holds where large contents are kept.
+type StoreBlobs struct {
+	S3 StoreS3 `key:"s3" doc:"A bucket that keeps the large tool results and media of store.backend postgres instead of the database. It counts only from a file that --config names: the state folder's may have come with somebody's repository. doc/scaling.md has more."`
+}
+
+// StoreS3 holds which bucket that is, and who asks.
+type StoreS3 struct {
+	Bucket          string  `key:"bucket" experimental:"yes" empty:"all is in the database" doc:"The bucket's name."`
+	Endpoint        URL     `key:"endpoint" experimental:"yes" empty:"Amazon's of the region" doc:"The server that speaks Amazon's S3, such as https://s3.example.com:9000. Plain http must not leave this machine."`
+	Region          string  `key:"region" experimental:"yes" default:"us-east-1" doc:"The bucket's region."`
+	Prefix          string  `key:"prefix" experimental:"yes" empty:"none" doc:"What stands before every key, such as team/memory."`
+	AccessKeyEnv    EnvName `key:"access_key_env" experimental:"yes" default:"AWS_ACCESS_KEY_ID" doc:"The environment variable that holds the access key."`
+	SecretKeyEnv    EnvName `key:"secret_key_env" experimental:"yes" default:"AWS_SECRET_ACCESS_KEY" doc:"The environment variable that holds its secret. The secret itself never stands here."`
+	SessionTokenEnv EnvName `key:"session_token_env" experimental:"yes" empty:"the key is one that lasts" doc:"The environment variable that holds the session token of a key that lasts for a while."`
+	PathStyle       bool    `key:"path_style" experimental:"yes" default:"true" doc:"Whether the bucket's name stands in the path of an address. Otherwise it stands before the host's name."`
+	Above           Size    `key:"above" experimental:"yes" default:"256KiB" range:"1..1GiB" doc:"Size above which a content goes to the bucket."`
 }
 
 // IndexQMD holds how the program is asked.

@@ -42,7 +42,7 @@ func TestTags(t *testing.T) {
 	if err := config.Default().Validate(); err != nil {
 		t.Errorf("the defaults: %v", err)
 	}
-	name := regexp.MustCompile(`^([a-z_]+(\.[a-z]+)*\.)?[a-z_]+$`)
+	name := regexp.MustCompile(`^([a-z_]+(\.[a-z0-9]+)*\.)?[a-z_]+$`)
 	flags := map[string]bool{}
 	for _, k := range config.Default().Keys() {
 		if !name.MatchString(k.Name) {

@@ -34,6 +34,9 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
+	if e.Got == "" {
+		return fmt.Sprintf("blob %s is damaged: it is not there, or can't be read to its end (%s)", e.File, e.Hint)
+	}
 	return fmt.Sprintf("blob %s is damaged: content hashes to %s (%s)", e.File, e.Got, e.Hint)
 }
 

@@ -10,6 +10,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -280,4 +281,34 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("%s: nothing was written: this process was out of reach for so long that %s is no longer its own; make the call again", e.Name, e.Lock)
+}
+
+// Apart is a store that keeps large contents beside itself, as in a bucket.
+type Apart interface {
+	Store
+	// Sweep removes from there what no name has any more, and what never got one: after a
+	// time in which its writer may be at work, or now, which fails that writer. It returns
+	// how many went. An error may leave some, which the next sweep removes.
+	Sweep(ctx context.Context, now bool) (int, error)
+	// Strays calls f for all that is there and that no name has.
+	Strays(ctx context.Context, f func(Stray) error) error
+}
+
+// Stray is a content that no name has.
+type Stray struct {
+	Where string
+	Size  int64
+	// Known: it is being written or removed, or was, and a sweep removes it in time. Another
+	// came from elsewhere, or so late that nobody waited for it any more.
+	Known bool
+	Read  func() ([]byte, error)
+}
+
+// Sweep is [Apart.Sweep] of a store that keeps something apart, and nothing of others.
+func Sweep(ctx context.Context, s Store, now bool) error {
+	if a, ok := s.(Apart); ok {
+		_, err := a.Sweep(ctx, now)
+		return err
+	}
+	return nil
 }

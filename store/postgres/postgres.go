@@ -14,9 +14,11 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/store/bucket"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
 )
 
@@ -27,18 +29,66 @@ type Store struct{ in *pgstore.Store }
 // Open opens the state that the database dsn has under the name root, which is the same on
 // every machine that shares it, and makes the tables that are not there. The DSN is
 // a URL or key=value pairs, and must name the host. No error repeats its password.
-func Open(ctx context.Context, dsn, root string) (*Store, error) {
-	return OpenLeased(ctx, dsn, root, 0)
-}
-
-// OpenLeased is Open with how long a lock outlives a machine that was killed; 0 is 15 s. A
-// machine that stands still for longer loses its locks.
-func OpenLeased(ctx context.Context, dsn, root string, lease time.Duration) (*Store, error) {
-	s, err := pgstore.Open(ctx, pgstore.Options{DSN: dsn, Root: root, Lease: lease})
+func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+	o := pgstore.Options{DSN: dsn, Root: root}
+	for _, w := range with {
+		if err := w(&o); err != nil {
+			return nil, err
+		}
+	}
+	s, err := pgstore.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{s}, nil
+}
+
+// Option is something that [Open] may be told.
+type Option func(*pgstore.Options) error
+
+// Bucket is a bucket of a server that speaks Amazon's S3.
+type Bucket struct {
+	// Name is the bucket's, Prefix what stands before every key in it.
+	Name, Prefix string
+	// Endpoint is the server, as https://host:port; default Amazon's of the region.
+	Endpoint string
+	// Region is the bucket's; default us-east-1.
+	Region string
+	// AccessKey, SecretKey and SessionToken are who asks. No error repeats them.
+	AccessKey, SecretKey, SessionToken string
+	// VirtualHost puts the bucket's name before the host's instead of into the path.
+	VirtualHost bool
+	// Above is the size in bytes from which contents go there; default [Above].
+	Above int64
+}
+
+// Lease is how long a lock outlives a machine that was killed; 0 is 15 s. A machine that
+// stands still for longer loses its locks.
+func Lease(d time.Duration) Option {
+	return func(o *pgstore.Options) error {
+		o.Lease = d
+		return nil
+	}
+}
+
+// Above is how much a content holds at most that stays in the database, if nothing else is said.
+const Above = pgstore.DefaultAbove
+
+// WithBucket keeps large tool results and media in a bucket instead of the database, under
+// keys that hold their hashes. What is in the database already stays there.
+func WithBucket(b Bucket) Option {
+	return func(o *pgstore.Options) error {
+		in, err := bucket.New(bucket.Options{Endpoint: b.Endpoint, Bucket: b.Name, Prefix: b.Prefix, Region: b.Region, AccessKey: b.AccessKey,
+			SecretKey: b.SecretKey, SessionToken: b.SessionToken, VirtualHost: b.VirtualHost})
+		if err != nil {
+			return fmt.Errorf("keep blobs in a bucket: %w", err)
+		}
+		o.Bucket, o.Above = in, b.Above
+		if o.Above <= 0 {
+			o.Above = Above
+		}
+		return nil
+	}
 }
 
 // State is for package kernel.

@@ -84,6 +84,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 	}
 	var data []byte
 	var there, folder bool
+	var o object
 	known, ok := s.seen(at)
 	if ok {
 		switch w := s.cache.part(known.content, known.version); {
@@ -99,19 +100,18 @@ func (s *Store) Get(name string) ([]byte, error) {
 		}
 	}
 	lo, hi := below(at)
-	err = s.query("read", at, `SELECT f.content IS NOT NULL, coalesce(f.size, 0), coalesce(p.data, ''),
+	err = s.query("read", at, `SELECT f.content IS NOT NULL, coalesce(f.content, 0), coalesce(f.size, 0), coalesce(p.data, ''), coalesce(o.key, ''), coalesce(o.place, ''),
 		CASE WHEN f.content IS NULL THEN EXISTS(SELECT FROM files WHERE root=$1::bigint AND path >= $3::text AND path < $4::text) ELSE false END
-		FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text LEFT JOIN pieces AS p ON p.content=f.content ORDER BY p.off`,
+		FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text LEFT JOIN pieces AS p ON p.content=f.content LEFT JOIN objects AS o ON o.content=f.content ORDER BY p.off`,
 		[]any{s.root, at, lo, hi}, func(rows pgx.Rows) error {
 			data = nil
 			for rows.Next() {
-				var size int64
 				var piece []byte
-				if err := rows.Scan(&there, &size, &piece, &folder); err != nil {
+				if err := rows.Scan(&there, &o.content, &o.size, &piece, &o.key, &o.place, &folder); err != nil {
 					return err
 				}
-				if data == nil {
-					data = make([]byte, 0, size)
+				if data == nil && o.key == "" {
+					data = make([]byte, 0, o.size)
 				}
 				data = append(data, piece...)
 			}
@@ -124,6 +124,8 @@ func (s *Store) Get(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: is a folder", s.where(at))
 	case !there:
 		return nil, s.notThere("read", at)
+	case o.key != "":
+		return s.readObject(at, o)
 	}
 	if ok && int64(len(data)) == known.size {
 		s.cache.keep(known.content, known.version, window{0, slices.Clone(data)})
@@ -253,7 +255,8 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 	}
 	slices.Sort(paths) // whoever writes the same ones waits for the same row
 	var err error
-	if how == store.Once && total > lookFirst {
+	large := slices.ContainsFunc(paths, func(at string) bool { return s.objects.takes(at, byPath[at]) })
+	if how == store.Once && (total > lookFirst || large) {
 		if paths, err = s.missing(paths, byPath); err != nil {
 			return st, err
 		}
@@ -265,7 +268,13 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 			bytes += len(byPath[paths[n]])
 			n++
 		}
-		err = s.put(how, paths[:n], byPath, &st)
+		var apart map[string]object
+		if large {
+			if apart, err = s.writeObjects(paths[:n], byPath, &st); err != nil {
+				break
+			}
+		}
+		err = s.put(how, paths[:n], byPath, apart, &st)
 		paths = paths[n:]
 	}
 	return st, err
@@ -287,8 +296,10 @@ func (c *core) missing(paths []string, data map[string][]byte) ([]string, error)
 	return out, err
 }
 
-func (c *core) put(how store.Durability, paths []string, data map[string][]byte, st *store.Stats) error {
-	var sizes, of, offs []int64
+// put writes documents, and gives those of apart, whose contents are objects already, their
+// names.
+func (c *core) put(how store.Durability, paths []string, data map[string][]byte, apart map[string]object, st *store.Stats) error {
+	var sizes, ids, of, offs []int64
 	var pieces [][]byte
 	for _, at := range paths {
 		if f, ok := c.seen(at); ok && f.content != 0 {
@@ -298,7 +309,12 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 		}
 	}
 	for i, at := range paths {
-		o, p := cutUp(data[at], 0)
+		ids = append(ids, apart[at].content) // 0 of what is none
+		var o []int64
+		var p [][]byte
+		if apart[at].content == 0 {
+			o, p = cutUp(data[at], 0)
+		}
 		for range o {
 			of = append(of, int64(i+1))
 		}
@@ -310,24 +326,36 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	// at this moment is not seen yet, and is left over.
 	var put []string
 	var contents, versions []int64
-	err := c.change("write", how, paths, nil, st, `
-		n AS (SELECT path, size, i, nextval('content_id') AS content FROM unnest($5::text[], $6::bigint[]) WITH ORDINALITY AS x(path, size, i) WHERE (SELECT ok FROM ok)),
+	var named, unsure bool
+	err := c.change("write", how, paths, &unsure, st, `
+		o AS (UPDATE objects SET named=true WHERE content=ANY($12::bigint[]) AND content<>0 AND NOT named AND going IS NULL AND (SELECT ok FROM ok) RETURNING content),
+		b AS MATERIALIZED (SELECT (SELECT count(*) FROM o)=$13::bigint AS ok),
+		n AS (SELECT path, size, i, CASE WHEN content=0 THEN nextval('content_id') ELSE content END AS content
+			FROM unnest($5::text[], $6::bigint[], $12::bigint[]) WITH ORDINALITY AS x(path, size, content, i) WHERE (SELECT ok FROM ok) AND (SELECT ok FROM b)),
 		w AS (INSERT INTO files AS f(root, path, content, size, version, time) SELECT $1::bigint, path, content, size, 1, clock_timestamp() FROM n ORDER BY path
 			ON CONFLICT(root, path) DO UPDATE SET before=f.content, content=excluded.content, size=excluded.size, version=f.version+1, time=excluded.time
 			WHERE NOT ($7::boolean AND f.size=excluded.size) RETURNING path, content, before, size, version),
 		p AS (INSERT INTO pieces(content, off, data, mark) SELECT w.content, x.off, x.data, 0 FROM w JOIN n USING(content) JOIN unnest($8::bigint[], $9::bigint[], $10::bytea[]) AS x(i, off, data) ON x.i=n.i),
 		kept AS (INSERT INTO gone SELECT f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.content=w.before WHERE w.before=ANY($11::bigint[]) ON CONFLICT DO NOTHING),
 		d AS (DELETE FROM pieces WHERE content IN (SELECT before FROM w WHERE before<>ALL($11::bigint[])) RETURNING content)
-		SELECT ok.ok, (SELECT count(*) FROM w), (SELECT coalesce(sum(size), 0)::bigint FROM w),
+		SELECT ok.ok, (SELECT ok FROM b), (SELECT count(*) FROM w), (SELECT coalesce(sum(size), 0)::bigint FROM w),
 			(SELECT coalesce(array_agg(before), '{}') FROM w WHERE before IS NOT NULL AND before<>ALL($11::bigint[]) AND before NOT IN (SELECT content FROM d)),
 			(SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`,
-		[]any{paths, sizes, how == store.Once, of, offs, pieces, c.open.all()}, &files, &bytes, &left, &put, &contents, &versions)
+		[]any{paths, sizes, how == store.Once, of, offs, pieces, c.open.all(), ids, len(apart)}, &named, &files, &bytes, &left, &put, &contents, &versions)
 	if err != nil {
 		return err
 	}
+	if !named {
+		for _, at := range paths {
+			c.unsee(at)
+		}
+		return c.named(paths[0], apart)
+	}
 	for i, at := range put {
 		c.wrote(at, file{content: contents[i], size: int64(len(data[at])), version: versions[i], time: time.Now()})
-		c.cache.keep(contents[i], versions[i], window{0, slices.Clone(data[at])})
+		if apart[at].content == 0 {
+			c.cache.keep(contents[i], versions[i], window{0, slices.Clone(data[at])})
+		}
 	}
 	st.Files += int(files)
 	st.Bytes += bytes
@@ -447,6 +475,7 @@ type reader struct {
 	content int64
 	closed  bool
 	win     window
+	whole   bool // the window is all there is
 }
 
 func (r *reader) Size() (int64, error) {
@@ -462,7 +491,11 @@ func (r *reader) Size() (int64, error) {
 }
 
 func (r *reader) ReadAt(p []byte, off int64) (int, error) {
-	if n := r.win.copy(p, off); n == len(p) {
+	n := r.win.copy(p, off)
+	if r.whole {
+		return ended(n, p, off, int64(len(r.win.data)))
+	}
+	if n == len(p) {
 		return n, nil
 	}
 	_, f, ok := r.c.seenContent(r.at, r.content)
@@ -477,6 +510,19 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	size, data, err := r.c.part(r.at, r.content, off, max(len(p), readAhead))
 	if err != nil {
 		return 0, err
+	}
+	if len(data) == 0 && off < size {
+		o, apart, err := r.c.findObject(r.at, r.content)
+		if err != nil {
+			return 0, err
+		}
+		if apart {
+			if data, err = r.c.readObject(r.at, o); err != nil {
+				return 0, err
+			}
+			r.win, r.whole = window{0, data}, true
+			return r.ReadAt(p, off)
+		}
 	}
 	r.win = window{off, data}
 	if ok {
@@ -515,7 +561,7 @@ func (r *reader) Close() error {
 	if r.c.open.add(r.content, -1) > 0 {
 		return nil
 	}
-	r.win = window{}
+	r.win, r.whole = window{}, false
 	if _, _, ok := r.c.seenContent(r.at, r.content); ok {
 		return nil // a name has it
 	}

@@ -60,3 +60,8 @@ func (c *Counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 	return ctx
 }
 func (c *Counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// PutApart has all documents of such names go to the bucket.
+func (s *Store) PutApart(f func(name string) bool) {
+	s.objects.apart = func(name string, _ []byte) bool { return f(name) }
+}

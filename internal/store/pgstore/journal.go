@@ -3,6 +3,8 @@ package pgstore
 import (
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +15,9 @@ import (
 // Journal implements [store.Store].
 func (s *Store) Journal(name string) store.Journal {
 	at, err := s.at(name)
+	if hash, _, _ := strings.Cut(path.Base(at), "."); err == nil && store.IsHash(hash) {
+		err = fmt.Errorf("%s is named by its content, and is not written on", s.where(at))
+	}
 	return &journal{c: s.core, at: at, bad: err}
 }
 

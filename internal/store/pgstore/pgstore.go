@@ -29,6 +29,16 @@
 // hours, and takes it away from one whose connection broke without its knowing, with
 // nothing to tell old holders from new.
 //
+// # Objects
+//
+// With a bucket, a content that its name is the hash of and that is large is an object there.
+// The order is: a row that says that it is being written, the object, then in one statement
+// the name and that it has one. So no name is without its object, and one whose writer died
+// is found by its row. A key is used for one write and never again: a removal that comes
+// late, of a machine that was paused, takes nothing away that somebody has written since.
+// What has no name any more, or did not get one within a time of the server's clock, is first
+// marked, after which it can't get one, and then removed ([Store.Sweep]).
+//
 // # Lost answers
 //
 // Where a connection dies, nobody knows whether the server was done. The old session is
@@ -72,6 +82,13 @@ type Options struct {
 	Lease time.Duration
 	// MaxConns bounds the connections; default 8.
 	MaxConns int
+	// Bucket keeps contents that are named by their hashes and have more than Above bytes;
+	// nil keeps them in the database.
+	Bucket Bucket
+	Above  int64
+	// Grace is how long an object of the bucket may be without a name, by the server's clock;
+	// default 1 h.
+	Grace time.Duration
 	// Tracer is told of every statement; nil tells nobody.
 	Tracer pgx.QueryTracer
 }
@@ -95,6 +112,9 @@ func (o *Options) check() error {
 	}
 	if o.MaxConns <= 0 {
 		o.MaxConns = defaultMaxConns
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
 	}
 	switch {
 	case !schemaName.MatchString(o.Schema):
@@ -126,9 +146,10 @@ type core struct {
 	// fault, in tests, is asked before a statement is sent and after it was answered.
 	fault atomic.Pointer[func(step) error]
 
-	leases leases
-	open   opened
-	cache  cache
+	leases  leases
+	open    opened
+	cache   cache
+	objects objects
 }
 
 // step is a moment of a statement.
@@ -164,6 +185,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		holder: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:]))}
 	c.leases.init(c)
 	c.open.init()
+	c.objects.init(o)
 	cfg.MaxConns = int32(o.MaxConns)
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.Tracer = o.Tracer

@@ -26,9 +26,10 @@ func BlobsOf(p *pagevm.Page) []string {
 	return out
 }
 
-// removeBlobs deletes blobs that no page needs.
-func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string) error {
-	if len(hashes) == 0 {
+// removeBlobs deletes blobs that no page needs. With forgot, nothing is left either of what
+// was written apart for a line that never came.
+func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, hashes []string, forgot bool) error {
+	if _, apart := state.(store.Apart); len(hashes) == 0 && !apart {
 		return nil
 	}
 	unlock, err := folder.LockBlobs(ctx, state, store.Alone)
@@ -48,7 +49,7 @@ func removeBlobs(ctx context.Context, state store.Store, blobs *store.Blobs, has
 			return err
 		}
 	}
-	return nil
+	return store.Sweep(ctx, state, forgot) // nobody writes a blob meanwhile
 }
 
 // Unneeded calls f for every blob that is not needed.

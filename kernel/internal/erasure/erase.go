@@ -79,7 +79,7 @@ func (l *Ledger) Erase(ctx context.Context, from Session, q Quoting) error {
 			return err
 		}
 	}
-	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs); err != nil {
+	if err := removeBlobs(ctx, from.State, from.Blobs, todo.Blobs, forgot); err != nil {
 		return err
 	}
 	var done []journal.Record

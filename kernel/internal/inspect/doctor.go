@@ -332,10 +332,16 @@ func (d *doctor) state() {
 		d.tell(health.Error, err.Error(), "see that "+place+" can be read")
 		return
 	}
+	damaged := false
 	for _, f := range found {
+		if f.Severity == health.Note {
+			d.tell(f.Severity, f.What, f.Hint)
+			continue
+		}
+		damaged = true
 		d.oneOf("something stored is damaged", health.Error, f.What, f.Hint)
 	}
-	if len(found) == 0 {
+	if !damaged {
 		d.tell(health.OK, "everything in "+place+" is sound", "")
 	}
 	d.secrets()

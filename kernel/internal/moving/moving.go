@@ -149,6 +149,9 @@ func Move(ctx context.Context, from, to store.Store, o Options) (*Report, error)
 				return nil, err
 			}
 		}
+		if err := store.Sweep(ctx, from, true); err != nil {
+			return r, err
+		}
 		r.Removed = true
 	}
 	return r, nil

@@ -57,6 +57,11 @@ func (k *Keeper) Everywhere(ctx context.Context, req retention.EverywhereRequest
 	if err := k.forgetCopies(ctx, &w, req.Apply, out); err != nil {
 		return out, fmt.Errorf("forget everywhere: %w", err)
 	}
+	if req.Apply {
+		if err := store.Sweep(ctx, k.State, true); err != nil {
+			return out, fmt.Errorf("forget everywhere: %w", err)
+		}
+	}
 	return out, k.scan(ctx, []words{w}, req.Apply, out)
 }
 
@@ -270,8 +275,21 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *retent
 		look(k.State.Where(name), io.NewSectionReader(f, 0, size), err, k.whyLeft(name))
 		return ctx.Err()
 	})
-	if err != nil || k.Memory == nil {
+	if err != nil {
 		return err
+	}
+	if apart, ok := k.State.(store.Apart); ok {
+		err := apart.Strays(ctx, func(s store.Stray) error {
+			data, err := s.Read()
+			look(s.Where, bytes.NewReader(data), err, "remove the object: nothing needs it")
+			return ctx.Err()
+		})
+		if err != nil {
+			out.Left = append(out.Left, retention.Left{Path: k.State.Where(""), Why: "what nothing needs can't be listed: " + err.Error()})
+		}
+	}
+	if k.Memory == nil {
+		return ctx.Err()
 	}
 	files := k.Memory.Private.FS()
 	for f, err := range k.Memory.Private.Walk(ctx) {

@@ -166,10 +166,12 @@ func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) e
 	if err := folder.FinishEnded(ctx, k.State); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
-	if _, err := k.State.Stat(folder.Blobs); errors.Is(err, fs.ErrNotExist) || !told {
-		return nil
+	if _, err := k.State.Stat(folder.Blobs); !errors.Is(err, fs.ErrNotExist) && told {
+		if err := erasure.RemoveOrphans(ctx, k.State, k.Blobs); err != nil {
+			return fmt.Errorf("retain: %w", err)
+		}
 	}
-	if err := erasure.RemoveOrphans(ctx, k.State, k.Blobs); err != nil {
+	if err := store.Sweep(ctx, k.State, false); err != nil {
 		return fmt.Errorf("retain: %w", err)
 	}
 	return nil

@@ -27,8 +27,8 @@ func opened(s *Settings) string {
 	if k != nil {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
-	dsn, root, err6 := database(s)
-	return fmt.Sprint(s.Config.Store.Backend, dsn, root, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
+	at, err6 := database(s)
+	return fmt.Sprintf("%s %+v %v | ", s.Config.Store.Backend, at, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, shared, s.summaryConfig())
 }
 
@@ -37,10 +37,14 @@ func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 	dir := t.TempDir()
 	with := func(set func(*config.Config) error) (string, error) {
 		c := config.Default()
+		c.Store.Postgres.DSNEnv, c.Store.Postgres.Root, c.Store.Blobs.S3.Bucket = "KEYS_DSN", "keys", "keys"
 		if err := set(c); err != nil {
 			return "", err
 		}
 		return opened(&Settings{Workspace: dir, StateDir: dir, ConfigPath: "mine.yaml", ConfigFile: "mine.yaml", Config: c}), nil
+	}
+	for _, name := range []string{"KEYS_DSN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		t.Setenv(name, "said")
 	}
 	before, _ := with(func(*config.Config) error { return nil })
 	if again, _ := with(func(*config.Config) error { return nil }); again != before {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/store/postgres"
@@ -31,12 +33,43 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if s.state != nil {
 		return s.state, nil
 	}
-	dsn, root, err := database(s)
+	at, err := database(s)
 	if err != nil {
 		return nil, err
 	}
-	s.state, err = postgres.OpenLeased(ctx, dsn, root, time.Duration(s.Config.Store.Postgres.Lease))
+	with := []postgres.Option{postgres.Lease(at.lease)}
+	if at.bucket.Name != "" {
+		with = append(with, postgres.WithBucket(at.bucket))
+	}
+	s.state, err = postgres.Open(ctx, at.dsn, at.root, with...)
 	return s.state, err
+}
+
+// bucket is the bucket that keeps what is large; its name is "" if there is none. That a file
+// of the project's own names none was seen to with the database.
+func bucket(s *Settings) (postgres.Bucket, error) {
+	b := &s.Config.Store.Blobs.S3
+	if b.Bucket == "" {
+		return postgres.Bucket{}, nil
+	}
+	in := postgres.Bucket{Name: b.Bucket, Prefix: b.Prefix, Endpoint: string(b.Endpoint), Region: b.Region, VirtualHost: !b.PathStyle, Above: int64(b.Above)}
+	for _, v := range []struct {
+		key  string
+		env  config.EnvName
+		into *string
+	}{{"access_key_env", b.AccessKeyEnv, &in.AccessKey}, {"secret_key_env", b.SecretKeyEnv, &in.SecretKey}, {"session_token_env", b.SessionTokenEnv, &in.SessionToken}} {
+		key := "store.blobs.s3." + v.key
+		value, err := endpoint.Key(string(v.env))
+		switch {
+		case err != nil:
+			return in, fail.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
+		case value == "" && (v.env != "" || v.into != &in.SessionToken):
+			return in, fail.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
+				"put it there, or name another variable by %s", key)
+		}
+		*v.into = value
+	}
+	return in, nil
 }
 
 // Close lets go of the database that keeps the state, if it was opened.
@@ -48,11 +81,18 @@ func (s *Settings) Close() error {
 	return s.state.Close()
 }
 
-// database is the address of the database that keeps the state, and the state's name in it.
-func database(s *Settings) (dsn, root string, err error) {
+// place is where a database keeps the state.
+type place struct {
+	dsn, root string
+	lease     time.Duration
+	bucket    postgres.Bucket
+}
+
+// database is where the state is kept, where a database keeps it.
+func database(s *Settings) (at place, err error) {
 	p := &s.Config.Store.Postgres
-	root = cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
-	dsn = os.Getenv(string(p.DSNEnv))
+	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
+	dsn := os.Getenv(string(p.DSNEnv))
 	switch {
 	case s.ConfigPath == "" && (p.DSNEnv != "" || s.Config.Store.Backend == "postgres"):
 		err = fail.Hint(fmt.Errorf("%s: store.postgres: all that sessions hold would be sent to a database, and this file may have come with the project", s.Config.Origin("store.backend")),
@@ -64,7 +104,12 @@ func database(s *Settings) (dsn, root string, err error) {
 	case dsn == "":
 		err = fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 	}
-	return dsn, root, err
+	if err != nil {
+		return at, err
+	}
+	at = place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}
+	at.bucket, err = bucket(s)
+	return at, err
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds in the state folder.

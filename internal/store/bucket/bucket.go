@@ -1,0 +1,315 @@
+// Package bucket keeps contents in a bucket of a server that speaks Amazon's S3: under a key
+// each, whole, and checked on the way in. It knows nothing of what they are.
+//
+// What a server or the network does for a moment is tried again, a few times and within a
+// time; what it does after that is an [Error] with the way out.
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+
+	"github.com/memkernel/memkernel/internal/endpoint"
+)
+
+// Options are where a bucket is.
+type Options struct {
+	// Endpoint is the server, as https://host:port; default Amazon's of the region. Plain
+	// http must not leave this machine.
+	Endpoint string
+	// Bucket is its name, Prefix what stands before every key.
+	Bucket, Prefix string
+	// Region is the bucket's; default us-east-1, which most servers but Amazon's go by.
+	Region string
+	// AccessKey and SecretKey are who asks; SessionToken goes with those that last for a
+	// while.
+	AccessKey, SecretKey, SessionToken string
+	// VirtualHost puts the bucket's name before the host's instead of into the path.
+	VirtualHost bool
+	// Timeout bounds an operation with all that is tried again; default 30 s. A second a
+	// MiB is added.
+	Timeout time.Duration
+}
+
+const (
+	defaultRegion  = "us-east-1"
+	defaultTimeout = 30 * time.Second
+	// tries are how often a request is sent, bodies how often a content is read whose end
+	// does not come.
+	tries, bodies = 4, 3
+	connectWithin = 5 * time.Second
+	answerWithin  = 15 * time.Second
+)
+
+// Bucket is a bucket. It is safe for concurrent use.
+type Bucket struct {
+	c       minio.Core
+	name    string
+	prefix  string
+	place   string
+	secrets []string
+	timeout time.Duration
+	// versions: the bucket was seen to keep versions.
+	versions atomic.Bool
+}
+
+// New readies a bucket. Nothing is asked yet.
+func New(o Options) (*Bucket, error) {
+	if o.Region == "" {
+		o.Region = defaultRegion
+	}
+	if o.Endpoint == "" {
+		o.Endpoint = "https://s3." + o.Region + ".amazonaws.com"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	u, err := url.Parse(o.Endpoint)
+	prefix := strings.Trim(o.Prefix, "/")
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("the endpoint is no address of a server: write it as https://host or https://host:port, without bucket and keys")
+	case u.Scheme == "http" && !endpoint.Loopback(u):
+		return nil, fmt.Errorf("the endpoint %s would send contents unencrypted to another machine: use https", o.Endpoint)
+	case o.AccessKey == "" || o.SecretKey == "":
+		return nil, errors.New("there is no access key and secret for the bucket")
+	case prefix != "" && path.Clean(prefix) != prefix || strings.HasPrefix(prefix, ".."):
+		return nil, fmt.Errorf("the prefix %q: take names with slashes between them", o.Prefix)
+	}
+	lookup := minio.BucketLookupPath
+	if o.VirtualHost {
+		lookup = minio.BucketLookupDNS
+	}
+	transport, err := minio.DefaultTransport(u.Scheme == "https")
+	if err != nil {
+		return nil, err
+	}
+	transport.DialContext = (&net.Dialer{Timeout: connectWithin, KeepAlive: connectWithin}).DialContext
+	transport.ResponseHeaderTimeout = min(answerWithin, o.Timeout)
+	transport.TLSHandshakeTimeout = connectWithin
+	c, err := minio.NewCore(u.Host, &minio.Options{Creds: credentials.NewStaticV4(o.AccessKey, o.SecretKey, o.SessionToken), Secure: u.Scheme == "https",
+		Transport: transport, Region: o.Region, BucketLookup: lookup, MaxRetries: tries})
+	if err != nil {
+		return nil, fmt.Errorf("the bucket %s: %w", o.Bucket, err)
+	}
+	b := &Bucket{c: *c, name: o.Bucket, prefix: prefix, place: "s3://" + path.Join(o.Bucket, prefix), secrets: []string{o.SecretKey, o.SessionToken}, timeout: o.Timeout}
+	if prefix != "" {
+		b.prefix += "/"
+	}
+	return b, nil
+}
+
+// Place is where the bucket is, for messages.
+func (b *Bucket) Place() string { return b.place }
+
+func (b *Bucket) where(key string) string { return b.place + "/" + key }
+
+// within bounds what is done with size bytes.
+func (b *Bucket) within(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, b.timeout+time.Duration(size>>20)*time.Second)
+}
+
+// Put keeps a content under a key. When it returns nil the server has all of it, and has
+// held it against its hash.
+func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
+	ctx, cancel := b.within(ctx, int64(len(data)))
+	defer cancel()
+	five, two := md5.Sum(data), sha256.Sum256(data) // S3 asks for the one, and holds the content against both
+	info, err := b.c.PutObject(ctx, b.name, b.prefix+key, bytes.NewReader(data), int64(len(data)), base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]),
+		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
+	if info.VersionID != "" {
+		b.versions.Store(true)
+	}
+	return b.explain("write", key, err)
+}
+
+// Get reads a content whose size is known. One that is not there wraps [fs.ErrNotExist].
+// One of another size is returned as far as it goes: its hash tells.
+func (b *Bucket) Get(ctx context.Context, key string, size int64) (data []byte, err error) {
+	ctx, cancel := b.within(ctx, size)
+	defer cancel()
+	for range bodies {
+		if data, err = b.get(ctx, key, size); !cutShort(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return data, b.explain("read", key, err)
+}
+
+func (b *Bucket) get(ctx context.Context, key string, size int64) ([]byte, error) {
+	body, _, _, err := b.c.GetObject(ctx, b.name, b.prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	data := make([]byte, 0, size+1)
+	buf := bytes.NewBuffer(data)
+	if _, err := io.Copy(buf, io.LimitReader(body, size+1)); err != nil {
+		return nil, fmt.Errorf("%w: %w", errShort, err)
+	}
+	return buf.Bytes(), nil
+}
+
+// errShort is an answer whose end did not come.
+var errShort = errors.New("the answer was cut short")
+
+func cutShort(err error) bool { return errors.Is(err, errShort) }
+
+// Remove takes a key away, in all its versions where the bucket keeps several. One that is
+// not there is no error.
+func (b *Bucket) Remove(ctx context.Context, key string) error {
+	ctx, cancel := b.within(ctx, 0)
+	defer cancel()
+	info, err := b.c.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
+	if info.VersionID != "" || info.IsDeleteMarker || b.versions.Load() {
+		b.versions.Store(true)
+		return b.explain("remove", key, b.removeVersions(ctx, key))
+	}
+	if err = b.explain("remove", key, err); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return b.explain("remove", key, b.c.RemoveObject(ctx, b.name, b.prefix+key, minio.RemoveObjectOptions{}))
+}
+
+func (b *Bucket) removeVersions(ctx context.Context, key string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for v := range b.c.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + key, Recursive: true, WithVersions: true}) {
+		if v.Err != nil {
+			return v.Err
+		}
+		if v.Key != b.prefix+key {
+			continue
+		}
+		if err := b.c.RemoveObject(ctx, b.name, v.Key, minio.RemoveObjectOptions{VersionID: v.VersionID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List calls f for every key that begins so.
+func (b *Bucket) List(ctx context.Context, prefix string, f func(key string, size int64) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for o := range b.c.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
+		if o.Err != nil {
+			return b.explain("list", prefix, o.Err)
+		}
+		if err := f(strings.TrimPrefix(o.Key, b.prefix), o.Size); err != nil {
+			return err
+		}
+	}
+	return b.explain("list", prefix, ctx.Err())
+}
+
+// What can be the matter with a bucket.
+var (
+	ErrUnreachable = errors.New("the bucket's server can't be reached")
+	ErrDenied      = errors.New("the bucket's server refuses")
+	ErrNoBucket    = errors.New("there is no such bucket")
+	ErrRegion      = errors.New("the bucket is in another region")
+	ErrClock       = errors.New("this machine's clock is wrong")
+	ErrFull        = errors.New("the bucket is full")
+	ErrBusy        = errors.New("the bucket's server is busy or out of order")
+)
+
+// Error is what is the matter with a bucket, and the way out. No message holds a secret.
+type Error struct {
+	// Op is what was to be done, Place where.
+	Op, Place string
+	// Kind is one of the errors of this package.
+	Kind error
+	Hint string
+	Err  error
+	said string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s %s: %s: %s; %s", e.Op, e.Place, e.Kind, e.said, e.Hint)
+}
+
+// Unwrap gives the kind and the cause.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// codes are the codes of S3 by what they mean here.
+var codes = map[string]struct {
+	kind error
+	hint string
+}{
+	minio.NoSuchBucket:                   {ErrNoBucket, "make it, or name another by store.blobs.s3.bucket"},
+	minio.AccessDenied:                   {ErrDenied, "give the key the right to get, put, delete and list what is in the bucket"},
+	minio.AllAccessDisabled:              {ErrDenied, "see that the account and the bucket are not suspended"},
+	minio.InvalidAccessKeyID:             {ErrDenied, "see that the variable that store.blobs.s3.access_key_env names holds a key of this server"},
+	minio.SignatureDoesNotMatch:          {ErrDenied, "see that the variable that store.blobs.s3.secret_key_env names holds the secret of this key"},
+	"InvalidToken":                       {ErrDenied, "see that the variable that store.blobs.s3.session_token_env names holds the token of this key"},
+	"ExpiredToken":                       {ErrDenied, "the token has expired: put a new one into its variable, and start again"},
+	minio.InvalidRegion:                  {ErrRegion, "set store.blobs.s3.region to the bucket's"},
+	"PermanentRedirect":                  {ErrRegion, "set store.blobs.s3.region to the bucket's, and endpoint to that region's"},
+	"TemporaryRedirect":                  {ErrRegion, "set store.blobs.s3.region to the bucket's, and endpoint to that region's"},
+	"AuthorizationHeaderMalformed":       {ErrRegion, "set store.blobs.s3.region to the bucket's"},
+	"IllegalLocationConstraintException": {ErrRegion, "set store.blobs.s3.region to the bucket's"},
+	"RequestTimeTooSkewed":               {ErrClock, "set this machine's clock: the server refuses requests that are more than some minutes off"},
+	"QuotaExceeded":                      {ErrFull, "make room, or raise its quota; what was written before stands"},
+	"XMinioStorageFull":                  {ErrFull, "make room; what was written before stands"},
+	"InsufficientStorage":                {ErrFull, "make room; what was written before stands"},
+	"InvalidBucketName":                  {ErrNoBucket, "name one by store.blobs.s3.bucket: lower case letters, digits, points and dashes"},
+}
+
+// explain wraps an error with what was done, and the way out.
+func (b *Bucket) explain(op, key string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	e := &Error{Op: op, Place: b.where(key), Err: err, said: err.Error()}
+	for _, s := range b.secrets {
+		e.said = endpoint.Clean(e.said, s)
+	}
+	var res minio.ErrorResponse
+	switch known, ok := codes[minio.ToErrorResponse(err).Code]; {
+	case !errors.As(err, &res) && (cutShort(err) || errors.Is(err, context.DeadlineExceeded)):
+		e.Kind, e.Hint = ErrUnreachable, "it took too long to answer, or stopped in the middle: see what keeps the server or the network busy, and try again"
+	case !errors.As(err, &res) && s3utils.CheckValidBucketName(b.name) != nil:
+		e.Kind, e.Hint = ErrNoBucket, codes["InvalidBucketName"].hint
+	case !errors.As(err, &res):
+		e.Kind, e.Hint = ErrUnreachable, "see that the server runs and store.blobs.s3.endpoint names it rightly, and try again"
+	case res.Code == minio.NoSuchKey || res.Code == "NoSuchVersion":
+		return fmt.Errorf("%s %s: %w", op, b.where(key), fs.ErrNotExist)
+	case ok:
+		e.Kind, e.Hint = known.kind, known.hint
+	case res.StatusCode == http.StatusMovedPermanently || res.StatusCode == http.StatusTemporaryRedirect:
+		e.Kind, e.Hint = ErrRegion, codes["PermanentRedirect"].hint
+	case res.StatusCode == http.StatusForbidden || res.StatusCode == http.StatusUnauthorized:
+		e.Kind, e.Hint = ErrDenied, codes[minio.AccessDenied].hint
+	default:
+		e.Kind, e.Hint = ErrBusy, "try again; if that does not help, see the server's log"
+	}
+	if res.Code != "" && !strings.Contains(e.said, res.Code) {
+		e.said = res.Code + ": " + e.said
+	}
+	if e.Kind == ErrRegion && res.Region != "" {
+		e.Hint += ", " + res.Region
+	}
+	return e
+}
