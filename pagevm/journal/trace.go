@@ -100,7 +100,7 @@ func (t *Trace) header() error {
 }
 
 // current closes the file if it is no longer the one of that name, or lacks what was
-// appended to it. Where others have appended whole lines, grown is true.
+// appended to it. Where others have appended, what they left half done is cut off, and grown is true.
 func (t *Trace) current() (grown bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
@@ -114,12 +114,15 @@ func (t *Trace) current() (grown bool) {
 	if size == t.off {
 		return false
 	}
-	end := make([]byte, 1)
-	if _, err := t.f.ReadAt(end, size-1); err != nil || end[0] != '\n' { // somebody was killed over it
+	more, err := wholeLines(io.NewSectionReader(t.f, t.off, size-t.off), size-t.off)
+	if err == nil && t.off+more < size { // somebody was killed over it
+		err = t.f.Cut(t.off + more)
+	}
+	if err != nil {
 		t.Close()
 		return false
 	}
-	t.off = size
+	t.off += more
 	return true
 }
 
