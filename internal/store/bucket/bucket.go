@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -62,7 +63,7 @@ const (
 
 // Bucket is a bucket. It is safe for concurrent use.
 type Bucket struct {
-	c       minio.Core
+	calls   calls
 	name    string
 	prefix  string
 	place   string
@@ -70,6 +71,37 @@ type Bucket struct {
 	timeout time.Duration
 	// versions: the bucket was seen to keep versions.
 	versions atomic.Bool
+}
+
+// calls are what is asked of the client. A field of its own type would have the linker keep
+// all of its methods, where a program uses reflection: 1.4 MB.
+type calls struct {
+	put    func(ctx context.Context, key string, data []byte, md5, sha256 string) (minio.UploadInfo, error)
+	get    func(ctx context.Context, key string) (io.ReadCloser, error)
+	stat   func(ctx context.Context, key string) (minio.ObjectInfo, error)
+	remove func(ctx context.Context, key, version string) error
+	list   func(ctx context.Context, prefix string, versions bool) iter.Seq[minio.ObjectInfo]
+}
+
+func callsOf(c *minio.Core, bucket string) calls {
+	return calls{
+		put: func(ctx context.Context, key string, data []byte, md5, sha256 string) (minio.UploadInfo, error) {
+			return c.PutObject(ctx, bucket, key, bytes.NewReader(data), int64(len(data)), md5, sha256, minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
+		},
+		get: func(ctx context.Context, key string) (io.ReadCloser, error) {
+			body, _, _, err := c.GetObject(ctx, bucket, key, minio.GetObjectOptions{})
+			return body, err
+		},
+		stat: func(ctx context.Context, key string) (minio.ObjectInfo, error) {
+			return c.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+		},
+		remove: func(ctx context.Context, key, version string) error {
+			return c.RemoveObject(ctx, bucket, key, minio.RemoveObjectOptions{VersionID: version})
+		},
+		list: func(ctx context.Context, prefix string, versions bool) iter.Seq[minio.ObjectInfo] {
+			return c.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, WithVersions: versions})
+		},
+	}
 }
 
 // New readies a bucket. Nothing is asked yet.
@@ -111,7 +143,7 @@ func New(o Options) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the bucket %s: %w", o.Bucket, err)
 	}
-	b := &Bucket{c: *c, name: o.Bucket, prefix: prefix, place: "s3://" + path.Join(o.Bucket, prefix), secrets: []string{o.SecretKey, o.SessionToken}, timeout: o.Timeout}
+	b := &Bucket{calls: callsOf(c, o.Bucket), name: o.Bucket, prefix: prefix, place: "s3://" + path.Join(o.Bucket, prefix), secrets: []string{o.SecretKey, o.SessionToken}, timeout: o.Timeout}
 	if prefix != "" {
 		b.prefix += "/"
 	}
@@ -134,8 +166,7 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 	ctx, cancel := b.within(ctx, int64(len(data)))
 	defer cancel()
 	five, two := md5.Sum(data), sha256.Sum256(data) // S3 asks for the one, and holds the content against both
-	info, err := b.c.PutObject(ctx, b.name, b.prefix+key, bytes.NewReader(data), int64(len(data)), base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]),
-		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
+	info, err := b.calls.put(ctx, b.prefix+key, data, base64.StdEncoding.EncodeToString(five[:]), hex.EncodeToString(two[:]))
 	if info.VersionID != "" {
 		b.versions.Store(true)
 	}
@@ -156,7 +187,7 @@ func (b *Bucket) Get(ctx context.Context, key string, size int64) (data []byte, 
 }
 
 func (b *Bucket) get(ctx context.Context, key string, size int64) ([]byte, error) {
-	body, _, _, err := b.c.GetObject(ctx, b.name, b.prefix+key, minio.GetObjectOptions{})
+	body, err := b.calls.get(ctx, b.prefix+key)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +210,7 @@ func cutShort(err error) bool { return errors.Is(err, errShort) }
 func (b *Bucket) Remove(ctx context.Context, key string) error {
 	ctx, cancel := b.within(ctx, 0)
 	defer cancel()
-	info, err := b.c.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
+	info, err := b.calls.stat(ctx, b.prefix+key)
 	if info.VersionID != "" || info.IsDeleteMarker || b.versions.Load() {
 		b.versions.Store(true)
 		return b.explain("remove", key, b.removeVersions(ctx, key))
@@ -189,20 +220,20 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 	} else if err != nil {
 		return err
 	}
-	return b.explain("remove", key, b.c.RemoveObject(ctx, b.name, b.prefix+key, minio.RemoveObjectOptions{}))
+	return b.explain("remove", key, b.calls.remove(ctx, b.prefix+key, ""))
 }
 
 func (b *Bucket) removeVersions(ctx context.Context, key string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for v := range b.c.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + key, Recursive: true, WithVersions: true}) {
+	for v := range b.calls.list(ctx, b.prefix+key, true) {
 		if v.Err != nil {
 			return v.Err
 		}
 		if v.Key != b.prefix+key {
 			continue
 		}
-		if err := b.c.RemoveObject(ctx, b.name, v.Key, minio.RemoveObjectOptions{VersionID: v.VersionID}); err != nil {
+		if err := b.calls.remove(ctx, v.Key, v.VersionID); err != nil {
 			return err
 		}
 	}
@@ -213,7 +244,7 @@ func (b *Bucket) removeVersions(ctx context.Context, key string) error {
 func (b *Bucket) List(ctx context.Context, prefix string, f func(key string, size int64) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for o := range b.c.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
+	for o := range b.calls.list(ctx, b.prefix+prefix, false) {
 		if o.Err != nil {
 			return b.explain("list", prefix, o.Err)
 		}
