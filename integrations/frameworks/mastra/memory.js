@@ -9,7 +9,7 @@ const WHOLE = 1_000_000;
 
 /**
  * Mastra's Memory, which keeps threads in the storage that it is given: a prompt has the whole
- * thread, planned, and a thread that is deleted begins anew with the kernel.
+ * thread, planned, and the kernel forgets a thread that is deleted.
  */
 export class MemkernelMemory extends Memory {
   #kernel;
@@ -28,6 +28,7 @@ export class MemkernelMemory extends Memory {
 
   async deleteThread(id) {
     await super.deleteThread(id);
-    await this.#kernel.attempt("reset", (c, o) => c.reset({ ...this.#kernel.bound(id), reason: "the host deleted the thread" }, o));
+    const gone = await this.#kernel.attempt("forget", (c, o) => c.forget({ ...this.#kernel.bound(id), all: true, apply: true, reason: "the host deleted the thread" }, o));
+    if (!gone) throw new Error(`memkernel: the thread ${id} is deleted, but the kernel could not be reached and still holds it: memkernel forget --all --session ${id} --apply`);
   }
 }
