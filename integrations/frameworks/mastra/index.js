@@ -14,6 +14,7 @@ export { Kernel };
  */
 export function memkernel(options = {}) {
   const kernel = options instanceof Kernel ? options : new Kernel(options);
+  const calls = new WeakMap(); // by the state that Mastra keeps of a run
   return {
     id: "memkernel",
 
@@ -33,13 +34,13 @@ export function memkernel(options = {}) {
         tools: tools.length ? tools : undefined,
         resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
       });
-      state.call = { conversation, said, plan, model: modelId };
+      calls.set(state, { conversation, said, plan, model: modelId });
       return { prompt: [...system, ...messages] };
     },
 
     async processLLMResponse({ chunks, fromCache, state }) {
-      const { call } = state;
-      delete state.call;
+      const call = calls.get(state);
+      calls.delete(state);
       const finish = chunks.find((c) => c.type === "finish");
       // A stream that was broken off is no answer.
       if (!call || fromCache || !finish || chunks.some((c) => ["error", "abort", "tripwire"].includes(c.type))) return;
