@@ -59,7 +59,7 @@ e2e: ## every host and framework that can be had, on a fake model server, and th
 	MEMKERNEL_E2E=1 MEMKERNEL_FRAMEWORKS=1 $(if $(E2E_NEWEST),,MEMKERNEL_E2E_TABLE=$(CURDIR)/doc/hosts.md) $(GO) test -count=1 -v -timeout 90m ./internal/e2e
 
 # MEMKERNEL_E2E_DIR keeps what npm installed here, too.
-test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (450 MB)
+test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (800 MB)
 	MEMKERNEL_FRAMEWORKS=1 $(GO) test -count=1 -v -timeout 40m -run TestFrameworks ./internal/e2e
 
 # Debian's package chromium is enough. AXE names axe-core's axe.min.js; npm gets it without.

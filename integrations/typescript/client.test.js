@@ -238,7 +238,7 @@ test("what npm packs installs and works", { skip }, async (t) => {
   if (packed.error) return t.skip(`there is no npm: ${packed.error.message}`);
   assert.equal(packed.status, 0, packed.stderr);
   const [{ filename, files }] = JSON.parse(packed.stdout);
-  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "agent.d.ts", "agent.js", "error.js", "http.js", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "protocol.d.ts"]);
+  assert.deepEqual(files.map((f) => f.path).sort(), ["README.md", "agent.d.ts", "agent.js", "error.js", "http.js", "index.d.ts", "index.js", "link.d.ts", "link.js", "methods.js", "package.json", "prompt.d.ts", "prompt.js", "protocol.d.ts"]);
   const installed = npm("install", join(app, filename));
   assert.equal(installed.status, 0, installed.stderr);
   writeFileSync(

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestFrameworks(t *testing.T) {
 				args = append(args, filepath.Base(test))
 				put(t, filepath.Join(dir, filepath.Base(test)), string(data))
 			}
-			out := run(t, dir, []string{"MEMKERNEL=" + binary, "MEMKERNEL_TALKED=" + talked}, "node", args...)
+			out := run(t, dir, []string{"MEMKERNEL=" + binary, "MEMKERNEL_TALKED=" + talked}, nodeFor(t, name), args...)
 			if !regexp.MustCompile(`(?m)^(# |ℹ )pass [1-9]`).MatchString(out) || regexp.MustCompile(`(?m)^(# |ℹ )skipped [1-9]`).MatchString(out) {
 				t.Errorf("not every test ran:\n%s", tail(out, 12))
 			}
@@ -65,6 +66,37 @@ func TestFrameworks(t *testing.T) {
 			record(t, r)
 		})
 	}
+}
+
+// nodeFor is the node that runs a package's tests: the machine's, or where that is older than
+// the package says, the one that versions.json names.
+func nodeFor(t *testing.T, name string) string {
+	t.Helper()
+	var m manifest
+	read(t, filepath.Join(frameworks, name, "package.json"), &m)
+	least, ok := strings.CutPrefix(m.Engines.Node, ">=")
+	if !ok {
+		t.Fatalf("%s: engines.node is %q, want >=VERSION", name, m.Engines.Node)
+	}
+	own, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(run(t, ".", nil, "node", "--version")), "v"), "-")
+	if slices.Compare(numbers(t, own), numbers(t, least)) >= 0 {
+		return "node"
+	}
+	_, node := pinnedNode(t)
+	return node
+}
+
+// numbers are those of a version.
+func numbers(t *testing.T, version string) (out []int) {
+	t.Helper()
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			t.Fatalf("%q is no version: %v", version, err)
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 // frameworkVersion is that of the framework among what a package's tests need: of what the
@@ -158,6 +190,7 @@ type manifest struct {
 	Dependencies     map[string]string
 	PeerDependencies map[string]string
 	DevDependencies  map[string]string
+	Engines          struct{ Node string }
 }
 
 func read(t *testing.T, path string, into any) {
@@ -173,7 +206,7 @@ func read(t *testing.T, path string, into any) {
 
 // frameworkTitles are what the frameworks call themselves, by the folders of our packages.
 var frameworkTitles = map[string]string{"adk": "Google ADK (JS)", "ai-sdk": "Vercel AI SDK", "anthropic": "Anthropic SDK", "langchain": "LangChain, LangGraph (JS)",
-	"llamaindex": "LlamaIndex.TS", "openai-agents": "OpenAI Agents SDK (JS)"}
+	"llamaindex": "LlamaIndex.TS", "mastra": "Mastra", "openai-agents": "OpenAI Agents SDK (JS)"}
 
 // frameworkNames are the folders of frameworks, in order.
 func frameworkNames() []string { return slices.Sorted(maps.Keys(frameworkTitles)) }

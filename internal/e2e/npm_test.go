@@ -51,6 +51,13 @@ func installNode(t *testing.T) (dir, node string) {
 	if os.Getenv("MEMKERNEL_E2E") == "" {
 		t.Skip("real hosts run by make e2e (MEMKERNEL_E2E=1)")
 	}
+	return pinnedNode(t)
+}
+
+// pinnedNode has npm install the node that versions.json names, and returns the folder for
+// what npm installs, or skips.
+func pinnedNode(t *testing.T) (dir, node string) {
+	t.Helper()
 	if dir = os.Getenv("MEMKERNEL_E2E_DIR"); dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
