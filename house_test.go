@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"internal/store":                   {"internal/atomicfile", "internal/store/internal/statedir"},
 	"internal/store/internal/statedir": {"internal/atomicfile"},
 	"internal/store/memstore":          {"internal/store"},
-	"internal/store/pgstore":           {"internal/pgdsn", "internal/store"},
+	"internal/store/pgstore":           {"internal/pgdsn", "internal/store", "markdownstore"},
 	"internal/store/storetest":         {"internal/atomicfile", "internal/store"},
 	"internal/suite":                   {"internal/atomicfile"},
 	"internal/tools/clients":           {".", "cachelayout", "serve"},

@@ -124,6 +124,12 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
 		}
+		rows, since, asked := s.rows.Load(), int64(0), time.Now()
+		if rows != nil && (h.view != nil || at == writersLock) { // who has the lock sees what others wrote
+			since = rows.ask(b)
+		} else {
+			rows = nil
+		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
 		if err := res.QueryRow().Scan(&ok, &token, &holder); err != nil {
@@ -135,6 +141,11 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 				return err
 			}
 			if err := h.view.fill(rows, h.folder, beside); err != nil {
+				return err
+			}
+		}
+		if rows != nil {
+			if err := rows.heard(res, since, asked); err != nil {
 				return err
 			}
 		}

@@ -129,6 +129,8 @@ type core struct {
 	leases leases
 	open   opened
 	cache  cache
+	// rows are the files of the workspace, once somebody has asked for them.
+	rows atomic.Pointer[Workspace]
 }
 
 // step is a moment of a statement.
