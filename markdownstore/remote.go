@@ -1,14 +1,18 @@
 package markdownstore
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// Remote is a Files of which several machines know: nobody can watch it, and what a machine
+// Remote is a Files that several machines share: nobody can watch it, and what a machine
 // knows of it grows old.
 type Remote interface {
 	Files
-	// Version counts what was written to it. What is read behind it is no older: it is one
-	// look, and what has changed comes with it.
-	Version(ctx context.Context) (int64, error)
+	// Version counts what was written to it. What it answers, and what is read behind it,
+	// is at most as old as that; 0 asks now, which is one look, and what has changed comes
+	// with it.
+	Version(ctx context.Context, old time.Duration) (int64, error)
 	// Where names the place, for messages.
 	Where() string
 	// Moving marks the place as one to which files are being moved from another, which
@@ -16,16 +20,21 @@ type Remote interface {
 	Moving(ctx context.Context, from string) error
 }
 
-// Refresh has what others wrote until now be seen by what is read next. remote is false
-// where there is nothing to be done for it: a folder is always read as it is. version
-// counts the writes.
-func (s *Store) Refresh(ctx context.Context) (version int64, remote bool, err error) {
-	r, ok := s.files.(Remote)
-	if !ok {
-		return 0, false, nil
+// Remote reports whether the files are where other machines write, too, so that they can't
+// be watched.
+func (s *Store) Remote() bool {
+	_, ok := s.files.(Remote)
+	return ok
+}
+
+// Version counts the writes to files that are a [Remote], and has what others wrote seen by
+// what is read next, but for what is no older than old. A folder is always read as it is: it
+// has no version, 0.
+func (s *Store) Version(ctx context.Context, old time.Duration) (int64, error) {
+	if r, ok := s.files.(Remote); ok {
+		return r.Version(ctx, old)
 	}
-	version, err = r.Version(ctx)
-	return version, true, err
+	return 0, nil
 }
 
 // Place names where the files are: a folder by its absolute path, "" if they don't say.

@@ -125,7 +125,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
 		}
 		rows, since, asked := s.rows.Load(), int64(0), time.Now()
-		if rows != nil && (h.view != nil || at == writersLock) { // who has the lock sees what others wrote
+		if rows != nil && (path.Base(at) == folderLock || at == writersLock) { // who has the lock sees what others wrote
 			since = rows.ask(b)
 		} else {
 			rows = nil

@@ -207,16 +207,15 @@ func (w *Workspace) refresh() error {
 }
 
 // Version implements [markdownstore.Remote].
-func (w *Workspace) Version(ctx context.Context) (int64, error) {
+func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if err := w.refresh(); err != nil {
+	if err := w.lockedRows(old); err != nil {
 		return 0, err
 	}
-	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.version, w.half()
+	return w.version, nil
 }
 
 // half refuses files of which a move has brought only some. w.mu is held.
@@ -227,10 +226,10 @@ func (w *Workspace) half() error {
 	return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.c.place, w.moving)
 }
 
-// lockedRows takes w.mu with rows that may be believed.
-func (w *Workspace) lockedRows() error {
+// lockedRows takes w.mu with rows that are at most so old.
+func (w *Workspace) lockedRows(old time.Duration) error {
 	w.mu.Lock()
-	if time.Since(w.checked) > believed {
+	if time.Since(w.checked) >= old {
 		w.mu.Unlock()
 		if err := w.refresh(); err != nil {
 			return err
@@ -294,7 +293,7 @@ func (w *Workspace) look(op, name string) (rowInfo, error) {
 }
 
 func (w *Workspace) find(op, name string) (rowInfo, error) {
-	if err := w.lockedRows(); err != nil {
+	if err := w.lockedRows(believed); err != nil {
 		return rowInfo{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	defer w.mu.Unlock()
@@ -356,7 +355,7 @@ func (o *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 
 // Open implements [fs.FS].
 func (w *Workspace) Open(name string) (fs.File, error) {
-	if err := w.lockedRows(); err != nil {
+	if err := w.lockedRows(believed); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	i, err := w.look("open", name)
@@ -697,4 +696,3 @@ func (w *Workspace) heard(res pgx.BatchResults, since int64, asked time.Time) er
 	}
 	return err
 }
-
