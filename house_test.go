@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel/internal/verbs/measure": {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "index/postgres", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/progress", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "pagevm/paging", "replay", "replay/economics", "retrieval", "transcript"},
 	"cmd/memkernel/internal/verbs/memory":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "embed", "index", "internal/display", "internal/document", "kernel", "kernel/content", "kernel/indexing", "kernel/status", "markdownstore", "retrieval"},
 	"cmd/memkernel/internal/verbs/plan":    {".", "cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "judge/predict", "kernel", "kernel/fault", "kernel/outline", "pagevm/paging", "retrieval/foreign", "transcript"},
-	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "serve/hook", "transcript"},
+	"cmd/memkernel/internal/verbs/session": {".", "cachelayout", "checkpoint", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "internal/imports", "kernel", "kernel/fault", "kernel/retention", "markdownstore", "serve/hook", "transcript"},
 	"cmd/memkernel/internal/verbs/state":   {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/document", "kernel", "kernel/billing", "kernel/health", "kernel/retention", "kernel/status", "pagevm/journal", "internal/store", "serve/proxy"},
 	"cmd/memkernel/internal/verbs/upkeep":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/git", "cmd/memkernel/internal/setup", "consolidation", "internal/display", "internal/document", "kernel", "kernel/editing", "kernel/health", "kernel/maintenance", "markdownstore"},
 	"cmd/memkernel/internal/verbs/window":  {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/pane", "cmd/memkernel/internal/setup", "internal/atomicfile", "internal/config", "internal/store", "kernel/billing", "pagevm/mask", "serve/ui"},
@@ -188,7 +188,7 @@ var arrows = map[string][]string{
 	"serve/telemetry/internal/otlp": {"internal/endpoint"},
 	"serve/telemetry/internal/prom": {},
 
-	"store/postgres": {"internal/store", "internal/store/pgstore"},
+	"store/postgres": {"internal/store", "internal/store/pgstore", "markdownstore"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},

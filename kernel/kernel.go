@@ -152,7 +152,7 @@ type Kernel struct {
 	memory   *mem.Memory // nil if it is off
 	// lockTells: with a session's lock comes what was written to the workspace elsewhere.
 	lockTells bool
-	watch    watcher
+	watch     watcher
 
 	sessions *session.Table
 	desk     *turn.Desk

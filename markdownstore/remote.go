@@ -16,8 +16,9 @@ type Remote interface {
 	// Where names the place, for messages.
 	Where() string
 	// Moving marks the place as one to which files are being moved from another, which
-	// nobody but this process reads or writes until "" takes the mark away.
-	Moving(ctx context.Context, from string) error
+	// nobody but this process reads or writes until "" takes the mark away. was is the mark
+	// that was there.
+	Moving(ctx context.Context, from string) (was string, err error)
 }
 
 // Remote reports whether the files are where other machines write, too, so that they can't

@@ -303,6 +303,9 @@ func (c *Config) checkTogether() error {
 	if err := c.checkAllow(); err != nil {
 		return err
 	}
+	if err := c.checkStore(); err != nil {
+		return err
+	}
 	if err := c.checkIndex(); err != nil {
 		return err
 	}

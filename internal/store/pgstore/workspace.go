@@ -448,28 +448,28 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 }
 
 // Moving implements [markdownstore.Remote].
-func (w *Workspace) Moving(ctx context.Context, from string) error {
+func (w *Workspace) Moving(ctx context.Context, from string) (was string, err error) {
 	if err := w.refresh(); err != nil {
-		return err
+		return "", err
 	}
 	w.mu.Lock()
 	other := w.moving
 	w.mu.Unlock()
 	if from != "" && other != "" && other != from {
-		return fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.c.place, other)
+		return other, fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.c.place, other)
 	}
 	var ok bool
-	err := w.c.change("write", store.Synced, []string{writersFolder}, nil, nil, `
+	err = w.c.change("write", store.Synced, []string{writersFolder}, nil, nil, `
 		m AS (INSERT INTO workspaces AS w(root, version, removed, time, moving) SELECT $1::bigint, 1, 0, clock_timestamp(), $5::text FROM ok WHERE ok.ok
 			ON CONFLICT(root) DO UPDATE SET version=w.version+1, moving=excluded.moving)
 		SELECT ok.ok, true FROM ok`, []any{from}, &ok)
 	if err != nil {
-		return err
+		return other, err
 	}
 	w.mu.Lock()
 	w.mover = from != ""
 	w.mu.Unlock()
-	return w.refresh()
+	return other, w.refresh()
 }
 
 // rowWriter is a workspace whose lock is held.

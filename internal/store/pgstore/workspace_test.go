@@ -300,7 +300,7 @@ func TestHostileNames(t *testing.T) {
 func TestHalfAMove(t *testing.T) {
 	o := fresh(t)
 	mover, other := open(t, o).Workspace(), open(t, o).Workspace()
-	if err := mover.Moving(t.Context(), "/home/me/shop"); err != nil {
+	if _, err := mover.Moving(t.Context(), "/home/me/shop"); err != nil {
 		t.Fatal(err)
 	}
 	if err := mover.Write(t.Context(), func(w markdownstore.Writer) error { return w.Create("MEMORY.md", "x\n") }); err != nil {
@@ -309,13 +309,13 @@ func TestHalfAMove(t *testing.T) {
 	_, read := other.Open("MEMORY.md")
 	_, look := other.Version(t.Context(), 0)
 	wrote := other.Write(t.Context(), func(w markdownstore.Writer) error { return w.Create("USER.md", "x\n") })
-	elsewhere := other.Moving(t.Context(), "/home/me/else")
+	_, elsewhere := other.Moving(t.Context(), "/home/me/else")
 	for what, err := range map[string]error{"read": read, "look": look, "write": wrote, "move": elsewhere} {
 		if err == nil || !strings.Contains(err.Error(), "/home/me/shop") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := mover.Moving(t.Context(), ""); err != nil {
+	if _, err := mover.Moving(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := other.Version(t.Context(), 0); err != nil {

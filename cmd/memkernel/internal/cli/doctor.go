@@ -27,7 +27,7 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	if opts != nil {
-		if opts.Store, err = a.Stored(ctx); err != nil {
+		if err := a.Keep(ctx, opts); err != nil {
 			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 		}
 	}

@@ -111,7 +111,11 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: git.Past(a.Workspace)})
+	req := maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff}
+	if !a.InRows() { // a repository has what was in the folder
+		req.Versions = git.Past(a.Workspace)
+	}
+	h, err := k.Maintenance().History(ctx, req)
 	if err != nil {
 		return hintHistory(err)
 	}

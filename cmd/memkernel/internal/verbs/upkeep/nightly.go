@@ -97,6 +97,11 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
+	if a.Config.Upkeep.Git {
+		if err := a.NotInRows("upkeep.git commits the workspace's folder"); err != nil {
+			return err
+		}
+	}
 	g := &git.Commits{Dir: a.Workspace}
 	c := &a.Config.Upkeep
 	before := func(ctx context.Context) error {
