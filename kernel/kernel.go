@@ -72,6 +72,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -225,11 +226,11 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
 	if m != nil {
 		// A database that has both tells of the one with the other.
-		k.lockTells = !m.Private.Remote() || m.Private.Place() == state.Where("")
+		k.lockTells = !markdownstore.IsRemote(m.Private) || markdownstore.PlaceOf(m.Private) == state.Where("")
 	}
 	place := abs
 	if m != nil && o.Memory.Files != nil {
-		place = cmp.Or(m.Private.Place(), abs)
+		place = cmp.Or(markdownstore.PlaceOf(m.Private), abs)
 	}
 	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned

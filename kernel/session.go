@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
@@ -22,7 +23,7 @@ func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Ses
 	if err != nil || k.memory == nil || write && k.lockTells {
 		return s, unlock, err
 	}
-	if err := k.memory.Fresh(ctx); err != nil {
+	if err := memory.Fresh(ctx, k.memory); err != nil {
 		unlock()
 		return nil, nil, fmt.Errorf("look at the files of session %s: %w", key, err)
 	}

@@ -76,8 +76,8 @@ func Copy(ctx context.Context, from, to *Store, o CopyOptions) (*Copied, error) 
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	c := &copying{from: from, to: to, o: o, out: &Copied{From: from.Place(), To: to.Place(), LeftOut: []CopyLeft{}}, hashes: map[string]string{}, there: map[string]bool{}}
-	if _, err := from.Version(ctx, 0); err != nil {
+	c := &copying{from: from, to: to, o: o, out: &Copied{From: PlaceOf(from), To: PlaceOf(to), LeftOut: []CopyLeft{}}, hashes: map[string]string{}, there: map[string]bool{}}
+	if _, err := Version(ctx, from, 0); err != nil {
 		return nil, err
 	}
 	if err := c.list(ctx); err != nil {
@@ -161,7 +161,7 @@ func (c *copying) list(ctx context.Context) error {
 // unlisted names files of a database that are no Markdown of the settings: in a folder
 // there are many, and they stay there.
 func (c *copying) unlisted() error {
-	if !c.from.Remote() {
+	if !IsRemote(c.from) {
 		return nil
 	}
 	return fs.WalkDir(c.from.files, ".", func(p string, d fs.DirEntry, err error) error {
@@ -253,7 +253,7 @@ func (c *copying) write(ctx context.Context) error {
 // verify reads both again: what the places say they have counts.
 func (c *copying) verify(ctx context.Context) error {
 	for _, s := range []*Store{c.from, c.to} {
-		if _, err := s.Version(ctx, 0); err != nil {
+		if _, err := Version(ctx, s, 0); err != nil {
 			return err
 		}
 		for i, p := range c.paths {
@@ -263,7 +263,7 @@ func (c *copying) verify(ctx context.Context) error {
 			c.o.Progress("comparing", i, len(c.paths))
 			text, there, err := rawText(s.files, p)
 			if err == nil && (!there || hashOf(text) != c.hashes[p]) {
-				err = fmt.Errorf("%s was changed in %s meanwhile: run it again", p, s.Place())
+				err = fmt.Errorf("%s was changed in %s meanwhile: run it again", p, PlaceOf(s))
 			}
 			if err != nil {
 				return err

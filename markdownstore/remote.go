@@ -21,9 +21,9 @@ type Remote interface {
 	Moving(ctx context.Context, from string) (was string, err error)
 }
 
-// Remote reports whether the files are where other machines write, too, so that they can't
+// IsRemote reports whether the files are where other machines write, too, so that they can't
 // be watched.
-func (s *Store) Remote() bool {
+func IsRemote(s *Store) bool {
 	_, ok := s.files.(Remote)
 	return ok
 }
@@ -31,15 +31,15 @@ func (s *Store) Remote() bool {
 // Version counts the writes to files that are a [Remote], and has what others wrote seen by
 // what is read next, but for what is no older than old. A folder is always read as it is: it
 // has no version, 0.
-func (s *Store) Version(ctx context.Context, old time.Duration) (int64, error) {
+func Version(ctx context.Context, s *Store, old time.Duration) (int64, error) {
 	if r, ok := s.files.(Remote); ok {
 		return r.Version(ctx, old)
 	}
 	return 0, nil
 }
 
-// Place names where the files are: a folder by its absolute path, "" if they don't say.
-func (s *Store) Place() string {
+// PlaceOf names where the files are: a folder by its absolute path, "" if they don't say.
+func PlaceOf(s *Store) string {
 	if r, ok := s.files.(Remote); ok {
 		return r.Where()
 	}

@@ -115,8 +115,8 @@ func (f *follower) watch() {
 // open watches the folder of the files, or looks at them where there is none.
 func (f *follower) open() (watcher, error) {
 	st := f.s.opts.Store
-	if st.Remote() {
-		return watch.Poll(watch.DefaultDebounce, func(ctx context.Context) (int64, error) { return st.Version(ctx, 0) }), nil
+	if markdownstore.IsRemote(st) {
+		return watch.Poll(watch.DefaultDebounce, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) }), nil
 	}
 	return watch.Open(watch.Options{Tree: watch.Tree{Root: st.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
 		c, ok := markdownstore.Classify(path)

@@ -110,12 +110,12 @@ func TestRowsAreSeenElsewhere(t *testing.T) {
 		}
 		release()
 	}
-	version, err := two.Version(ctx, 0)
+	version, err := markdownstore.Version(ctx, two, 0)
 	if err != nil || version == 0 {
 		t.Error(version, err)
 	}
 	before := c.N
-	if again, err := two.Version(ctx, 0); again != version || err != nil || c.N != before+1 {
+	if again, err := markdownstore.Version(ctx, two, 0); again != version || err != nil || c.N != before+1 {
 		t.Errorf("version %d, was %d, %v, %d statements", again, version, err, c.N-before)
 	}
 	h, err := one.ReadFile("memory/t.md")
@@ -125,7 +125,7 @@ func TestRowsAreSeenElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next, err := two.Version(ctx, 0); next <= version || err != nil {
+	if next, err := markdownstore.Version(ctx, two, 0); next <= version || err != nil {
 		t.Error(next, err)
 	}
 	if _, err := two.ReadFile("memory/t.md"); !errors.Is(err, fs.ErrNotExist) {

@@ -120,7 +120,7 @@ func (d *doctor) files() {
 	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
 		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
 	}
-	if m.Private.Remote() {
+	if markdownstore.IsRemote(m.Private) {
 		return // what its state says, which is at the same place
 	}
 	if err := writable(d.in.Workspace); err != nil {

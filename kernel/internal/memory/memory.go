@@ -140,13 +140,13 @@ func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Stor
 		return nil, errors.New("images and sounds are found in a folder, and the workspace's files are kept elsewhere: name no folders of media, or keep the workspace in its folder")
 	}
 	s := markdownstore.New(o.Files, &o.Store)
-	_, err := s.Version(ctx, 0) // what is the matter with the place is said now
+	_, err := markdownstore.Version(ctx, s, 0) // what is the matter with the place is said now
 	return s, err
 }
 
 // Fresh has what was written elsewhere until now be read from now on.
-func (m *Memory) Fresh(ctx context.Context) error {
-	_, err := m.Private.Version(ctx, 0)
+func Fresh(ctx context.Context, m *Memory) error {
+	_, err := markdownstore.Version(ctx, m.Private, 0)
 	return err
 }
 
@@ -162,9 +162,9 @@ func (m *Memory) syncOptions() syncer.Options {
 		r, err := m.reindex(ctx, &how{delta: true})
 		return done(r), err
 	}
-	if m.Private.Remote() {
-		o.Version = func(ctx context.Context) (int64, error) { return m.Private.Version(ctx, recently) }
-		o.Open = m.poll
+	if markdownstore.IsRemote(m.Private) {
+		o.Version = func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, m.Private, recently) }
+		o.Open = func(w watch.Options) (syncer.Watcher, error) { return poll(m.Private, &w), nil }
 		return o
 	}
 	if o.Watch != nil {
@@ -181,12 +181,12 @@ func (m *Memory) syncOptions() syncer.Options {
 }
 
 // poll looks at files that can't be watched.
-func (m *Memory) poll(w watch.Options) (syncer.Watcher, error) {
+func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
 	every := w.Debounce
 	if every <= 0 {
 		every = watch.DefaultDebounce
 	}
-	return watch.Poll(every, func(ctx context.Context) (int64, error) { return m.Private.Version(ctx, 0) }), nil
+	return watch.Poll(every, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
 }
 
 // watched is what is watched of a store.

@@ -12,11 +12,11 @@ import (
 )
 
 // InRows reports whether the workspace's Markdown is kept in the database.
-func (s *Settings) InRows() bool { return s.Config.Store.Workspace == "rows" }
+func InRows(s *Settings) bool { return s.Config.Store.Workspace == "rows" }
 
 // NotInRows refuses what needs the Markdown in a folder; what is said of it is what.
-func (s *Settings) NotInRows(what string) error {
-	if !s.InRows() {
+func NotInRows(s *Settings, what string) error {
+	if !InRows(s) {
 		return nil
 	}
 	return fail.Hint(fmt.Errorf("%s, and the workspace's Markdown is in the database: %s", what, s.Config.Origin(workspaceKey)),
@@ -27,17 +27,17 @@ const workspaceKey = "store.workspace"
 
 // Keep has a kernel keep its state, and the workspace's files, where they are configured to
 // be.
-func (s *Settings) Keep(ctx context.Context, o *kernel.Options) (err error) {
+func Keep(ctx context.Context, s *Settings, o *kernel.Options) (err error) {
 	if o.Store, err = s.Stored(ctx); err != nil {
 		return err
 	}
-	o.Memory.Files, err = s.files(ctx)
+	o.Memory.Files, err = keptFiles(ctx, s)
 	return err
 }
 
-// files keep the workspace's Markdown, nil if its folder does.
-func (s *Settings) files(ctx context.Context) (markdownstore.Files, error) {
-	if !s.InRows() || !s.Config.Workspace.Enabled {
+// keptFiles keep the workspace's Markdown, nil if its folder does.
+func keptFiles(ctx context.Context, s *Settings) (markdownstore.Files, error) {
+	if !InRows(s) || !s.Config.Workspace.Enabled {
 		return nil, nil
 	}
 	db, err := s.State(ctx)
@@ -54,7 +54,7 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 	}
 	o := s.storeOptions()
 	o.Private, o.Now = private, time.Now
-	files, err := s.files(ctx)
+	files, err := keptFiles(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 
 // Places are the workspace's folder and its rows in the database, whichever is used. Of
 // the folder the Markdown that is memory there, by include; of the rows all.
-func (s *Settings) Places(ctx context.Context) (folder, rows *markdownstore.Store, include []string, err error) {
+func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
 	c := *s.Config
 	c.Store.Workspace = "folder"
 	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFile: s.ConfigFile, Config: &c}

@@ -59,7 +59,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Keep(ctx, o); err != nil {
+	if err := Keep(ctx, s, o); err != nil {
 		return nil, err
 	}
 	o.Watch = n.Watch

@@ -117,7 +117,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		return o, nil
 	}
 	if len(o.Memory.MediaPaths) > 0 {
-		if err := s.NotInRows(fmt.Sprintf("%s: embedding.media_paths are folders of the workspace", s.Config.Origin("embedding.media_paths"))); err != nil {
+		if err := NotInRows(s, fmt.Sprintf("%s: embedding.media_paths are folders of the workspace", s.Config.Origin("embedding.media_paths"))); err != nil {
 			return nil, err
 		}
 	}

@@ -120,7 +120,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Keep(ctx, ko); err != nil {
+	if err := setup.Keep(ctx, &a.Settings, ko); err != nil {
 		return nil, err
 	}
 	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours

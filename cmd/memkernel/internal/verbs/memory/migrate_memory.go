@@ -29,7 +29,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 		return err
 	}
 	defer release()
-	folder, rows, include, err := a.Places(ctx)
+	folder, rows, include, err := setup.Places(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path)}
 	var rows *markdownstore.Store // nil if the Markdown is in the folder
-	if a.InRows() {
+	if setup.InRows(&a.Settings) {
 		var err error
 		if rows, err = a.OpenStore(ctx, true); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -112,7 +113,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	}
 	defer k.Close()
 	req := maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff}
-	if !a.InRows() { // a repository has what was in the folder
+	if !setup.InRows(&a.Settings) { // a repository has what was in the folder
 		req.Versions = git.Past(a.Workspace)
 	}
 	h, err := k.Maintenance().History(ctx, req)
