@@ -278,3 +278,32 @@ func TestCopyThereAndBack(t *testing.T) {
 		t.Errorf("through a link: %v", err)
 	}
 }
+
+// TestStatementsWithRows holds how often a warm turn asks the database where the workspace is
+// there too: its changes come with the session's lock.
+func TestStatementsWithRows(t *testing.T) {
+	o := fresh(t)
+	c := &counter{}
+	o.Tracer = c
+	k, files := rowsMachine(t, o)
+	if _, err := files.Append(context.Background(), "MEMORY.md", "e1", "The queue is retried."); err != nil {
+		t.Fatal(err)
+	}
+	talk := newTalk()
+	for range 4 {
+		talk.ask()
+		talk.work(4000)
+		talk.observe(t, k, talk.plan(t, k))
+	}
+	talk.ask()
+	talk.work(4000)
+	c.take()
+	p := talk.plan(t, k)
+	planned, trips := c.take()
+	talk.observe(t, k, p)
+	observed, _ := c.take()
+	t.Logf("plan: %d statements in %d round trips; observe: %d statements", len(planned), trips, len(observed))
+	if len(planned)+len(observed) > 12 || trips > 3 {
+		t.Errorf("a turn takes %d statements, and a plan %d round trips:\n%s\n--\n%s", len(planned)+len(observed), trips, strings.Join(planned, "\n"), strings.Join(observed, "\n"))
+	}
+}
