@@ -72,6 +72,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -150,7 +151,9 @@ type Kernel struct {
 	state    store.Store // what is kept there
 	now      func() time.Time
 	memory   *mem.Memory // nil if it is off
-	watch    watcher
+	// lockTells: with a session's lock comes what was written to the workspace elsewhere.
+	lockTells bool
+	watch     watcher
 
 	sessions *session.Table
 	desk     *turn.Desk
@@ -206,7 +209,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
 	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Source.Agent)
-	m, err := openMemory(abs, local, state, o.Memory, masker, o.Now)
+	m, err := openMemory(ctx, abs, local, state, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
@@ -221,6 +224,14 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
 	}
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
+	if m != nil {
+		// A database that has both tells of the one with the other.
+		k.lockTells = !markdownstore.IsRemote(m.Private) || markdownstore.PlaceOf(m.Private) == state.Where("")
+	}
+	place := abs
+	if m != nil && o.Memory.Files != nil {
+		place = cmp.Or(markdownstore.PlaceOf(m.Private), abs)
+	}
 	blobs := store.BlobsIn(state.In(folder.Blobs))
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
 	none := func(key string) error { return noSession(state, key) }
@@ -235,8 +246,8 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}
-	k.inspect = &inspect.Inspector{Workspace: abs, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
-		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(abs), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
+	k.inspect = &inspect.Inspector{Workspace: place, StateDir: o.StateDir, State: state, Elsewhere: elsewhere, Blobs: blobs, Backups: backups, Sessions: k.sessions, Upkeep: runs,
+		Prices: o.Prices, Now: o.Now, Memory: m, Set: o.Memory.status(place), IndexPath: o.Memory.IndexPath, Embedder: o.Memory.Embedder,
 		StateFile: !o.Life.Off && !o.Life.StateFile.Off, Buffer: !o.Life.Off && !o.Life.Buffer.Off,
 		Progress: plan.Progress(o.Life.Progress.withDefaults()), NoSession: none}
 	k.upkeep.Sessions, k.upkeep.Inspector = k.sessions, k.inspect

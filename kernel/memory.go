@@ -49,6 +49,10 @@ type MemoryOptions struct {
 	Off bool
 	// Store are the settings of the workspace. Private is set per request.
 	Store markdownstore.Options
+	// Files keeps the workspace's Markdown elsewhere than in its folder, which is then left
+	// alone: package store/postgres has such. Whoever opened them closes them, after the
+	// kernel.
+	Files markdownstore.Files
 	// Bootstrap names the files whose instructions every prompt shows, most
 	// important first. Default: AGENTS.md, SOUL.md, IDENTITY.md, TOOLS.md.
 	Bootstrap []string
@@ -180,14 +184,14 @@ func (o *MemoryOptions) carry() plan.Memory {
 
 // openMemory opens the workspace, nil if memory is off. The index is opened when it is wanted;
 // it is of this machine, as what is kept in local.
-func openMemory(dir string, local, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
+func openMemory(ctx context.Context, dir string, local, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
 	if o.Off {
 		return nil, nil
 	}
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	return mem.Open(dir, mem.Options{Store: o.Store, State: local, Masker: masker, Now: now,
+	return mem.Open(ctx, dir, mem.Options{Store: o.Store, Files: o.Files, State: local, Masker: masker, Now: now,
 		Prepare: func() error {
 			if err := store.KeepOutOfGit(local); err != nil && !store.Exists(local, "") {
 				return err
@@ -256,6 +260,9 @@ func search(ctx context.Context, k *Kernel, req SearchRequest) (*retrieval.Resul
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}
+	if err := mem.Fresh(ctx, k.memory); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
 	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
 	sc.Collection, sc.Loaded = req.Collection, req.Loaded
 	if err := sc.Check(k.memory.Collections()); err != nil {
@@ -313,6 +320,9 @@ func (k *Kernel) Read(ctx context.Context, req ReadRequest) (*markdownstore.Cont
 	}
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)
+	}
+	if err := mem.Fresh(ctx, k.memory); err != nil {
+		return nil, fmt.Errorf("read %s: %w", req.Path, err)
 	}
 	c, err := k.memory.Read(req.Private, req.Path, req.From, req.Lines)
 	if err != nil {

@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/folder"
+	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
@@ -17,7 +19,15 @@ const defaultKeepSessions = 64
 // open gives the session of key with its lock held in this process, read from
 // disk if this process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
-	return k.sessions.UseKey(ctx, key, write)
+	s, unlock, err := k.sessions.UseKey(ctx, key, write)
+	if err != nil || k.memory == nil || write && k.lockTells {
+		return s, unlock, err
+	}
+	if err := memory.Fresh(ctx, k.memory); err != nil {
+		unlock()
+		return nil, nil, fmt.Errorf("look at the files of session %s: %w", key, err)
+	}
+	return s, unlock, nil
 }
 
 // Release drops what this process has in memory of a session, once no call uses it.

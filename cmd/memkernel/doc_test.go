@@ -172,9 +172,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		if err := os.WriteFile(conf, []byte("store:\n  postgres: {dsn_env: STATE_DSN, root: contract}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		calls = append(calls, []string{"migrate", "--state", "--to", "postgres", "--config", conf})
+		calls = append(calls, []string{"migrate", "--state", "--to", "postgres", "--config", conf}, []string{"migrate", "--memory", "--to", "postgres", "--config", conf})
 	} else {
-		seen["memkernel/migrate_state/v1"] = true // there is no PostgreSQL to move it to
+		seen["memkernel/migrate_state/v1"], seen["memkernel/migrate_memory/v1"] = true, true // there is no PostgreSQL to move it to
 	}
 	calls = append(calls, [][]string{
 		{"init", "--workspace", project, "--dry-run"},

@@ -80,6 +80,14 @@ func FolderOf(entry string) (name, folder string) {
 	return path.Base(path.Clean(strings.ReplaceAll(entry, `\`, "/"))), entry
 }
 
+// checkStore holds the settings of where things are kept together.
+func (c *Config) checkStore() error {
+	if c.Store.Workspace == "rows" && c.Store.Backend != "postgres" {
+		return c.errorAt(errors.New("the rows are in the database of store.backend postgres"), "set store.backend to postgres, or store.workspace to folder", "store.workspace")
+	}
+	return nil
+}
+
 // checkIndex holds the settings of a backend together.
 func (c *Config) checkIndex() error {
 	if s := &c.Store; s.Blobs.S3.Bucket != "" && s.Backend != "postgres" && s.Postgres.DSNEnv == "" {

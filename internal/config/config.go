@@ -172,9 +172,10 @@ type IndexPostgres struct {
 
 // Store holds where the state is kept.
 type Store struct {
-	Backend  string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
-	Blobs    StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
-	Postgres StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent. It counts only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
+	Blobs     StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
+	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent. It counts only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel migrate --memory' moves it. Of rows only a file decides that --config names."`
 }
 
 // StorePostgres holds which database keeps the state, and under which name.
@@ -320,6 +321,9 @@ func (c *Config) checkTogether() error {
 			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
 	}
 	if err := c.checkAllow(); err != nil {
+		return err
+	}
+	if err := c.checkStore(); err != nil {
 		return err
 	}
 	if err := c.checkIndex(); err != nil {

@@ -133,6 +133,20 @@ func Migrate(w io.Writer, d *document.Migrate, p Style) error {
 
 // Move shows what a move of the state came to.
 func Move(w io.Writer, d *document.Move, p Style) error {
+	return moved(w, "documents", d, nil, p)
+}
+
+// MoveFiles shows what a move of memory's files came to.
+func MoveFiles(w io.Writer, d *document.MoveFiles, p Style) error {
+	var left []string
+	for _, l := range d.LeftOut {
+		left = append(left, Printable(l.Path)+": "+l.Reason)
+	}
+	return moved(w, "files", &document.Move{From: d.From, To: d.To, Documents: d.Files, Copied: d.Copied, Bytes: d.Bytes, Removed: d.Removed}, left, p)
+}
+
+// moved shows what was moved, and what was left out.
+func moved(w io.Writer, what string, d *document.Move, leftOut []string, p Style) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-11) {
@@ -142,12 +156,15 @@ func Move(w io.Writer, d *document.Move, p Style) error {
 			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 10)), l)
 		}
 	}
-	row("from", "%s", d.From)
-	row("to", "%s", d.To)
-	row("documents", "%s of %s bytes: %s copied, %s were there", Thousands(d.Documents), Thousands(int(d.Bytes)), Thousands(d.Copied), Thousands(d.Documents-d.Copied))
+	row("from", "%s", Printable(d.From))
+	row("to", "%s", Printable(d.To))
+	row(what, "%s of %s bytes: %s copied, %s were there", Thousands(d.Documents), Thousands(int(d.Bytes)), Thousands(d.Copied), Thousands(d.Documents-d.Copied))
 	row("compared", "all alike, by hash")
+	for _, l := range leftOut {
+		row("left out", "%s", l)
+	}
 	if d.Removed {
-		row("removed", "from %s", d.From)
+		row("removed", "from %s", Printable(d.From))
 	}
 	return flush(w, &b)
 }

@@ -20,9 +20,15 @@ type follower struct {
 
 	mu      sync.Mutex
 	of      map[string]*followed // by URI
-	watcher *watch.Watcher
+	watcher watcher
 	quit    chan struct{}
 	done    sync.WaitGroup
+}
+
+// watcher tells when files may have changed.
+type watcher interface {
+	Changed() <-chan struct{}
+	Close() error
 }
 
 // followed is a resource and how it looked last.
@@ -86,10 +92,7 @@ func (f *follower) watch() {
 	if f.watcher != nil {
 		return
 	}
-	w, err := watch.Open(watch.Options{Tree: watch.Tree{Root: f.s.opts.Store.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
-		c, ok := markdownstore.Classify(path)
-		return ok && c.Memory
-	}}})
+	w, err := f.open()
 	if err != nil {
 		if l := f.s.opts.Logger; l != nil {
 			l.Warn("files can't be watched", slog.Any("error", err))
@@ -107,6 +110,18 @@ func (f *follower) watch() {
 			}
 		}
 	})
+}
+
+// open watches the folder of the files, or looks at them where there is none.
+func (f *follower) open() (watcher, error) {
+	st := f.s.opts.Store
+	if markdownstore.IsRemote(st) {
+		return watch.Poll(watch.DefaultDebounce, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) }), nil
+	}
+	return watch.Open(watch.Options{Tree: watch.Tree{Root: st.Dir(), Deep: []string{"memory"}, Relevant: func(path string) bool {
+		c, ok := markdownstore.Classify(path)
+		return ok && c.Memory
+	}}})
 }
 
 // look notifies of every followed resource that has changed.

@@ -7,6 +7,9 @@
 //	defer state.Close()
 //	k, err := kernel.Open(ctx, dir, &kernel.Options{Store: state})
 //
+// The workspace's Markdown is a folder all the same, unless kernel.MemoryOptions.Files is
+// its Workspace.
+//
 // The server is PostgreSQL 15 or newer, with its plain features. Any machine may be paused
 // or killed at any instant: its locks are leases, and what it would write without them
 // is refused.
@@ -20,6 +23,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/bucket"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // Store is the state of one workspace in a database. It is safe for concurrent use, and
@@ -90,6 +94,11 @@ func WithBucket(b Bucket) Option {
 		return nil
 	}
 }
+
+// Workspace keeps the files of the workspace under the same name, for
+// kernel.MemoryOptions.Files: all machines see the same ones, and need no folder.
+// The store closes it.
+func (s *Store) Workspace() markdownstore.Files { return s.in.Workspace() }
 
 // State is for package kernel.
 func (s *Store) State() store.Store { return s.in }

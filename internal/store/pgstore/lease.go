@@ -158,6 +158,12 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
 		}
+		rows, since, asked := s.rows.Load(), int64(0), time.Now()
+		if rows != nil && (path.Base(at) == folderLock || at == writersLock) { // who has the lock sees what others wrote
+			since = rows.ask(b)
+		} else {
+			rows = nil
+		}
 		res := conn.SendBatch(ctx, b)
 		defer res.Close()
 		if err := res.QueryRow().Scan(&ok, &token, &holder); err != nil {
@@ -169,6 +175,11 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 				return err
 			}
 			if err := h.view.fill(rows, h.folder, beside, &s.cache); err != nil {
+				return err
+			}
+		}
+		if rows != nil {
+			if err := rows.heard(res, since, asked); err != nil {
 				return err
 			}
 		}

@@ -150,6 +150,8 @@ type core struct {
 	open    opened
 	cache   cache
 	objects objects
+	// rows are the files of the workspace, once somebody has asked for them.
+	rows atomic.Pointer[Workspace]
 }
 
 // step is a moment of a statement.

@@ -26,6 +26,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/pgstore"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 func init() { suite.Quick(20) }
@@ -515,6 +516,12 @@ func TestMigrations(t *testing.T) {
 					t.Errorf("from version %d: %v", n, err)
 				} else {
 					release()
+				}
+				files := markdownstore.New(s.Workspace(), &markdownstore.Options{Private: true})
+				if _, err := files.Append(context.Background(), "MEMORY.md", "e1", "one line"); err != nil {
+					t.Errorf("from version %d: %v", n, err)
+				} else if l, err := files.ReadFile("MEMORY.md"); err != nil || strings.Count(l.Text, "one line") != 1 {
+					t.Errorf("from version %d: the workspace holds %q, %v", n, l.Text, err)
 				}
 				if n == 0 {
 					return

@@ -120,6 +120,9 @@ func (d *doctor) files() {
 	if left, err := m.LeftOut(d.ctx); err == nil && left.Files > 0 {
 		d.tell(health.OK, left.String()+": "+leftNames(&left), "index.include and index.exclude say what is memory")
 	}
+	if markdownstore.IsRemote(m.Private) {
+		return // what its state says, which is at the same place
+	}
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}

@@ -35,6 +35,8 @@ import (
 type Options struct {
 	// Store are the settings of the workspace; Private is set here.
 	Store markdownstore.Options
+	// Files keeps the workspace elsewhere than in its folder, if not nil.
+	Files markdownstore.Files
 	// State is the state folder; Prepare makes it before something is written to it.
 	State   store.Store
 	Prepare func() error
@@ -104,7 +106,7 @@ type Memory struct {
 }
 
 // Open opens the workspace. The index is opened when it is wanted.
-func Open(dir string, o Options) (*Memory, error) {
+func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	o.Store.Private = true
 	if o.Store.Now == nil {
 		o.Store.Now = o.Now
@@ -115,7 +117,7 @@ func Open(dir string, o Options) (*Memory, error) {
 	if o.After == nil {
 		o.After = time.After
 	}
-	store, err := markdownstore.Open(dir, &o.Store)
+	store, err := openFiles(ctx, dir, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +131,29 @@ func Open(dir string, o Options) (*Memory, error) {
 	return m, nil
 }
 
+// openFiles opens the workspace where it is kept.
+func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Store, error) {
+	if o.Files == nil {
+		return markdownstore.Open(dir, &o.Store)
+	}
+	if len(o.MediaPaths) > 0 {
+		return nil, errors.New("images and sounds are found in a folder, and the workspace's files are kept elsewhere: name no folders of media, or keep the workspace in its folder")
+	}
+	s := markdownstore.New(o.Files, &o.Store)
+	_, err := markdownstore.Version(ctx, s, 0) // what is the matter with the place is said now
+	return s, err
+}
+
+// Fresh has what was written elsewhere until now be read from now on.
+func Fresh(ctx context.Context, m *Memory) error {
+	_, err := markdownstore.Version(ctx, m.Private, 0)
+	return err
+}
+
+// recently is how old what is known of files elsewhere may be for a search: those who need
+// it newer have asked before.
+const recently = time.Second
+
 // syncOptions say what the syncer does, and watches.
 func (m *Memory) syncOptions() syncer.Options {
 	o := m.o.Sync
@@ -136,6 +161,11 @@ func (m *Memory) syncOptions() syncer.Options {
 	o.Update = func(ctx context.Context) (syncer.Done, error) {
 		r, err := m.reindex(ctx, &how{delta: true})
 		return done(r), err
+	}
+	if markdownstore.IsRemote(m.Private) {
+		o.Version = func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, m.Private, recently) }
+		o.Open = func(w watch.Options) (syncer.Watcher, error) { return poll(m.Private, &w), nil }
+		return o
 	}
 	if o.Watch != nil {
 		w := *o.Watch
@@ -148,6 +178,15 @@ func (m *Memory) syncOptions() syncer.Options {
 		o.Watch = &w
 	}
 	return o
+}
+
+// poll looks at files that can't be watched.
+func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
+	every := w.Debounce
+	if every <= 0 {
+		every = watch.DefaultDebounce
+	}
+	return watch.Poll(every, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
 }
 
 // watched is what is watched of a store.

@@ -82,7 +82,7 @@ func opens(t *testing.T, dir string, change func(*Options)) *Memory {
 	if change != nil {
 		change(&o)
 	}
-	m, err := Open(dir, o)
+	m, err := Open(context.Background(), dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,9 @@ func answerTo(id string, msgs []memkernel.Message) *memkernel.ToolResult {
 // memoryPath is a path that a call names as memory has it, "" if it is none of memory's.
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
+	if files.Dir() == "" {
+		return "" // what tools write into a folder is not memory's
+	}
 	if path.IsAbs(p) || filepath.IsAbs(filepath.FromSlash(p)) {
 		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(files.Dir()), "/")+"/")
 		if !ok {

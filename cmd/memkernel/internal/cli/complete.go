@@ -85,7 +85,7 @@ const maxPaths = 1000
 
 // MemoryPaths are the files of memory.
 func (a *App) MemoryPaths() (out []string) {
-	st, err := a.OpenStore(a.Private())
+	st, err := a.OpenStore(context.Background(), a.Private())
 	if err != nil || st == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
 )
@@ -27,7 +28,7 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 		own.Add(health.Finding{Code: health.Index, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 	}
 	if opts != nil {
-		if opts.Store, err = a.Stored(ctx); err != nil {
+		if err := setup.Keep(ctx, &a.Settings, opts); err != nil {
 			own.Add(health.Finding{Code: health.State, Severity: health.Error, What: fail.PlainError(err), Hint: fail.HintFor(err)})
 		}
 	}

@@ -61,8 +61,8 @@ func (s *Settings) ownFolder() string {
 // or the index that is written to the workspace's own configuration: what is written then
 // would look so.
 func (s *Settings) choose(o *markdownstore.Options) {
-	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled {
-		return
+	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled || InRows(s) {
+		return // in rows there is what was meant to be memory
 	}
 	st, err := markdownstore.Open(s.Workspace, nil)
 	if err != nil {
@@ -189,8 +189,8 @@ var written = sync.OnceValue(func() (out [][]byte) {
 // OwnChoice takes which Markdown is memory from the workspace's own configuration, where
 // a file that --config names does not say it: an index made it for this workspace.
 func (s *Settings) OwnChoice() error {
-	if s.ConfigPath == "" || s.Config.Origin(includeKey) != (config.Origin{}) {
-		return nil
+	if s.ConfigPath == "" || s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
+		return nil // in rows it is the same for all machines
 	}
 	if _, err := store.Files(s.StateDir).Stat(ConfigName); store.Foreign(err) {
 		return nil // none of the program's files

@@ -3,7 +3,6 @@ package setup
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -12,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/status"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/store/postgres"
 )
 
@@ -61,7 +59,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 	if err != nil {
 		return nil, err
 	}
-	if o.Store, err = s.Stored(ctx); err != nil {
+	if err := Keep(ctx, s, o); err != nil {
 		return nil, err
 	}
 	o.Watch = n.Watch
@@ -84,20 +82,6 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 		return nil, fail.Hint(err, "name the project's folder with --workspace")
 	}
 	return k, nil
-}
-
-// OpenStore opens the workspace's files as a door sees them; nil if memory is off.
-func (s *Settings) OpenStore(private bool) (*markdownstore.Store, error) {
-	if !s.Config.Workspace.Enabled {
-		return nil, nil
-	}
-	o := s.storeOptions()
-	o.Private, o.Now = private, time.Now
-	st, err := markdownstore.Open(s.Workspace, &o)
-	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", s.Workspace, err)
-	}
-	return st, nil
 }
 
 // MemoryOn refuses what can't be done while memory is switched off.

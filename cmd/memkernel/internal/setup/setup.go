@@ -5,6 +5,7 @@
 package setup
 
 import (
+	"fmt"
 	"math"
 	"net/url"
 	"time"
@@ -114,6 +115,11 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 	}
 	if !s.Config.Workspace.Enabled {
 		return o, nil
+	}
+	if len(o.Memory.MediaPaths) > 0 {
+		if err := NotInRows(s, fmt.Sprintf("%s: embedding.media_paths are folders of the workspace", s.Config.Origin("embedding.media_paths"))); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if o.Memory.Folders, err = s.folders(); err != nil {

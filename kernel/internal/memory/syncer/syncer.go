@@ -50,6 +50,11 @@ type Options struct {
 	Update func(context.Context) (Done, error)
 	// Lag tells how far it is behind.
 	Lag func(context.Context) index.Lag
+	// Version, if not nil, counts what was written to the files: where it has changed, a
+	// search does not believe that the index agrees with them. Others write there, too, so
+	// that nothing counts as written through here alone: what a search finds is the same
+	// wherever it is asked.
+	Version func(context.Context) (int64, error)
 	// State is where the last run is written down; Now is the clock of its time.
 	State store.Store
 	Now   func() time.Time
@@ -92,6 +97,8 @@ type Syncer struct {
 	// lag is by how much the index was behind at checked.
 	lag     index.Lag
 	checked time.Time
+	// version is that of the files at checked.
+	version int64
 	// written counts the files that were written through here, own those since the index
 	// was up to date.
 	written, own int
@@ -168,14 +175,20 @@ func (s *Syncer) Wanting() {
 // no more than what was written through here. The first answer in a process is looked
 // for; later ones are at most a look in the background old.
 func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
+	var version int64
+	if s.o.Version != nil {
+		if v, err := s.o.Version(ctx); err == nil { // else the files can't be listed either
+			version = v
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.checked.IsZero() {
-		s.lag, s.checked = s.o.Lag(ctx), time.Now()
+	if s.checked.IsZero() || version != s.version {
+		s.lag, s.checked, s.version = s.o.Lag(ctx), time.Now(), version
 	} else if time.Since(s.checked) >= believed {
 		s.signal(Search)
 	}
-	return s.lag, s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
+	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
 
 // Since reports whether it was looked since a moment how far the index is behind.

@@ -120,7 +120,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	if err != nil {
 		return nil, err
 	}
-	if ko.Store, err = a.Stored(ctx); err != nil {
+	if err := setup.Keep(ctx, &a.Settings, ko); err != nil {
 		return nil, err
 	}
 	ko.Memory.NoSpans = true // the host keeps its own history: nothing left a prompt of ours
@@ -132,7 +132,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, RecallItems: m.RecallItems, RecallScore: m.RecallScore,
 		RecallShare: m.RecallShare, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life), NoMemory: m.NoRemembered, NoDailyLogs: m.NoDailyLogs}
 	if s.Prices, err = a.Book(); err == nil {
-		s.Store, err = a.OpenStore(s.Private)
+		s.Store, err = a.OpenStore(ctx, s.Private)
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.Close())

@@ -360,7 +360,7 @@ func indexAndTry(ctx context.Context, a *cli.App, doc *initJSON) {
 
 // look counts what a search would look in, as it is configured.
 func look(ctx context.Context, a *cli.App) (*install.Markdown, error) {
-	st, err := a.OpenStore(a.Private())
+	st, err := a.OpenStore(ctx, a.Private())
 	if err != nil || st == nil {
 		return &install.Markdown{}, err
 	}

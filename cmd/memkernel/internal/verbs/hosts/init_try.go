@@ -21,7 +21,7 @@ const (
 // try searches for something that the workspace's own files speak of; nil if nothing is
 // found.
 func try(ctx context.Context, a *cli.App, k *kernel.Kernel) *triedJSON {
-	st, err := a.OpenStore(a.Private())
+	st, err := a.OpenStore(ctx, a.Private())
 	if err != nil || st == nil {
 		return nil
 	}

@@ -57,7 +57,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 		return err
 	}
 	defer k.Close()
-	store, err := a.OpenStore(opts.Tools.Private)
+	store, err := a.OpenStore(ctx, opts.Tools.Private)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ func (e *evalFlags) workspace(ctx context.Context, a *cli.App) (*relevance.Bench
 	if e.n < 1 {
 		return nil, time.Time{}, fail.Usagef("--n %d: give a number from 1 on", e.n)
 	}
+	if err := setup.NotInRows(&a.Settings, "--known-items and --junk judge the notes of a folder"); err != nil {
+		return nil, time.Time{}, err
+	}
 	open, err := evalIndex(a, e.backend)
 	if err != nil {
 		return nil, time.Time{}, err

@@ -20,8 +20,9 @@ import (
 type migrateFlags struct {
 	to, from string
 	wait     time.Duration
-	// state moves the state in place of the index, and remove takes it out of its source.
-	state, remove bool
+	// state moves the state in place of the index, memory the workspace's Markdown, and
+	// remove takes it out of its source.
+	state, memory, remove bool
 }
 
 // Migrate is the verb migrate.
@@ -43,25 +44,37 @@ With --state it moves what sessions hold instead: journals, blobs, checkpoints a
 backups, to the database of store.postgres or back to files of the state folder. Nobody
 may use either meanwhile. All of it is compared by hash at the end, and the source stays
 as it is without --remove-source. Cut short it goes on when it is run again, and
-until then nothing opens the half that is there.`,
+until then nothing opens the half that is there.
+
+With --memory it copies the workspace's Markdown: to the database of store.postgres,
+where store.workspace: rows has every machine find it, or back to the project's folder.
+All of it is compared by hash. A file that is there with another text is never written
+over: it is named, and nothing is copied. --remove-source takes it out of the database,
+and never out of a folder.`,
 		Example: `  memkernel migrate --to postgres --config team.yaml
   memkernel migrate --from postgres --to sqlite --config team.yaml
-  memkernel migrate --state --to postgres --config team.yaml`,
+  memkernel migrate --state --to postgres --config team.yaml
+  memkernel migrate --memory --to postgres --config team.yaml`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if m.state {
+			switch {
+			case m.state && m.memory:
+				return fail.Usagef("--state and --memory are two moves: give one of them, then the other")
+			case m.memory:
+				return moveMemory(cmd.Context(), a, m)
+			case m.state:
 				return moveState(cmd.Context(), a, m)
-			}
-			if m.remove {
-				return fail.Usagef("--remove-source goes with --state: an index is copied, and stays")
+			case m.remove:
+				return fail.Usagef("--remove-source goes with --state or --memory: an index is copied, and stays")
 			}
 			return runMigrate(cmd.Context(), a, m)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres; with --state, files or postgres")
+	f.StringVar(&m.to, "to", "", "the `backend` that gets the index: sqlite, sqlite:FILE or postgres; with --state or --memory, files or postgres")
 	f.BoolVar(&m.state, "state", false, "move the state of the sessions in place of the index")
-	f.BoolVar(&m.remove, "remove-source", false, "with --state, remove it from where it was when all of it is there")
+	f.BoolVar(&m.memory, "memory", false, "move the workspace's Markdown in place of the index")
+	f.BoolVar(&m.remove, "remove-source", false, "with --state or --memory, remove it from where it was when all of it is there")
 	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
 	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -13,16 +12,8 @@ import (
 
 // moveState moves the state of the sessions.
 func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
-	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
-	switch {
-	case f.to == "":
-		return fail.Usagef("migrate --state needs to know where to: --to postgres or --to files")
-	case other == "":
-		return fail.Usagef("--to %q is none of files, postgres", f.to)
-	case f.from != "" && f.from != other:
-		return fail.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
-	case f.wait < 0:
-		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+	if err := checkMove(f, "--state"); err != nil {
+		return err
 	}
 	release, err := setup.NoDaemon(a.StateDir)
 	if err != nil {

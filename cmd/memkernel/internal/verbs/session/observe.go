@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -189,12 +190,19 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 		doc.TornLine = session.Torn.Line
 	}
 	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path)}
+	var rows *markdownstore.Store // nil if the Markdown is in the folder
+	if setup.InRows(&a.Settings) {
+		var err error
+		if rows, err = a.OpenStore(ctx, true); err != nil {
+			return nil, err
+		}
+	}
 	files := func() map[string]string {
 		dir := a.StateDir // where no checkpoint is
 		if st, _, err := k.SessionStatus(ctx, doc.SessionKey); err == nil {
 			dir = filepath.Join(a.StateDir, "sessions", st.Folder)
 		}
-		return readable(a.Workspace, dir)
+		return readable(a.Workspace, rows, dir)
 	}
 	before := files()
 	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {

@@ -2,13 +2,16 @@ package session
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // WroteJSON is a file for people that a verb made or changed.
@@ -32,21 +35,29 @@ var (
 // readable are the texts of the files that observing a session may write for people, by
 // path: SESSION-STATE.md, the days' logs and the working buffer of the workspace, and the
 // checkpoints in the session's folder.
-func readable(workspace, sessionDir string) map[string]string {
+//
+// The workspace's are read in rows, if they are kept there.
+func readable(workspace string, rows *markdownstore.Store, sessionDir string) map[string]string {
 	out := map[string]string{}
-	take := func(path string) {
-		if text, err := os.ReadFile(path); err == nil {
-			out[path] = string(text)
-		}
-	}
-	for dir, names := range map[string]*regexp.Regexp{workspace: stateName, filepath.Join(workspace, "memory"): logName, filepath.Join(sessionDir, "checkpoints"): checkpointName} {
-		entries, _ := os.ReadDir(dir)
+	take := func(in fs.FS, root, dir string, names *regexp.Regexp) {
+		entries, _ := fs.ReadDir(in, dir)
 		for _, e := range entries {
-			if names.MatchString(e.Name()) {
-				take(filepath.Join(dir, e.Name()))
+			if !names.MatchString(e.Name()) {
+				continue
+			}
+			name := path.Join(dir, e.Name())
+			if text, err := fs.ReadFile(in, name); err == nil {
+				out[filepath.Join(root, filepath.FromSlash(name))] = string(text)
 			}
 		}
 	}
+	files := os.DirFS(workspace)
+	if rows != nil {
+		files = rows.FS()
+	}
+	take(files, workspace, ".", stateName)
+	take(files, workspace, "memory", logName)
+	take(os.DirFS(sessionDir), sessionDir, "checkpoints", checkpointName)
 	return out
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -111,7 +112,11 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff, Versions: git.Past(a.Workspace)})
+	req := maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff}
+	if !setup.InRows(&a.Settings) { // a repository has what was in the folder
+		req.Versions = git.Past(a.Workspace)
+	}
+	h, err := k.Maintenance().History(ctx, req)
 	if err != nil {
 		return hintHistory(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -96,6 +97,11 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	curate, err := a.CurateRequest(book)
 	if err != nil {
 		return err
+	}
+	if a.Config.Upkeep.Git {
+		if err := setup.NotInRows(&a.Settings, "upkeep.git commits the workspace's folder"); err != nil {
+			return err
+		}
 	}
 	g := &git.Commits{Dir: a.Workspace}
 	c := &a.Config.Upkeep

@@ -1,0 +1,73 @@
+package watch
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Poller looks at intervals whether a number has changed that counts changes: for what no
+// system watches, such as files in a database.
+type Poller struct {
+	changed chan struct{}
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	mu  sync.Mutex
+	err error
+}
+
+// Poll begins to look. version is asked by one goroutine. After an error it is asked again
+// later, and State has the error until then.
+func Poll(every time.Duration, version func(context.Context) (int64, error)) *Poller {
+	return poll(version, func() <-chan time.Time { return time.After(every) })
+}
+
+func poll(version func(context.Context) (int64, error), after func() <-chan time.Time) *Poller {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Poller{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
+	go p.run(ctx, version, after)
+	return p
+}
+
+func (p *Poller) run(ctx context.Context, version func(context.Context) (int64, error), after func() <-chan time.Time) {
+	defer close(p.done)
+	last, known := int64(0), false
+	for {
+		now, err := version(ctx)
+		p.mu.Lock()
+		p.err = err
+		p.mu.Unlock()
+		if err == nil {
+			if known && now != last {
+				select {
+				case p.changed <- struct{}{}:
+				default: // one waits already
+				}
+			}
+			last, known = now, true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-after():
+		}
+	}
+}
+
+// Changed gets a value when the number has changed. It is never closed.
+func (p *Poller) Changed() <-chan struct{} { return p.changed }
+
+// State returns why the last look failed; no folders are watched.
+func (p *Poller) State() (folders int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return 0, p.err
+}
+
+// Close ends it and waits for that. It is idempotent.
+func (p *Poller) Close() error {
+	p.cancel()
+	<-p.done
+	return nil
+}

@@ -1,0 +1,698 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// Workspace keeps the files of a workspace in rows, in the root of a store: paths with
+// texts and versions. It has no links, and a folder is there while a file is below it.
+//
+// What it knows of the rows it believes for a moment. With every lock that keeps others out
+// of a folder, such as a session's, it asks in the same round trip what has changed
+// since: who plans with a session's lock sees what others wrote before. A write compares
+// the version of what was read, under a lock of all writers that fences it.
+type Workspace struct {
+	c     *core
+	locks *Store
+	// writing is held by the one writer of this process.
+	writing chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	version int64      // up to which the rows are known
+	checked time.Time  // when that was asked
+	moving  string
+	mover   bool // this process moves them
+	rows    map[string]row
+	names   []string // the paths in order, nil if they must be sorted anew
+	texts   map[string]rowText
+	bytes   int
+}
+
+// row is a file without its text.
+type row struct {
+	version, size int64
+	time          time.Time
+}
+
+// rowText is a text that a file had in a version.
+type rowText struct {
+	version int64
+	text    string
+}
+
+var _ markdownstore.Remote = (*Workspace)(nil)
+
+const (
+	// writersLock keeps all writers of a root's workspace but one out of it; it fences what
+	// is written, by names in writersFolder that no document has.
+	writersLock   = writersFolder + "/write.lock"
+	writersFolder = "workspace"
+	// believed is for how long it is believed that nobody else has written.
+	believed = 200 * time.Millisecond
+	// mostTexts bounds the texts that are kept, in bytes.
+	mostTexts = 16 << 20
+	// mostRow bounds one text, in bytes.
+	mostRow = 256 << 20
+	// mostName and mostPath bound names to what a folder can have, and an index.
+	mostName, mostPath = 255, 1024
+)
+
+// Workspace gives the files of a workspace that this root has: for all who ask the same ones.
+func (s *Store) Workspace() *Workspace {
+	w := &Workspace{c: s.core, locks: &Store{core: s.core}, writing: make(chan struct{}, 1), rows: map[string]row{}, texts: map[string]rowText{}}
+	if !s.rows.CompareAndSwap(nil, w) {
+		w = s.rows.Load()
+	}
+	return w
+}
+
+// Where implements [markdownstore.Remote].
+func (w *Workspace) Where() string { return w.c.place }
+
+// Close does nothing: the store is closed by whoever opened it.
+func (w *Workspace) Close() error { return nil }
+
+// changedRows are the rows of which a version does not know, with the newest of their texts
+// that are small; none if there are none.
+const changedRows = `SELECT w.version, w.moving, w.removed > $2::bigint OR w.version < $2::bigint,
+		coalesce(f.path, ''), coalesce(f.version, 0), coalesce(length(f.data), 0), coalesce(f.time, 'epoch'),
+		CASE WHEN length(f.data) <= 32768 AND f.version > w.version - 64 THEN f.data END
+	FROM workspaces AS w LEFT JOIN workspace AS f ON f.root=w.root AND f.version > CASE WHEN w.removed > $2::bigint OR w.version < $2::bigint THEN 0 ELSE $2::bigint END
+	WHERE w.root=$1::bigint AND w.version<>$2::bigint`
+
+// known is up to which version the rows are known.
+func (w *Workspace) known() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.version
+}
+
+// changes are what a look at changedRows has found.
+type changes struct {
+	since, version int64
+	moving         string
+	whole          bool
+	rows           map[string]row
+	texts          map[string]rowText
+}
+
+func readChanges(rows pgx.Rows, since int64) (changes, error) {
+	defer rows.Close()
+	n := changes{since: since, version: since, rows: map[string]row{}, texts: map[string]rowText{}}
+	for rows.Next() {
+		var at string
+		var r row
+		var data []byte
+		if err := rows.Scan(&n.version, &n.moving, &n.whole, &at, &r.version, &r.size, &r.time, &data); err != nil {
+			return n, err
+		}
+		if at == "" {
+			continue
+		}
+		n.rows[at] = r
+		if int64(len(data)) == r.size {
+			n.texts[at] = rowText{r.version, string(data)}
+		}
+	}
+	rows.Close()
+	return n, rows.Err()
+}
+
+// learn takes in what was found, asked being when that was asked for.
+func (w *Workspace) learn(n changes, asked time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if asked.After(w.checked) {
+		w.checked = asked
+	}
+	if n.version == n.since || n.version <= w.version && !(n.whole && n.version < n.since) {
+		return
+	}
+	if n.whole {
+		clear(w.rows)
+		w.names = nil
+	}
+	if n.version < n.since { // the database was restored: versions begin anew
+		clear(w.texts)
+		w.bytes = 0
+	}
+	for at, r := range n.rows {
+		w.put(at, r)
+	}
+	for at, t := range n.texts {
+		w.keep(at, t)
+	}
+	w.version, w.moving = n.version, n.moving
+}
+
+// put has a path be a row. w.mu is held.
+func (w *Workspace) put(at string, r row) {
+	old, there := w.rows[at]
+	if !there {
+		w.names = nil
+	}
+	if !there || old.version < r.version {
+		w.rows[at] = r
+	}
+}
+
+// keep keeps a text to be read again. w.mu is held.
+func (w *Workspace) keep(at string, t rowText) {
+	if len(t.text) > mostTexts/4 || w.texts[at].version > t.version {
+		return
+	}
+	w.bytes += len(t.text) - len(w.texts[at].text)
+	w.texts[at] = t
+	for other := range w.texts {
+		if w.bytes <= mostTexts {
+			break
+		}
+		if other != at {
+			w.bytes -= len(w.texts[other].text)
+			delete(w.texts, other)
+		}
+	}
+}
+
+// refresh asks what has changed.
+func (w *Workspace) refresh() error {
+	since, asked := w.known(), time.Now()
+	var n changes
+	err := w.c.query("look at", writersFolder, changedRows, []any{w.c.root, since}, func(rows pgx.Rows) (err error) {
+		n, err = readChanges(rows, since)
+		return err
+	})
+	if err == nil {
+		w.learn(n, asked)
+	}
+	return err
+}
+
+// Version implements [markdownstore.Remote].
+func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := w.lockedRows(old); err != nil {
+		return 0, err
+	}
+	defer w.mu.Unlock()
+	return w.version, nil
+}
+
+// half refuses files of which a move has brought only some. w.mu is held.
+func (w *Workspace) half() error {
+	if w.moving == "" || w.mover {
+		return nil
+	}
+	return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.c.place, w.moving)
+}
+
+// lockedRows takes w.mu with rows that are at most so old.
+func (w *Workspace) lockedRows(old time.Duration) error {
+	w.mu.Lock()
+	if time.Since(w.checked) >= old {
+		w.mu.Unlock()
+		if err := w.refresh(); err != nil {
+			return err
+		}
+		w.mu.Lock()
+	}
+	if err := w.half(); err != nil {
+		w.mu.Unlock()
+		return err
+	}
+	return nil
+}
+
+// rowInfo is the stat of a file or a folder.
+type rowInfo struct {
+	path   string
+	row    row
+	folder bool
+}
+
+func (i rowInfo) Name() string               { return path.Base(i.path) }
+func (i rowInfo) Size() int64                { return i.row.size }
+func (i rowInfo) ModTime() time.Time         { return i.row.time }
+func (i rowInfo) IsDir() bool                { return i.folder }
+func (i rowInfo) Sys() any                   { return nil }
+func (i rowInfo) Type() fs.FileMode          { return i.Mode().Type() }
+func (i rowInfo) Info() (fs.FileInfo, error) { return i, nil }
+func (i rowInfo) Mode() fs.FileMode {
+	if i.folder {
+		return fs.ModeDir | 0o755
+	}
+	return 0o644
+}
+
+// below are the paths in a folder, in order. w.mu is held.
+func (w *Workspace) below(dir string) []string {
+	if w.names == nil {
+		w.names = slices.Sorted(maps.Keys(w.rows))
+	}
+	if dir == "." {
+		return w.names
+	}
+	lo, hi := below(dir)
+	from, _ := slices.BinarySearch(w.names, lo)
+	to, _ := slices.BinarySearch(w.names, hi)
+	return w.names[from:to]
+}
+
+// look looks a path up. w.mu is held.
+func (w *Workspace) look(op, name string) (rowInfo, error) {
+	if !fs.ValidPath(name) {
+		return rowInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	if r, ok := w.rows[name]; ok {
+		return rowInfo{path: name, row: r}, nil
+	}
+	if name == "." || len(w.below(name)) > 0 {
+		return rowInfo{path: name, folder: true}, nil
+	}
+	return rowInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+}
+
+func (w *Workspace) find(op, name string) (rowInfo, error) {
+	if err := w.lockedRows(believed); err != nil {
+		return rowInfo{}, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	defer w.mu.Unlock()
+	return w.look(op, name)
+}
+
+// Lstat implements [markdownstore.Files].
+func (w *Workspace) Lstat(name string) (fs.FileInfo, error) {
+	i, err := w.find("lstat", name)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// Stat implements [markdownstore.Files].
+func (w *Workspace) Stat(name string) (fs.FileInfo, error) { return w.Lstat(name) }
+
+// Resolve implements [markdownstore.Files].
+func (w *Workspace) Resolve(link string) (string, bool, error) {
+	i, err := w.find("lstat", link)
+	return link, err == nil && i.folder, err
+}
+
+// Same implements [markdownstore.Files].
+func (w *Workspace) Same(a, b fs.FileInfo) bool {
+	x, ok := a.(rowInfo)
+	y, too := b.(rowInfo)
+	return ok && too && x.path == y.path
+}
+
+// openRow is a file as it was when it was opened.
+type openRow struct {
+	*strings.Reader
+	info rowInfo
+}
+
+func (o *openRow) Stat() (fs.FileInfo, error) { return o.info, nil }
+func (o *openRow) Close() error               { return nil }
+
+// openFolder is a folder as it was when it was opened.
+type openFolder struct {
+	info    rowInfo
+	entries []fs.DirEntry
+}
+
+func (o *openFolder) Stat() (fs.FileInfo, error) { return o.info, nil }
+func (o *openFolder) Close() error               { return nil }
+func (o *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: o.info.path, Err: syscall.EISDIR}
+}
+
+func (o *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 {
+		return nil, &fs.PathError{Op: "readdir", Path: o.info.path, Err: errors.ErrUnsupported}
+	}
+	return o.entries, nil
+}
+
+// Open implements [fs.FS].
+func (w *Workspace) Open(name string) (fs.File, error) {
+	if err := w.lockedRows(believed); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	i, err := w.look("open", name)
+	if err == nil && i.folder {
+		defer w.mu.Unlock()
+		return &openFolder{i, w.list(name)}, nil
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	r, text, err := w.text("open", name, i.row)
+	if err != nil {
+		return nil, err
+	}
+	return &openRow{strings.NewReader(text), rowInfo{path: name, row: r}}, nil
+}
+
+// list lists a folder. w.mu is held.
+func (w *Workspace) list(dir string) []fs.DirEntry {
+	out := []fs.DirEntry{}
+	last := ""
+	for _, at := range w.below(dir) {
+		rest := at
+		if dir != "." {
+			rest = at[len(dir)+1:]
+		}
+		first, _, deeper := strings.Cut(rest, "/")
+		if first == last {
+			continue // a folder's files stand together
+		}
+		last = first
+		if deeper {
+			out = append(out, rowInfo{path: path.Join(dir, first), folder: true})
+		} else {
+			out = append(out, rowInfo{path: at, row: w.rows[at]})
+		}
+	}
+	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return out
+}
+
+// text reads a file that was seen; by now it may be a newer one.
+func (w *Workspace) text(op, name string, seen row) (row, string, error) {
+	w.mu.Lock()
+	t, ok := w.texts[name]
+	w.mu.Unlock()
+	if ok && t.version == seen.version {
+		return seen, t.text, nil
+	}
+	var r row
+	var data []byte
+	err := w.c.row("read", writersFolder+"/"+name, `SELECT version, time, data FROM workspace WHERE root=$1::bigint AND path=$2::text`, []any{w.c.root, name}, &r.version, &r.time, &data)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return r, "", &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	r.size = int64(len(data))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, there := w.rows[name]; there {
+		w.put(name, r)
+	}
+	w.keep(name, rowText{r.version, string(data)})
+	return r, string(data), nil
+}
+
+// Write implements [markdownstore.Files]. With the lock comes what others wrote.
+func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) error) error {
+	select {
+	case w.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("lock workspace: %w", ctx.Err())
+	}
+	defer func() { <-w.writing }()
+	release, err := store.Wait(ctx, w.locks, writersLock, store.Alone)
+	if err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	defer release()
+	w.mu.Lock()
+	err = w.half()
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return f(rowWriter{w})
+}
+
+// Moving implements [markdownstore.Remote].
+func (w *Workspace) Moving(ctx context.Context, from string) (was string, err error) {
+	if err := w.refresh(); err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	other := w.moving
+	w.mu.Unlock()
+	if from != "" && other != "" && other != from {
+		return other, fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.c.place, other)
+	}
+	var ok bool
+	err = w.c.change("write", store.Synced, []string{writersFolder}, nil, nil, `
+		m AS (INSERT INTO workspaces AS w(root, version, removed, time, moving) SELECT $1::bigint, 1, 0, clock_timestamp(), $5::text FROM ok WHERE ok.ok
+			ON CONFLICT(root) DO UPDATE SET version=w.version+1, moving=excluded.moving)
+		SELECT ok.ok, true FROM ok`, []any{from}, &ok)
+	if err != nil {
+		return other, err
+	}
+	w.mu.Lock()
+	w.mover = from != ""
+	w.mu.Unlock()
+	return other, w.refresh()
+}
+
+// rowWriter is a workspace whose lock is held.
+type rowWriter struct{ *Workspace }
+
+// now reads a file, none if there is none.
+func (w rowWriter) now(op, name string) (r row, text string, there bool, err error) {
+	w.mu.Lock()
+	i, err := w.look(op, name)
+	w.mu.Unlock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, "", false, nil
+	case err != nil:
+		return r, "", false, err
+	case i.folder:
+		return r, "", false, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
+	}
+	r, text, err = w.text(op, name, i.row)
+	if errors.Is(err, fs.ErrNotExist) {
+		return row{}, "", false, nil
+	}
+	return r, text, err == nil, err
+}
+
+// checkName refuses names that no folder could have, or no row.
+func checkName(op, name string) error {
+	var err error
+	switch {
+	case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0) || !utf8.ValidString(name):
+		err = fs.ErrInvalid
+	case len(name) > mostPath, slices.ContainsFunc(strings.Split(name, "/"), func(n string) bool { return len(n) > mostName }):
+		err = syscall.ENAMETOOLONG
+	default:
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// errOther is that a file is not in the version that was read.
+var errOther = errors.New("the file has changed")
+
+// write puts a text in the place of a version of a file, 0 for none, or behind it.
+func (w rowWriter) write(op, name string, before int64, text string, appends bool) error {
+	if err := checkName(op, name); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	size := int64(len(text))
+	if appends {
+		size += w.rows[name].size
+	}
+	w.mu.Unlock()
+	if size > mostRow {
+		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", size, mostRow)}
+	}
+	above := []string{}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		above = append(above, dir)
+	}
+	lo, hi := below(name)
+	mark := newMark()
+	var r row
+	var inTheWay string
+	var unsure bool
+	// A mark that is there already is of this very write, whose answer was lost.
+	err := w.c.change(op, store.Synced, []string{writersFolder + "/" + name}, &unsure, nil, `
+		cur AS MATERIALIZED (SELECT version, mark, length(data) AS size, time FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
+		other AS MATERIALIZED (SELECT path FROM workspace WHERE $6::bigint=0 AND root=$1::bigint AND (path=ANY($10::text[]) OR path >= $11::text AND path < $12::text) LIMIT 1),
+		may AS MATERIALIZED (SELECT FROM ok WHERE ok.ok AND coalesce((SELECT version FROM cur), 0)=$6::bigint AND NOT EXISTS(SELECT FROM other)),
+		v AS (INSERT INTO workspaces AS w(root, version, removed, time, moving) SELECT $1::bigint, 1, 0, clock_timestamp(), '' FROM may
+			ON CONFLICT(root) DO UPDATE SET version=w.version+1, time=greatest(clock_timestamp(), w.time + interval '1 microsecond') RETURNING version, time),
+		i AS (INSERT INTO workspace(root, path, version, data, mark, time) SELECT $1::bigint, $5::text, v.version, $7::bytea, $9::bigint, v.time FROM v WHERE $6::bigint=0
+			ON CONFLICT DO NOTHING RETURNING version, length(data) AS size, time),
+		u AS (UPDATE workspace AS f SET version=v.version, data=CASE WHEN $8::boolean THEN f.data || $7::bytea ELSE $7::bytea END, mark=$9::bigint, time=v.time FROM v
+			WHERE f.root=$1::bigint AND f.path=$5::text AND f.version=$6::bigint AND $6::bigint<>0 RETURNING f.version, length(f.data) AS size, f.time),
+		done AS (SELECT version, size, time FROM i UNION ALL SELECT version, size, time FROM u UNION ALL SELECT version, size, time FROM cur WHERE mark=$9::bigint)
+		SELECT ok.ok, coalesce(done.version, 0), coalesce(done.size, 0), coalesce(done.time, 'epoch'), coalesce((SELECT path FROM other), '') FROM ok LEFT JOIN done ON true`,
+		[]any{name, before, []byte(text), appends, mark, above, lo, hi}, &r.version, &r.size, &r.time, &inTheWay)
+	switch {
+	case err != nil:
+		return err
+	case r.version != 0:
+		w.wrote(name, r, text, appends, before)
+		return nil
+	case inTheWay != "" && len(inTheWay) > len(name):
+		return &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
+	case inTheWay != "":
+		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%s is a file: %w", inTheWay, syscall.ENOTDIR)}
+	}
+	if err := w.refresh(); err != nil {
+		return err
+	}
+	return errOther
+}
+
+// wrote notes what was written. Where others wrote meanwhile, the next look brings it.
+func (w rowWriter) wrote(name string, r row, text string, appends bool, before int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if old := w.texts[name]; appends && before != 0 && old.version == before {
+		w.keep(name, rowText{r.version, old.text + text})
+	} else if !appends || before == 0 {
+		w.keep(name, rowText{r.version, text})
+	}
+	w.put(name, r)
+	if r.version == w.version+1 {
+		w.version = r.version
+	}
+}
+
+// conflict is that a file is not what was read.
+func (w rowWriter) conflict(op, name, want string) error {
+	c := &markdownstore.ConflictError{Path: name, Want: want}
+	_, text, there, err := w.now(op, name)
+	if err != nil {
+		return err
+	}
+	if there {
+		c.Have = hashText(text)
+	}
+	return c
+}
+
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Append implements [markdownstore.Writer].
+func (w rowWriter) Append(name string, add func(old string) (string, error)) (now string, settled bool, err error) {
+	r, old, _, err := w.now("append", name)
+	if err != nil {
+		return "", false, err
+	}
+	block, err := add(old)
+	if err != nil || block == "" {
+		return old, true, err
+	}
+	err = w.write("append", name, r.version, block, true)
+	if errors.Is(err, errOther) {
+		return "", false, nil
+	}
+	return old + block, err == nil, err
+}
+
+// Create implements [markdownstore.Writer].
+func (w rowWriter) Create(name, text string) error {
+	err := w.write("create", name, 0, text, false)
+	if errors.Is(err, errOther) {
+		return w.conflict("create", name, "")
+	}
+	return err
+}
+
+// Swap implements [markdownstore.Writer].
+func (w rowWriter) Swap(name string, change func(fi fs.FileInfo, old string) (string, error)) error {
+	r, old, there, err := w.now("swap", name)
+	if err == nil && !there {
+		err = &fs.PathError{Op: "swap", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return err
+	}
+	text, err := change(rowInfo{path: name, row: r}, old)
+	if err != nil || text == old {
+		return err
+	}
+	err = w.write("swap", name, r.version, text, false)
+	if errors.Is(err, errOther) {
+		return w.conflict("swap", name, hashText(old))
+	}
+	return err
+}
+
+// Remove implements [markdownstore.Writer].
+func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) error) error {
+	r, old, there, err := w.now("remove", name)
+	if err == nil && !there {
+		err = &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return err
+	}
+	if err := check(rowInfo{path: name, row: r}, old); err != nil {
+		return err
+	}
+	var gone, left bool
+	var unsure bool
+	err = w.c.change("remove", store.Synced, []string{writersFolder + "/" + name}, &unsure, nil, `
+		cur AS MATERIALIZED (SELECT version FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
+		v AS (UPDATE workspaces SET version=version+1, removed=version+1, time=greatest(clock_timestamp(), time + interval '1 microsecond')
+			WHERE root=$1::bigint AND (SELECT ok FROM ok) AND (SELECT version FROM cur)=$6::bigint RETURNING version),
+		d AS (DELETE FROM workspace WHERE root=$1::bigint AND path=$5::text AND version=$6::bigint AND EXISTS(SELECT FROM v) RETURNING 1)
+		SELECT ok.ok, EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur) FROM ok`, []any{name, r.version}, &gone, &left)
+	if err != nil {
+		return err
+	}
+	if err := w.refresh(); err != nil {
+		return err
+	}
+	if !gone && (left || !unsure) {
+		return w.conflict("remove", name, hashText(old))
+	}
+	return nil
+}
+
+// ask queues a look at what has changed with something else that is sent.
+func (w *Workspace) ask(b *pgx.Batch) (since int64) {
+	since = w.known()
+	b.Queue(changedRows, w.c.root, since)
+	return since
+}
+
+// heard takes the answer to ask.
+func (w *Workspace) heard(res pgx.BatchResults, since int64, asked time.Time) error {
+	rows, err := res.Query()
+	if err != nil {
+		return err
+	}
+	n, err := readChanges(rows, since)
+	if err == nil {
+		w.learn(n, asked)
+	}
+	return err
+}
