@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -118,7 +117,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	beside := l.besides()
 	var token, holder string
 	var ok bool
-	err = s.run("take", at, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err = s.run("take", at, send, nil, func(ctx context.Context, conn conn) error {
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
@@ -282,7 +281,7 @@ const freeLock = `WITH r AS (UPDATE locks SET held=held-$3::text WHERE root=$1::
 
 // letGo frees a lock. One that can't be freed ends by itself.
 func (l *leases) letGo(token string, h *lease) {
-	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn conn) error {
 		var how string
 		return conn.QueryRow(ctx, freeLock, l.c.root, h.path, token).Scan(&how)
 	})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -298,7 +297,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	}
 	var ok, unsure bool
 	var files, patches int
-	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn conn) error {
 		return conn.QueryRow(ctx, fenced+`
 		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
 			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
