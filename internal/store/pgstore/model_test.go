@@ -647,44 +647,59 @@ type Wire func(name string, pid uint32, do func() error) error
 type Client struct {
 	m    *Model
 	wire Wire
-	pid  uint32
 }
 
 // OnModel opens a root of a model as Open does on a server. wire may be nil.
 func OnModel(m *Model, wire Wire, root int64, holder string, lease time.Duration) *Store {
-	if wire == nil {
-		wire = func(_ string, _ uint32, do func() error) error { return do() }
-	}
-	return OnDatabase(&Client{m: m, wire: wire, pid: m.pids.Add(1)}, root, holder, lease)
-}
-
-// OnDatabase opens a root of anything that a store can ask.
-func OnDatabase(db database, root int64, holder string, lease time.Duration) *Store {
-	c := &core{place: "model", holder: holder, lease: lease, root: root, pool: db}
+	c := &core{place: "model", holder: holder, lease: lease, root: root, pool: m.client(wire)}
 	c.leases.init(c)
 	c.open.init()
 	return &Store{core: c}
 }
 
-func (c *Client) Acquire(context.Context) (conn, error) { return c, nil }
-func (c *Client) Release()                              {}
-func (c *Client) PID() uint32                           { return c.pid }
-func (c *Client) Close()                                {}
+func (m *Model) client(wire Wire) *Client {
+	if wire == nil {
+		wire = func(_ string, _ uint32, do func() error) error { return do() }
+	}
+	return &Client{m, wire}
+}
 
-// Reset gives what follows another session.
-func (c *Client) Reset() { c.pid = c.m.pids.Add(1) }
+// Acquire gives a connection of its own to each who asks.
+func (c *Client) Acquire(context.Context) (conn, error) {
+	return &modelConn{c, c.m.pids.Add(1)}, nil
+}
+func (c *Client) Reset() {}
+func (c *Client) Close() {}
+
+func (c *Client) Query(ctx context.Context, sql string, a ...any) (pgx.Rows, error) {
+	one := &modelConn{c, c.m.pids.Add(1)}
+	return one.Query(ctx, sql, a...)
+}
+
+func (c *Client) Exec(ctx context.Context, sql string, a ...any) (pgconn.CommandTag, error) {
+	_, err := c.Query(ctx, sql, a...)
+	return pgconn.CommandTag{}, err
+}
+
+type modelConn struct {
+	c   *Client
+	pid uint32
+}
+
+func (c *modelConn) Release()    {}
+func (c *modelConn) PID() uint32 { return c.pid }
 
 // ask sends statements that are one transaction.
-func (c *Client) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
+func (c *modelConn) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
 	s, err := find(qs[0].SQL)
 	if err != nil {
 		return nil, err
 	}
 	var out []answer
-	err = c.wire(s.name, c.pid, func() error {
+	err = c.c.wire(s.name, c.pid, func() error {
 		var got []answer
 		for _, q := range qs {
-			a, err := c.m.exec(q.SQL, q.Arguments)
+			a, err := c.c.m.exec(q.SQL, q.Arguments)
 			if err != nil {
 				return err
 			}
@@ -699,7 +714,7 @@ func (c *Client) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
 	return out, nil
 }
 
-func (c *Client) Query(_ context.Context, sql string, a ...any) (pgx.Rows, error) {
+func (c *modelConn) Query(_ context.Context, sql string, a ...any) (pgx.Rows, error) {
 	out, err := c.ask(&pgx.QueuedQuery{SQL: sql, Arguments: a})
 	if err != nil {
 		return nil, err
@@ -707,17 +722,12 @@ func (c *Client) Query(_ context.Context, sql string, a ...any) (pgx.Rows, error
 	return &rows{left: out[0].rows}, nil
 }
 
-func (c *Client) QueryRow(ctx context.Context, sql string, a ...any) pgx.Row {
+func (c *modelConn) QueryRow(ctx context.Context, sql string, a ...any) pgx.Row {
 	r, err := c.Query(ctx, sql, a...)
 	return oneRow{r, err}
 }
 
-func (c *Client) Exec(ctx context.Context, sql string, a ...any) (pgconn.CommandTag, error) {
-	_, err := c.ask(&pgx.QueuedQuery{SQL: sql, Arguments: a})
-	return pgconn.CommandTag{}, err
-}
-
-func (c *Client) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
+func (c *modelConn) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
 	out, err := c.ask(b.QueuedQueries...)
 	return &results{out, err}
 }

@@ -29,7 +29,7 @@ func OpenTwin(t testing.TB, o Options, m *Model) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pool = &twin{t, s.pool, &Client{m: m, wire: func(_ string, _ uint32, do func() error) error { return do() }, pid: m.pids.Add(1)}}
+	s.pool = &twin{t, s.pool, m.client(nil)}
 	return s, nil
 }
 
@@ -97,7 +97,7 @@ func (c *twinConn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	c.w.m.m.twins.Lock()
 	out := &twinResults{BatchResults: c.conn.SendBatch(ctx, b), w: c.w, done: sync.OnceFunc(c.w.m.m.twins.Unlock)}
 	var err error
-	if out.left, err = c.w.m.ask(b.QueuedQueries...); err != nil {
+	if out.left, err = (&modelConn{c: c.w.m}).ask(b.QueuedQueries...); err != nil {
 		c.w.t.Error(err)
 		out.left = make([]answer, len(b.QueuedQueries))
 	}

@@ -1,0 +1,790 @@
+package pgstore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/store/pgstore"
+	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
+)
+
+// A simulation is a few machines, each with a kernel and a store of its own as programs have
+// them, on a model of the server, and hosts that talk with the kernels. It runs in a bubble
+// of testing/synctest: time is virtual, and whoever asks the server waits until the
+// scheduler lets it, which draws from the seed who is next and what befalls it. One
+// goroutine runs at a time, so a seed is one history.
+//
+// What befalls: a process is killed, and another begins in its place; it stands still for
+// longer than its leases last; its clock jumps by hours; a connection dies before the server
+// has the statement, while the statement waits there and is done later, or before the answer
+// is read; the server refuses; it fails, and forgets what nobody waited for the disk with;
+// the bucket of blobs does not answer. Hosts give up waiting and ask another machine,
+// or two at once.
+
+// simLease is how long leases last in simulations.
+const simLease = 100 * time.Millisecond
+
+// plot is what a simulation is to do.
+type plot struct {
+	seed uint64
+	// broken is a rule that is broken on purpose.
+	broken pgstore.Broken
+	// quiet has nothing befall anybody.
+	quiet bool
+}
+
+// brokenBlobs is a rule that machines break, not the server.
+const brokenBlobs pgstore.Broken = "a blob is written after the line that names it"
+
+type simulation struct {
+	plot
+	rng   *rand.Rand
+	begun time.Time
+	dir   string
+	m     *pgstore.Model
+	skew  time.Duration // of the server's clock
+
+	mu      sync.Mutex // though one goroutine runs at a time
+	history []event
+	waiting []*waiter
+	late    []lateStatement
+	wrong   []string
+	calls   int // that have not ended
+
+	machines []*machine // those that serve now
+	dead     []*machine
+	hosts    []*host
+	calm     bool
+	rates    rates
+	happened map[string]int
+}
+
+// rates are how often things happen, per thousand statements.
+type rates struct{ kill, pause, jump, before, stuck, answer, refuse, again, fail, bucket int }
+
+type event struct {
+	at        time.Duration
+	who, what string
+}
+
+// waiter is a statement that the scheduler has not let on.
+type waiter struct {
+	mc       *machine
+	name     string
+	pid      uint32
+	answered bool
+	fate     chan fate
+}
+
+// fate is what becomes of a statement.
+type fate int
+
+const (
+	fine fate = iota
+	diesBefore
+	stuckThere
+	diesAfter
+	refused
+	again
+	killed
+)
+
+var fates = map[fate]string{fine: "", diesBefore: ": the connection dies before it", stuckThere: ": the connection dies, and it waits at the server",
+	diesAfter: ": the connection dies before the answer", refused: ": refused", again: ": undone, to be sent again", killed: ": the process is dead"}
+
+type lateStatement struct {
+	who, name string
+	pid       uint32
+	do        func() error
+}
+
+var (
+	errKilled = errors.New("this process was killed")
+	errUndone = &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"}
+)
+
+// machine is a process on a machine.
+type machine struct {
+	sim    *simulation
+	name   string
+	slot   int
+	killed bool
+	until  time.Time // it stands still
+	clock  time.Duration
+	store  *pgstore.Store
+	k      *kernel.Kernel
+}
+
+func (s *simulation) note(who, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = append(s.history, event{time.Since(s.begun), who, what})
+}
+
+// fault says that an invariant does not hold.
+func (s *simulation) fault(format string, a ...any) {
+	what := fmt.Sprintf(format, a...)
+	s.note("WRONG", what)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrong = append(s.wrong, what)
+}
+
+// chance is true n times of a thousand.
+func (s *simulation) chance(n int) bool { return !s.calm && s.rng.IntN(1000) < n }
+
+// ask waits for the scheduler, before a statement and before its answer.
+func (mc *machine) ask(name string, pid uint32, do func() error) error {
+	s := mc.sim
+	if mc.k == nil { // it starts, by the scheduler itself
+		return do()
+	}
+	wait := func(answered bool) fate {
+		w := &waiter{mc, name, pid, answered, make(chan fate)}
+		s.mu.Lock()
+		s.waiting = append(s.waiting, w)
+		s.mu.Unlock()
+		return <-w.fate
+	}
+	f := wait(false)
+	switch f {
+	case killed:
+		return errKilled
+	case diesBefore:
+		return io.ErrUnexpectedEOF
+	case stuckThere:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.late = append(s.late, lateStatement{mc.name, name, pid, do})
+		return io.ErrUnexpectedEOF
+	case refused:
+		return errFull
+	case again:
+		return errUndone
+	}
+	err := do()
+	switch g := wait(true); {
+	case g == killed:
+		return errKilled
+	case f == diesAfter, g == diesAfter:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// start begins a process.
+func (s *simulation) start(slot, n int) *machine {
+	mc := &machine{sim: s, name: fmt.Sprintf("machine %d.%d", slot+1, n), slot: slot}
+	mc.store = pgstore.OnModel(s.m, mc.ask, 1, mc.name, simLease)
+	var state store.Store = &blobs{Store: mc.store, mc: mc}
+	k, err := kernel.Open(context.Background(), s.dir, &kernel.Options{Store: someState{state}, StateDir: s.dir + "/none", Memory: kernel.MemoryOptions{Off: true},
+		Now: func() time.Time { return time.Now().Add(mc.clock) }})
+	if err != nil {
+		s.fault("%s does not start: %v", mc.name, err)
+		return nil
+	}
+	mc.k = k
+	s.note(mc.name, "starts")
+	return mc
+}
+
+type someState struct{ s store.Store }
+
+func (s someState) State() store.Store { return s.s }
+
+// blobs is a machine's store as it is seen from above, with a bucket for blobs: what is
+// put there may fail, and may be done without its answer. A store that keeps blobs
+// elsewhere takes its place here.
+type blobs struct {
+	store.Store
+	mc *machine
+	of *blobs // the root
+	// Those that are written too late, where that rule is broken.
+	late []func() error
+}
+
+func (b *blobs) root() *blobs {
+	if b.of != nil {
+		return b.of
+	}
+	return b
+}
+
+func (b *blobs) In(folder string) store.Store {
+	return &blobs{Store: b.Store.In(folder), mc: b.mc, of: b.root()}
+}
+
+func (b *blobs) Put(how store.Durability, docs ...store.Doc) (st store.Stats, err error) {
+	put := func() (err error) { st, err = b.Store.Put(how, docs...); return err }
+	switch {
+	case how != store.Once:
+		return st, put()
+	case b.mc.sim.broken == brokenBlobs:
+		r := b.root()
+		r.late = append(r.late, put)
+		return st, nil
+	}
+	err = b.mc.ask("bucket", 0, func() error { return nil })
+	if err == nil || err == io.ErrUnexpectedEOF && b.mc.sim.calm {
+		return st, put()
+	}
+	return st, fmt.Errorf("the bucket does not answer: %w", err)
+}
+
+func (b *blobs) Lock(name string, share store.Share) (func(), error) {
+	release, err := b.Store.Lock(name, share)
+	if err != nil || share == store.Shared {
+		return release, err
+	}
+	return func() {
+		r := b.root()
+		late := r.late
+		r.late = nil
+		for _, put := range late {
+			_ = put()
+		}
+		release()
+	}, nil
+}
+
+// run is the scheduler. It ends when all hosts have.
+func (s *simulation) run() {
+	for steps := 0; ; steps++ {
+		synctest.Wait()
+		s.mu.Lock()
+		done := s.calls == 0 && !slices.ContainsFunc(s.hosts, func(h *host) bool { return !h.done })
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		if steps > 300_000 || len(s.history) > 200_000 {
+			s.fault("it does not come to an end")
+			s.calm = true
+			for _, mc := range s.machines {
+				mc.killed = true
+			}
+			if steps > 400_000 {
+				panic(strings.Join(s.shown(), "\n"))
+			}
+		}
+		s.step()
+	}
+}
+
+// step lets something happen, and some time go by.
+func (s *simulation) step() {
+	pass := time.Duration(1 + s.rng.IntN(400_000))
+	defer func() { time.Sleep(pass) }()
+	now := time.Now()
+	if len(s.late) > 0 && s.rng.IntN(8) == 0 {
+		i := s.rng.IntN(len(s.late))
+		l := s.late[i]
+		s.late = slices.Delete(s.late, i, i+1)
+		s.note(l.who, l.name+": what waited at the server is done")
+		_ = l.do()
+		return
+	}
+	s.mu.Lock()
+	var ready []*waiter
+	for _, w := range s.waiting {
+		if w.mc.killed || !w.mc.until.After(now) {
+			ready = append(ready, w)
+		}
+	}
+	s.mu.Unlock()
+	if len(ready) == 0 {
+		pass += time.Duration(s.rng.IntN(2_000_000))
+		return
+	}
+	s.befall()
+	w := ready[s.rng.IntN(len(ready))]
+	f := s.fateOf(w)
+	s.mu.Lock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(x *waiter) bool { return x == w })
+	s.history = append(s.history, event{time.Since(s.begun), w.mc.name, w.name + map[bool]string{true: " is answered"}[w.answered] + fates[f]})
+	s.mu.Unlock()
+	if f != fine {
+		s.happened[fates[f]]++
+	}
+	w.fate <- f
+}
+
+func (s *simulation) fateOf(w *waiter) fate {
+	r := s.rates
+	switch {
+	case w.mc.killed && !w.answered && w.name != "bucket" && s.chance(500):
+		return stuckThere // it was on its way
+	case w.mc.killed:
+		return killed
+	case w.name == "bucket":
+		if !w.answered && s.chance(r.bucket) {
+			return []fate{diesBefore, refused, diesAfter}[s.rng.IntN(3)]
+		}
+		return fine
+	case w.answered && s.chance(r.answer):
+		return diesAfter
+	case w.answered:
+		return fine
+	case s.chance(r.before):
+		return diesBefore
+	case s.chance(r.stuck):
+		return stuckThere
+	case s.chance(r.refuse):
+		return refused
+	case s.chance(r.again):
+		return again
+	}
+	return fine
+}
+
+// befall may let something happen to a machine or the server.
+func (s *simulation) befall() {
+	slot := s.rng.IntN(len(s.machines))
+	mc := s.machines[slot]
+	happens := func(what string) { s.happened[what]++; s.note(mc.name, what) }
+	switch {
+	case s.chance(s.rates.kill):
+		happens("is killed")
+		mc.killed = true
+		s.dead = append(s.dead, mc)
+		if next := s.start(slot, len(s.dead)+1); next != nil {
+			next.clock = mc.clock
+			s.machines[slot] = next
+		}
+	case s.chance(s.rates.pause):
+		long := time.Duration(s.rng.Int64N(int64(4 * simLease)))
+		happens("stands still")
+		mc.until = time.Now().Add(long)
+	case s.chance(s.rates.jump):
+		happens("its clock jumps")
+		mc.clock = time.Duration(s.rng.IntN(10*3600)-5*3600) * time.Second
+	case s.chance(s.rates.jump):
+		s.skew += time.Duration(s.rng.IntN(3600)) * time.Second
+		s.note("server", "its clock jumps ahead")
+		s.happened["the server's clock jumps"]++
+	case s.chance(s.rates.fail):
+		n := s.rng.IntN(s.m.Tail() + 1)
+		s.note("server", fmt.Sprintf("fails, and forgets %d commits", n))
+		s.happened["the server fails"]++
+		s.m.Fail(n)
+		s.late = nil
+		s.mu.Lock()
+		failed := slices.Clone(s.waiting)
+		s.waiting = nil
+		s.mu.Unlock()
+		for _, w := range failed {
+			if w.mc.killed {
+				w.fate <- killed
+			} else {
+				w.fate <- diesBefore
+			}
+			synctest.Wait()
+		}
+	}
+}
+
+// host is a conversation of one session, and who holds it.
+type host struct {
+	s     *simulation
+	key   string
+	rng   *rand.Rand
+	msgs  []memkernel.Message
+	now   time.Time
+	clock bool // the machines' clocks count, none of the host's
+	done  bool
+
+	turns    int
+	acked    []string // the turns that were, in order
+	last     *kernel.ContextPlan
+	pointers []string
+}
+
+const simModel = "claude-opus-4-5"
+
+func (h *host) say(role memkernel.Role, parts ...memkernel.Part) {
+	h.now = h.now.Add(20 * time.Second)
+	h.msgs = append(h.msgs, memkernel.Message{Key: fmt.Sprintf("%s%03d", h.key, len(h.msgs)), Role: role, Parts: parts, Time: h.now, Model: simModel})
+}
+
+func (h *host) work() {
+	id := fmt.Sprint("call_", len(h.msgs))
+	h.say(memkernel.RoleAssistant, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: "Read", Input: fmt.Sprintf(`{"file_path":"pkg/worker_%d.go"}`, h.rng.IntN(9))}})
+	var b strings.Builder
+	for size := 500 + h.rng.IntN(6000); b.Len() < size; {
+		fmt.Fprintf(&b, "func (w *Worker) step%d(ctx context.Context) error { // of %s\n", h.rng.IntN(1000), h.key)
+	}
+	h.say(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Content: words(b.String()), Text: true}})
+}
+
+// talk is the conversation.
+func (h *host) talk(turns int) {
+	defer func() { h.s.mu.Lock(); h.done = true; h.s.mu.Unlock() }()
+	for i := range turns {
+		h.say(memkernel.RoleUser, words(fmt.Sprintf("Make the retry test of worker %d pass, please.", i))...)
+		for range 1 + h.rng.IntN(2) {
+			h.plan()
+			h.work()
+		}
+		p := h.plan()
+		h.say(memkernel.RoleAssistant, words("It retries now, and the test passes.")...)
+		h.observe(i, p)
+		switch h.rng.IntN(6) {
+		case 0:
+			h.compact(i)
+		case 1:
+			h.checkpoint()
+		}
+		h.turns++
+	}
+}
+
+func (h *host) request() kernel.PlanRequest {
+	r := kernel.PlanRequest{SessionKey: h.key, Model: simModel, ContextWindow: 16_000, Reserve: 3000, Messages: slices.Clone(h.msgs), Now: h.now.Add(time.Second), Resolver: "memory_get"}
+	if h.clock {
+		r.Now = time.Time{}
+	}
+	return r
+}
+
+func (h *host) plan() *kernel.ContextPlan {
+	req := h.request()
+	var got *kernel.ContextPlan
+	h.deliver(fmt.Sprint("plan of ", len(req.Messages), " messages"), func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+		p, err := k.PlanContext(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range p.Reduced {
+			c, err := k.Get(ctx, h.key, r.Handle)
+			if err == nil && c.Reason != content.OK && c.Reason != content.Backend {
+				h.s.fault("%s: plan %s names %s, and it is %s", h.key, p.ID, r.Handle, c.Reason)
+			}
+		}
+		return func() { got = p }, nil
+	})
+	if got == nil || got.ID == "" { // it could not be recorded, and says so
+		return nil
+	}
+	h.compare(got)
+	return got
+}
+
+// compare holds a plan to the one that was sent before it.
+func (h *host) compare(p *kernel.ContextPlan) {
+	if was := h.last; was != nil && p.Generation == was.Generation && !strings.HasPrefix(prompt(p), prompt(was)) {
+		h.s.fault("%s: plan %s has other bytes than plan %s before it, and no cut was made:\n%s\n--\n%s", h.key, p.ID, was.ID, prompt(was), prompt(p))
+	}
+	seen := map[string]int{}
+	for _, c := range p.Layout.Cuts {
+		for _, cause := range []string{c.Reason + " " + c.Chain, "event " + c.Event} {
+			if cause == "event " {
+				continue
+			}
+			if seen[cause]++; seen[cause] > 1 {
+				h.s.fault("%s: plan %s has two cuts for one cause: %+v", h.key, p.ID, p.Layout.Cuts)
+			}
+		}
+	}
+	h.last = p
+	for _, r := range p.Reduced {
+		h.pointers = append(h.pointers, r.Handle)
+	}
+}
+
+// prompt is what a plan sends, message by message.
+func prompt(p *kernel.ContextPlan) string {
+	var b strings.Builder
+	for _, m := range p.Messages {
+		parts, err := json.Marshal(m.Parts)
+		if err != nil {
+			return err.Error()
+		}
+		fmt.Fprintf(&b, "%s %s\n", m.Role, parts)
+	}
+	return b.String()
+}
+
+func (h *host) observe(i int, p *kernel.ContextPlan) {
+	turn := kernel.Turn{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), AdvancementKey: fmt.Sprintf("%s-t%02d", h.key, i)}
+	if p != nil {
+		turn.PlanID = p.ID
+	}
+	if !h.clock {
+		turn.Now = h.now
+	}
+	h.deliver("turn "+turn.AdvancementKey, func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+		o, err := k.ObserveTurn(ctx, turn)
+		if err != nil {
+			return nil, err
+		}
+		if o.Outcome != kernel.Committed && o.Outcome != kernel.Duplicate {
+			h.s.fault("turn %s: %s", turn.AdvancementKey, o.Outcome)
+		}
+		return func() {
+			if !slices.Contains(h.acked, turn.AdvancementKey) {
+				h.acked = append(h.acked, turn.AdvancementKey)
+			}
+		}, nil
+	})
+}
+
+func (h *host) compact(i int) {
+	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Key: fmt.Sprint(h.key, "-c", i), Compact: &kernel.CompactWish{Share: 0.4}}
+	if !h.clock {
+		b.Now = h.now
+	}
+	h.deliver("compaction "+b.Key, func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+		_, err := k.Compact(ctx, b)
+		return func() {}, err
+	})
+}
+
+func (h *host) checkpoint() {
+	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs)}
+	if !h.clock {
+		b.Now = h.now
+	}
+	h.deliver("checkpoint", func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+		_, err := k.Checkpoint(ctx, b)
+		return func() {}, err
+	})
+}
+
+// deliver makes a call until it is acknowledged: at any machine, at another if that
+// takes long or fails, now and then at two at once.
+func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (func(), error)) {
+	type reply struct {
+		got func()
+		err error
+		by  string
+	}
+	replies := make(chan reply, 1000)
+	out, s := 0, h.s
+	var cancels []context.CancelFunc
+	defer func() {
+		for _, c := range cancels {
+			c()
+		}
+	}()
+	send := func() {
+		s.mu.Lock()
+		mc := s.machines[h.rng.IntN(len(s.machines))]
+		s.calls++
+		s.mu.Unlock()
+		s.note(h.key, what+" to "+mc.name)
+		ctx, cancel := context.WithCancel(context.Background())
+		if h.rng.IntN(2) == 0 {
+			cancels = append(cancels, cancel)
+		}
+		out++
+		go func() {
+			defer cancel()
+			got, err := call(ctx, mc.k)
+			if mc.killed {
+				err = errKilled // the answer does not leave it
+			}
+			s.mu.Lock()
+			s.calls--
+			s.mu.Unlock()
+			replies <- reply{got, err, mc.name}
+		}()
+	}
+	for try := range 400 {
+		send()
+		if h.rng.IntN(12) == 0 && !s.quiet {
+			send()
+		}
+		timeout := time.NewTimer(20*time.Millisecond + time.Duration(h.rng.Int64N(int64(3*simLease)))*time.Duration(1+try/20))
+		for waits := true; waits && out > 0; {
+			select {
+			case r := <-replies:
+				out--
+				if r.err == nil {
+					timeout.Stop()
+					s.note(h.key, what+": acknowledged by "+r.by)
+					r.got()
+					return
+				}
+				s.note(h.key, what+": fails at "+r.by+": "+r.err.Error())
+			case <-timeout.C:
+				waits = false
+			}
+		}
+		timeout.Stop()
+		time.Sleep(time.Duration(h.rng.Int64N(int64(5 * time.Millisecond))))
+	}
+	s.fault("%s: %s is never acknowledged", h.key, what)
+}
+
+// simulate runs a seed, and gives what was wrong.
+func simulate(t *testing.T, dir string, p plot) (s *simulation) {
+	synctest.Test(t, func(t *testing.T) {
+		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), happened: map[string]int{}}
+		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
+		s.m.Break = p.broken
+		s.m.Ended = func(pid uint32) {
+			s.late = slices.DeleteFunc(s.late, func(l lateStatement) bool { return l.pid == pid })
+		}
+		some := func(most int) int { return s.rng.IntN(2) * s.rng.IntN(most+1) }
+		s.rates = rates{kill: some(12), pause: some(20), jump: some(20), before: some(60), stuck: some(60), answer: some(60), refuse: some(20), again: some(20), bucket: some(300)}
+		if s.rng.IntN(4) == 0 {
+			s.rates.fail = some(8)
+		}
+		s.calm = p.quiet
+		for slot := range 2 + s.rng.IntN(3) {
+			s.machines = append(s.machines, s.start(slot, 1))
+		}
+		turns := 2 + s.rng.IntN(4)
+		for i := range 1 + s.rng.IntN(2) {
+			h := &host{s: s, key: string(rune('a' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+100))), now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC), clock: s.rng.IntN(3) == 0}
+			s.hosts = append(s.hosts, h)
+			first := time.Duration(s.rng.IntN(1_000_000))
+			go func() { time.Sleep(first); h.talk(turns) }()
+		}
+		s.run()
+		s.check()
+		s.close()
+	})
+	return s
+}
+
+// check reads, calmly, what became of it all.
+func (s *simulation) check() {
+	s.calm = true
+	for len(s.late) > 0 {
+		l := s.late[0]
+		s.late = s.late[1:]
+		_ = l.do()
+	}
+	for _, mc := range s.machines {
+		mc.until = time.Time{}
+	}
+	fresh := s.start(len(s.machines), 1)
+	for _, h := range s.hosts {
+		h.done = false
+	}
+	go func() {
+		for _, h := range s.hosts {
+			s.checkSession(h, fresh)
+		}
+		found, err := fresh.k.Check(context.Background())
+		for _, f := range found {
+			s.fault("check: %+v", f)
+		}
+		if err != nil {
+			s.fault("check: %v", err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, h := range s.hosts {
+			h.done = true
+		}
+	}()
+	s.run()
+	s.machines = append(s.machines, fresh)
+}
+
+var committedTurn = regexp.MustCompile(`"op":"committed","id":"turn:([ab]-t\d\d)"`)
+
+func (s *simulation) checkSession(h *host, fresh *machine) {
+	ctx := context.Background()
+	data, err := fresh.store.Get("sessions/" + h.key + "/journal.jsonl")
+	if err != nil {
+		s.fault("%s: the journal can't be read: %v", h.key, err)
+		return
+	}
+	var there []string
+	for _, m := range committedTurn.FindAllSubmatch(data, -1) {
+		there = append(there, string(m[1]))
+	}
+	if !slices.Equal(there, h.acked) {
+		s.fault("%s: the journal has the turns %v, and %v were acknowledged", h.key, there, h.acked)
+	}
+	for _, p := range h.pointers {
+		if c, err := fresh.k.Get(ctx, h.key, p); err != nil || c.Reason != content.OK {
+			s.fault("%s: %s was named by a prompt, and is %+v, %v", h.key, p, c, err)
+		}
+	}
+	h.say(memkernel.RoleUser, words("And what is next?")...)
+	req := h.request()
+	req.Now = h.now.Add(time.Second)
+	want := ""
+	for _, mc := range append(slices.Clone(s.machines), fresh) {
+		p, err := mc.k.Peek(ctx, req)
+		if err != nil {
+			s.fault("%s: %s: %v", h.key, mc.name, err)
+			return
+		}
+		if got := prompt(p); want == "" {
+			want = got
+		} else if got != want {
+			s.fault("%s: %s plans other bytes than %s:\n%s\n--\n%s", h.key, mc.name, s.machines[0].name, got, want)
+		}
+	}
+}
+
+// close ends all processes.
+func (s *simulation) close() {
+	ended := false
+	go func() {
+		for _, mc := range append(s.dead, s.machines...) {
+			_ = mc.k.Close()
+			_ = mc.store.Close()
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		ended = true
+	}()
+	for {
+		synctest.Wait()
+		s.mu.Lock()
+		done := ended
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		s.step()
+	}
+}
+
+func (s *simulation) shown() (out []string) {
+	for _, e := range s.history {
+		out = append(out, fmt.Sprintf("%12s  %-12s %s", e.at, e.who, e.what))
+	}
+	return out
+}
+
+func TestSimTry(t *testing.T) {
+	dir := t.TempDir()
+	bad := 0
+	total := map[string]int{}
+	for seed := range uint64(suite.Number(t, "NSEEDS", 30, 30)) {
+		s := simulate(t, dir, plot{seed: seed})
+		for k, v := range s.happened {
+			total[k] += v
+		}
+		if len(s.wrong) > 0 {
+			bad++
+			w := s.wrong[0]
+			t.Logf("seed %d (%d events, %v, %+v): %s", seed, len(s.history), time.Duration(s.history[len(s.history)-1].at), s.rates, w[:min(len(w), 600)])
+		}
+	}
+	t.Logf("%d bad; %v", bad, total)
+}
