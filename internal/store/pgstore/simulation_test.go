@@ -313,7 +313,9 @@ func (s *simulation) step() {
 		pass += time.Duration(s.rng.IntN(2_000_000))
 		return
 	}
-	s.befall()
+	if s.befall() {
+		return
+	}
 	w := ready[s.rng.IntN(len(ready))]
 	f := s.fateOf(w)
 	s.mu.Lock()
@@ -355,7 +357,7 @@ func (s *simulation) fateOf(w *waiter) fate {
 }
 
 // befall may let something happen to a machine or the server.
-func (s *simulation) befall() {
+func (s *simulation) befall() (happened bool) {
 	slot := s.rng.IntN(len(s.machines))
 	mc := s.machines[slot]
 	happens := func(what string) { s.happened[what]++; s.note(mc.name, what) }
@@ -397,7 +399,10 @@ func (s *simulation) befall() {
 			}
 			synctest.Wait()
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // host is a conversation of one session, and who holds it.
@@ -489,7 +494,7 @@ func (h *host) plan() *kernel.ContextPlan {
 // compare holds a plan to the one that was sent before it.
 func (h *host) compare(p *kernel.ContextPlan) {
 	if was := h.last; was != nil && p.Generation == was.Generation && !strings.HasPrefix(prompt(p), prompt(was)) {
-		h.s.fault("%s: plan %s has other bytes than plan %s before it, and no cut was made:\n%s\n--\n%s", h.key, p.ID, was.ID, prompt(was), prompt(p))
+		h.s.fault("%s: plan %s has other bytes than plan %s before it, and no cut was made: %s", h.key, p.ID, was.ID, differ(prompt(was), prompt(p)))
 	}
 	seen := map[string]int{}
 	for _, c := range p.Layout.Cuts {
@@ -519,6 +524,16 @@ func prompt(p *kernel.ContextPlan) string {
 		fmt.Fprintf(&b, "%s %s\n", m.Role, parts)
 	}
 	return b.String()
+}
+
+// differ is where two texts differ.
+func differ(a, b string) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	from := max(i-100, 0)
+	return fmt.Sprintf("at byte %d, %q and %q", i, a[from:min(i+200, len(a))], b[from:min(i+200, len(b))])
 }
 
 func (h *host) observe(i int, p *kernel.ContextPlan) {
@@ -735,7 +750,7 @@ func (s *simulation) checkSession(h *host, fresh *machine) {
 		if got := prompt(p); want == "" {
 			want = got
 		} else if got != want {
-			s.fault("%s: %s plans other bytes than %s:\n%s\n--\n%s", h.key, mc.name, s.machines[0].name, got, want)
+			s.fault("%s: %s plans other bytes than %s: %s", h.key, mc.name, s.machines[0].name, differ(got, want))
 		}
 	}
 }
