@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -784,6 +785,13 @@ func (s *simulation) shown() (out []string) {
 		out = append(out, fmt.Sprintf("%12s  %-12s %s", e.at, e.who, e.what))
 	}
 	return out
+}
+
+func TestSimSeed(t *testing.T) {
+	var seed uint64
+	fmt.Sscan(os.Getenv("SEED"), &seed)
+	s := simulate(t, t.TempDir(), plot{seed: seed})
+	fmt.Println(strings.Join(s.shown(), "\n"))
 }
 
 func TestSimTry(t *testing.T) {

@@ -312,17 +312,18 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	})
 	switch {
 	case err != nil:
-		c.unsee(h.path)
-		return err
 	case !ok && !unsure:
-		c.unsee(h.path)
-		return &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
+		err = &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
 	case (files != len(contents) || patches != len(pc)) && !unsure:
 		// A patch across pieces, or somebody wrote without the lock.
-		c.unsee(h.path)
-		return fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
+		err = fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
 	}
-	return nil
+	if err != nil {
+		// Somebody else's write may get the version that this one was to have.
+		c.cache.drop(contents)
+		c.unsee(h.path)
+	}
+	return err
 }
 
 // cache has parts of contents as they were in a version.
@@ -359,6 +360,16 @@ func (k *cache) keep(content, version int64, w window) {
 			k.bytes -= len(p.data)
 			delete(k.parts, id)
 		}
+	}
+}
+
+// drop forgets contents.
+func (k *cache) drop(contents []int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, id := range contents {
+		k.bytes -= len(k.parts[id].data)
+		delete(k.parts, id)
 	}
 }
 
