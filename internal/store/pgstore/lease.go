@@ -21,6 +21,9 @@ type leases struct {
 	held map[string]*lease // by token
 	stop chan struct{}     // nil while nothing is renewed
 	done chan struct{}
+	// unwritten is what kept from being written what was held back under locks that
+	// were let go.
+	unwritten map[string]error
 	// looked are documents that calls look at beside the folder that they lock.
 	looked map[string]bool
 }
@@ -39,7 +42,7 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held, l.looked = c, map[string]*lease{}, map[string]bool{} }
+func (l *leases) init(c *core) { l.c, l.held, l.looked, l.unwritten = c, map[string]*lease{}, map[string]bool{}, map[string]error{} }
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
@@ -242,6 +245,7 @@ func (l *leases) add(token string, h *lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[token] = h
+	delete(l.unwritten, h.path)
 	if l.stop == nil {
 		l.stop, l.done = make(chan struct{}), make(chan struct{})
 		go l.renewing(l.stop, l.done)
@@ -256,10 +260,23 @@ func (l *leases) drop(tokens []string) {
 	}
 }
 
+// Unwritten is for [store.Unwritten].
+func (s *Store) Unwritten(name string) error {
+	at, err := s.at(name)
+	if err != nil {
+		return err
+	}
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.unwritten[at]
+	delete(l.unwritten, at)
+	return err
+}
+
 // release ends a use of a lock. One that is shared is kept until it is next renewed; one
 // held alone goes at once, and with it what was held back of what was written under it.
-// What can't be written by then could be made again, or it would not have been held
-// back; a server that refuses it refuses the next call, which tells.
+// What can't be written by then is for [Store.Unwritten] to tell.
 func (l *leases) release(token string, h *lease) {
 	l.mu.Lock()
 	h.users--
@@ -270,9 +287,13 @@ func (l *leases) release(token string, h *lease) {
 	delete(l.held, token)
 	l.mu.Unlock()
 	if h.view != nil && h.view.pending() {
-		if l.c.flush(h, token, true) == nil {
+		err := l.c.flush(h, token, true)
+		if err == nil {
 			return
 		}
+		l.mu.Lock()
+		l.unwritten[h.path] = err
+		l.mu.Unlock()
 	}
 	l.letGo(token, h)
 }

@@ -265,6 +265,8 @@ func (b *blobs) Lock(name string, share store.Share) (func(), error) {
 	}, nil
 }
 
+func (b *blobs) Unwritten(name string) error { return store.Unwritten(b.Store, name) }
+
 // run is the scheduler. It ends when all hosts have.
 func (s *simulation) run() {
 	for steps := 0; ; steps++ {

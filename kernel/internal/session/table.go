@@ -57,7 +57,11 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	if write {
 		switch release, err := s.lock(ctx); {
 		case err == nil:
-			unlock = func() { release(); s.mu.Unlock() }
+			unlock = func() {
+				release()
+				s.ended(store.Unwritten(s.Files, folder.LockFile))
+				s.mu.Unlock()
+			}
 		case store.Unwritable(err):
 			write = false
 		default:
@@ -73,6 +77,20 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.untidy = s.readOnly && write
 	s.readOnly, s.writing = s.readOnly && !write, write
 	return s, unlock, nil
+}
+
+// ended says whether all that a call wrote is there, now that the lock is let go. What is not
+// is not taken for written: the session is read anew.
+func (s *Session) ended(err error) {
+	tell := s.Unwritten
+	s.Unwritten = nil
+	if err == nil {
+		return
+	}
+	s.Invalidate()
+	if tell != nil {
+		tell(fmt.Errorf("write session %s: %w", s.Key, err))
+	}
 }
 
 // DefaultKey is the key of a session that has none.
