@@ -42,7 +42,9 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 }
 
-func (l *leases) init(c *core) { l.c, l.held, l.looked, l.unwritten = c, map[string]*lease{}, map[string]bool{}, map[string]error{} }
+func (l *leases) init(c *core) {
+	l.c, l.held, l.looked, l.unwritten = c, map[string]*lease{}, map[string]bool{}, map[string]error{}
+}
 
 // covers reports whether a lease fences a path.
 func (h *lease) covers(at string) bool { return strings.HasPrefix(at+"/", h.folder) }
