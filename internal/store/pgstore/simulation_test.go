@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -277,13 +277,13 @@ func (s *simulation) run() {
 		if done {
 			return
 		}
-		if steps > 300_000 || len(s.history) > 200_000 {
+		if steps > 100_000 {
 			s.fault("it does not come to an end")
 			s.calm = true
 			for _, mc := range s.machines {
 				mc.killed = true
 			}
-			if steps > 400_000 {
+			if steps > 200_000 {
 				panic(strings.Join(s.shown(), "\n"))
 			}
 		}
@@ -789,27 +789,95 @@ func (s *simulation) shown() (out []string) {
 	return out
 }
 
-func TestSimSeed(t *testing.T) {
-	var seed uint64
-	fmt.Sscan(os.Getenv("SEED"), &seed)
-	s := simulate(t, t.TempDir(), plot{seed: seed})
-	fmt.Println(strings.Join(s.shown(), "\n"))
+var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
+
+// keptSeeds found something once, each what its comment says.
+var keptSeeds = []uint64{
+	149, // a projection was put aside as damaged by a machine that had lost its lock in mid-plan
+	227, // what a write that failed was to add was read from the cache, in place of what others added
+	261, // a plan was acknowledged whose record the server had refused
+	808, // a turn that another machine had committed meanwhile was called a conflict
 }
 
-func TestSimTry(t *testing.T) {
+// report fails the test with the history of a seed that went wrong.
+func (s *simulation) report(t *testing.T) {
+	if len(s.wrong) == 0 {
+		return
+	}
+	t.Errorf("seed %d: %s\n%s\nrun it again: go test ./internal/store/pgstore -run 'TestSimulation$' -seed %d; when it is mended, keep it in keptSeeds",
+		s.seed, strings.Join(s.wrong, "\n"), strings.Join(s.shown(), "\n"), s.seed)
+}
+
+// Whatever befalls machines, connections and the server: every turn that was acknowledged is
+// there once and in order, whatever a prompt names can be had, the same request is planned
+// alike everywhere, successive plans keep their bytes but at cuts, and nothing is cut
+// twice for one cause.
+func TestSimulation(t *testing.T) {
 	dir := t.TempDir()
-	bad := 0
-	total := map[string]int{}
-	for seed := range uint64(suite.Number(t, "NSEEDS", 30, 30)) {
-		s := simulate(t, dir, plot{seed: seed})
-		for k, v := range s.happened {
-			total[k] += v
+	if *oneSeed > 0 {
+		s := simulate(t, dir, plot{seed: *oneSeed})
+		t.Log("\n" + strings.Join(s.shown(), "\n"))
+		s.report(t)
+		return
+	}
+	for _, seed := range keptSeeds {
+		simulate(t, dir, plot{seed: seed}).report(t)
+	}
+	const shards = 8
+	seeds := suite.Number(t, "MEMKERNEL_SEEDS", 80, 10_000)
+	var mu sync.Mutex
+	happened := map[string]int{}
+	t.Run("seeds", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(fmt.Sprint(shard), func(t *testing.T) {
+				t.Parallel()
+				for seed := shard + 1; seed <= seeds && !t.Failed(); seed += shards {
+					s := simulate(t, dir, plot{seed: uint64(seed)})
+					s.report(t)
+					mu.Lock()
+					for what, n := range s.happened {
+						happened[what] += n
+					}
+					mu.Unlock()
+				}
+			})
 		}
-		if len(s.wrong) > 0 {
-			bad++
-			w := s.wrong[0]
-			t.Logf("seed %d (%d events, %v, %+v): %s", seed, len(s.history), time.Duration(s.history[len(s.history)-1].at), s.rates, w[:min(len(w), 600)])
+	})
+	t.Logf("%d seeds: %v", seeds, happened)
+	for _, f := range fates {
+		if f != "" && happened[f] == 0 {
+			t.Errorf("in %d seeds it never happened that%s", seeds, f)
 		}
 	}
-	t.Logf("%d bad; %v", bad, total)
+}
+
+// A seed is one history.
+func TestSimulationRepeats(t *testing.T) {
+	dir := t.TempDir()
+	for seed := range uint64(suite.Pick(6, 200)) {
+		a, b := simulate(t, dir, plot{seed: seed}).shown(), simulate(t, dir, plot{seed: seed}).shown()
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Fatalf("seed %d, event %d of %d: %s, and then %s", seed, i, len(a), a[i], b[i])
+			}
+		}
+	}
+}
+
+// What breaks a rule is found.
+func TestSimulationFinds(t *testing.T) {
+	dir := t.TempDir()
+	most := suite.Pick(400, 2000)
+	for _, rule := range []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, pgstore.BrokenLock, pgstore.BrokenView, pgstore.BrokenEnd, brokenBlobs} {
+		found := 0
+		for seed := 1; seed <= most && found == 0; seed++ {
+			if s := simulate(t, dir, plot{seed: uint64(seed), broken: rule}); len(s.wrong) > 0 {
+				found = seed
+				t.Logf("%s: seed %d finds it: %.300s", rule, seed, s.wrong[0])
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: none of %d seeds finds it", rule, most)
+		}
+	}
 }
