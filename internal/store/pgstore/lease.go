@@ -54,8 +54,8 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	locks, tokens = []string{}, []string{}
-	for token, h := range l.held {
-		if h.users > 0 && slices.ContainsFunc(paths, h.covers) {
+	for _, token := range slices.Sorted(maps.Keys(l.held)) {
+		if h := l.held[token]; h.users > 0 && slices.ContainsFunc(paths, h.covers) {
 			locks, tokens = append(locks, h.path), append(tokens, token)
 		}
 	}
@@ -227,7 +227,8 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own = []string{}
-	for token, h := range l.held {
+	for _, token := range slices.Sorted(maps.Keys(l.held)) {
+		h := l.held[token]
 		switch {
 		case h.path != at || h.alone:
 		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
@@ -342,8 +343,8 @@ func (l *leases) renew() {
 		paths, tokens = append(paths, h.path), append(tokens, token)
 	}
 	l.mu.Unlock()
-	for token, h := range ended {
-		l.letGo(token, h)
+	for _, token := range slices.Sorted(maps.Keys(ended)) {
+		l.letGo(token, ended[token])
 	}
 	if len(paths) == 0 || l.c.asked(look) != nil {
 		return
@@ -385,8 +386,8 @@ func (l *leases) renew() {
 		}
 	}
 	l.mu.Unlock()
-	for token, h := range ended {
-		if wanted[h.path] {
+	for _, token := range slices.Sorted(maps.Keys(ended)) {
+		if h := ended[token]; wanted[h.path] {
 			l.letGo(token, h)
 		}
 	}
@@ -402,7 +403,8 @@ func (l *leases) close() {
 		close(stop)
 		<-done
 	}
-	for token, h := range held {
+	for _, token := range slices.Sorted(maps.Keys(held)) {
+		h := held[token]
 		if h.view != nil && h.view.pending() && l.c.flush(h, token, true) == nil {
 			continue
 		}

@@ -46,8 +46,6 @@ const (
 	BrokenFence  Broken = "a write is done whether or not the lock is still held"
 	BrokenAppend Broken = "an append is done wherever the journal ends"
 	BrokenLock   Broken = "a lock is given to whoever asks"
-	BrokenView   Broken = "what is read with the lock is from before it was had"
-	BrokenEnd    Broken = "a session that is to be ended goes on"
 )
 
 type tables struct {
@@ -435,9 +433,6 @@ var statements = []statement{
 		}
 	}},
 	{"view", listView, reads, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
-		if m.Break == BrokenView && len(m.before) > 1 {
-			t = &m.before[0]
-		}
 		names := t.in(a.int(1), a.str(2), a.str(3))
 		for _, at := range a.strs(4) {
 			if _, there := t.files[key{a.int(1), at}]; there && !slices.Contains(names, at) {
@@ -490,7 +485,7 @@ var statements = []statement{
 		return out
 	}},
 	{"end", "SELECT pg_terminate_backend(pid, 2000)", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
-		if m.Ended != nil && m.Break != BrokenEnd {
+		if m.Ended != nil {
 			m.Ended(uint32(a.int(1)))
 		}
 		return answer{}

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -316,10 +317,15 @@ func (s *simulation) step() {
 		pass += time.Duration(s.rng.IntN(2_000_000))
 		return
 	}
-	if s.befall() {
+	// Two may have come at one instant, in any order.
+	slices.SortStableFunc(ready, func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(a.mc.name, b.mc.name), cmp.Compare(a.name, b.name))
+	})
+	w := ready[s.rng.IntN(len(ready))]
+	// Half of the time it befalls who has something under way.
+	if mc := s.machines[s.rng.IntN(len(s.machines))]; s.rng.IntN(2) == 0 && s.befall(mc) || !w.mc.killed && s.befall(w.mc) {
 		return
 	}
-	w := ready[s.rng.IntN(len(ready))]
 	f := s.fateOf(w)
 	s.mu.Lock()
 	s.waiting = slices.DeleteFunc(s.waiting, func(x *waiter) bool { return x == w })
@@ -360,18 +366,16 @@ func (s *simulation) fateOf(w *waiter) fate {
 }
 
 // befall may let something happen to a machine or the server.
-func (s *simulation) befall() (happened bool) {
-	slot := s.rng.IntN(len(s.machines))
-	mc := s.machines[slot]
+func (s *simulation) befall(mc *machine) (happened bool) {
 	happens := func(what string) { s.happened[what]++; s.note(mc.name, what) }
 	switch {
 	case s.chance(s.rates.kill):
 		happens("is killed")
 		mc.killed = true
 		s.dead = append(s.dead, mc)
-		if next := s.start(slot, len(s.dead)+1); next != nil {
+		if next := s.start(mc.slot, len(s.dead)+1); next != nil {
 			next.clock = mc.clock
-			s.machines[slot] = next
+			s.machines[mc.slot] = next
 		}
 	case s.chance(s.rates.pause):
 		long := time.Duration(s.rng.Int64N(int64(4 * simLease)))
@@ -598,6 +602,7 @@ func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (
 	var cancels []context.CancelFunc
 	defer func() {
 		for _, c := range cancels {
+			time.Sleep(time.Duration(1 + h.rng.IntN(50_000))) // when what the answer set going has come to rest
 			c()
 		}
 	}()
@@ -612,8 +617,10 @@ func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (
 			cancels = append(cancels, cancel)
 		}
 		out++
+		on := time.Duration(1 + h.rng.IntN(300_000)) // so that no two begin at one instant
 		go func() {
 			defer cancel()
+			time.Sleep(on)
 			got, err := call(ctx, mc.k)
 			if mc.killed {
 				err = errKilled // the answer does not leave it
@@ -858,7 +865,9 @@ func TestSimulationRepeats(t *testing.T) {
 		a, b := simulate(t, dir, plot{seed: seed}).shown(), simulate(t, dir, plot{seed: seed}).shown()
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
-				t.Fatalf("seed %d, event %d of %d: %s, and then %s", seed, i, len(a), a[i], b[i])
+				t.Logf("%s\n--\n%s", strings.Join(a[max(0, i-12):i+3], "\n"), strings.Join(b[max(0, i-3):i+3], "\n"))
+				t.Errorf("seed %d, event %d of %d: %s, and then %s", seed, i, len(a), a[i], b[i])
+				break
 			}
 		}
 	}
@@ -867,8 +876,12 @@ func TestSimulationRepeats(t *testing.T) {
 // What breaks a rule is found.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	most := suite.Pick(400, 2000)
-	for _, rule := range []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, pgstore.BrokenLock, pgstore.BrokenView, pgstore.BrokenEnd, brokenBlobs} {
+	rules := []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, brokenBlobs}
+	if suite.Long() {
+		rules = append(rules, pgstore.BrokenLock)
+	}
+	const most = 1000
+	for _, rule := range rules {
 		found := 0
 		for seed := 1; seed <= most && found == 0; seed++ {
 			if s := simulate(t, dir, plot{seed: uint64(seed), broken: rule}); len(s.wrong) > 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -258,8 +260,8 @@ func (c *core) settle(paths []string, contents ...int64) error {
 		}
 	}
 	l.mu.Unlock()
-	for token, h := range todo {
-		if err := c.flush(h, token, false); err != nil {
+	for _, token := range slices.Sorted(maps.Keys(todo)) {
+		if err := c.flush(todo[token], token, false); err != nil {
 			return err
 		}
 	}
