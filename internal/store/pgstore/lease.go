@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -80,7 +81,10 @@ const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 // not ended, and with whom it can't be shared. Those of $6 are this process's own, which
 // it does not use; where it has lost a lock that it holds over this one, of $7 and $8, it
 // gets nothing.
-const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text AS token, set_config('synchronous_commit', 'off', true)),
+//
+// A server that fails forgets the newest numbers of a sequence that it did not wait for
+// the disk with, and gives them again: $9 keeps tokens apart.
+const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' || $9::text AS token, set_config('synchronous_commit', 'off', true)),
 	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),
 	t AS (
@@ -124,7 +128,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	var ok bool
 	err = s.run("take", at, send, nil, func(ctx context.Context, conn conn) error {
 		b := &pgx.Batch{}
-		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
+		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside)
 		}

@@ -146,3 +146,30 @@ func (r *leaseRun) step() {
 		}
 	}
 }
+
+// A server that fails forgets locks and the tokens that it gave: who had one is fenced all the
+// same when another has it.
+func TestForgottenTokens(t *testing.T) {
+	m := pgstore.NewModel()
+	a, b := pgstore.OnModel(m, nil, 1, "a", time.Hour), pgstore.OnModel(m, nil, 1, "b", time.Hour)
+	defer a.Close()
+	defer b.Close()
+	releaseA, err := a.Lock("s/lock", store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releaseA()
+	m.Fail(m.Tail())
+	releaseB, err := b.Lock("s/lock", store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releaseB()
+	lost := (*store.LostError)(nil)
+	if _, err := a.Put(store.Synced, store.Doc{Name: "s/doc", Data: []byte("late")}); !errors.As(err, &lost) {
+		t.Errorf("the first writes beside the second: %v", err)
+	}
+	if _, err := b.Put(store.Synced, store.Doc{Name: "s/doc", Data: []byte("right")}); err != nil {
+		t.Error(err)
+	}
+}

@@ -412,7 +412,7 @@ var statements = []statement{
 	}},
 	{"take", takeLock, commitsLate, false, func(m *Model, t *tables, _ bool, a args) answer {
 		t.fence++
-		token, k := fmt.Sprint(t.fence), key{a.int(1), a.str(2)}
+		token, k := fmt.Sprint(t.fence, ".", a.str(9)), key{a.int(1), a.str(2)}
 		now := m.Now().UnixMicro()
 		l, there := t.locks[k]
 		ok := m.fence(t, a.int(1), a.strs(7), a.strs(8))
