@@ -173,3 +173,52 @@ func TestForgottenTokens(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What was held back under a lock and could not be written is not read in place of what
+// another wrote there since.
+func TestHeldBackAndRefused(t *testing.T) {
+	m, refuse := pgstore.NewModel(), false
+	a := pgstore.OnModel(m, func(name string, _ uint32, do func() error) error {
+		if refuse && name == "flush" {
+			return errFull
+		}
+		return do()
+	}, 1, "a", time.Hour)
+	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
+	defer a.Close()
+	defer b.Close()
+	under := func(s *pgstore.Store, do func(j store.Journal) error) {
+		t.Helper()
+		release, err := s.Lock("s/lock", store.Alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := s.Journal("s/log")
+		if err := do(j); err != nil {
+			t.Error(err)
+		}
+		j.Close()
+		release()
+	}
+	add := func(off int64, line string) func(j store.Journal) error {
+		return func(j store.Journal) error { _, err := j.Append(off, []byte(line), false); return err }
+	}
+	under(a, add(0, "first "))
+	refuse = true
+	under(a, add(6, "lost"))
+	if err := store.Unwritten(a, "s/lock"); !errors.Is(err, pgstore.ErrFull) {
+		t.Errorf("what could not be written: %v", err)
+	}
+	if err := store.Unwritten(a, "s/lock"); err != nil {
+		t.Errorf("it is told twice: %v", err)
+	}
+	refuse = false
+	under(b, add(6, "kept"))
+	under(a, func(j store.Journal) error {
+		p := make([]byte, 4) // what is new, as who knows the rest reads it
+		if _, err := j.ReadAt(p, 6); err != nil || string(p) != "kept" {
+			return fmt.Errorf("the log holds %q, %w", p, err)
+		}
+		return nil
+	})
+}

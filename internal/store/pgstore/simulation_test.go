@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,8 @@ type plot struct {
 	broken pgstore.Broken
 	// quiet has nothing befall anybody.
 	quiet bool
+	// server is a real one in the model's place: the seed draws what befalls, and not when.
+	server *pgstore.Options
 }
 
 // brokenBlobs is a rule that machines break, not the server.
@@ -127,7 +130,7 @@ type machine struct {
 	sim    *simulation
 	name   string
 	slot   int
-	killed bool
+	killed atomic.Bool
 	until  time.Time // it stands still
 	clock  time.Duration
 	store  *pgstore.Store
@@ -155,6 +158,9 @@ func (s *simulation) chance(n int) bool { return !s.calm && s.rng.IntN(1000) < n
 // ask waits for the scheduler, before a statement and before its answer.
 func (mc *machine) ask(name string, pid uint32, do func() error) error {
 	s := mc.sim
+	if s.server != nil {
+		return mc.bucket(do)
+	}
 	if mc.k == nil { // it starts, by the scheduler itself
 		return do()
 	}
@@ -194,7 +200,12 @@ func (mc *machine) ask(name string, pid uint32, do func() error) error {
 // start begins a process.
 func (s *simulation) start(slot, n int) *machine {
 	mc := &machine{sim: s, name: fmt.Sprintf("machine %d.%d", slot+1, n), slot: slot}
-	mc.store = pgstore.OnModel(s.m, mc.ask, 1, mc.name, simLease)
+	if s.server == nil {
+		mc.store = pgstore.OnModel(s.m, mc.ask, 1, mc.name, simLease)
+	} else if err := mc.connect(); err != nil {
+		s.fault("%s does not start: %v", mc.name, err)
+		return nil
+	}
 	var state store.Store = &blobs{Store: mc.store, mc: mc}
 	k, err := kernel.Open(context.Background(), s.dir, &kernel.Options{Store: someState{state}, StateDir: s.dir + "/none", Memory: kernel.MemoryOptions{Off: true},
 		Now: func() time.Time { return time.Now().Add(mc.clock) }})
@@ -270,6 +281,10 @@ func (b *blobs) Unwritten(name string) error { return store.Unwritten(b.Store, n
 
 // run is the scheduler. It ends when all hosts have.
 func (s *simulation) run() {
+	if s.server != nil {
+		s.wait()
+		return
+	}
 	for steps := 0; ; steps++ {
 		synctest.Wait()
 		s.mu.Lock()
@@ -283,7 +298,7 @@ func (s *simulation) run() {
 			s.fault("it does not come to an end")
 			s.calm = true
 			for _, mc := range s.machines {
-				mc.killed = true
+				mc.killed.Store(true)
 			}
 			if steps > 100_000 {
 				panic(strings.Join(s.shown(), "\n"))
@@ -309,7 +324,7 @@ func (s *simulation) step() {
 	s.mu.Lock()
 	var ready []*waiter
 	for _, w := range s.waiting {
-		if w.mc.killed || !w.mc.until.After(now) {
+		if w.mc.killed.Load() || !w.mc.until.After(now) {
 			ready = append(ready, w)
 		}
 	}
@@ -324,7 +339,7 @@ func (s *simulation) step() {
 	})
 	w := ready[s.rng.IntN(len(ready))]
 	// Half of the time it befalls who has something under way.
-	if mc := s.machines[s.rng.IntN(len(s.machines))]; s.rng.IntN(2) == 0 && s.befall(mc) || !w.mc.killed && s.befall(w.mc) {
+	if mc := s.machines[s.rng.IntN(len(s.machines))]; s.rng.IntN(2) == 0 && s.befall(mc) || !w.mc.killed.Load() && s.befall(w.mc) {
 		return
 	}
 	f := s.fateOf(w)
@@ -341,9 +356,9 @@ func (s *simulation) step() {
 func (s *simulation) fateOf(w *waiter) fate {
 	r := s.rates
 	switch {
-	case w.mc.killed && !w.answered && w.name != "bucket" && s.chance(500):
+	case w.mc.killed.Load() && !w.answered && w.name != "bucket" && s.chance(500):
 		return stuckThere // it was on its way
-	case w.mc.killed:
+	case w.mc.killed.Load():
 		return killed
 	case w.name == "bucket":
 		if !w.answered && s.chance(r.bucket) {
@@ -372,7 +387,7 @@ func (s *simulation) befall(mc *machine) (happened bool) {
 	switch {
 	case s.chance(s.rates.kill):
 		happens("is killed")
-		mc.killed = true
+		mc.killed.Store(true)
 		s.dead = append(s.dead, mc)
 		if next := s.start(mc.slot, len(s.dead)+1); next != nil {
 			next.clock = mc.clock
@@ -400,7 +415,7 @@ func (s *simulation) befall(mc *machine) (happened bool) {
 		s.waiting = nil
 		s.mu.Unlock()
 		for _, w := range failed {
-			if w.mc.killed {
+			if w.mc.killed.Load() {
 				w.fate <- killed
 			} else {
 				w.fate <- diesBefore
@@ -623,7 +638,7 @@ func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (
 			defer cancel()
 			time.Sleep(on)
 			got, err := call(ctx, mc.k)
-			if mc.killed {
+			if mc.killed.Load() {
 				err = errKilled // the answer does not leave it
 			}
 			s.mu.Lock()
@@ -669,7 +684,7 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 			s.late = slices.DeleteFunc(s.late, func(l lateStatement) bool { return l.pid == pid })
 		}
 		some := func(most int) int { return s.rng.IntN(2) * s.rng.IntN(most+1) }
-		s.rates = rates{kill: some(12), pause: some(20), jump: some(20), before: some(60), stuck: some(60), answer: some(60), refuse: some(20), again: some(20), bucket: some(300)}
+		s.rates = rates{kill: some(12), pause: some(20), jump: some(20), before: some(60), stuck: some(60), answer: some(60), refuse: some(80), again: some(20), bucket: some(300)}
 		if s.rng.IntN(4) == 0 {
 			s.rates.fail = some(8)
 		}
@@ -795,6 +810,145 @@ func (s *simulation) shown() (out []string) {
 		out = append(out, fmt.Sprintf("%12s  %-12s %s", e.at, e.who, e.what))
 	}
 	return out
+}
+
+// connect opens a machine's store on the server.
+func (mc *machine) connect() (err error) {
+	o := *mc.sim.server
+	o.Lease = simLease
+	if mc.store, err = pgstore.Open(context.Background(), o); err == nil {
+		mc.store.SetFault(mc.befalls)
+	}
+	return err
+}
+
+// befalls is what befalls a statement on its way to the server and back.
+func (mc *machine) befalls(step pgstore.Step) error {
+	s := mc.sim
+	s.mu.Lock()
+	n, stands := s.rng.IntN(1000), mc.until.After(time.Now())
+	calm := s.calm || mc.k == nil
+	rates := s.rates
+	s.mu.Unlock()
+	what := ""
+	defer func() {
+		if what != "" {
+			s.mu.Lock()
+			s.happened[what]++
+			s.mu.Unlock()
+			s.note(mc.name, what)
+		}
+	}()
+	switch {
+	case mc.killed.Load():
+		return errKilled
+	case calm:
+		return nil
+	case stands && step == pgstore.Look:
+		return io.ErrUnexpectedEOF // nothing is renewed by who stands still
+	case step == pgstore.Acked && n < rates.answer:
+		what = fates[diesAfter]
+		return io.ErrUnexpectedEOF
+	case step != pgstore.Acked && n < rates.before:
+		what = fates[diesBefore]
+		return io.ErrUnexpectedEOF
+	case step == pgstore.Send && n > 1000-rates.pause:
+		what = "stands still"
+		long := 2*simLease + time.Duration(n)*100*time.Microsecond
+		s.mu.Lock()
+		mc.until = time.Now().Add(long)
+		s.mu.Unlock()
+		time.Sleep(long)
+	case step == pgstore.Send && n > 1000-rates.pause-rates.stuck:
+		what = "the server ends its sessions"
+		return mc.store.Exec(context.Background(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name=current_setting('application_name') AND pid<>pg_backend_pid()`)
+	}
+	return nil
+}
+
+// bucket is what befalls a blob on its way, where the server is a real one.
+func (mc *machine) bucket(do func() error) error {
+	s := mc.sim
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.calm && s.rng.IntN(1000) < s.rates.bucket {
+		return errFull
+	}
+	return do()
+}
+
+// wait lets machines on a server be killed until all hosts are done.
+func (s *simulation) wait() {
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		s.mu.Lock()
+		done := s.calls == 0 && !slices.ContainsFunc(s.hosts, func(h *host) bool { return !h.done })
+		s.calm = s.calm || time.Since(begun) > 20*time.Second
+		slot := s.rng.IntN(len(s.machines))
+		mc, kill := s.machines[slot], !s.calm && s.rng.IntN(1000) < s.rates.kill
+		s.mu.Unlock()
+		if done {
+			return
+		}
+		if !kill {
+			continue
+		}
+		s.note(mc.name, "is killed")
+		mc.killed.Store(true)
+		s.dead = append(s.dead, mc)
+		if next := s.start(slot, len(s.dead)+1); next != nil {
+			s.mu.Lock()
+			s.happened["is killed"]++
+			next.clock = time.Duration(s.rng.IntN(10*3600)-5*3600) * time.Second
+			s.machines[slot] = next
+			s.mu.Unlock()
+		}
+	}
+}
+
+// onServer is simulate with a server.
+func onServer(dir string, p plot) *simulation {
+	s := &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, happened: map[string]int{}}
+	some := func(most int) int { return s.rng.IntN(most + 1) }
+	s.rates = rates{kill: some(30), pause: some(8), before: some(30), stuck: some(20), answer: some(30), bucket: some(100)}
+	for slot := range 2 + s.rng.IntN(3) {
+		if mc := s.start(slot, 1); mc != nil {
+			s.machines = append(s.machines, mc)
+		}
+	}
+	if len(s.wrong) > 0 {
+		return s
+	}
+	turns := 2 + s.rng.IntN(3)
+	for i := range 1 + s.rng.IntN(2) {
+		s.hosts = append(s.hosts, &host{s: s, key: string(rune('a' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+100))), now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC), clock: s.rng.IntN(3) == 0})
+	}
+	for _, h := range s.hosts {
+		go h.talk(turns)
+	}
+	s.run()
+	s.check()
+	for _, mc := range append(s.dead, s.machines...) {
+		_ = mc.k.Close()
+		_ = mc.store.Close()
+	}
+	return s
+}
+
+// What simulations show on a model holds on a server.
+func TestMachinesOnAServer(t *testing.T) {
+	if dsn(t); !server.local {
+		t.Skip("ends sessions, which is for a server of the test's own")
+	}
+	dir, happened := t.TempDir(), map[string]int{}
+	for seed := range uint64(suite.Number(t, "MEMKERNEL_SERVER_SEEDS", 2, 50)) {
+		o := fresh(t)
+		s := onServer(dir, plot{seed: seed + 1, server: &o})
+		s.report(t)
+		for what, n := range s.happened {
+			happened[what] += n
+		}
+	}
+	t.Logf("%v", happened)
 }
 
 var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
