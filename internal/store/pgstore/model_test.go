@@ -28,6 +28,9 @@ type Model struct {
 	Now func() time.Time
 	// Break is a rule that the server does not keep, to see that a test finds it.
 	Break Broken
+	// Audit is told of what must not have been done, found by what is there and not by the
+	// rules above; nil tells nobody.
+	Audit func(what string)
 	// Ended is told that a session is to be ended.
 	Ended func(pid uint32)
 
@@ -602,6 +605,23 @@ func (m *Model) fence(t *tables, root int64, locks, tokens []string) bool {
 	return true
 }
 
+// audit looks at what a statement left.
+func (m *Model) audit(s *statement, a args, ok bool) {
+	switch {
+	case s.fenced && ok:
+		for i, at := range a.strs(2) {
+			_, has := m.now.locks[key{a.int(1), at}].held[a.strs(3)[i]]
+			if freed := s.name == "flush" && a.str(15) == a.strs(3)[i]; !has && !freed {
+				m.Audit(fmt.Sprintf("%s is done by one who has lost %s", s.name, at))
+			}
+		}
+	case s.name == "take":
+		if l := m.now.locks[key{a.int(1), a.str(2)}]; l.alone && len(l.held) > 1 {
+			m.Audit(fmt.Sprintf("%d have %s, and one has it alone", len(l.held), a.str(2)))
+		}
+	}
+}
+
 // find is the statement of a text.
 func find(sql string) (*statement, error) {
 	for i, s := range statements {
@@ -631,7 +651,11 @@ func (m *Model) exec(sql string, a []any) (answer, error) {
 		m.before = nil
 	}
 	ok := !s.fenced || m.fence(&m.now, args(a).int(1), args(a).strs(2), args(a).strs(3))
-	return s.do(m, &m.now, ok, a), nil
+	out := s.do(m, &m.now, ok, a)
+	if m.Audit != nil {
+		m.audit(s, a, ok)
+	}
+	return out, nil
 }
 
 // Wire brings a statement to the server and the answer back, and may do neither: do

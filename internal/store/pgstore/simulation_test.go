@@ -680,6 +680,7 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), happened: map[string]int{}}
 		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
 		s.m.Break = p.broken
+		s.m.Audit = func(what string) { s.fault("%s", what) }
 		s.m.Ended = func(pid uint32) {
 			s.late = slices.DeleteFunc(s.late, func(l lateStatement) bool { return l.pid == pid })
 		}
@@ -953,13 +954,11 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
 
-// keptSeeds found something once, each what its comment says.
-var keptSeeds = []uint64{
-	149, // a projection was put aside as damaged by a machine that had lost its lock in mid-plan
-	227, // what a write that failed was to add was read from the cache, in place of what others added
-	261, // a plan was acknowledged whose record the server had refused
-	808, // a turn that another machine had committed meanwhile was called a conflict
-}
+// keptSeeds found something once: a projection that was put aside as damaged, a plan that was
+// acknowledged and could not be recorded, and machines that went on from what they had
+// not been able to write. What a seed draws changes with the simulation: who changes
+// that looks for seeds anew, with what they found broken again.
+var keptSeeds = []uint64{110, 242, 359, 400, 420, 589}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
@@ -986,7 +985,7 @@ func TestSimulation(t *testing.T) {
 		simulate(t, dir, plot{seed: seed}).report(t)
 	}
 	const shards = 8
-	seeds := suite.Number(t, "MEMKERNEL_SEEDS", 80, 10_000)
+	seeds := suite.Number(t, "MEMKERNEL_SEEDS", 60, 10_000)
 	var mu sync.Mutex
 	happened := map[string]int{}
 	t.Run("seeds", func(t *testing.T) {
@@ -1031,11 +1030,8 @@ func TestSimulationRepeats(t *testing.T) {
 // What breaks a rule is found.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, brokenBlobs}
-	if suite.Long() {
-		rules = append(rules, pgstore.BrokenLock)
-	}
-	const most = 1000
+	rules := []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, pgstore.BrokenLock, brokenBlobs}
+	const most = 200
 	for _, rule := range rules {
 		found := 0
 		for seed := 1; seed <= most && found == 0; seed++ {
