@@ -178,7 +178,7 @@ func TestForgottenTokens(t *testing.T) {
 // another wrote there since.
 func TestHeldBackAndRefused(t *testing.T) {
 	m, refuse := pgstore.NewModel(), false
-	a := pgstore.OnModel(m, func(name string, _ uint32, do func() error) error {
+	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
 		if refuse && name == "flush" {
 			return errFull
 		}

@@ -28,6 +28,8 @@ type Model struct {
 	Now func() time.Time
 	// Break is a rule that the server does not keep, to see that a test finds it.
 	Break Broken
+	// Named has statements named by what they are about, too.
+	Named bool
 	// Audit is told of what must not have been done, found by what is there and not by the
 	// rules above; nil tells nobody.
 	Audit func(what string)
@@ -605,6 +607,32 @@ func (m *Model) fence(t *tables, root int64, locks, tokens []string) bool {
 	return true
 }
 
+// about is the name that a statement is about.
+func (m *Model) about(s *statement, a args) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var at any = ""
+	switch s.name {
+	case "append", "sync", "cut", "patch":
+		k, f, _ := m.now.of(a.int(5))
+		at = fmt.Sprintf("%s of %d bytes", k.path, f.size)
+	case "look", "part", "size", "marked":
+		k, _, _ := m.now.of(a.int(1))
+		at = k.path
+	case "put", "make", "remove":
+		at = a.at(5)
+	case "move":
+		at = a.str(5) + " to " + a.str(8)
+	case "flush":
+		at = a.str(16)
+	case "find", "get", "take", "free", "list":
+		at = a.at(2)
+	default:
+		return ""
+	}
+	return fmt.Sprint(" ", at)
+}
+
 // audit looks at what a statement left.
 func (m *Model) audit(s *statement, a args, ok bool) {
 	switch {
@@ -660,7 +688,7 @@ func (m *Model) exec(sql string, a []any) (answer, error) {
 
 // Wire brings a statement to the server and the answer back, and may do neither: do
 // does it.
-type Wire func(name string, pid uint32, do func() error) error
+type Wire func(name, about string, pid uint32, do func() error) error
 
 // Client is a process's connections to a model.
 type Client struct {
@@ -678,7 +706,7 @@ func OnModel(m *Model, wire Wire, root int64, holder string, lease time.Duration
 
 func (m *Model) client(wire Wire) *Client {
 	if wire == nil {
-		wire = func(_ string, _ uint32, do func() error) error { return do() }
+		wire = func(_, _ string, _ uint32, do func() error) error { return do() }
 	}
 	return &Client{m, wire}
 }
@@ -715,7 +743,11 @@ func (c *modelConn) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
 		return nil, err
 	}
 	var out []answer
-	err = c.c.wire(s.name, c.pid, func() error {
+	about := ""
+	if c.c.m.Named {
+		about = c.c.m.about(s, qs[0].Arguments)
+	}
+	err = c.c.wire(s.name, about, c.pid, func() error {
 		var got []answer
 		for _, q := range qs {
 			a, err := c.c.m.exec(q.SQL, q.Arguments)

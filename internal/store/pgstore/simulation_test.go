@@ -93,6 +93,7 @@ type event struct {
 type waiter struct {
 	mc       *machine
 	name     string
+	about    string
 	pid      uint32
 	answered bool
 	fate     chan fate
@@ -156,7 +157,7 @@ func (s *simulation) fault(format string, a ...any) {
 func (s *simulation) chance(n int) bool { return !s.calm && s.rng.IntN(1000) < n }
 
 // ask waits for the scheduler, before a statement and before its answer.
-func (mc *machine) ask(name string, pid uint32, do func() error) error {
+func (mc *machine) ask(name, about string, pid uint32, do func() error) error {
 	s := mc.sim
 	if s.server != nil {
 		return mc.bucket(do)
@@ -165,7 +166,7 @@ func (mc *machine) ask(name string, pid uint32, do func() error) error {
 		return do()
 	}
 	wait := func(answered bool) fate {
-		w := &waiter{mc, name, pid, answered, make(chan fate)}
+		w := &waiter{mc, name, about, pid, answered, make(chan fate)}
 		s.mu.Lock()
 		s.waiting = append(s.waiting, w)
 		s.mu.Unlock()
@@ -254,7 +255,7 @@ func (b *blobs) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 		r.late = append(r.late, put)
 		return st, nil
 	}
-	err = b.mc.ask("bucket", 0, func() error { return nil })
+	err = b.mc.ask("bucket", "", 0, func() error { return nil })
 	if err == nil || err == io.ErrUnexpectedEOF && b.mc.sim.calm {
 		return st, put()
 	}
@@ -345,7 +346,7 @@ func (s *simulation) step() {
 	f := s.fateOf(w)
 	s.mu.Lock()
 	s.waiting = slices.DeleteFunc(s.waiting, func(x *waiter) bool { return x == w })
-	s.history = append(s.history, event{time.Since(s.begun), w.mc.name, w.name + map[bool]string{true: " is answered"}[w.answered] + fates[f]})
+	s.history = append(s.history, event{time.Since(s.begun), w.mc.name, w.name + w.about + map[bool]string{true: " is answered"}[w.answered] + fates[f]})
 	s.mu.Unlock()
 	if f != fine {
 		s.happened[fates[f]]++
@@ -679,7 +680,7 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 	synctest.Test(t, func(t *testing.T) {
 		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), happened: map[string]int{}}
 		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
-		s.m.Break = p.broken
+		s.m.Break, s.m.Named = p.broken, *oneSeed > 0
 		s.m.Audit = func(what string) { s.fault("%s", what) }
 		s.m.Ended = func(pid uint32) {
 			s.late = slices.DeleteFunc(s.late, func(l lateStatement) bool { return l.pid == pid })
