@@ -40,6 +40,11 @@ func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool
 	if err != nil {
 		return nil, err
 	}
+	s.Unwritten = func(lost error) {
+		if err == nil { // the plan is not the session's: the host asks again
+			out, err = nil, hostError(req.SessionKey, lost)
+		}
+	}
 	defer unlock()
 	pl, err := plan(ctx, s, req.call())
 	if err != nil {

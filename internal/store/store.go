@@ -166,6 +166,14 @@ func (s *Stats) Add(o Stats) {
 // ErrTorn is wrapped by the error of an append that could not be taken back.
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 
+// ErrOutOfReach is wrapped by the error of a store that can't be asked now. It says nothing
+// of what is there.
+var ErrOutOfReach = errors.New("the store can't be asked now")
+
+// OutOfReach reports whether an error says nothing of what is there: the same may be asked
+// again.
+func OutOfReach(err error) bool { return errors.Is(err, ErrOutOfReach) }
+
 // ErrReadOnly is wrapped by the error of a lock that can't be made where it should
 // be kept.
 var ErrReadOnly = errors.New("nothing can be written")
@@ -182,6 +190,17 @@ func (e *LockedError) Error() string {
 		return fmt.Sprintf("%s is held by %s", e.Name, e.Holder)
 	}
 	return e.Name + " is held by another process"
+}
+
+// Unwritten is why something that was written Unsynced under a lock is not there though
+// the process lives: a store may hold it back until the lock is let go, and fail then.
+// It is asked once, by whoever let the lock go and before anybody here takes it again; nil
+// says that all is there.
+func Unwritten(s Store, lock string) error {
+	if h, ok := s.(interface{ Unwritten(lock string) error }); ok {
+		return h.Unwritten(lock)
+	}
+	return nil
 }
 
 // Exists reports whether something that may be used is under a name.

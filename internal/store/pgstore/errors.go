@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 
 // Unwrap gives the kind and the cause.
 func (e *Error) Unwrap() []error {
-	out := []error{e.Kind, e.Err}
+	out := []error{e.Kind, e.Err, store.ErrOutOfReach}
 	if e.Kind == ErrFull || e.Kind == ErrReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}

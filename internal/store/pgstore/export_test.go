@@ -46,7 +46,12 @@ func (s *Store) Exec(ctx context.Context, q string, args ...any) error {
 
 // Value reads one number.
 func (s *Store) Value(ctx context.Context, q string, args ...any) (n int64, err error) {
-	err = s.pool.QueryRow(ctx, q, args...).Scan(&n)
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Release()
+	err = c.QueryRow(ctx, q, args...).Scan(&n)
 	return n, err
 }
 

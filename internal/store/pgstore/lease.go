@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -22,6 +22,9 @@ type leases struct {
 	held map[string]*lease // by token
 	stop chan struct{}     // nil while nothing is renewed
 	done chan struct{}
+	// unwritten is what kept from being written what was held back under locks that
+	// were let go.
+	unwritten map[string]error
 	// looked are documents that calls look at beside the folder that they lock.
 	looked map[string]bool
 	// had are the contents of folders as they were when their locks were let go.
@@ -72,6 +75,7 @@ type lease struct {
 
 func (l *leases) init(c *core) {
 	l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{}
+	l.unwritten = map[string]error{}
 }
 
 // covers reports whether a lease fences a path.
@@ -82,8 +86,8 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	locks, tokens = []string{}, []string{}
-	for token, h := range l.held {
-		if h.users > 0 && slices.ContainsFunc(paths, h.covers) {
+	for _, token := range slices.Sorted(maps.Keys(l.held)) {
+		if h := l.held[token]; h.users > 0 && slices.ContainsFunc(paths, h.covers) {
 			locks, tokens = append(locks, h.path), append(tokens, token)
 		}
 	}
@@ -109,7 +113,10 @@ const now = `(extract(epoch FROM clock_timestamp())*1000000)::bigint`
 // not ended, and with whom it can't be shared. Those of $6 are this process's own, which
 // it does not use; where it has lost a lock that it holds over this one, of $7 and $8, it
 // gets nothing.
-const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence') || '-' || gen_random_uuid() AS token, set_config('synchronous_commit', 'off', true)),
+//
+// A server that fails forgets the newest numbers of a sequence that it did not wait for
+// the disk with, and gives them again: $9 keeps tokens apart.
+const takeLock = `WITH n AS MATERIALIZED (SELECT nextval('fence')::text || '.' || $9::text AS token, set_config('synchronous_commit', 'off', true)),
 	fence AS MATERIALIZED (SELECT l.path FROM locks AS l JOIN unnest($7::text[], $8::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($7::text[]) AS ok),
 	t AS (
@@ -151,9 +158,9 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	beside := l.besides()
 	var token, holder string
 	var ok bool
-	err = s.run("take", at, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err = s.run("take", at, send, nil, func(ctx context.Context, conn conn) error {
 		b := &pgx.Batch{}
-		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens)
+		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
 			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
@@ -268,7 +275,8 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own = []string{}
-	for token, h := range l.held {
+	for _, token := range slices.Sorted(maps.Keys(l.held)) {
+		h := l.held[token]
 		switch {
 		case h.path != at || h.alone:
 		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
@@ -288,6 +296,7 @@ func (l *leases) add(token string, h *lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[token] = h
+	delete(l.unwritten, h.path)
 	if l.stop == nil {
 		l.stop, l.done = make(chan struct{}), make(chan struct{})
 		go l.renewing(l.stop, l.done)
@@ -302,10 +311,23 @@ func (l *leases) drop(tokens []string) {
 	}
 }
 
+// Unwritten is for [store.Unwritten].
+func (s *Store) Unwritten(name string) error {
+	at, err := s.at(name)
+	if err != nil {
+		return err
+	}
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.unwritten[at]
+	delete(l.unwritten, at)
+	return err
+}
+
 // release ends a use of a lock. One that is shared is kept until it is next renewed; one
 // held alone goes at once, and with it what was held back of what was written under it.
-// What can't be written by then could be made again, or it would not have been held
-// back; a server that refuses it refuses the next call, which tells.
+// What can't be written by then is for [Store.Unwritten] to tell.
 func (l *leases) release(token string, h *lease) {
 	l.mu.Lock()
 	h.users--
@@ -317,9 +339,13 @@ func (l *leases) release(token string, h *lease) {
 	l.remember(h)
 	l.mu.Unlock()
 	if h.view != nil && h.view.pending() {
-		if l.c.flush(h, token, true) == nil {
+		err := l.c.flush(h, token, true)
+		if err == nil {
 			return
 		}
+		l.mu.Lock()
+		l.unwritten[h.path] = err
+		l.mu.Unlock()
 	}
 	l.letGo(token, h)
 }
@@ -328,7 +354,7 @@ const freeLock = `WITH r AS (UPDATE locks SET held=held-$3::text WHERE root=$1::
 
 // letGo frees a lock. One that can't be freed ends by itself.
 func (l *leases) letGo(token string, h *lease) {
-	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn conn) error {
 		var how string
 		return conn.QueryRow(ctx, freeLock, l.c.root, h.path, token).Scan(&how)
 	})
@@ -366,8 +392,8 @@ func (l *leases) renew() {
 		paths, tokens = append(paths, h.path), append(tokens, token)
 	}
 	l.mu.Unlock()
-	for token, h := range ended {
-		l.letGo(token, h)
+	for _, token := range slices.Sorted(maps.Keys(ended)) {
+		l.letGo(token, ended[token])
 	}
 	if len(paths) == 0 || l.c.asked(look) != nil {
 		return
@@ -409,8 +435,8 @@ func (l *leases) renew() {
 		}
 	}
 	l.mu.Unlock()
-	for token, h := range ended {
-		if wanted[h.path] {
+	for _, token := range slices.Sorted(maps.Keys(ended)) {
+		if h := ended[token]; wanted[h.path] {
 			l.letGo(token, h)
 		}
 	}
@@ -426,7 +452,8 @@ func (l *leases) close() {
 		close(stop)
 		<-done
 	}
-	for token, h := range held {
+	for _, token := range slices.Sorted(maps.Keys(held)) {
+		h := held[token]
 		if h.view != nil && h.view.pending() && l.c.flush(h, token, true) == nil {
 			continue
 		}

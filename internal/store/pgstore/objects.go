@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
@@ -219,7 +218,7 @@ func (s *Store) Sweep(ctx context.Context, now bool) (n int, err error) {
 		grace = 0
 	}
 	var todo []object
-	err = c.run("sweep", "", send, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err = c.run("sweep", "", send, nil, func(ctx context.Context, conn conn) error {
 		rows, err := conn.Query(ctx, condemn, c.root, grace.Microseconds())
 		if err != nil {
 			return err

@@ -93,6 +93,12 @@ func apart(s *pgstore.Store) *pgstore.Store {
 // The store's contract holds where every document is an object, also where the process
 // dies before or after one is written.
 func TestContractInABucket(t *testing.T) {
+	t.Run("server", func(t *testing.T) { contractInABucket(t, nil) })
+	t.Run("both", func(t *testing.T) { contractInABucket(t, pgstore.NewModel()) })
+}
+
+// contractInABucket has a model beside the server, if one is given.
+func contractInABucket(t *testing.T, m *pgstore.Model) {
 	o, s3 := bucketed(t)
 	var last *pgstore.Store
 	n := 0
@@ -103,7 +109,16 @@ func TestContractInABucket(t *testing.T) {
 			if last != nil {
 				last.Close()
 			}
-			last = apart(open(t, o))
+			if m == nil {
+				last = apart(open(t, o))
+				return last
+			}
+			both, err := pgstore.OpenTwin(t, o, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { both.Close() })
+			last = apart(both)
 			return last
 		},
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {

@@ -137,7 +137,7 @@ var _ store.Store = (*Store)(nil)
 
 // core is what the stores of one root, however deep, share.
 type core struct {
-	pool     *pgxpool.Pool
+	pool     database
 	root     int64
 	place    string
 	password string
@@ -201,29 +201,31 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
 		return err
 	}
-	if c.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
 		return nil, c.explain("open", c.place, err)
 	}
-	if err := c.begin(ctx, o); err != nil {
-		c.pool.Close()
+	c.pool = server{pool}
+	if err := c.begin(ctx, pool, o); err != nil {
+		pool.Close()
 		return nil, c.explain("open", c.place, err)
 	}
 	return &Store{core: c}, nil
 }
 
 // begin readies the tables, and finds the root.
-func (c *core) begin(ctx context.Context, o Options) error {
-	if err := migrate(ctx, c.pool, o.Schema); err != nil {
+func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) error {
+	if err := migrate(ctx, pool, o.Schema); err != nil {
 		return err
 	}
-	err := c.pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, o.Root).Scan(&c.root)
+	err := pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, o.Root).Scan(&c.root)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = c.pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, o.Root).Scan(&c.root)
+		err = pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, o.Root).Scan(&c.root)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = c.pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' RETURNING content)
+	_, err = pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' RETURNING content)
 		DELETE FROM pieces WHERE content IN (SELECT content FROM g)`)
 	return err
 }
@@ -277,7 +279,7 @@ var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
 
 // run runs f with a connection, anew where that dies. An answer that was lost sets
 // unsure: what f does was done, or not.
-func (c *core) run(op, at string, before step, unsure *bool, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
+func (c *core) run(op, at string, before step, unsure *bool, f func(ctx context.Context, conn conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout)
 	defer cancel()
 	var err error
@@ -296,7 +298,7 @@ func (c *core) run(op, at string, before step, unsure *bool, f func(ctx context.
 	return c.explain(op, c.where(at), err)
 }
 
-func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx context.Context, conn *pgxpool.Conn) error) error {
+func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx context.Context, conn conn) error) error {
 	if err := c.asked(before); err != nil {
 		if lost(err) && unsure != nil {
 			*unsure = true
@@ -308,7 +310,7 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 		return err
 	}
 	defer conn.Release()
-	pid := conn.Conn().PgConn().PID()
+	pid := conn.PID()
 	if err = f(ctx, conn); err == nil && before != look {
 		err = c.asked(acked)
 	}
@@ -344,7 +346,7 @@ func (c *core) end(ctx context.Context, pid uint32) {
 
 // query runs a statement that changes nothing.
 func (c *core) query(op, at, q string, args []any, scan func(pgx.Rows) error) error {
-	return c.run(op, at, look, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	return c.run(op, at, look, nil, func(ctx context.Context, conn conn) error {
 		rows, err := conn.Query(ctx, q, args...)
 		if err != nil {
 			return err
@@ -360,7 +362,7 @@ func (c *core) query(op, at, q string, args []any, scan func(pgx.Rows) error) er
 
 // row is query for one row.
 func (c *core) row(op, at, q string, args []any, into ...any) error {
-	return c.run(op, at, look, nil, func(ctx context.Context, conn *pgxpool.Conn) error {
+	return c.run(op, at, look, nil, func(ctx context.Context, conn conn) error {
 		return conn.QueryRow(ctx, q, args...).Scan(into...)
 	})
 }
@@ -387,7 +389,7 @@ func (c *core) change(op string, how store.Durability, paths []string, unsure *b
 	locks, tokens := c.leases.over(paths)
 	begun := time.Now()
 	var ok bool
-	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn conn) error {
 		return conn.QueryRow(ctx, fenced+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
 	})
 	if err == nil && !ok {

@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,22 +94,61 @@ func open(t testing.TB, o pgstore.Options) *pgstore.Store {
 	return s
 }
 
+// opener opens a root for a process of its own.
+type opener func(root string, lease time.Duration) *pgstore.Store
+
+// onAll runs a test on a server, on the model of one that simulations have, and on both side
+// by side, which have to give the same answers. Without a server the model is alone.
+func onAll(t *testing.T, f func(t *testing.T, open opener)) {
+	t.Run("server", func(t *testing.T) {
+		o := fresh(t)
+		f(t, func(root string, lease time.Duration) *pgstore.Store {
+			o.Root, o.Lease = root, lease
+			s, err := pgstore.Open(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		})
+	})
+	t.Run("model", func(t *testing.T) {
+		m, roots := pgstore.NewModel(), map[string]int64{}
+		var n int
+		f(t, func(root string, lease time.Duration) *pgstore.Store {
+			if roots[root] == 0 {
+				roots[root] = int64(len(roots) + 1)
+			}
+			n++
+			return pgstore.OnModel(m, nil, roots[root], fmt.Sprint("process ", n), cmp.Or(lease, 15*time.Second))
+		})
+	})
+	t.Run("both", func(t *testing.T) {
+		o, m := fresh(t), pgstore.NewModel()
+		f(t, func(root string, lease time.Duration) *pgstore.Store {
+			o.Root, o.Lease = root, lease
+			s, err := pgstore.OpenTwin(t, o, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		})
+	})
+}
+
 // errFull is how a server refuses a statement.
 var errFull = &pgconn.PgError{Severity: "ERROR", Code: "53100", Message: "could not extend file: No space left on device"}
 
-func TestContract(t *testing.T) {
-	o := fresh(t)
-	s := open(t, o)
+func TestContract(t *testing.T) { onAll(t, contract) }
+
+func contract(t *testing.T, open opener) {
+	s := open("first", 0)
 	var n int
+	defer func() { s.Close() }()
 	storetest.Contract(t, storetest.Kind{
 		Open: func(*rapid.T) store.Store {
 			n++
-			o.Root = fmt.Sprint("root ", n)
-			at := open(t, o)
-			if n > 1 {
-				s.Close()
-			}
-			s = at
+			s.Close()
+			s = open(fmt.Sprint("root ", n), 0)
 			return s
 		},
 		// A connection dies before the statement or after it, and for a process that is dead
@@ -134,15 +174,14 @@ func TestContract(t *testing.T) {
 
 // The same while the folder's lock is held, under which less is asked of the server and
 // what need not be synced is held back.
-func TestContractUnderALock(t *testing.T) {
-	o := fresh(t)
+func TestContractUnderALock(t *testing.T) { onAll(t, contractUnderALock) }
+
+func contractUnderALock(t *testing.T, open opener) {
 	var n int
+	var root string
 	var roots []*pgstore.Store
 	locked := func(t *rapid.T) store.Store {
-		s, err := pgstore.Open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := open(root, 0)
 		if roots = append(roots, s); len(roots) > 4 {
 			roots[0].Close()
 			roots = roots[1:]
@@ -160,7 +199,7 @@ func TestContractUnderALock(t *testing.T) {
 	storetest.Contract(t, storetest.Kind{
 		Open: func(t *rapid.T) store.Store {
 			n++
-			o.Root = fmt.Sprint("root ", n)
+			root = fmt.Sprint("root ", n)
 			return locked(t)
 		},
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
@@ -184,10 +223,7 @@ func TestContractUnderALock(t *testing.T) {
 				if at < n {
 					return s
 				}
-				next, err := pgstore.Open(context.Background(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				next := open(root, 0)
 				roots = append(roots, next)
 				if err := s.Exec(context.Background(), `UPDATE locks SET held='{}'`); err != nil {
 					t.Error(err)
@@ -203,10 +239,13 @@ func TestContractUnderALock(t *testing.T) {
 
 // A lease that its holder renews holds; one of a holder that is paused or dead ends, and
 // what it then writes in the lock's folder is refused, wherever else it may write.
-func TestFencing(t *testing.T) {
-	o := fresh(t)
-	o.Lease = 2 * time.Second
-	paused, other := open(t, o), open(t, o)
+func TestFencing(t *testing.T) { onAll(t, fencing) }
+
+func fencing(t *testing.T, open opener) {
+	const lease = 2 * time.Second
+	paused, other := open("x", lease), open("x", lease)
+	defer paused.Close()
+	defer other.Close()
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -225,7 +264,7 @@ func TestFencing(t *testing.T) {
 	}
 	// The clock that counts is the server's: the lease is made to have ended there.
 	end := func() {
-		must(paused.Exec(t.Context(), `UPDATE locks SET held=(SELECT jsonb_object_agg(key, 1) FROM jsonb_each(held))`))
+		must(paused.Exec(t.Context(), pgstore.EndLeases))
 	}
 	end()
 	paused.Renew()

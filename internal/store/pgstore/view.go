@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -286,8 +287,8 @@ func (c *core) settle(paths []string, contents ...int64) error {
 		}
 	}
 	l.mu.Unlock()
-	for token, h := range todo {
-		if err := c.flush(h, token, false); err != nil {
+	for _, token := range slices.Sorted(maps.Keys(todo)) {
+		if err := c.flush(todo[token], token, false); err != nil {
 			return err
 		}
 	}
@@ -325,7 +326,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	}
 	var ok, unsure bool
 	var files, patches int
-	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn *pgxpool.Conn) error {
+	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn conn) error {
 		return conn.QueryRow(ctx, fenced+`
 		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
 			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
@@ -340,17 +341,18 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	})
 	switch {
 	case err != nil:
-		c.unsee(h.path)
-		return err
 	case !ok && !unsure:
-		c.unsee(h.path)
-		return &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
+		err = &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
 	case (files != len(contents) || patches != len(pc)) && !unsure:
 		// A patch across pieces, or somebody wrote without the lock.
-		c.unsee(h.path)
-		return fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
+		err = fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
 	}
-	return nil
+	if err != nil {
+		// Somebody else's write may get the version that this one was to have.
+		c.cache.drop(contents)
+		c.unsee(h.path)
+	}
+	return err
 }
 
 // cache has parts of contents as they were in a version.
@@ -414,6 +416,16 @@ func (k *cache) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.parts, k.bytes = nil, 0
+}
+
+// drop forgets contents.
+func (k *cache) drop(contents []int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, id := range contents {
+		k.bytes -= len(k.parts[id].data)
+		delete(k.parts, id)
+	}
 }
 
 // part gives what is kept of a version of a content.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -18,11 +17,13 @@ import (
 // Book holds the habits of the agents of a state directory.
 type Book struct {
 	state store.Store
-	mu    sync.Mutex // one writer of this process at a time
+	// One writer of this process at a time. It waits for the store, so a channel is what
+	// others wait at: tests with a clock of their own see it.
+	slot chan struct{}
 }
 
 // In is the book of a state directory.
-func In(state store.Store) *Book { return &Book{state: state} }
+func In(state store.Store) *Book { return &Book{state: state, slot: make(chan struct{}, 1)} }
 
 // Did is what a session did so far.
 type Did struct {
@@ -93,8 +94,8 @@ func (b *Book) Earlier(of, except string) []Did {
 
 // Note keeps what a session did so far.
 func (b *Book) Note(of, name string, did Did) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.slot <- struct{}{}
+	defer func() { <-b.slot }()
 	f, newer := b.read()
 	if newer {
 		return nil // a newer version wrote the file: it is left alone

@@ -85,9 +85,15 @@ type Session struct {
 	EraseErr, upkeepErr error
 	// Upkept: the journal ends with what retention or forgetting wrote.
 	Upkept bool
+	// Unwritten is told, by the end of the call that holds the session, that some of what it
+	// wrote is not there.
+	Unwritten func(error)
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool
+	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
+	// its journals may have been opened to be written before.
+	unlocked error
 }
 
 func newSession(o *Options, key, name string) *Session {
@@ -133,10 +139,14 @@ func (s *Session) Refresh(write bool) error {
 	if err := s.recallAccount(); err != nil {
 		return err
 	}
+	known := s.records != nil
 	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, write && s.readOnly, s.replayPlan); {
 	case err == nil:
 		s.Branches.lost = nil
-	case errors.Is(err, journal.ErrNewer), store.Unwritable(err):
+	case errors.Is(err, journal.ErrNewer), store.Unwritable(err), store.OutOfReach(err):
+		return err
+	case known && s.Journal != nil && errors.As(err, new(*journal.DamageError)):
+		// What this process knows may be what it could not write: all is read anew.
 		return err
 	default:
 		closeFile(&s.records)

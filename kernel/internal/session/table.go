@@ -54,12 +54,17 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
 	unlock = s.mu.Unlock
+	s.unlocked = nil
 	if write {
 		switch release, err := s.lock(ctx); {
 		case err == nil:
-			unlock = func() { release(); s.mu.Unlock() }
+			unlock = func() {
+				release()
+				ended(s, store.Unwritten(s.Files, folder.LockFile))
+				s.mu.Unlock()
+			}
 		case store.Unwritable(err):
-			write = false
+			write, s.unlocked = false, err
 		default:
 			s.mu.Unlock()
 			return nil, nil, err
@@ -73,6 +78,20 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.untidy = s.readOnly && write
 	s.readOnly, s.writing = s.readOnly && !write, write
 	return s, unlock, nil
+}
+
+// ended says whether all that a call wrote is there, now that the lock is let go. What is not
+// is not taken for written: the session is read anew.
+func ended(s *Session, err error) {
+	tell := s.Unwritten
+	s.Unwritten = nil
+	if err == nil {
+		return
+	}
+	s.Invalidate()
+	if tell != nil {
+		tell(fmt.Errorf("write session %s: %w", s.Key, err))
+	}
 }
 
 // DefaultKey is the key of a session that has none.

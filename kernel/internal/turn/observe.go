@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -108,19 +109,28 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 // with other messages is a conflict; what else a delivery brings (usage, plan)
 // does not count for that.
 func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []memkernel.Message, t Turn) error {
-	if chain, ok := s.Account.Chains[o.AdvancementKey]; ok {
-		o.Outcome = Duplicate
-		if chain != body.Chain && !ingest.StandsForgotten(msgs) {
-			o.Outcome = Conflict
+	there := func() bool {
+		chain, ok := s.Account.Chains[o.AdvancementKey]
+		if ok {
+			o.Outcome = Duplicate
+			if chain != body.Chain && !ingest.StandsForgotten(msgs) {
+				o.Outcome = Conflict
+			}
 		}
+		return ok
+	}
+	if there() {
 		return nil
 	}
 	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
 	if err != nil {
 		return err
 	}
-	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
 	o.Stats.journal(r.Stats)
+	if r.Outcome == journal.Conflict && there() { // another machine committed it meanwhile
+		return nil
+	}
+	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
 	return nil
 }
 

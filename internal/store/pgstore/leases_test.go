@@ -1,0 +1,224 @@
+package pgstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/store/pgstore"
+)
+
+// What leases promise, on a server, on the model of one, and on both: nobody has a lock
+// alone beside another; one whose lease ended keeps it until another takes it, and writes
+// nothing in its folder from then on; what is above, beside and below is not touched; and of
+// two who append behind the same byte one is told so.
+func TestLeases(t *testing.T) {
+	onAll(t, func(t *testing.T, open opener) {
+		n := 0
+		rapid.Check(t, func(t *rapid.T) {
+			n++
+			root := fmt.Sprint("leases ", n)
+			r := &leaseRun{t: t, content: map[string]string{}, locks: map[string]*leaseLock{}}
+			for range 3 {
+				s := open(root, time.Hour) // ends only where the test says so
+				defer s.Close()
+				r.machines = append(r.machines, s)
+			}
+			for range rapid.IntRange(1, 25).Draw(t, "actions") {
+				r.step()
+			}
+			fresh := open(root, time.Hour)
+			defer fresh.Close()
+			for folder, want := range r.content {
+				if got, err := fresh.Get(folder + "/log"); err != nil || string(got) != want {
+					t.Fatalf("%s holds %q, %v, want %q", folder, got, err, want)
+				}
+			}
+			for _, l := range r.locks {
+				for _, h := range l.held {
+					h.release()
+				}
+			}
+		})
+	})
+}
+
+type leaseRun struct {
+	t        *rapid.T
+	machines []*pgstore.Store
+	content  map[string]string // of the log in each folder
+	locks    map[string]*leaseLock
+}
+
+// leaseLock is a folder's lock as it should be.
+type leaseLock struct{ held []*leaseHold }
+
+type leaseHold struct {
+	machine int
+	alone   bool
+	ended   bool // another may take it
+	lost    bool // another has taken it
+	release func()
+}
+
+func (r *leaseRun) step() {
+	t := r.t
+	m := rapid.IntRange(0, len(r.machines)-1).Draw(t, "machine")
+	folder := rapid.SampledFrom([]string{"s/x", "s/y"}).Draw(t, "folder")
+	s, l := r.machines[m], r.locks[folder]
+	if l == nil {
+		l = &leaseLock{}
+		r.locks[folder] = l
+	}
+	switch rapid.SampledFrom([]string{"take", "take", "take", "release", "write", "write", "end", "renew"}).Draw(t, "what") {
+	case "take":
+		// Locks that are shared go with their last use some time later: that is not drawn here.
+		free := true
+		for _, h := range l.held {
+			free = free && h.lost || free && h.ended
+			if h.machine == m && !h.lost {
+				return // it has it: it would be told so, or fenced by itself
+			}
+		}
+		release, err := s.Lock(folder+"/lock", store.Alone)
+		if locked := (*store.LockedError)(nil); free != (err == nil) || err != nil && !errors.As(err, &locked) {
+			t.Fatalf("machine %d takes %s, which is free: %v; %v", m, folder, free, err)
+		}
+		if err == nil {
+			for _, h := range l.held {
+				h.lost = true
+			}
+			l.held = append(l.held, &leaseHold{machine: m, alone: true, release: release})
+		}
+	case "release":
+		for i, h := range l.held {
+			if h.machine == m {
+				h.release()
+				l.held = append(l.held[:i:i], l.held[i+1:]...)
+				return
+			}
+		}
+	case "write":
+		want, fenced, has := r.content[folder], false, false
+		for _, h := range l.held {
+			has = has || h.machine == m
+			fenced = fenced || h.machine == m && h.lost
+		}
+		if !has {
+			return // whoever writes has, or believes to have, the lock
+		}
+		off := len(want)
+		if rapid.IntRange(0, 4).Draw(t, "behind") == 0 && off > 0 {
+			off--
+		}
+		line := rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "line")
+		_, err := s.Journal(folder+"/log").Append(int64(off), []byte(line), true)
+		lost := (*store.LostError)(nil)
+		switch {
+		case fenced && !errors.As(err, &lost), !fenced && errors.As(err, &lost):
+			t.Fatalf("machine %d writes in %s, whose lock it lost: %v; %v", m, folder, fenced, err)
+		case !fenced && off != len(want) && !errors.Is(err, store.ErrOvertaken):
+			t.Fatalf("an append at byte %d of %d: %v", off, len(want), err)
+		case err == nil:
+			r.content[folder] = want + line
+		case !fenced && off == len(want):
+			t.Fatal(err)
+		}
+	case "end":
+		if err := s.Exec(t.Context(), pgstore.EndLeases); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range r.locks {
+			for _, h := range l.held {
+				h.ended = true
+			}
+		}
+	case "renew":
+		s.Renew()
+		for _, l := range r.locks {
+			for _, h := range l.held {
+				h.ended = h.ended && h.machine != m
+			}
+		}
+	}
+}
+
+// A server that fails forgets locks and the tokens that it gave: who had one is fenced all the
+// same when another has it.
+func TestForgottenTokens(t *testing.T) {
+	m := pgstore.NewModel()
+	a, b := pgstore.OnModel(m, nil, 1, "a", time.Hour), pgstore.OnModel(m, nil, 1, "b", time.Hour)
+	defer a.Close()
+	defer b.Close()
+	releaseA, err := a.Lock("s/lock", store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releaseA()
+	m.Fail(m.Tail())
+	releaseB, err := b.Lock("s/lock", store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer releaseB()
+	lost := (*store.LostError)(nil)
+	if _, err := a.Put(store.Synced, store.Doc{Name: "s/doc", Data: []byte("late")}); !errors.As(err, &lost) {
+		t.Errorf("the first writes beside the second: %v", err)
+	}
+	if _, err := b.Put(store.Synced, store.Doc{Name: "s/doc", Data: []byte("right")}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was held back under a lock and could not be written is not read in place of what
+// another wrote there since.
+func TestHeldBackAndRefused(t *testing.T) {
+	m, refuse := pgstore.NewModel(), false
+	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
+		if refuse && name == "flush" {
+			return errFull
+		}
+		return do()
+	}, 1, "a", time.Hour)
+	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
+	defer a.Close()
+	defer b.Close()
+	under := func(s *pgstore.Store, do func(j store.Journal) error) {
+		t.Helper()
+		release, err := s.Lock("s/lock", store.Alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := s.Journal("s/log")
+		if err := do(j); err != nil {
+			t.Error(err)
+		}
+		j.Close()
+		release()
+	}
+	add := func(off int64, line string) func(j store.Journal) error {
+		return func(j store.Journal) error { _, err := j.Append(off, []byte(line), false); return err }
+	}
+	under(a, add(0, "first "))
+	refuse = true
+	under(a, add(6, "lost"))
+	if err := store.Unwritten(a, "s/lock"); !errors.Is(err, pgstore.ErrFull) {
+		t.Errorf("what could not be written: %v", err)
+	}
+	if err := store.Unwritten(a, "s/lock"); err != nil {
+		t.Errorf("it is told twice: %v", err)
+	}
+	refuse = false
+	under(b, add(6, "kept"))
+	under(a, func(j store.Journal) error {
+		p := make([]byte, 4) // what is new, as who knows the rest reads it
+		if _, err := j.ReadAt(p, 6); err != nil || string(p) != "kept" {
+			return fmt.Errorf("the log holds %q, %w", p, err)
+		}
+		return nil
+	})
+}
