@@ -60,3 +60,15 @@ func (c *Counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 	return ctx
 }
 func (c *Counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// Conn gives a connection of the store's own, until release.
+func (s *Store) Conn(ctx context.Context) (conn *pgx.Conn, release func(), err error) {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Conn(), c.Release, nil
+}
+
+// RootID is the number of the root.
+func (s *Store) RootID() int64 { return s.root }

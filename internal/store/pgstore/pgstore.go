@@ -29,6 +29,12 @@
 // hours, and takes it away from one whose connection broke without its knowing, with
 // nothing to tell old holders from new.
 //
+// # Tenants
+//
+// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to whom
+// the tables' policies show that root and nothing else. All statements name the root as
+// well: what a policy is for is the statement that forgets it, or that somebody slips in.
+//
 // # Lost answers
 //
 // Where a connection dies, nobody knows whether the server was done. The old session is
@@ -82,9 +88,13 @@ const (
 	defaultMaxConns  = 8
 	statementTimeout = 30 * time.Second
 	connectTimeout   = 5 * time.Second
+	tenantIdle       = 30 * time.Second // how long a connection of a tenant is kept unused
 )
 
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+var (
+	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	roleName   = regexp.MustCompile(`^memkernel_[0-9a-f]{16}$`)
+)
 
 func (o *Options) check() error {
 	if o.Schema == "" {
@@ -142,12 +152,28 @@ const (
 
 // Open opens a root of a database, and makes the tables that are not there.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	if c.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	if err := c.begin(ctx, o); err != nil {
+		c.pool.Close()
+		return nil, c.explain("open", c.place, err)
+	}
+	return &Store{core: c}, nil
+}
+
+// prepare makes a store of options, and how its connections are made.
+func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
+		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
 	}
 	cfg, err := pgxpool.ParseConfig(o.DSN)
 	if err != nil { // which may repeat the DSN
-		return nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
+		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
 	}
 	if !pgdsn.NamesPassword(o.DSN) {
 		cfg.ConnConfig.Password = ""
@@ -158,7 +184,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	var id [6]byte
 	if _, err := rand.Read(id[:]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := &core{place: pgdsn.Place(o.DSN) + "#" + o.Root, password: cfg.ConnConfig.Password, lease: o.Lease,
 		holder: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:]))}
@@ -174,30 +200,42 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
 		return err
 	}
-	if c.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, c.explain("open", c.place, err)
-	}
-	if err := c.begin(ctx, o); err != nil {
-		c.pool.Close()
-		return nil, c.explain("open", c.place, err)
-	}
-	return &Store{core: c}, nil
+	return c, cfg, nil
 }
 
 // begin readies the tables, and finds the root.
-func (c *core) begin(ctx context.Context, o Options) error {
+func (c *core) begin(ctx context.Context, o Options) (err error) {
 	if err := migrate(ctx, c.pool, o.Schema); err != nil {
 		return err
 	}
-	err := c.pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, o.Root).Scan(&c.root)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = c.pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, o.Root).Scan(&c.root)
-	}
-	if err != nil {
+	if c.root, err = findRoot(ctx, c.pool, o.Root); err != nil {
 		return err
 	}
-	_, err = c.pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' RETURNING content)
-		DELETE FROM pieces WHERE content IN (SELECT content FROM g)`)
+	return c.clean(ctx)
+}
+
+// findRoot finds a root, which is made if it is not there.
+func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
+	if err = pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+		return id, err
+	}
+	var owner string
+	var bound bool
+	if err := pool.QueryRow(ctx, `SELECT row_security_active(oid), relowner::regrole::text FROM pg_class WHERE oid='roots'::regclass`).Scan(&bound, &owner); err != nil {
+		return 0, err
+	}
+	if bound {
+		return 0, &Error{Kind: ErrRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+			Err: errors.New("row-level security hides all rows from this user")}
+	}
+	err = pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, name).Scan(&id)
+	return id, err
+}
+
+// clean removes what somebody was reading who has been killed.
+func (c *core) clean(ctx context.Context) error {
+	_, err := c.pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' AND root IN ($1::bigint, 0) RETURNING content, root)
+		DELETE FROM pieces AS p USING g WHERE p.content=g.content AND (p.root=g.root OR g.root=0)`, c.root)
 	return err
 }
 
