@@ -28,7 +28,8 @@ const mark = "mkt_"
 
 const (
 	format = 1
-	folder = "tokens"
+	// Folder is where they are in a state store.
+	Folder = "tokens"
 	suffix = ".json"
 	// idLen is how much of the hash names a token to people.
 	idLen = 16
@@ -103,7 +104,7 @@ var (
 type Tokens struct{ in store.Store }
 
 // In returns the tokens in a state store. Nothing is looked at.
-func In(state store.Store) *Tokens { return &Tokens{state.In(folder)} }
+func In(state store.Store) *Tokens { return &Tokens{state.In(Folder)} }
 
 // Create makes a token and returns its secret, which nothing can give again.
 func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
@@ -187,6 +188,15 @@ func (t *Tokens) read(name string) (*document, error) {
 		return nil, fmt.Errorf("read token: %s is damaged, or of a newer version: remove it, and create another", t.in.Where(name))
 	}
 	return &d, nil
+}
+
+// Ready reports whether tokens can be read where they are kept.
+func (t *Tokens) Ready() error {
+	_, err := t.in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // List returns all tokens, the oldest first. Those that can't be read are in the error.

@@ -34,6 +34,24 @@ func Open(ctx context.Context, dsn, root string) (*Store, error) {
 	return &Store{s}, nil
 }
 
+// OpenTenant opens the state of one of several tenants that a database has, as Open does, by
+// connections that the server shows no other root, whatever statement they send: each
+// tenant's log in as a role of its own, which row-level security binds. The user of the DSN
+// makes the roles, owns the tables, and is no superuser.
+func OpenTenant(ctx context.Context, dsn, root string) (*Store, error) {
+	s, err := pgstore.OpenTenant(ctx, pgstore.Options{DSN: dsn, Root: root})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+// Bound refuses a DSN whose user row-level security would not bind, as a superuser: such a one
+// is not to serve tenants. It makes nothing.
+func Bound(ctx context.Context, dsn, root string) error {
+	return pgstore.Bound(ctx, pgstore.Options{DSN: dsn, Root: root})
+}
+
 // State is for package kernel.
 func (s *Store) State() store.Store { return s.in }
 

@@ -93,6 +93,21 @@ func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t 
 	return t, err
 }
 
+// Bound refuses a user whom no policy binds: such a one is not to serve tenants, and not to
+// make the tables, which would be theirs.
+func Bound(ctx context.Context, o Options) error {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return c.explain("open", c.place, err)
+	}
+	defer pool.Close()
+	return c.explain("open", c.place, bindable(ctx, pool))
+}
+
 // bindable refuses a user whom no policy binds.
 func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 	var user string

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/store/postgres"
@@ -34,9 +35,29 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.tenant != "" {
+		s.state, err = postgres.OpenTenant(ctx, dsn, tenantRoot(root, s.tenant))
+		return s.state, err
+	}
 	s.state, err = postgres.Open(ctx, dsn, root)
 	return s.state, err
 }
+
+// BoundByPolicies refuses a database whose user could not keep tenants apart in it.
+func (s *Settings) BoundByPolicies(ctx context.Context) error {
+	if s.Config.Store.Backend != "postgres" {
+		return nil
+	}
+	dsn, root, err := database(s)
+	if err != nil {
+		return err
+	}
+	return postgres.Bound(ctx, dsn, root)
+}
+
+// tenantRoot names the state of a tenant in a database. No two of a server share one, and none
+// is the beginning of another.
+func tenantRoot(root, tenant string) string { return root + "/tenants/" + safename.Of(tenant) }
 
 // Close lets go of the database that keeps the state, if it was opened.
 func (s *Settings) Close() error {
