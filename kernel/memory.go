@@ -187,7 +187,11 @@ func openMemory(dir string, local, state store.Store, o MemoryOptions, masker *m
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	return mem.Open(dir, mem.Options{Store: o.Store, State: local, Masker: masker, Now: now,
+	var leases store.Store
+	if o.Backend.Shared {
+		leases = state
+	}
+	return mem.Open(dir, mem.Options{Leases: leases, Store: o.Store, State: local, Masker: masker, Now: now,
 		Prepare: func() error {
 			if err := store.KeepOutOfGit(local); err != nil && !store.Exists(local, "") {
 				return err
