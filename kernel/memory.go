@@ -191,7 +191,11 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 	if o.Embedder != nil {
 		o.Ranking.Embedder = o.Embedder
 	}
-	return mem.Open(ctx, dir, mem.Options{Store: o.Store, Files: o.Files, State: local, Masker: masker, Now: now,
+	var leases store.Store
+	if o.Backend.Shared {
+		leases = state
+	}
+	return mem.Open(ctx, dir, mem.Options{Leases: leases, Store: o.Store, Files: o.Files, State: local, Masker: masker, Now: now,
 		Prepare: func() error {
 			if err := store.KeepOutOfGit(local); err != nil && !store.Exists(local, "") {
 				return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -30,6 +31,9 @@ func (f inFiles) State() store.Store { return f.in }
 
 // MoveOptions say how state is moved.
 type MoveOptions struct {
+	// Also are documents and folders of the store that move too and are no kernel's, as those
+	// of a server.
+	Also []string
 	// RemoveSource takes the state out of the source, when all of it is in the target.
 	RemoveSource bool
 	// Wait is how long to wait for programs that use either. Default: 10 s.
@@ -54,7 +58,7 @@ type MoveReport struct {
 // meanwhile. One that is cut short leaves the source as it was, and a target that no
 // kernel opens; the next goes on there.
 func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*MoveReport, error) {
-	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: kept, RemoveSource: o.RemoveSource,
+	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: slices.Concat(kept, o.Also), RemoveSource: o.RemoveSource,
 		Wait: cmp.Or(o.Wait, 10*time.Second), Progress: o.Progress, Now: time.Now()})
 	if err != nil {
 		return nil, fmt.Errorf("move the state: %w", err)

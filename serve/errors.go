@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/transcript"
@@ -134,6 +135,7 @@ var reasons = []struct {
 	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
 	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
 	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},
+	{retention.ErrRuns, "RETAIN_RUNS", "it does the same: look at what it left when it is done"},
 	{index.ErrMissing, "INDEX_MISSING", "call reindex"},
 	{index.ErrDamaged, "INDEX_DAMAGED", "call reindex with full"},
 	{index.ErrOlder, "INDEX_OLDER", "call reindex"},

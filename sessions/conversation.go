@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +26,21 @@ type Conversation struct {
 	// Read reads on from a position, up to Size at most, and gives the position up
 	// to which everything was read. Its Offset counts bytes of the file at Path.
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
+	// Open opens what it is read from, byte for byte; nil opens the file at Path.
+	Open func() (Bytes, error)
+}
+
+// Bytes are what a conversation is read from.
+type Bytes interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func (c *Conversation) open() (Bytes, error) {
+	if c.Open != nil {
+		return c.Open()
+	}
+	return os.Open(c.Path)
 }
 
 // Position is how far a conversation was read.

@@ -89,31 +89,31 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 	return Turn{Role: string(m.Role), Time: m.Time, Text: b.String()}, b.Len() > 0
 }
 
-// hashPrefix returns the sha256 of a file's first n bytes in hex; short is false
+// hashPrefix returns the sha256 of a conversation's first n bytes in hex; enough is false
 // if it has fewer.
-func hashPrefix(path string, n int64) (sum string, enough bool, err error) {
-	f, err := os.Open(path)
+func hashPrefix(c *Conversation, n int64) (sum string, enough bool, err error) {
+	f, err := c.open()
 	if err != nil {
 		return "", false, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	got, err := io.CopyN(h, f, n)
+	got, err := io.CopyN(h, io.NewSectionReader(f, 0, n), n)
 	if err == io.EOF {
 		return "", false, nil
 	}
 	return hex.EncodeToString(h.Sum(nil)), got == n, err
 }
 
-// linesFrom counts the lines of a file from an offset on.
-func linesFrom(path string, offset, size int64) (int, error) {
-	f, err := os.Open(path)
+// linesFrom counts the lines of a conversation from an offset on.
+func linesFrom(c *Conversation, offset int64) (int, error) {
+	f, err := c.open()
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	var b strings.Builder
-	if _, err := io.Copy(&b, io.NewSectionReader(f, offset, size-offset)); err != nil {
+	if _, err := io.Copy(&b, io.NewSectionReader(f, offset, c.Size-offset)); err != nil {
 		return 0, err
 	}
 	return strings.Count(b.String(), "\n"), nil

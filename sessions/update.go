@@ -125,7 +125,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if l.Size == c.Size && l.ModTime.Equal(c.ModTime) {
 		return l, false, nil
 	}
-	sum, enough, err := hashPrefix(c.Path, l.Position.Offset)
+	sum, enough, err := hashPrefix(c, l.Position.Offset)
 	if err != nil {
 		return nil, false, err
 	}
@@ -136,7 +136,7 @@ func (u *update) due(c *Conversation, l *log) (was *log, do bool, err error) {
 	if u.opts.All || u.opts.Now.Sub(c.ModTime) >= u.Store.opts.Settle || c.Size-l.Position.Offset >= u.Store.opts.DeltaBytes {
 		return l, true, nil
 	}
-	lines, err := linesFrom(c.Path, l.Position.Offset, c.Size)
+	lines, err := linesFrom(c, l.Position.Offset)
 	if do = err == nil && lines >= u.Store.opts.DeltaMessages; !do {
 		u.report.Waiting++
 	}
@@ -159,7 +159,7 @@ func (u *update) read(ctx context.Context, c *Conversation, folder string, was *
 	}
 	l := &w.log
 	l.Size, l.ModTime, l.Position = c.Size, c.ModTime, at
-	sum, enough, err := hashPrefix(c.Path, at.Offset)
+	sum, enough, err := hashPrefix(c, at.Offset)
 	if err != nil || !enough {
 		return errors.Join(err, ctx.Err()) // it shrank meanwhile: the next Update reads it anew
 	}
@@ -200,6 +200,9 @@ func (u *update) unsure(folder string) bool {
 		return false
 	}
 	for _, f := range u.report.Failed {
+		if f.Path == l.Path || strings.HasPrefix(l.Path, f.Path+"/") {
+			return true // also what is no file's path
+		}
 		abs, err := filepath.Abs(f.Path)
 		if err != nil || l.Path == abs || strings.HasPrefix(l.Path, abs+string(filepath.Separator)) {
 			return true

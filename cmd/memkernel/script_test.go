@@ -76,6 +76,7 @@ func TestScripts(t *testing.T) {
 			"billed":    fake.billed,
 			"database":  database,
 			"bucket":    bucket,
+			"owner":     owner,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "postgres" {
@@ -128,6 +129,21 @@ func bucket(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 1 {
 		s.SetFault(s3test.Refuse(http.StatusForbidden, args[1]))
 	}
+}
+
+// owner has a variable that names a database name a user in it who owns what it makes, and may
+// make roles, as tenants need it.
+func owner(ts *testscript.TestScript, neg bool, args []string) {
+	dsn := ts.Getenv(args[0])
+	c, err := pgx.Connect(context.Background(), dsn)
+	ts.Check(err)
+	defer c.Close(context.Background())
+	name := fmt.Sprintf("owner_%d", time.Now().UnixNano())
+	for _, q := range []string{"CREATE ROLE " + name + " LOGIN CREATEROLE", "GRANT CREATE ON DATABASE " + c.Config().Database + " TO " + name} {
+		_, err = c.Exec(context.Background(), q)
+		ts.Check(err)
+	}
+	ts.Setenv(args[0], strings.Replace(dsn, "user=postgres", "user="+name, 1))
 }
 
 // cutFile takes a number of bytes off the end of a file.

@@ -5,6 +5,7 @@ package fleet
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/memkernel/memkernel/client"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve/token"
+	"github.com/memkernel/memkernel/store/postgres"
 )
 
 // Build builds the program from its package's folder.
@@ -45,16 +47,29 @@ func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
 		return nil, err
 	}
-	_, secret, err := token.In(store.Files(filepath.Join(dir, "tokens"))).Create(token.Rights{Access: token.Write}, time.Now())
-	if err != nil {
+	if err := f.makeToken(); err != nil {
 		return nil, err
 	}
-	f.token = secret
 	conf := "store:\n  backend: files\n"
 	if dsn != "" {
 		conf = fmt.Sprintf("store:\n  backend: postgres\n  postgres:\n    dsn_env: STATE_DSN\n    root: shop\nexperimental:\n  store:\n    postgres:\n      lease: %s\n", lease)
 	}
 	return f, os.WriteFile(f.Config(), []byte(conf), 0o600)
+}
+
+// makeToken makes a token where the machines' state is.
+func (f *Fleet) makeToken() (err error) {
+	in := store.Store(store.Files(filepath.Join(f.Dir, "tokens")))
+	if f.DSN != "" {
+		state, err := postgres.Open(context.Background(), f.DSN, "shop")
+		if err != nil {
+			return err
+		}
+		defer state.Close()
+		in = state.State()
+	}
+	_, f.token, err = token.In(in).Create(token.Rights{Access: token.Write}, time.Now())
+	return err
 }
 
 // Workspace is the folder that all see, Config the file of settings.
@@ -93,6 +108,9 @@ type Machine struct {
 func (f *Fleet) Machine(args ...string) (*Machine, error) {
 	m := &Machine{f: f, n: f.machines, more: args}
 	f.machines++
+	if f.DSN != "" {
+		return m, nil
+	}
 	return m, os.CopyFS(m.state(), os.DirFS(filepath.Join(f.Dir, "tokens")))
 }
 

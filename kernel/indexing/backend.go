@@ -55,6 +55,9 @@ type Backend struct {
 	// Open opens the index, to be read or written; Rebuild empties it first, but
 	// for the vectors.
 	Open, Rebuild func(ctx context.Context, o *index.Options) (Index, error)
+	// Shared: machines that share the state share it, too, and one of them at a time makes
+	// vectors.
+	Shared bool
 	// LeaveAlone is how long one that could not be opened is not tried again by
 	// searches, for those where trying takes long.
 	LeaveAlone time.Duration

@@ -33,6 +33,9 @@ type NightlyRequest struct {
 	// Idle lets it run only if no session was written to for so long; 0 runs it
 	// anyway.
 	Idle time.Duration
+	// Once lets it run only if none of the kind has gone well for so long, on whichever of the
+	// machines that share the state; 0 runs it anyway.
+	Once time.Duration
 	// Before is called once it is sure that something will be done; an error of its
 	// ends the run. Nil is nothing.
 	Before func(ctx context.Context) error

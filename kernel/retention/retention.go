@@ -4,6 +4,7 @@
 package retention
 
 import (
+	"errors"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/health"
@@ -70,6 +71,9 @@ type ForgottenPage struct {
 	Bytes   int64       `json:"bytes"`
 	Created time.Time   `json:"created,omitzero"`
 }
+
+// ErrRuns is returned where another process applies retention already.
+var ErrRuns = errors.New("another process is removing what is kept too long")
 
 // RetainRequest says how long things are kept; 0 is for ever.
 type RetainRequest struct {

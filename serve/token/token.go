@@ -1,7 +1,8 @@
 // Package token is who may call a server over the network: bearer tokens, each with what it
 // may reach. A token is 256 random bits, shown once; what is kept is its SHA-256, as the
 // name of a document that says the rest. So whoever reads the documents can't call, a
-// look-up is one read, and a revocation holds from the next one.
+// look-up is one read, and a revocation holds from the next one. Where reads have a way to go,
+// as to a database, [Tokens.Remember] has them made less often.
 package token
 
 import (
@@ -16,6 +17,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +30,8 @@ const mark = "mkt_"
 
 const (
 	format = 1
-	folder = "tokens"
+	// Folder is where they are in a state store.
+	Folder = "tokens"
 	suffix = ".json"
 	// idLen is how much of the hash names a token to people.
 	idLen = 16
@@ -100,10 +103,61 @@ var (
 )
 
 // Tokens are those of a server.
-type Tokens struct{ in store.Store }
+type Tokens struct {
+	in   store.Store
+	keep time.Duration
+
+	mu    sync.Mutex
+	known map[string]knownToken // by hash
+}
+
+// knownToken is a token as it was read at a time.
+type knownToken struct {
+	token Token
+	read  time.Time
+}
+
+// mostKnown bounds how many are remembered.
+const mostKnown = 10_000
 
 // In returns the tokens in a state store. Nothing is looked at.
-func In(state store.Store) *Tokens { return &Tokens{state.In(folder)} }
+func In(state store.Store) *Tokens { return &Tokens{in: state.In(Folder)} }
+
+// Remember has Find believe for so long what it read: that is how late a revocation may come,
+// that was made elsewhere. What is not known is looked for each time.
+func (t *Tokens) Remember(d time.Duration) *Tokens {
+	t.keep = d
+	return t
+}
+
+// remembered is the token of a hash, if it was read lately.
+func (t *Tokens) remembered(hash string, now time.Time) (tok Token, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, ok := t.known[hash]
+	if age := now.Sub(k.read); !ok || age < 0 || age >= t.keep {
+		return tok, false
+	}
+	return k.token, true
+}
+
+func (t *Tokens) remember(hash string, tok *Token, now time.Time) {
+	if t.keep <= 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || len(t.known) >= mostKnown {
+		t.known = map[string]knownToken{}
+	}
+	t.known[hash] = knownToken{*tok, now}
+}
+
+func (t *Tokens) forget(hash string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.known, hash)
+}
 
 // Create makes a token and returns its secret, which nothing can give again.
 func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
@@ -144,20 +198,24 @@ func (t *Tokens) put(hash string, tok *Token) error {
 	if err == nil {
 		_, err = t.in.Put(store.Synced, store.Doc{Name: hash + suffix, Data: append(data, '\n')})
 	}
+	t.forget(hash)
 	if err != nil {
 		return fmt.Errorf("write token %s: %w", tok.ID, err)
 	}
 	return nil
 }
 
-// Find returns the token of a secret, if it lets its bearer in now. It is read each time:
-// one that was revoked is refused from then on.
+// Find returns the token of a secret, if it lets its bearer in now. It is read each time,
+// unless [Tokens.Remember] was called: one that was revoked is refused from then on.
 func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
 		return nil, ErrUnknown
 	}
 	// The secret's hash is looked for, so that how long that takes says nothing of another.
 	hash := sum(secret)
+	if tok, ok := t.remembered(hash, now); ok {
+		return in(&tok, now)
+	}
 	d, err := t.read(hash + suffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrUnknown
@@ -168,13 +226,19 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if subtle.ConstantTimeCompare([]byte(d.Hash), []byte(hash)) != 1 {
 		return nil, ErrUnknown
 	}
-	switch d.State(now) {
+	t.remember(hash, &d.Token, now)
+	return in(&d.Token, now)
+}
+
+// in gives a token if it lets its bearer in.
+func in(t *Token, now time.Time) (*Token, error) {
+	switch t.State(now) {
 	case "revoked":
 		return nil, ErrRevoked
 	case "expired":
 		return nil, ErrExpired
 	}
-	return &d.Token, nil
+	return t, nil
 }
 
 func (t *Tokens) read(name string) (*document, error) {
@@ -187,6 +251,15 @@ func (t *Tokens) read(name string) (*document, error) {
 		return nil, fmt.Errorf("read token: %s is damaged, or of a newer version: remove it, and create another", t.in.Where(name))
 	}
 	return &d, nil
+}
+
+// Ready reports whether tokens can be read where they are kept.
+func (t *Tokens) Ready() error {
+	_, err := t.in.List("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // List returns all tokens, the oldest first. Those that can't be read are in the error.

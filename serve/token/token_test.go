@@ -97,3 +97,39 @@ func TestTokenRefuses(t *testing.T) {
 		t.Error("a copied document lets in")
 	}
 }
+
+// What is remembered is not read again for so long, nor longer.
+func TestRemember(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	here, elsewhere := In(store.Files(dir)).Remember(2*time.Second), In(store.Files(dir))
+	find := func(secret string, after time.Duration, want error) {
+		t.Helper()
+		if tok, err := here.Find(secret, now.Add(after)); !errors.Is(err, want) || (err == nil) != (tok != nil) {
+			t.Errorf("after %v: %v, %v; want %v", after, tok, err, want)
+		}
+	}
+	made, secret, err := elsewhere.Create(Rights{Access: Read, Expires: now.Add(time.Hour)}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find(secret, 0, nil)
+	if _, err := elsewhere.Revoke(made.ID, now); err != nil {
+		t.Fatal(err)
+	}
+	find(secret, time.Second, nil)
+	find(secret, 2*time.Second, ErrRevoked)
+	find(secret, time.Second, ErrRevoked) // a clock that went back
+	if _, secret, err = here.Create(Rights{Access: Read, Expires: now.Add(time.Second)}, now); err != nil {
+		t.Fatal(err)
+	}
+	find(secret, 0, nil)
+	find(secret, time.Second, ErrExpired)
+	if made, secret, err = here.Create(Rights{Access: Read}, now); err != nil {
+		t.Fatal(err)
+	}
+	find(secret, 0, nil)
+	if _, err := here.Revoke(made.ID, now); err != nil {
+		t.Fatal(err)
+	}
+	find(secret, 0, ErrRevoked)
+}

@@ -67,6 +67,9 @@ func turn(key, word string) string {
 // blobsOf are the hashes of a tenant's blobs.
 func blobsOf(t *testing.T, h *house, tenant string) (out []string) {
 	t.Helper()
+	if h.blobs != nil {
+		return h.blobs(tenant)
+	}
 	files, err := filepath.Glob(filepath.Join(h.root, "tenants", tenant, "state", "blobs", "??", "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no blobs: %v", err)
@@ -79,8 +82,21 @@ func blobsOf(t *testing.T, h *house, tenant string) (out []string) {
 
 // TestAttacks: bearers of valid tokens of tenant A reach neither tenant B nor what is outside
 // of their rights, nor change it.
-func TestAttacks(t *testing.T) {
-	h := newHouse(t)
+func TestAttacks(t *testing.T) { attacks(t, newHouse(t)) }
+
+// ofTenant are the contents of all that a tenant has, as prints has them.
+func (h *house) ofTenant(tenant string) map[string]string {
+	h.t.Helper()
+	out := prints(h.t, filepath.Join(h.root, "tenants", tenant))
+	if h.rows != nil {
+		for name, sum := range h.rows(tenant) {
+			out[name] = sum
+		}
+	}
+	return out
+}
+
+func attacks(t *testing.T, h *house) {
 	full := h.token(token.Rights{Tenant: "a"})
 	reader := h.token(token.Rights{Tenant: "a", Access: token.Read})
 	prefix := h.token(token.Rights{Tenant: "a", Prefix: "a/"})
@@ -101,13 +117,13 @@ func TestAttacks(t *testing.T) {
 	h.well(b, "observe_turn", turn("a/one", ofB))
 	basis := h.well(b, "peek", `{"session_key":"a/one","private":true,"model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":[{"role":"user","content":"`+ofB+`"}]}}`)
 	baseB := basis["conversation"].(map[string]any)["base"].(string)
+	checkpointB := fmt.Sprint(h.well(b, "checkpoint", `{"session_key":"a/one"}`)["id"])
+	pageOf(h, b, "a/one", ofB)
 	planB := h.well(b, "plan", `{"session_key":"a/two","private":true,"model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":[{"role":"user","content":"`+ofB+`"}]}}`)["plan_id"].(string)
 	h.well(full, "remember", `{"text":"the gate closes at six","path":"memory/notes.md"}`)
 	h.well(full, "observe_turn", turn("z/other", ofOther))
 	h.well(full, "observe_turn", turn("agent:main:other", ofOther))
-	if w := h.well(full, "write", `{"session_key":"z/other","updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"`+ofOther+`","scope":"session","evidence_ref":"session:`+safename.Of("z/other")+`"}]}`); w["rejected"] != nil {
-		t.Fatal(w)
-	}
+	pageOf(h, full, "z/other", ofOther)
 	otherBase := h.well(full, "peek", `{"session_key":"z/other","private":true,"model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":[{"role":"user","content":"`+ofOther+`"}]}}`)["conversation"].(map[string]any)["base"].(string)
 	blobB, blobOther := blobsOf(t, h, "b")[0], blobsOf(t, h, "a")[0]
 
@@ -132,7 +148,7 @@ func TestAttacks(t *testing.T) {
 	if text := fmt.Sprint(h.well(full, "search", `{"session_key":"a/one","private":true,"query":"otter violet long result"}`)); !strings.Contains(text, ofOther) {
 		t.Fatalf("past sessions are not found, by who may: %.300s", text)
 	}
-	beforeB, beforeOut := prints(t, filepath.Join(h.root, "tenants", "b")), prints(t, filepath.Dir(out))
+	beforeB, beforeOut := h.ofTenant("b"), prints(t, filepath.Dir(out))
 
 	rpc := func(method, params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
@@ -190,6 +206,24 @@ func TestAttacks(t *testing.T) {
 	try("session key as a path", full, rpc("observe_turn", turn("../../../b/state/sessions/a", "planted")))
 	try("session key as B's folder", full, rpc("restore", `{"session_key":"../../b/state/sessions/a_one"}`))
 	try("agent as a path", full, rpc("plan", `{"session_key":"agent:../../b:one","agent_id":"../../b","session_file":"`+out+`","channel":"../b","model":"claude-sonnet-4-6","prompt":"hi"}`))
+	// What is B's by its page and its checkpoint, and names with the words of a database in them.
+	pagesB := h.well(b, "pages", `{"session_key":"a/one"}`)["pages"].([]any)
+	for i, p := range pagesB[:min(3, len(pagesB))] {
+		id := p.(map[string]any)["key"].(string)
+		try(fmt.Sprint("page of B ", i), full, rpc("get", fmt.Sprintf(`{"session_key":"a/one","id":%q}`, id)))
+		try(fmt.Sprint("forget page of B ", i), full, rpc("forget", fmt.Sprintf(`{"session_key":"a/one","ids":[%q],"apply":true}`, id)))
+	}
+	try("forget B's blob", full, rpc("forget", `{"session_key":"a/one","ids":["`+blobB+`"],"apply":true}`))
+	try("checkpoint of B", full, rpc("restore", fmt.Sprintf(`{"session_key":"a/one","checkpoint_id":%q}`, checkpointB)))
+	for _, word := range []string{"' OR ''='", "'; DELETE FROM files; --", "x') UNION SELECT data FROM pieces --", "$1", "$$; RESET ROLE; $$", "%", "_", `\`, "sessions/a_one", "../../tenants/b/sessions/a/one", "a/one/../../../../b/tenants", "shop/tenants/b", "tenants/b", "b/a/one", strings.Repeat("a/", 80) + "one"} {
+		q := fmt.Sprintf("%q", word)
+		try("session "+word, full, rpc("restore", `{"session_key":`+q+`}`))
+		try("pages of "+word, full, rpc("pages", `{"session_key":`+q+`}`))
+		try("turn of "+word, full, rpc("observe_turn", strings.Replace(turn("KEY", "planted"), `"KEY"`, q, 1)))
+		try("id "+word, full, rpc("get", `{"session_key":"a/one","id":`+q+`}`))
+		try("forget "+word, full, rpc("forget", `{"session_key":`+q+`,"all":true,"apply":true}`))
+		try("search "+word, full, rpc("search", `{"private":true,"query":`+q+`}`))
+	}
 	// Headers that say otherwise.
 	for name, value := range map[string]string{"X-Tenant": "b", "X-Forwarded-User": "b", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "b", "Forwarded": "for=127.0.0.1;host=b", "X-Original-URL": "/rpc?tenant=b", "X-HTTP-Method-Override": "DELETE", "Host": "b", "Cookie": "token=" + b, "Tenant": "b", "X-Api-Key": b} {
 		try("header "+name, full, rpc("restore", `{"session_key":"a/one"}`), header(name, value))
@@ -274,7 +308,7 @@ func TestAttacks(t *testing.T) {
 		limited := x.secret != full && x.secret != reader
 		var before map[string]string
 		if x.secret == reader || x.secret == prefixReader {
-			before = prints(t, filepath.Join(h.root, "tenants", "a"))
+			before = h.ofTenant("a")
 		}
 		g := h.send("POST", "/rpc", x.secret, x.body, x.change)
 		leak := strings.Contains(g.body, ofB) && !strings.Contains(x.body, ofB) || strings.Contains(g.body, outside) || limited && strings.Contains(g.body, ofOther)
@@ -283,13 +317,13 @@ func TestAttacks(t *testing.T) {
 			t.Errorf("%s: %d %.300s", x.name, g.status, g.body)
 		}
 		if before != nil {
-			if diff := changed(before, prints(t, filepath.Join(h.root, "tenants", "a"))); len(diff) > 0 {
+			if diff := changed(before, h.ofTenant("a")); len(diff) > 0 {
 				through++
 				t.Errorf("%s: a reader changed %v: %s", x.name, diff, g.body)
 			}
 		}
 	}
-	if diff := changed(beforeB, prints(t, filepath.Join(h.root, "tenants", "b"))); len(diff) > 0 {
+	if diff := changed(beforeB, h.ofTenant("b")); len(diff) > 0 {
 		t.Errorf("changed of tenant B: %v", diff)
 	}
 	if diff := changed(beforeOut, prints(t, filepath.Dir(out))); len(diff) > 0 {
@@ -302,6 +336,9 @@ func TestAttacks(t *testing.T) {
 	if text := fmt.Sprint(h.well(full, "get", `{"session_key":"z/other","id":"`+blobOther+`"}`)); !strings.Contains(text, ofOther) {
 		t.Errorf("the other session's blob: %.200s", text)
 	}
+	if checkpointB == "" || len(pagesB) == 0 {
+		t.Errorf("B has no checkpoint %q or pages %v", checkpointB, pagesB)
+	}
 	entries, err := os.ReadDir(filepath.Join(h.root, "tenants"))
 	if err != nil || len(entries) != 2 {
 		t.Errorf("tenants: %v, %v", entries, err)
@@ -311,6 +348,14 @@ func TestAttacks(t *testing.T) {
 		if strings.Contains(h.logged(), word) {
 			t.Errorf("the log has %q", word)
 		}
+	}
+}
+
+// pageOf gives a session a page.
+func pageOf(h *house, secret, key, word string) {
+	h.t.Helper()
+	if w := h.well(secret, "write", `{"session_key":"`+key+`","updates":[{"key":"rule","type":"constraint","field":"text","op":"set_with_version","value":"`+word+`","scope":"session","evidence_ref":"session:`+safename.Of(key)+`"}]}`); w["rejected"] != nil {
+		h.t.Fatal(w)
 	}
 }
 

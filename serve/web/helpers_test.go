@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/token"
 	"github.com/memkernel/memkernel/serve/tools"
+	"github.com/memkernel/memkernel/store/postgres"
 )
 
 // boundTools are memory's tools as the program binds them.
@@ -40,6 +41,11 @@ type house struct {
 	door    *Door
 	url     string
 	past    bool
+	// state is where a tenant's state is, if not in its folder.
+	state func(ctx context.Context, tenant string) (*postgres.Store, error)
+	// blobs and rows are what a tenant has there: hashes of blobs, and of all that has a name.
+	blobs func(tenant string) []string
+	rows  func(tenant string) map[string]string
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -60,24 +66,40 @@ func (h *house) logged() string {
 // newHouse serves tenants until the test ends.
 func newHouse(t *testing.T, change ...func(*Options, *serve.Options)) *house {
 	t.Helper()
-	h := &house{t: t, root: t.TempDir()}
-	h.tokens = token.In(store.Files(h.root))
+	return serveHouse(t, &house{t: t, root: t.TempDir()}, change...)
+}
+
+// serveHouse serves what is set up so far.
+func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)) *house {
+	t.Helper()
+	if h.tokens == nil {
+		h.tokens = token.In(store.Files(h.root))
+	}
 	o := Options{Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
 	so := serve.Options{Private: true, ToolWrites: tools.Writes}
 	for _, c := range change {
 		c(&o, &so)
 	}
-	h.tenants = &Tenants{Root: h.root, Open: func(ctx context.Context, workspace, state string) (*kernel.Kernel, *serve.Options, error) {
-		k, err := kernel.Open(ctx, workspace, &kernel.Options{StateDir: state, Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}})
+	h.tenants = &Tenants{Root: h.root, Open: func(ctx context.Context, name, workspace, state string) (*Opened, error) {
+		ko := &kernel.Options{StateDir: state, Memory: kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}}}
+		shut := func() error { return nil }
+		if h.state != nil {
+			st, err := h.state(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			ko.Store, shut = st, st.Close
+		}
+		k, err := kernel.Open(ctx, workspace, ko)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		own := so
 		own.Tools = func(key string, private bool) (serve.Toolset, error) {
 			s, err := tools.New(k, tools.Options{SessionKey: key, Private: private})
 			return boundTools{s}, err
 		}
-		return k, &own, nil
+		return &Opened{k, &own, shut}, nil
 	}}
 	o.Server = h.tenants.Server
 	h.door = New(o)

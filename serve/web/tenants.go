@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,19 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-// DefaultIdle is how long a tenant that nobody calls stays open.
-const DefaultIdle = 15 * time.Minute
+const (
+	// DefaultIdle is how long a tenant that nobody calls stays open.
+	DefaultIdle = 15 * time.Minute
+	// DefaultTenants is how many are open at once.
+	DefaultTenants = 64
+)
+
+// Opened is a tenant's kernel, what serves it, and what else is closed when the kernel is.
+type Opened struct {
+	Kernel *kernel.Kernel
+	Serve  *serve.Options
+	Close  func() error
+}
 
 // Tenants are workspaces that know nothing of each other: a folder each, with its own state,
 // opened when it is first asked for and closed when nobody asks.
@@ -25,7 +37,10 @@ type Tenants struct {
 	// tenants/NAME/state.
 	Root string
 	// Open opens a tenant's kernel.
-	Open func(ctx context.Context, workspace, state string) (*kernel.Kernel, *serve.Options, error)
+	Open func(ctx context.Context, name, workspace, state string) (*Opened, error)
+	// Most is how many are open at once, default DefaultTenants: for another, the one is closed
+	// that nobody calls and that was called longest ago.
+	Most int
 	// Idle is how long one stays open that nobody calls; default DefaultIdle.
 	Idle time.Duration
 
@@ -42,7 +57,7 @@ type tenant struct {
 	ready, gone chan struct{}
 	closing     bool
 	server      *serve.Server
-	kernel      *kernel.Kernel
+	opened      *Opened
 	err         error
 }
 
@@ -98,6 +113,12 @@ func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool,
 		return nil, false, serve.ErrStopping()
 	}
 	if x = t.open[name]; x == nil {
+		if len(t.open) >= cmp.Or(t.Most, DefaultTenants) {
+			t.mu.Unlock()
+			err := t.makeRoom(ctx)
+			t.mu.Lock()
+			return nil, false, err
+		}
 		x = &tenant{ready: make(chan struct{}), gone: make(chan struct{})}
 		if t.open == nil {
 			t.open = map[string]*tenant{}
@@ -106,6 +127,36 @@ func (t *Tenants) enter(ctx context.Context, name string) (x *tenant, mine bool,
 	}
 	x.users++
 	return x, mine, nil
+}
+
+// makeRoom closes the tenant that was called longest ago, of those that nobody calls, or waits
+// for one that is being closed.
+func (t *Tenants) makeRoom(ctx context.Context) error {
+	var oldest, going *tenant
+	t.mu.Lock()
+	for _, x := range t.open {
+		switch {
+		case x.closing:
+			going = x
+		case x.users > 0: // or it is being opened, by one of them
+		case oldest == nil || x.last.Before(oldest.last):
+			oldest = x
+		}
+	}
+	t.mu.Unlock()
+	switch {
+	case going != nil:
+		select {
+		case <-going.gone:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	case oldest == nil:
+		return serve.ErrBusy("calls of too many tenants are running", "wait as long as Retry-After says, and deliver it again")
+	}
+	// It is closed for all who want room, whether or not this one goes on waiting.
+	return t.close(context.WithoutCancel(ctx), func(x *tenant) bool { return x == oldest && x.users == 0 })
 }
 
 func (t *Tenants) leave(x *tenant) {
@@ -121,10 +172,9 @@ func (t *Tenants) begin(ctx context.Context, name string, x *tenant) {
 	defer close(x.ready)
 	workspace, state, err := t.folders(name)
 	if err == nil {
-		var o *serve.Options
 		// It is opened for all who ask, not for the one who asked first.
-		if x.kernel, o, err = t.Open(context.WithoutCancel(ctx), workspace, state); err == nil {
-			x.server = serve.New(x.kernel, o)
+		if x.opened, err = t.Open(context.WithoutCancel(ctx), name, workspace, state); err == nil {
+			x.server = serve.New(x.opened.Kernel, x.opened.Serve)
 			return
 		}
 	}
@@ -219,7 +269,11 @@ func (t *Tenants) close(ctx context.Context, which func(*tenant) bool) error {
 				if err := x.server.Stop(ctx); err != nil {
 					errs <- fmt.Errorf("stop tenant %q: calls were still running: %w", name, err)
 				}
-				if err := x.kernel.Close(); err != nil {
+				err := x.opened.Kernel.Close()
+				if x.opened.Close != nil {
+					err = errors.Join(err, x.opened.Close())
+				}
+				if err != nil {
 					errs <- fmt.Errorf("close tenant %q: %w", name, err)
 				}
 			}

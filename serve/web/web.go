@@ -24,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/token"
 )
@@ -272,6 +273,10 @@ func (d *Door) unknown(x *exchange, err error) {
 	}
 	d.o.Logger.Error("tokens can't be read", "error", err.Error())
 	x.retry(retryStopping)
+	if store.Again(err) {
+		x.refuse(http.StatusServiceUnavailable, "TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
+		return
+	}
 	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
 }
 

@@ -407,3 +407,58 @@ func TestLog(t *testing.T) {
 		t.Errorf("%d lines: %s", lines, h.logged())
 	}
 }
+
+// TestMostTenants: for one more, the one is closed that was called longest ago; while calls of
+// all run, the next is told to come again.
+func TestMostTenants(t *testing.T) {
+	h := newHouse(t)
+	h.tenants.Most = 2
+	var secrets []string
+	for i := range 4 {
+		secrets = append(secrets, h.token(token.Rights{Tenant: fmt.Sprint("t", i)}))
+	}
+	for range 3 {
+		for i, s := range secrets {
+			h.well(s, "remember", fmt.Sprintf(`{"text":"word of %d"}`, i))
+			if open := len(h.tenants.servers()); open > 2 {
+				t.Fatalf("%d tenants are open", open)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for i, s := range secrets {
+		for range 5 {
+			wg.Go(func() {
+				for {
+					g := h.call(s, "search", `{"query":"word"}`)
+					if g.status == http.StatusTooManyRequests {
+						if g.code() != "BUSY" || g.header.Get("Retry-After") == "" {
+							t.Errorf("%d %s", g.status, g.body)
+							return
+						}
+						continue
+					}
+					if g.status != http.StatusOK || !strings.Contains(g.body, fmt.Sprint("word of ", i)) {
+						t.Errorf("%d %s", g.status, g.body)
+					}
+					return
+				}
+			})
+		}
+	}
+	wg.Wait()
+	_, done, err := h.tenants.Server(t.Context(), "t0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, done2, err := h.tenants.Server(t.Context(), "t1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := h.call(secrets[2], "search", `{"query":"word"}`); g.status != http.StatusTooManyRequests {
+		t.Errorf("with calls of all running: %d %s", g.status, g.body)
+	}
+	done()
+	h.well(secrets[2], "search", `{"query":"word"}`)
+	done2()
+}

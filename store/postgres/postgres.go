@@ -34,17 +34,35 @@ type Store struct{ in *pgstore.Store }
 // every machine that shares it, and makes the tables that are not there. The DSN is
 // a URL or key=value pairs, and must name the host. No error repeats its password.
 func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+	return open(ctx, pgstore.Open, dsn, root, with)
+}
+
+// OpenTenant opens the state of one of several tenants that a database has, as Open does, by
+// connections that the server shows no other root, whatever statement they send: each
+// tenant's log in as a role of its own, which row-level security binds. The user of the DSN
+// makes the roles, owns the tables, and is no superuser.
+func OpenTenant(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+	return open(ctx, pgstore.OpenTenant, dsn, root, with)
+}
+
+func open(ctx context.Context, by func(context.Context, pgstore.Options) (*pgstore.Store, error), dsn, root string, with []Option) (*Store, error) {
 	o := pgstore.Options{DSN: dsn, Root: root}
 	for _, w := range with {
 		if err := w(&o); err != nil {
 			return nil, err
 		}
 	}
-	s, err := pgstore.Open(ctx, o)
+	s, err := by(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{s}, nil
+}
+
+// Bound refuses a DSN whose user row-level security would not bind, as a superuser: such a one
+// is not to serve tenants. It makes nothing.
+func Bound(ctx context.Context, dsn, root string) error {
+	return pgstore.Bound(ctx, pgstore.Options{DSN: dsn, Root: root})
 }
 
 // Option is something that [Open] may be told.

@@ -102,7 +102,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 	lo, hi := below(at)
 	err = s.query("read", at, `SELECT f.content IS NOT NULL, coalesce(f.content, 0), coalesce(f.size, 0), coalesce(p.data, ''), coalesce(o.key, ''), coalesce(o.place, ''),
 		CASE WHEN f.content IS NULL THEN EXISTS(SELECT FROM files WHERE root=$1::bigint AND path >= $3::text AND path < $4::text) ELSE false END
-		FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text LEFT JOIN pieces AS p ON p.content=f.content LEFT JOIN objects AS o ON o.content=f.content ORDER BY p.off`,
+		FROM (VALUES(1)) AS one LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=$2::text LEFT JOIN pieces AS p ON p.root=f.root AND p.content=f.content LEFT JOIN objects AS o ON o.root=f.root AND o.content=f.content ORDER BY p.off`,
 		[]any{s.root, at, lo, hi}, func(rows pgx.Rows) error {
 			data = nil
 			for rows.Next() {
@@ -328,16 +328,16 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	var contents, versions []int64
 	var named, unsure bool
 	err := c.change("write", how, paths, &unsure, st, `
-		o AS (UPDATE objects SET named=true WHERE content=ANY($12::bigint[]) AND content<>0 AND NOT named AND going IS NULL AND (SELECT ok FROM ok) RETURNING content),
+		o AS (UPDATE objects SET named=true WHERE root=$1::bigint AND content=ANY($12::bigint[]) AND content<>0 AND NOT named AND going IS NULL AND (SELECT ok FROM ok) RETURNING content),
 		b AS MATERIALIZED (SELECT (SELECT count(*) FROM o)=$13::bigint AS ok),
 		n AS (SELECT path, size, i, CASE WHEN content=0 THEN nextval('content_id') ELSE content END AS content
 			FROM unnest($5::text[], $6::bigint[], $12::bigint[]) WITH ORDINALITY AS x(path, size, content, i) WHERE (SELECT ok FROM ok) AND (SELECT ok FROM b)),
 		w AS (INSERT INTO files AS f(root, path, content, size, version, time) SELECT $1::bigint, path, content, size, 1, clock_timestamp() FROM n ORDER BY path
 			ON CONFLICT(root, path) DO UPDATE SET before=f.content, content=excluded.content, size=excluded.size, version=f.version+1, time=excluded.time
 			WHERE NOT ($7::boolean AND f.size=excluded.size) RETURNING path, content, before, size, version),
-		p AS (INSERT INTO pieces(content, off, data, mark) SELECT w.content, x.off, x.data, 0 FROM w JOIN n USING(content) JOIN unnest($8::bigint[], $9::bigint[], $10::bytea[]) AS x(i, off, data) ON x.i=n.i),
-		kept AS (INSERT INTO gone SELECT f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.content=w.before WHERE w.before=ANY($11::bigint[]) ON CONFLICT DO NOTHING),
-		d AS (DELETE FROM pieces WHERE content IN (SELECT before FROM w WHERE before<>ALL($11::bigint[])) RETURNING content)
+		p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, w.content, x.off, x.data, 0 FROM w JOIN n USING(content) JOIN unnest($8::bigint[], $9::bigint[], $10::bytea[]) AS x(i, off, data) ON x.i=n.i),
+		kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.root=$1::bigint AND f.content=w.before WHERE w.before=ANY($11::bigint[]) ON CONFLICT DO NOTHING),
+		d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT before FROM w WHERE before<>ALL($11::bigint[])) RETURNING content)
 		SELECT ok.ok, (SELECT ok FROM b), (SELECT count(*) FROM w), (SELECT coalesce(sum(size), 0)::bigint FROM w),
 			(SELECT coalesce(array_agg(before), '{}') FROM w WHERE before IS NOT NULL AND before<>ALL($11::bigint[]) AND before NOT IN (SELECT content FROM d)),
 			(SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`,
@@ -368,7 +368,7 @@ func (c *core) drop(contents []int64) error {
 		return nil
 	}
 	var ok bool
-	return c.row("remove", "", `WITH g AS (DELETE FROM gone WHERE content=ANY($1::bigint[])), p AS (DELETE FROM pieces WHERE content=ANY($1::bigint[])) SELECT true`, []any{contents}, &ok)
+	return c.row("remove", "", `WITH g AS (DELETE FROM gone WHERE content=ANY($1::bigint[]) AND root=$2::bigint), p AS (DELETE FROM pieces WHERE content=ANY($1::bigint[]) AND root=$2::bigint) SELECT true`, []any{contents, c.root}, &ok)
 }
 
 // Move implements [store.Store].
@@ -396,8 +396,8 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 	err = s.change("move", how, []string{old, now}, &unsure, nil, `
 		cur AS (SELECT path, content FROM files WHERE root=$1::bigint AND (path=$5::text OR path >= $6::text AND path < $7::text) AND (SELECT ok FROM ok) ORDER BY path FOR UPDATE),
 		over AS (DELETE FROM files WHERE root=$1::bigint AND path IN (SELECT $8::text || substr(path, length($5::text)+1) FROM cur) RETURNING content, size),
-		kept AS (INSERT INTO gone SELECT content, size, clock_timestamp() FROM over WHERE content=ANY($9::bigint[]) ON CONFLICT DO NOTHING),
-		d AS (DELETE FROM pieces WHERE content IN (SELECT content FROM over WHERE content<>ALL($9::bigint[]))),
+		kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, content, size, clock_timestamp() FROM over WHERE content=ANY($9::bigint[]) ON CONFLICT DO NOTHING),
+		d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT content FROM over WHERE content<>ALL($9::bigint[]))),
 		m AS (UPDATE files AS f SET path=$8::text || substr(f.path, length($5::text)+1) FROM cur WHERE f.root=$1::bigint AND f.path=cur.path AND (SELECT count(*) FROM over) >= 0 RETURNING 1)
 		SELECT ok.ok, (SELECT count(*) FROM m) FROM ok`, []any{old, lo, hi, now, s.open.all()}, &moved)
 	if err != nil {
@@ -435,8 +435,8 @@ func (s *Store) Remove(how store.Durability, names ...string) (store.Stats, erro
 	err := s.change("remove", how, paths, nil, &st, `
 		f AS (DELETE FROM files AS f USING unnest($5::text[], $6::text[], $7::text[]) AS n(path, lo, hi)
 			WHERE f.root=$1::bigint AND (f.path=n.path OR f.path >= n.lo AND f.path < n.hi) AND (SELECT ok FROM ok) RETURNING f.content, f.size),
-		kept AS (INSERT INTO gone SELECT content, size, clock_timestamp() FROM f WHERE content=ANY($8::bigint[]) ON CONFLICT DO NOTHING),
-		d AS (DELETE FROM pieces WHERE content IN (SELECT content FROM f WHERE content<>ALL($8::bigint[])))
+		kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, content, size, clock_timestamp() FROM f WHERE content=ANY($8::bigint[]) ON CONFLICT DO NOTHING),
+		d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT content FROM f WHERE content<>ALL($8::bigint[])))
 		SELECT ok.ok, (SELECT count(*) FROM f) FROM ok`, []any{paths, los, his, s.open.all()}, &n)
 	for _, at := range paths {
 		if err != nil {
@@ -483,7 +483,7 @@ func (r *reader) Size() (int64, error) {
 		return f.size, nil
 	}
 	var size int64
-	err := r.c.row("read", r.at, `SELECT size FROM files WHERE content=$1::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint LIMIT 1`, []any{r.content}, &size)
+	err := r.c.row("read", r.at, `SELECT size FROM files WHERE content=$1::bigint AND root=$2::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint AND root=$2::bigint LIMIT 1`, []any{r.content, r.c.root}, &size)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = r.c.notThere("read", r.at)
 	}
@@ -571,7 +571,7 @@ func (r *reader) Close() error {
 // dropGone removes a content that was replaced while it was read.
 func (c *core) dropGone(at string, content int64) error {
 	var ok bool
-	return c.row("close", at, `WITH g AS (DELETE FROM gone WHERE content=$1::bigint RETURNING content), p AS (DELETE FROM pieces WHERE content IN (SELECT content FROM g)) SELECT true`, []any{content}, &ok)
+	return c.row("close", at, `WITH g AS (DELETE FROM gone WHERE content=$1::bigint AND root=$2::bigint RETURNING content), p AS (DELETE FROM pieces WHERE root=$2::bigint AND content IN (SELECT content FROM g)) SELECT true`, []any{content, c.root}, &ok)
 }
 
 // readAhead is how much is read at least: who reads a little will read on.
@@ -595,9 +595,9 @@ func (c *core) part(at string, content, off int64, n int) (size int64, data []by
 	there := false
 	err = c.query("read", at, `SELECT z.size, coalesce(greatest(p.off, $2::bigint), 0),
 			coalesce(substring(p.data FROM (greatest($2::bigint-p.off, 0)+1)::int FOR greatest(least(p.off+length(p.data), $3::bigint)-greatest(p.off, $2::bigint), 0)::int), '') FROM
-		(SELECT size FROM files WHERE content=$1::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint LIMIT 1) AS z
-		LEFT JOIN pieces AS p ON p.content=$1::bigint AND p.off < $3::bigint AND p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=$1::bigint AND off <= $2::bigint), 0)
-		ORDER BY p.off`, []any{content, off, off + int64(n)}, func(rows pgx.Rows) error {
+		(SELECT size FROM files WHERE content=$1::bigint AND root=$4::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint AND root=$4::bigint LIMIT 1) AS z
+		LEFT JOIN pieces AS p ON p.content=$1::bigint AND p.root=$4::bigint AND p.off < $3::bigint AND p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=$1::bigint AND root=$4::bigint AND off <= $2::bigint), 0)
+		ORDER BY p.off`, []any{content, off, off + int64(n), c.root}, func(rows pgx.Rows) error {
 		data = nil
 		for rows.Next() {
 			var from int64

@@ -83,3 +83,15 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 	}
 	return in.write("put", name, r.version, text, false)
 }
+
+// Conn gives a connection of the store's own, until release.
+func (s *Store) Conn(ctx context.Context) (conn *pgx.Conn, release func(), err error) {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.(connection).Conn.Conn(), c.Release, nil
+}
+
+// RootID is the number of the root.
+func (s *Store) RootID() int64 { return s.root }

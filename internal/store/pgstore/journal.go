@@ -81,7 +81,7 @@ func (j *journal) look() error {
 		return err
 	}
 	var f file
-	err := j.c.row("read", j.at, `SELECT size, version, root=$2::bigint AND path=$3::text FROM files WHERE content=$1::bigint`, []any{j.content, j.c.root, j.at}, &f.size, &f.version, &j.current)
+	err := j.c.row("read", j.at, `SELECT size, version, path=$3::text FROM files WHERE content=$1::bigint AND root=$2::bigint`, []any{j.content, j.c.root, j.at}, &f.size, &f.version, &j.current)
 	if errors.Is(err, pgx.ErrNoRows) {
 		j.current = false
 		return nil
@@ -178,8 +178,8 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	offs, pieces := cutUp(data, off)
 	mark, unsure, did, version := newMark(), false, false, int64(0)
 	err := j.c.change("append to", how, []string{j.at}, &unsure, &st, `
-		f AS (UPDATE files SET size=size+$7::bigint, version=version+1, time=clock_timestamp() WHERE content=$5::bigint AND size=$6::bigint AND (SELECT ok FROM ok) RETURNING version),
-		p AS (INSERT INTO pieces(content, off, data, mark) SELECT $5::bigint, x.off, x.data, $8::bigint FROM f, unnest($9::bigint[], $10::bytea[]) AS x(off, data))
+		f AS (UPDATE files SET size=size+$7::bigint, version=version+1, time=clock_timestamp() WHERE root=$1::bigint AND content=$5::bigint AND size=$6::bigint AND (SELECT ok FROM ok) RETURNING version),
+		p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, $5::bigint, x.off, x.data, $8::bigint FROM f, unnest($9::bigint[], $10::bytea[]) AS x(off, data))
 		SELECT ok.ok, EXISTS(SELECT FROM f), coalesce((SELECT version FROM f), 0) FROM ok`,
 		[]any{j.content, off, len(data), mark, offs, pieces}, &did, &version)
 	switch {
@@ -215,7 +215,7 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 
 // marked reports whether a write is there whose answer was lost.
 func (j *journal) marked(off, mark int64) (there bool, err error) {
-	err = j.c.row("read", j.at, `SELECT EXISTS(SELECT FROM pieces WHERE content=$1::bigint AND off=$2::bigint AND mark=$3::bigint)`, []any{j.content, off, mark}, &there)
+	err = j.c.row("read", j.at, `SELECT EXISTS(SELECT FROM pieces WHERE content=$1::bigint AND off=$2::bigint AND mark=$3::bigint AND root=$4::bigint)`, []any{j.content, off, mark, j.c.root}, &there)
 	return there, err
 }
 
@@ -225,7 +225,7 @@ func (j *journal) Sync() (store.Stats, error) {
 		return st, err
 	}
 	// A commit that waits for the disk waits for all before it.
-	err := j.write("sync", store.Synced, &st, `f AS (UPDATE files SET version=version+1 WHERE content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version)`)
+	err := j.write("sync", store.Synced, &st, `f AS (UPDATE files SET version=version+1 WHERE root=$1::bigint AND content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version)`)
 	return st, err
 }
 
@@ -254,10 +254,10 @@ func (j *journal) Cut(size int64) error {
 		return err
 	}
 	return j.write("cut", store.Unsynced, nil, `
-		f AS (UPDATE files SET size=least(size, $6::bigint), version=version+1, time=clock_timestamp() WHERE content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version),
-		d AS (DELETE FROM pieces WHERE content=$5::bigint AND off >= $6::bigint AND EXISTS(SELECT FROM f)),
-		u AS (UPDATE pieces SET data=substring(data FROM 1 FOR ($6::bigint-off)::int) WHERE content=$5::bigint AND EXISTS(SELECT FROM f)
-			AND off=(SELECT max(off) FROM pieces WHERE content=$5::bigint AND off < $6::bigint) AND off+length(data) > $6::bigint)`, size)
+		f AS (UPDATE files SET size=least(size, $6::bigint), version=version+1, time=clock_timestamp() WHERE root=$1::bigint AND content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version),
+		d AS (DELETE FROM pieces WHERE root=$1::bigint AND content=$5::bigint AND off >= $6::bigint AND EXISTS(SELECT FROM f)),
+		u AS (UPDATE pieces SET data=substring(data FROM 1 FOR ($6::bigint-off)::int) WHERE root=$1::bigint AND content=$5::bigint AND EXISTS(SELECT FROM f)
+			AND off=(SELECT max(off) FROM pieces WHERE root=$1::bigint AND content=$5::bigint AND off < $6::bigint) AND off+length(data) > $6::bigint)`, size)
 }
 
 func (j *journal) Patch(off int64, data []byte, sync bool) error {
@@ -281,14 +281,14 @@ func (j *journal) Patch(off int64, data []byte, sync bool) error {
 		return nil
 	}
 	return j.write("patch", how, nil, `
-		was AS (SELECT size FROM files WHERE content=$5::bigint),
-		f AS (UPDATE files SET size=greatest(size, $7::bigint), version=version+1, time=clock_timestamp() WHERE content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version),
+		was AS (SELECT size FROM files WHERE root=$1::bigint AND content=$5::bigint),
+		f AS (UPDATE files SET size=greatest(size, $7::bigint), version=version+1, time=clock_timestamp() WHERE root=$1::bigint AND content=$5::bigint AND (SELECT ok FROM ok) RETURNING size, version),
 		u AS (UPDATE pieces SET data=overlay(data PLACING
 				substring($8::bytea FROM (greatest(off, $6::bigint)-$6::bigint+1)::int FOR (least(off+length(data), $7::bigint)-greatest(off, $6::bigint))::int)
 				FROM (greatest(off, $6::bigint)-off+1)::int)
-			WHERE content=$5::bigint AND EXISTS(SELECT FROM f) AND off < $7::bigint AND off+length(data) > $6::bigint
-			AND off >= coalesce((SELECT max(off) FROM pieces WHERE content=$5::bigint AND off <= $6::bigint), 0)),
-		i AS (INSERT INTO pieces(content, off, data, mark) SELECT $5::bigint, was.size,
+			WHERE root=$1::bigint AND content=$5::bigint AND EXISTS(SELECT FROM f) AND off < $7::bigint AND off+length(data) > $6::bigint
+			AND off >= coalesce((SELECT max(off) FROM pieces WHERE root=$1::bigint AND content=$5::bigint AND off <= $6::bigint), 0)),
+		i AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, $5::bigint, was.size,
 				decode(repeat('00', greatest($6::bigint-was.size, 0)::int), 'hex') || substring($8::bytea FROM greatest(was.size-$6::bigint, 0)::int+1), 0
 			FROM was, f WHERE $7::bigint > was.size)`, off, off+int64(len(data)), data)
 }

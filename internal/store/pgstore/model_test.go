@@ -302,13 +302,13 @@ var statements = []statement{
 		}
 		return one(ok, n)
 	}},
-	{"size", "SELECT size FROM files WHERE content=$1::bigint UNION ALL", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
+	{"size", "SELECT size FROM files WHERE content=$1::bigint AND root=$2::bigint UNION ALL", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		if f, ok := t.opened(a.int(1)); ok {
 			return one(f.size)
 		}
 		return answer{}
 	}},
-	{"close", "WITH g AS (DELETE FROM gone WHERE content=$1::bigint RETURNING", commits, false, func(m *Model, t *tables, _ bool, a args) answer {
+	{"close", "WITH g AS (DELETE FROM gone WHERE content=$1::bigint AND root", commits, false, func(m *Model, t *tables, _ bool, a args) answer {
 		if _, there := t.gone[a.int(1)]; there {
 			delete(t.gone, a.int(1))
 			delete(t.pieces, a.int(1))
@@ -346,12 +346,12 @@ var statements = []statement{
 		}
 		return one(ok, f.content, f.size, f.version)
 	}},
-	{"look", "SELECT size, version, root=$2::bigint AND path=$3::text", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
+	{"look", "SELECT size, version, path=$3::text", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		k, f, there := t.of(a.int(1))
-		if !there {
+		if !there || k.root != a.int(2) {
 			return answer{}
 		}
-		return one(f.size, f.version, k == key{a.int(2), a.str(3)})
+		return one(f.size, f.version, k.path == a.str(3))
 	}},
 	{"append", "f AS (UPDATE files SET size=size+$7::bigint", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		k, f, there := t.of(a.int(5))
@@ -397,7 +397,7 @@ var statements = []statement{
 		t.pieces[f.content] = kept
 		return one(ok, true, f.size, f.version)
 	}},
-	{"patch", "was AS (SELECT size FROM files WHERE content=$5::bigint)", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
+	{"patch", "was AS (SELECT size FROM files WHERE root=$1::bigint AND content=$5::bigint)", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		k, f, there := t.of(a.int(5))
 		off, end, data := a.int(6), a.int(7), a.at(8).([]byte)
 		if !ok || !there {

@@ -143,7 +143,7 @@ func (c *core) named(at string, of map[string]object) error {
 		contents = append(contents, o.content)
 	}
 	var n int
-	err := c.row("look for", at, `SELECT count(*) FROM objects WHERE content=ANY($1::bigint[]) AND named`, []any{contents}, &n)
+	err := c.row("look for", at, `SELECT count(*) FROM objects WHERE content=ANY($1::bigint[]) AND root=$2::bigint AND named`, []any{contents, c.root}, &n)
 	if err != nil || n == len(of) {
 		return err
 	}
@@ -169,7 +169,7 @@ func (c *core) readObject(at string, o object) ([]byte, error) {
 	if isNotThere(err) {
 		// Whoever removed the name removes the object then.
 		var there bool
-		if err := c.row("read", at, `SELECT EXISTS(SELECT FROM objects WHERE content=$1::bigint AND going IS NULL)`, []any{o.content}, &there); err != nil {
+		if err := c.row("read", at, `SELECT EXISTS(SELECT FROM objects WHERE content=$1::bigint AND root=$2::bigint AND going IS NULL)`, []any{o.content, c.root}, &there); err != nil {
 			return nil, err
 		} else if !there {
 			return nil, c.notThere("read", at)
@@ -192,7 +192,7 @@ func (c *core) readObject(at string, o object) ([]byte, error) {
 // findObject finds the object that a content is; ok is false if it is none.
 func (c *core) findObject(at string, content int64) (o object, ok bool, err error) {
 	o.content = content
-	err = c.row("read", at, `SELECT key, size, place FROM objects WHERE content=$1::bigint`, []any{content}, &o.key, &o.size, &o.place)
+	err = c.row("read", at, `SELECT key, size, place FROM objects WHERE content=$1::bigint AND root=$2::bigint`, []any{content, c.root}, &o.key, &o.size, &o.place)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, false, nil
 	}
@@ -206,7 +206,7 @@ const condemn = `WITH ok AS (SELECT set_config('synchronous_commit', 'on', true)
 	never AS (UPDATE objects SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND NOT named
 		AND time < clock_timestamp() - $2::bigint * interval '1 microsecond' RETURNING content, key),
 	longer AS (UPDATE objects AS o SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND named
-		AND NOT EXISTS(SELECT FROM files WHERE content=o.content) AND NOT EXISTS(SELECT FROM gone WHERE content=o.content) RETURNING content, key)
+		AND NOT EXISTS(SELECT FROM files WHERE content=o.content AND root=$1::bigint) AND NOT EXISTS(SELECT FROM gone WHERE content=o.content AND root IN ($1::bigint, 0)) RETURNING content, key)
 	SELECT content, key, false FROM never UNION ALL SELECT content, key, false FROM longer
 	UNION ALL SELECT content, key, true FROM objects, ok WHERE root=$1::bigint AND going IS NOT NULL`
 
@@ -244,7 +244,7 @@ func (s *Store) Sweep(ctx context.Context, now bool) (n int, err error) {
 			return n, fmt.Errorf("%s: %d objects that nothing needs are left in the bucket, and go when this is run again: %w", c.place, len(todo)-n, err)
 		}
 		var ok bool
-		if err := c.row("sweep", "", `WITH d AS (DELETE FROM objects WHERE content=$1::bigint AND going IS NOT NULL) SELECT true`, []any{o.content}, &ok); err != nil {
+		if err := c.row("sweep", "", `WITH d AS (DELETE FROM objects WHERE content=$1::bigint AND root=$2::bigint AND going IS NOT NULL) SELECT true`, []any{o.content, c.root}, &ok); err != nil {
 			return n, err
 		}
 		n++
@@ -266,7 +266,7 @@ func (s *Store) Strays(ctx context.Context, f func(store.Stray) error) error {
 		}
 		var strays []store.Stray
 		err := c.query("look for", "", `SELECT x.key, o.key IS NOT NULL FROM unnest($2::text[]) AS x(key) LEFT JOIN objects AS o ON o.root=$1::bigint AND o.key=x.key
-			WHERE NOT EXISTS(SELECT FROM files AS f WHERE f.content=o.content)`,
+			WHERE NOT EXISTS(SELECT FROM files AS f WHERE f.content=o.content AND f.root=$1::bigint)`,
 			[]any{c.root, keys}, func(rows pgx.Rows) (err error) {
 				strays, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stray store.Stray, err error) {
 					var key string

@@ -39,6 +39,12 @@
 // What has no name any more, or did not get one within a time of the server's clock, is first
 // marked, after which it can't get one, and then removed ([Store.Sweep]).
 //
+// # Tenants
+//
+// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to whom
+// the tables' policies show that root and nothing else. All statements name the root as
+// well: what a policy is for is the statement that forgets it, or that somebody slips in.
+//
 // # Lost answers
 //
 // Where a connection dies, nobody knows whether the server was done. The old session is
@@ -99,9 +105,13 @@ const (
 	defaultMaxConns  = 8
 	statementTimeout = 30 * time.Second
 	connectTimeout   = 5 * time.Second
+	tenantIdle       = 30 * time.Second // how long a connection of a tenant is kept unused
 )
 
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+var (
+	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	roleName   = regexp.MustCompile(`^memkernel_[0-9a-f]{16}$`)
+)
 
 func (o *Options) check() error {
 	if o.Schema == "" {
@@ -165,41 +175,9 @@ const (
 
 // Open opens a root of a database, and makes the tables that are not there.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
-	}
-	cfg, err := pgxpool.ParseConfig(o.DSN)
-	if err != nil { // which may repeat the DSN
-		return nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
-	}
-	if !pgdsn.NamesPassword(o.DSN) {
-		cfg.ConnConfig.Password = ""
-	}
-	host, err := os.Hostname()
+	c, cfg, err := prepare(&o)
 	if err != nil {
-		host = "a machine without a name"
-	}
-	var id [6]byte
-	if _, err := rand.Read(id[:]); err != nil {
 		return nil, err
-	}
-	c := &core{place: pgdsn.Place(o.DSN) + "#" + o.Root, password: cfg.ConnConfig.Password, lease: o.Lease,
-		holder: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:]))}
-	c.leases.init(c)
-	c.open.init()
-	c.objects.init(o)
-	cfg.MaxConns = int32(o.MaxConns)
-	cfg.ConnConfig.ConnectTimeout = connectTimeout
-	cfg.ConnConfig.Tracer = o.Tracer
-	// Set by statement: not every pooler takes them at the start.
-	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s'`,
-		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
-	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		// The others may have died with the server, and with them what did not wait for its
-		// disk: the numbers of contents and versions that were lost are given again.
-		c.cache.clear()
-		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
-		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -213,20 +191,80 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return &Store{core: c}, nil
 }
 
+// prepare makes a store of options, and how its connections are made.
+func prepare(o *Options) (*core, *pgxpool.Config, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
+	}
+	cfg, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil { // which may repeat the DSN
+		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
+	}
+	if !pgdsn.NamesPassword(o.DSN) {
+		cfg.ConnConfig.Password = ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	var id [6]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, nil, err
+	}
+	c := &core{place: pgdsn.Place(o.DSN) + "#" + o.Root, password: cfg.ConnConfig.Password, lease: o.Lease,
+		holder: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:]))}
+	c.leases.init(c)
+	c.open.init()
+	c.objects.init(*o)
+	cfg.MaxConns = int32(o.MaxConns)
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	cfg.ConnConfig.Tracer = o.Tracer
+	// Set by statement: not every pooler takes them at the start.
+	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s'`,
+		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		// The others may have died with the server, and with them what did not wait for its
+		// disk: the numbers of contents and versions that were lost are given again.
+		c.cache.clear()
+		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
+		return err
+	}
+	return c, cfg, nil
+}
+
 // begin readies the tables, and finds the root.
-func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) error {
+func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) (err error) {
 	if err := migrate(ctx, pool, o.Schema); err != nil {
 		return err
 	}
-	err := pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, o.Root).Scan(&c.root)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, o.Root).Scan(&c.root)
-	}
-	if err != nil {
+	if c.root, err = findRoot(ctx, pool, o.Root); err != nil {
 		return err
 	}
-	_, err = pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' RETURNING content)
-		DELETE FROM pieces WHERE content IN (SELECT content FROM g)`)
+	return c.clean(ctx, pool)
+}
+
+// findRoot finds a root, which is made if it is not there.
+func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
+	if err = pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+		return id, err
+	}
+	var owner string
+	var bound bool
+	if err := pool.QueryRow(ctx, `SELECT row_security_active(oid), relowner::regrole::text FROM pg_class WHERE oid='roots'::regclass`).Scan(&bound, &owner); err != nil {
+		return 0, err
+	}
+	if bound {
+		return 0, &Error{Kind: ErrRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+			Err: errors.New("row-level security hides all rows from this user")}
+	}
+	err = pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, name).Scan(&id)
+	return id, err
+}
+
+// clean removes what somebody was reading who has been killed.
+func (c *core) clean(ctx context.Context, pool *pgxpool.Pool) error {
+	_, err := pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' AND root IN ($1::bigint, 0) RETURNING content, root)
+		DELETE FROM pieces AS p USING g WHERE p.content=g.content AND (p.root=g.root OR g.root=0)`, c.root)
 	return err
 }
 

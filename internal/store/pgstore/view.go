@@ -49,7 +49,7 @@ func newView() *view {
 const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.data FROM files AS f
 	LEFT JOIN unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS k(path, content, version, upto) ON k.path=f.path AND (k.content<>f.content OR k.version<>f.version)
 		AND (f.size <= 4096 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 65536)
-	LEFT JOIN pieces AS p ON p.content=f.content AND k.path IS NOT NULL AND (f.size <= 4096 OR p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=f.content AND off <= k.upto), 0))
+	LEFT JOIN pieces AS p ON p.root=f.root AND p.content=f.content AND k.path IS NOT NULL AND (f.size <= 4096 OR p.off >= coalesce((SELECT max(off) FROM pieces WHERE root=f.root AND content=f.content AND off <= k.upto), 0))
 	WHERE f.root=$1::bigint AND (f.path >= $2::text AND f.path < $3::text OR f.path=ANY($4::text[]))
 		AND EXISTS(SELECT FROM locks WHERE root=$1::bigint AND path=$9::text AND holder=$10::text) ORDER BY f.path, p.off`
 
@@ -330,11 +330,11 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		return conn.QueryRow(ctx, fenced+`
 		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
 			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
-			WHERE f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM ok) RETURNING f.content),
-		p AS (INSERT INTO pieces(content, off, data, mark) SELECT x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
+			WHERE f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM ok) RETURNING f.content),
+		p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
 		u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int)
 			FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
-			WHERE p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
+			WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
 		r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
 		SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u) FROM ok`,
 			c.root, locks, tokens, "off", contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path).Scan(&ok, &files, &patches)

@@ -41,7 +41,8 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 			failed(path, err)
 			continue
 		}
-		c := sessions.Conversation{Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read}
+		c := sessions.Conversation{Key: key, Name: e.Name, Path: path, Size: fi.Size, ModTime: fi.Time, Read: m.read,
+			Open: func() (sessions.Bytes, error) { return in.In(e.Name).Open(folder.JournalFile) }}
 		if !yield(c) || ctx.Err() != nil {
 			return
 		}

@@ -32,7 +32,15 @@ func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*
 	if req.QuietTime {
 		jobs = jobs[1:]
 	}
-	came, err := k.Upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Before: req.Before, Gap: req.Gap, Now: req.Now})
+	var names []string
+	for _, j := range jobs {
+		names = append(names, j.Name)
+	}
+	due := func() (string, error) { return done(k, names, req.Once, req.Now) }
+	came, skipped, err := k.Upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Due: due, Before: req.Before, Gap: req.Gap, Now: req.Now})
+	if out.Skipped = skipped; skipped != "" {
+		return out, err
+	}
 	if came == nil {
 		return nil, err
 	}
@@ -65,6 +73,19 @@ func nightPrune(ctx context.Context, k *Keeper, req *maintenance.NightlyRequest,
 		return err
 	}
 	return k.Upkeep.Seen(ctx, req.Now)
+}
+
+// done says when jobs went well within a time, "" if they did not. Clocks of machines may be
+// apart: what was done in what is the future here counts.
+func done(k *Keeper, jobs []string, once time.Duration, now time.Time) (string, error) {
+	if once <= 0 {
+		return "", nil
+	}
+	last, err := upkeep.LastRun(k.State, jobs...)
+	if age := now.Sub(last); err == nil && age < once {
+		return fmt.Sprintf("it was done %s ago, and once in %s is asked for", max(age, 0).Round(time.Second), once), nil
+	}
+	return "", err
 }
 
 // busy says which session was written to within a time, "" if none was.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/indexing"
 )
 
@@ -26,6 +28,34 @@ type filling struct {
 	allow  func(indexing.Estimate) error
 	opts   *how
 	r      *indexing.Report
+}
+
+// fillLock is held by the one who makes vectors for an index that machines share. It is
+// in a folder of its own: who loses it while they are paused may write all else.
+const fillLock = "vectors/fill.lock"
+
+// fillPoll is how often it is looked whether another is done.
+const fillPoll = 500 * time.Millisecond
+
+// fillAlone is fill by one machine at a time: who comes later finds what is left to do, which
+// is little or nothing.
+func fillAlone(ctx context.Context, o *Options, f *filling) error {
+	for o.Leases != nil {
+		release, err := o.Leases.Lock(fillLock, store.Alone)
+		if err == nil {
+			defer release()
+			break
+		}
+		if held := (*store.LockedError)(nil); !errors.As(err, &held) {
+			return fmt.Errorf("lock: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.After(fillPoll):
+		}
+	}
+	return fill(ctx, f)
 }
 
 // fill gives every chunk its vector and puts the embedder's model in use. Where

@@ -48,6 +48,9 @@ type Options struct {
 	BusyTimeout time.Duration
 	// Ranking are the settings of the search.
 	Ranking retrieval.Options
+	// Leases, if not nil, has the lock of those who make vectors for one index: each text is
+	// sent once, whichever machine does it.
+	Leases store.Store
 	// Embedder makes vectors, nil for none; Allow, if not nil, refuses what is to be
 	// sent to it unasked.
 	Embedder embed.Provider

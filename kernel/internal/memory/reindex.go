@@ -88,7 +88,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 		}
 	}
 	if m.o.Embedder != nil && !o.words {
-		r.EmbedErr = fill(ctx, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
+		r.EmbedErr = fillAlone(ctx, &m.o, &filling{&m.corpus, ix, m.o.Embedder, m.o.Allow, o, r})
 	}
 	if r.EmbedErr != nil && ctx.Err() != nil {
 		return r, r.EmbedErr

@@ -22,11 +22,25 @@ func empty(r *retention.RetainedSession) bool {
 	return r.Pages == 0 && r.UsageRows == 0 && r.TraceBytes == 0
 }
 
+// retainLock is held by the one who applies retention, among all machines that share the
+// state. Who lost it while they were paused is refused what they would write.
+const retainLock = "retain.lock"
+
 // Retain removes what is older than it has to be kept, and blobs that nothing
-// holds. It never breaks a pointer in a prompt or in memory: what a
+// holds, by one process at a time. It never breaks a pointer in a prompt or in memory: what a
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
 func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
+	if req.Apply && store.Exists(k.State, "") {
+		release, err := k.State.Lock(retainLock, store.Alone)
+		if held := (*store.LockedError)(nil); errors.As(err, &held) {
+			return nil, fmt.Errorf("retain: %w", retention.ErrRuns)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("retain: %w", err)
+		}
+		defer release()
+	}
 	if req.Now.IsZero() {
 		req.Now = k.Now()
 	}

@@ -18,6 +18,9 @@ import (
 type Night struct {
 	// Jobs are run one after another.
 	Jobs []Job
+	// Due says, once nobody else is at it, why nothing is to be done, "" if something is. Nil is
+	// nothing.
+	Due func() (string, error)
 	// Before is called once it is sure that something will be done; an error of its
 	// ends the run. Nil is nothing.
 	Before func(ctx context.Context) error
@@ -35,12 +38,22 @@ type Job struct {
 // Nightly runs jobs, never two at a time, and by one process at a time. A job is skipped
 // if the one before it failed. How they went is appended to [maintenance.JobsFile]. The state
 // directory must be there.
-func (k *Keeper) Nightly(ctx context.Context, n Night) ([]maintenance.Step, error) {
-	unlock, err := k.lockNightly()
+func (k *Keeper) Nightly(ctx context.Context, n Night) (steps []maintenance.Step, skipped string, err error) {
+	unlock, err := lockNightly(k.State)
 	if err != nil {
-		return nil, fmt.Errorf("nightly: %w", err)
+		return nil, "", fmt.Errorf("nightly: %w", err)
 	}
 	defer unlock()
+	if n.Due != nil {
+		if skipped, err := n.Due(); err != nil || skipped != "" {
+			return nil, skipped, err
+		}
+	}
+	steps, err = k.night(ctx, &n)
+	return steps, "", err
+}
+
+func (k *Keeper) night(ctx context.Context, n *Night) ([]maintenance.Step, error) {
 	if n.Before != nil {
 		if err := n.Before(ctx); err != nil {
 			return nil, err
@@ -84,8 +97,8 @@ func wait(ctx context.Context, d time.Duration, do bool) error {
 }
 
 // lockNightly lets one process at a time do a night's upkeep.
-func (k *Keeper) lockNightly() (func(), error) {
-	release, err := k.State.Lock("nightly.lock", store.Alone)
+func lockNightly(state store.Store) (func(), error) {
+	release, err := state.Lock("nightly.lock", store.Alone)
 	if held := (*store.LockedError)(nil); errors.As(err, &held) {
 		return nil, maintenance.ErrRuns
 	}
@@ -93,6 +106,40 @@ func (k *Keeper) lockNightly() (func(), error) {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
 	return release, nil
+}
+
+// LastRun is when jobs last went well behind each other, the last of them at that time; zero
+// if they never did.
+func LastRun(state store.Store, jobs ...string) (time.Time, error) {
+	data, err := state.Get(maintenance.JobsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read what jobs were done: %w", err)
+	}
+	var last time.Time
+	at := 0
+	for l := range strings.Lines(string(data)) {
+		var j struct {
+			Time       time.Time
+			Job, Error string
+		}
+		switch {
+		case json.Unmarshal([]byte(l), &j) != nil: // a kill cut it short
+		case j.Job != jobs[at] || j.Error != "":
+			at = 0
+			if j.Job == jobs[0] && j.Error == "" {
+				at = 1
+			}
+		default:
+			at++
+		}
+		if at == len(jobs) {
+			last, at = j.Time, 0
+		}
+	}
+	return last, nil
 }
 
 // mostJobBytes is how large the record of jobs gets before its older half goes.

@@ -142,7 +142,7 @@ func TestJobs(t *testing.T) {
 	ran := 0
 	ok := func() error { ran++; return nil }
 	bad := func() error { ran++; return errors.New("two\nlines") }
-	came, err := k.Nightly(context.Background(), upkeep.Night{Now: night, Jobs: []upkeep.Job{{Name: "a", Run: ok}, {Name: "b", Run: bad}, {Name: "c", Run: ok}}})
+	came, _, err := k.Nightly(context.Background(), upkeep.Night{Now: night, Jobs: []upkeep.Job{{Name: "a", Run: ok}, {Name: "b", Run: bad}, {Name: "c", Run: ok}}})
 	if err != nil || ran != 2 || len(came) != 3 || came[0].Outcome != "ok" || came[1].Outcome != "failed" || came[2].Error != "b failed" {
 		t.Errorf("%+v, %v", came, err)
 	}

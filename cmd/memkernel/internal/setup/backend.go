@@ -53,7 +53,7 @@ func postgresBackend(o postgres.Options) indexing.Backend {
 		}
 		return ix, nil
 	}
-	return indexing.Backend{Name: "postgres", Place: o.Place(), LeaveAlone: leaveAlone,
+	return indexing.Backend{Name: "postgres", Place: o.Place(), Shared: true, LeaveAlone: leaveAlone,
 		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
 			return some(postgres.Open(ctx, o, i))
 		},

@@ -24,6 +24,7 @@ type Settings struct {
 	Config     *config.Config
 	ConfigFile string
 
+	tenant  string          // whose settings these are, "" if no tenant's
 	state   *postgres.Store // nil until it is used
 	settled bool            // it is written down which Markdown is memory
 }

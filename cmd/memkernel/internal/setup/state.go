@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/endpoint"
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/store/postgres"
@@ -40,6 +41,10 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	with := []postgres.Option{postgres.Lease(at.lease)}
 	if at.bucket.Name != "" {
 		with = append(with, postgres.WithBucket(at.bucket))
+	}
+	if s.tenant != "" {
+		s.state, err = postgres.OpenTenant(ctx, at.dsn, tenantRoot(at.root, s.tenant), with...)
+		return s.state, err
 	}
 	s.state, err = postgres.Open(ctx, at.dsn, at.root, with...)
 	return s.state, err
@@ -71,6 +76,22 @@ func bucket(s *Settings) (postgres.Bucket, error) {
 	}
 	return in, nil
 }
+
+// BoundByPolicies refuses a database whose user could not keep tenants apart in it.
+func BoundByPolicies(ctx context.Context, s *Settings) error {
+	if s.Config.Store.Backend != "postgres" {
+		return nil
+	}
+	at, err := database(s)
+	if err != nil {
+		return err
+	}
+	return postgres.Bound(ctx, at.dsn, at.root)
+}
+
+// tenantRoot names the state of a tenant in a database. No two of a server share one, and none
+// is the beginning of another.
+func tenantRoot(root, tenant string) string { return root + "/tenants/" + safename.Of(tenant) }
 
 // Close lets go of the database that keeps the state, if it was opened.
 func (s *Settings) Close() error {

@@ -7,9 +7,10 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 )
 
-// Tenant are the settings of a workspace of its own, with a state folder of its own, that is
-// configured as these are. The workspace decides nothing.
-func (s *Settings) Tenant(workspace, state string) (*Settings, error) {
+// Tenant are the settings of a tenant's workspace, with a state folder of its own and, where
+// the state is in a database, a root of its own there. It is configured as these are. The
+// workspace decides nothing.
+func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
 	c := config.Default()
 	if s.ConfigFile != "" {
 		var err error
@@ -17,7 +18,7 @@ func (s *Settings) Tenant(workspace, state string) (*Settings, error) {
 			return nil, fmt.Errorf("read configuration: %w", err)
 		}
 	}
-	own := &Settings{Workspace: workspace, StateDir: state, ConfigPath: state, ConfigFile: s.ConfigFile, Config: c}
+	own := &Settings{tenant: name, Workspace: workspace, StateDir: state, ConfigPath: state, ConfigFile: s.ConfigFile, Config: c}
 	if err := own.OwnChoice(); err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
@@ -29,9 +30,9 @@ func (s *Settings) Tenant(workspace, state string) (*Settings, error) {
 func CheckTenants(s *Settings) error {
 	c := s.Config
 	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
-		"index.backend": c.Index.Backend != "sqlite", "store.backend": c.Store.Backend != "files"} {
+		"index.backend": c.Index.Backend != "sqlite"} {
 		if shared {
-			return fail.Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing")
+			return fail.Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing, and each has an index of its own on every machine")
 		}
 	}
 	return nil

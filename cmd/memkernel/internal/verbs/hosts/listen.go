@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -30,6 +29,7 @@ import (
 type listenFlags struct {
 	address, cert, key string
 	insecure, tenants  bool
+	mostTenants        int
 }
 
 func (l *listenFlags) add(f *pflag.FlagSet) {
@@ -38,6 +38,7 @@ func (l *listenFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.key, "tls-key", "", "`file` of the certificate's key in PEM")
 	f.BoolVar(&l.insecure, "insecure", false, "let --listen name an address that other machines reach without TLS, behind a proxy that has it say")
 	f.BoolVar(&l.tenants, "tenants", false, "a workspace for each tenant that a token names, below the state folder; no socket")
+	f.IntVar(&l.mostTenants, "max-tenants", web.DefaultTenants, "how many tenants are open at once; the one that was called longest ago is closed for another")
 }
 
 // check refuses flags that don't fit together before anything is begun.
@@ -51,6 +52,8 @@ func (l *listenFlags) check(s *serveFlags) error {
 		return fail.Usagef("--tls-cert and --tls-key go together")
 	case s.stdio:
 		return fail.Usagef("--listen prints its address: it goes without --stdio")
+	case l.mostTenants < 1:
+		return fail.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
 	case l.tenants && (s.socket || s.ui != "" || s.idle > 0):
 		return fail.Usagef("--tenants goes without --socket, --ui and --idle")
 	}
@@ -86,20 +89,36 @@ func callLog(a *cli.App) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
 }
 
-// doorOptions are what all doors have.
-func doorOptions(a *cli.App) web.Options {
+// rememberTokens is for how long a token in a database is not read again: calls of a session
+// come more often, and each read is one more statement and round trip.
+const rememberTokens = 2 * time.Second
+
+// doorOptions are what all doors have. Tokens are where the state is, so that all machines that
+// serve it know the same ones.
+func doorOptions(ctx context.Context, a *cli.App) (web.Options, error) {
+	state, err := a.Stored(ctx)
+	if err != nil {
+		return web.Options{}, err
+	}
 	past := &a.Config.Retrieval.Sessions
-	return web.Options{Tokens: token.In(store.Files(a.StateDir)), PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a)}
+	tokens := token.In(state.State())
+	if a.Config.Store.Backend == "postgres" {
+		tokens.Remember(rememberTokens)
+	}
+	return web.Options{Tokens: tokens, PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a)}, nil
 }
 
 // beside opens the door of a daemon; url is told where it is.
-func (l *listenFlags) beside(a *cli.App, url *string) func(*serve.Server) (func(context.Context) error, error) {
+func (l *listenFlags) beside(ctx context.Context, a *cli.App, url *string) func(*serve.Server) (func(context.Context) error, error) {
 	return func(s *serve.Server) (func(context.Context) error, error) {
+		o, err := doorOptions(ctx, a)
+		if err != nil {
+			return nil, err
+		}
 		at, where, err := l.listen()
 		if err != nil {
 			return nil, err
 		}
-		o := doorOptions(a)
 		o.Ready = s.Ready
 		o.Server = func(_ context.Context, tenant string) (*serve.Server, func(), error) {
 			if tenant != "" {
@@ -139,26 +158,27 @@ func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
 		return err
 	}
 	defer t.Close(ctx)
-	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t)}
+	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: s.listen.mostTenants}
 	release, err := tenants.Hold()
 	if err != nil {
 		return servedElsewhere(err)
 	}
 	defer release()
-	state := store.Files(root)
-	if err := store.KeepOutOfGit(state); err != nil {
+	if err := store.KeepOutOfGit(store.Files(root)); err != nil {
 		return fmt.Errorf("make state folder: %w", err)
+	}
+	if err := setup.BoundByPolicies(ctx, &a.Settings); err != nil {
+		return err
+	}
+	o, err := doorOptions(ctx, a)
+	if err != nil {
+		return err
 	}
 	at, url, err := s.listen.listen()
 	if err != nil {
 		return err
 	}
-	o := doorOptions(a)
-	o.Server = tenants.Server
-	o.Ready = func(context.Context) error {
-		_, err := state.List("")
-		return err
-	}
+	o.Server, o.Ready = tenants.Server, func(context.Context) error { return o.Tokens.Ready() }
 	door := web.New(o)
 	failed := make(chan error, 1)
 	go func() { failed <- door.Serve(at) }()
@@ -182,19 +202,20 @@ func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
 }
 
 // openTenant opens a tenant as the configuration of the server has it.
-func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string) (*kernel.Kernel, *serve.Options, error) {
-	return func(ctx context.Context, workspace, state string) (*kernel.Kernel, *serve.Options, error) {
-		own, err := a.Tenant(workspace, state)
+func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*web.Opened, error) {
+	return func(ctx context.Context, name, workspace, state string) (*web.Opened, error) {
+		own, err := a.Tenant(name, workspace, state)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		k, err := own.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
 		if err != nil {
-			return nil, nil, err
+			return nil, errors.Join(err, own.Close())
 		}
 		// What a tenant is told of the server's folders is nothing.
-		return k, &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
-			Tools: toolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}, nil
+		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
+			Tools: toolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
+		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil
 	}
 }
 

@@ -108,7 +108,7 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 	d := &serve.Daemon{StateDir: a.StateDir, Open: open, Idle: s.idle}
 	url := ""
 	if s.listen.address != "" {
-		d.Alone, d.Beside = true, s.listen.beside(a, &url)
+		d.Alone, d.Beside = true, s.listen.beside(ctx, a, &url)
 	}
 	d.Listening = func(socket string, joined bool) {
 		if url != "" {

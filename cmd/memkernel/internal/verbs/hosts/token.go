@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,7 +46,8 @@ func Token(a *cli.App) *cobra.Command {
 		Long: `token makes, lists and revokes the tokens by which programs on other machines reach
 'memkernel serve --listen' (doc/service.md). A token is for one tenant, or for the
 workspace of a server without tenants, and for an agent and a beginning of session keys
-where it names them. What is kept in the state folder is its SHA-256 alone.`,
+where it names them. What is kept with the state is its SHA-256 alone: in the
+state folder, or in the database that all machines share.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -83,7 +85,7 @@ write can add to it, and all of its sessions find it.`,
 				}
 				r.Expires = now.Add(time.Duration(expires.Duration)).UTC().Truncate(time.Second)
 			}
-			return createToken(a, r, now)
+			return createToken(cmd.Context(), a, r, now)
 		},
 	}
 	f := cmd.Flags()
@@ -106,12 +108,27 @@ type span struct{ config.Duration }
 // Type is what help calls it.
 func (*span) Type() string { return "duration" }
 
-func createToken(a *cli.App, r token.Rights, now time.Time) error {
-	state := store.Files(a.StateDir)
-	if err := store.KeepOutOfGit(state); err != nil {
-		return fmt.Errorf("make state folder: %w", err)
+// tokens are those that are kept with the state: in its folder, or in the database that all
+// machines share.
+func tokens(ctx context.Context, a *cli.App) (*token.Tokens, error) {
+	state, err := a.Stored(ctx)
+	if err != nil {
+		return nil, err
 	}
-	made, secret, err := token.In(state).Create(r, now)
+	return token.In(state.State()), nil
+}
+
+func createToken(ctx context.Context, a *cli.App, r token.Rights, now time.Time) error {
+	all, err := tokens(ctx, a)
+	if err != nil {
+		return err
+	}
+	if a.Config.Store.Backend == "files" {
+		if err := store.KeepOutOfGit(store.Files(a.StateDir)); err != nil {
+			return fmt.Errorf("make state folder: %w", err)
+		}
+	}
+	made, secret, err := all.Create(r, now)
 	if err != nil {
 		return err
 	}
@@ -132,12 +149,15 @@ func newTokenList(a *cli.App) *cobra.Command {
 		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			now := time.Now()
-			all, bad := token.In(store.Files(a.StateDir)).List()
+			kept, err := tokens(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			all, bad := kept.List()
 			doc := tokensJSON{Schema: "memkernel/tokens/v1", Tokens: []tokenRow{}}
 			for _, t := range all {
 				doc.Tokens = append(doc.Tokens, tokenRow{t, t.State(now)})
 			}
-			var err error
 			if a.JSON {
 				err = a.WriteJSON(doc)
 			} else {
@@ -182,7 +202,11 @@ func newTokenRevoke(a *cli.App) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			now := time.Now()
-			t, err := token.In(store.Files(a.StateDir)).Revoke(args[0], now)
+			kept, err := tokens(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			t, err := kept.Revoke(args[0], now)
 			if errors.Is(err, token.ErrNone) {
 				return fail.Hint(err, "'memkernel token list' has the ids")
 			}

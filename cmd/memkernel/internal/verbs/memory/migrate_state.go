@@ -8,6 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/token"
 )
 
 // moveState moves the state of the sessions.
@@ -28,7 +29,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if f.to == "files" {
 		from, to = to, from
 	}
-	r, err := kernel.MoveState(ctx, from, to, kernel.MoveOptions{RemoveSource: f.remove, Wait: max(f.wait, 1),
+	r, err := kernel.MoveState(ctx, from, to, kernel.MoveOptions{Also: []string{token.Folder}, RemoveSource: f.remove, Wait: max(f.wait, 1),
 		Progress: func(what string, done, all int) { a.Step(what, done, all, "document") }})
 	a.ProgressDone()
 	if err != nil {

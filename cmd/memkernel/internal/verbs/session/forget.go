@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -150,6 +151,10 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	req := a.Retention()
 	req.Apply, req.Now = f.apply, f.now.Time
 	out, err := k.Retain(a.Counted(ctx, "looking for what is kept too long"), req)
+	if errors.Is(err, retention.ErrRuns) {
+		a.ProgressDone()
+		return fail.Hint(err, "it does the same: look at what it left when it is done")
+	}
 	a.ProgressDone()
 	if err != nil {
 		return err

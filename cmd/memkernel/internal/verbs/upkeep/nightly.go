@@ -26,6 +26,7 @@ import (
 type nightlyFlags struct {
 	quietTime, git bool
 	idle, gap      time.Duration
+	once           time.Duration
 	include        []string
 	now            cli.TimeValue
 }
@@ -43,17 +44,21 @@ which audit reads. The exit code is 1 if a step failed.
 --quiet-time is for the hours between: it curates, trims observations.md, and empties
 what of the working buffer was read. With --idle it waits for nobody: it does nothing
 unless all sessions have been quiet for so long, so that it may be called every few
-minutes. doc/nightly.md has lines for cron and units for systemd.
+minutes. Where several machines share the state (doc/scaling.md), each may call it every
+night: one at a time does it, and with --once 20h whoever comes later does nothing.
+doc/nightly.md has lines for cron and units for systemd.
 
 What people wrote stays: see 'memkernel prune --help' for --include.`,
 		Example: `  memkernel nightly --git
-  memkernel nightly --quiet-time --idle 30m`,
+  memkernel nightly --quiet-time --idle 30m
+  memkernel nightly --once 20h`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runNightly(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
 	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
+	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	fl.DurationVar(&f.gap, "gap", 0, "wait between two steps")
 	includeFlag(cmd, &f.include)
 	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
@@ -80,6 +85,9 @@ type nightlyJSON struct {
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if f.idle < 0 {
 		return fail.Usagef("--idle %v: give for how long, such as 30m", f.idle)
+	}
+	if f.once < 0 {
+		return fail.Usagef("--once %v: give for how long, such as 20h", f.once)
 	}
 	audit, err := auditRequest(a, &auditFlags{})
 	if err != nil {
@@ -112,7 +120,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return g.Commit(ctx, "before the nightly run")
 	}
 	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
-		QuietTime: f.quietTime, Idle: f.idle, Gap: time.Duration(c.Gap), Now: f.now.Time})
+		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Gap: time.Duration(c.Gap), Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, maintenance.ErrRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")

@@ -1,0 +1,262 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// tenantConns bounds the connections of a tenant, of whom a server has many.
+const tenantConns = 3
+
+// tenantLock keeps two machines from making the same roles at once: "mktn" as the key of an
+// advisory lock.
+const tenantLock = 0x6d6b746e
+
+// ErrTenants is that a database would not keep tenants apart.
+var ErrTenants = errors.New("tenants would not be kept apart")
+
+// OpenTenant opens a root as [Open] does, by connections that reach nothing but that root,
+// whatever they are told: they log in as a role of the root's own, for whom the tables'
+// policies have the rows of the root and no others. The user of the DSN makes the role,
+// once, and owns the tables; it must be no superuser, and may be refused the right to make
+// roles once all tenants have theirs.
+func OpenTenant(ctx context.Context, o Options) (*Store, error) {
+	if o.MaxConns <= 0 {
+		o.MaxConns = tenantConns
+	}
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.asTenant(ctx, o, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	cfg.ConnConfig.User, cfg.ConnConfig.Password, c.password = t.role, t.secret, t.secret
+	// Another machine may hold a connection for the tenant that needs it more.
+	cfg.MinConns, cfg.MaxConnIdleTime = 0, tenantIdle
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	c.pool = server{pool}
+	if err = bound(ctx, pool, o.Schema, t); err == nil {
+		err = c.clean(ctx, pool)
+	}
+	if err != nil {
+		pool.Close()
+		return nil, c.explain("open", c.place, err)
+	}
+	return &Store{core: c}, nil
+}
+
+// tenant is a role for a root.
+type tenant struct{ role, secret, group string }
+
+// asTenant readies the tables, the root and its role, as the DSN's user.
+func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t tenant, err error) {
+	own := cfg.Copy()
+	own.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(ctx, own)
+	if err != nil {
+		return t, err
+	}
+	defer pool.Close()
+	if err := bindable(ctx, pool); err != nil {
+		return t, err
+	}
+	if err := migrate(ctx, pool, o.Schema); err != nil {
+		return t, err
+	}
+	if c.root, err = findRoot(ctx, pool, o.Root); err != nil {
+		return t, err
+	}
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(tenantLock)); err != nil {
+			return err
+		}
+		if err := grant(ctx, tx, o.Schema, &t); err != nil {
+			return err
+		}
+		return c.giveRole(ctx, tx, &t)
+	})
+	return t, err
+}
+
+// Bound refuses a user whom no policy binds: such a one is not to serve tenants, and not to
+// make the tables, which would be theirs.
+func Bound(ctx context.Context, o Options) error {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return c.explain("open", c.place, err)
+	}
+	defer pool.Close()
+	return c.explain("open", c.place, bindable(ctx, pool))
+}
+
+// bindable refuses a user whom no policy binds.
+func bindable(ctx context.Context, pool *pgxpool.Pool) error {
+	var user string
+	var super, bypass bool
+	err := pool.QueryRow(ctx, `SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname=current_user`).Scan(&user, &super, &bypass)
+	if err != nil || !super && !bypass {
+		return err
+	}
+	what := "has BYPASSRLS"
+	if super {
+		what = "is a superuser"
+	}
+	return &Error{Kind: ErrTenants, Hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
+		Err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
+}
+
+// rooted are the tables of the schema whose rows are of a root.
+const rooted = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
+	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='root' AND NOT a.attisdropped`
+
+// grant gives the tenants of a schema the rights that they have in common, by a role that
+// they are members of: rights of each would fill the server's catalogs.
+func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
+	var there bool
+	err := tx.QueryRow(ctx, `SELECT g.name, EXISTS(SELECT FROM pg_roles WHERE rolname=g.name)
+		FROM (SELECT 'memkernel_' || substr(md5(current_database() || '/' || $1::text), 1, 16) AS name) AS g`, schema).Scan(&t.group, &there)
+	if err != nil {
+		return err
+	}
+	if !there {
+		if err := makeRole(ctx, tx, `CREATE ROLE `+t.group+` NOLOGIN`); err != nil {
+			return err
+		}
+	}
+	var missing []string
+	err = tx.QueryRow(ctx, `SELECT coalesce(array_agg(t.relname::text), '{}') FROM (`+rooted+`) AS t
+		WHERE NOT (has_table_privilege($2::text, t.oid, 'SELECT') AND has_table_privilege($2::text, t.oid, 'INSERT') AND has_table_privilege($2::text, t.oid, 'UPDATE') AND has_table_privilege($2::text, t.oid, 'DELETE'))`,
+		schema, t.group).Scan(&missing)
+	if err != nil || len(missing) == 0 && there {
+		return err
+	}
+	q := []string{`GRANT USAGE ON SCHEMA ` + schema + ` TO ` + t.group, `GRANT SELECT(id, name, role) ON roots TO ` + t.group, `GRANT USAGE ON SEQUENCE content_id, fence TO ` + t.group}
+	if len(missing) > 0 {
+		q = append(q, `GRANT SELECT, INSERT, UPDATE, DELETE ON `+strings.Join(missing, ", ")+` TO `+t.group)
+	}
+	for _, q := range q {
+		if _, err := tx.Exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveRole makes the root's role, if the server has none. A server that was made anew of a
+// backup has the tables without the roles.
+func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant) error {
+	var member bool
+	err := tx.QueryRow(ctx, `SELECT coalesce(role, ''), coalesce(secret, ''), EXISTS(SELECT FROM pg_auth_members AS m JOIN pg_roles AS r ON r.oid=m.member WHERE r.rolname=role AND m.roleid=$2::text::regrole)
+		FROM roots WHERE id=$1::bigint FOR UPDATE`, c.root, t.group).Scan(&t.role, &t.secret, &member)
+	if err != nil || member {
+		return err
+	}
+	if t.role == "" {
+		// The name says nothing: all users of the server see it.
+		var random [40]byte
+		_, _ = rand.Read(random[:]) // which never fails
+		t.role, t.secret = "memkernel_"+hex.EncodeToString(random[:8]), hex.EncodeToString(random[8:])
+		if _, err := tx.Exec(ctx, `UPDATE roots SET role=$2::text, secret=$3::text WHERE id=$1::bigint`, c.root, t.role, t.secret); err != nil {
+			return err
+		}
+	}
+	if !roleName.MatchString(t.role) {
+		return &Error{Kind: ErrSchema, Hint: "set it to NULL, and another is made", Err: fmt.Errorf("the role %q of the table roots is none of this program's", t.role)}
+	}
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS(SELECT FROM pg_roles WHERE rolname=$1::text)`, t.role).Scan(&there); err != nil {
+		return err
+	}
+	if there { // for another database of the server, of which this one is a copy
+		return makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
+	}
+	password, err := verifier(t.secret)
+	if err != nil {
+		return err
+	}
+	return makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
+}
+
+// makeRole runs a statement that needs the right to make roles.
+func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
+	_, err := tx.Exec(ctx, q)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42501" {
+		return &Error{Kind: ErrTenants, Hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", Err: err}
+	}
+	return err
+}
+
+// verifier is what the server keeps of a password (RFC 5803): a password in a statement may
+// stand in its log.
+func verifier(secret string) (string, error) {
+	const rounds = 4096
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // which never fails
+	salted, err := pbkdf2.Key(sha256.New, secret, salt, rounds, sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	sign := func(what string) []byte {
+		h := hmac.New(sha256.New, salted)
+		h.Write([]byte(what))
+		return h.Sum(nil)
+	}
+	stored := sha256.Sum256(sign("Client Key"))
+	b64 := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", rounds, b64(salt), b64(stored[:]), b64(sign("Server Key"))), nil
+}
+
+// bound asks, by the tenant's own connection, whether it is bound: somebody may have changed
+// the tables or the role since they were made.
+func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) error {
+	var free bool
+	var roots, policies int
+	var open, more []string
+	err := pool.QueryRow(ctx, `SELECT r.rolsuper OR r.rolbypassrls OR r.rolcreaterole OR r.rolname<>$2::text,
+		(SELECT coalesce(array_agg(g.rolname::text), '{}') FROM pg_auth_members AS m JOIN pg_roles AS g ON g.oid=m.roleid WHERE m.member=r.oid AND g.rolname<>$3::text),
+		(SELECT coalesce(array_agg(t.relname::text), '{}') FROM pg_class AS t WHERE t.relnamespace=$1::text::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
+			AND has_any_column_privilege(t.oid, 'SELECT, INSERT, UPDATE') AND NOT row_security_active(t.oid)),
+		(SELECT count(*) FROM pg_policies WHERE schemaname=$1::text AND policyname<>'tenant'), (SELECT count(*) FROM roots)
+		FROM pg_roles AS r WHERE r.rolname=current_user`, schema, t.role, t.group).Scan(&free, &more, &open, &policies, &roots)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && strings.HasPrefix(pg.Code, "28") {
+		return &Error{Kind: ErrRefused, Hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	hint := "give the tables and the role back what they had, or restore them from a backup"
+	switch {
+	case free:
+		err = fmt.Errorf("the role %s has more rights than a tenant's", t.role)
+	case len(more) > 0:
+		err = fmt.Errorf("the role %s is a member of %s", t.role, strings.Join(more, ", "))
+	case len(open) > 0:
+		err, hint = fmt.Errorf("row-level security is off for %s", strings.Join(open, ", ")), "switch it on (ALTER TABLE ... ENABLE ROW LEVEL SECURITY)"
+	case policies > 0 || roots != 1:
+		err = errors.New("the tables have other policies than this program made")
+	default:
+		return nil
+	}
+	return &Error{Kind: ErrTenants, Hint: hint, Err: err}
+}
