@@ -69,7 +69,7 @@ func shown(in, out string) (list []string) {
 var maskMark = regexp.MustCompile(`\[masked:[a-z0-9-]+\]`)
 
 // othersText calls f for every text of recorded sessions and workspaces, and of this
-// repository: each string of a line of JSON by itself, and other files whole.
+// repository but for its tests: each string of a line of JSON by itself, and other files whole.
 func othersText(t testing.TB, f func(path, text string)) {
 	t.Helper()
 	var walk func(path string, v any)
@@ -99,8 +99,8 @@ func othersText(t testing.TB, f func(path, text string)) {
 			if err != nil || !utf8.Valid(raw) || len(raw) > 8<<20 && filepath.Ext(path) != ".jsonl" {
 				return err
 			}
-			// Made of secrets, or of what looks like some.
-			if strings.Contains(path, "internal/canary/") || strings.HasPrefix(filepath.Base(path), "mask") || filepath.Base(path) == "nosecrets.txt" {
+			// Made of secrets, or of what looks like some, as tests of servers are.
+			if strings.HasSuffix(path, "_test.go") || filepath.Ext(path) == ".txtar" || strings.Contains(path, "internal/canary/") || strings.HasPrefix(filepath.Base(path), "mask") || filepath.Base(path) == "nosecrets.txt" {
 				return nil
 			}
 			if filepath.Ext(path) != ".jsonl" {
