@@ -52,6 +52,7 @@ type Broken string
 const (
 	BrokenFence  Broken = "a write is done whether or not the lock is still held"
 	BrokenAppend Broken = "an append is done wherever the journal ends"
+	BrokenRows   Broken = "a file of the workspace is written whatever version it has"
 	BrokenLock   Broken = "a lock is given to whoever asks"
 )
 
@@ -62,6 +63,9 @@ type tables struct {
 	locks  map[key]lockRow
 	// objects are contents that are in a bucket.
 	objects map[int64]objectRow
+	// texts are the files of workspaces.
+	texts      map[key]textRow
+	workspaces map[int64]workspaceRow
 	// The sequences.
 	contents, fence int64
 }
@@ -99,11 +103,12 @@ type lockRow struct {
 
 // NewModel returns a server without any state.
 func NewModel() *Model {
-	return &Model{Now: time.Now, now: tables{files: map[key]fileRow{}, pieces: map[int64][]piece{}, gone: map[int64]fileRow{}, locks: map[key]lockRow{}, objects: map[int64]objectRow{}}}
+	return &Model{Now: time.Now, now: tables{files: map[key]fileRow{}, pieces: map[int64][]piece{}, gone: map[int64]fileRow{}, locks: map[key]lockRow{}, objects: map[int64]objectRow{}, texts: map[key]textRow{}, workspaces: map[int64]workspaceRow{}}}
 }
 
 func (t tables) clone() tables {
 	t.files, t.pieces, t.gone, t.locks, t.objects = maps.Clone(t.files), maps.Clone(t.pieces), maps.Clone(t.gone), maps.Clone(t.locks), maps.Clone(t.objects)
+	t.cloneRows()
 	return t
 }
 
@@ -167,7 +172,7 @@ const (
 	commitsLate        // and does not
 )
 
-var statements = []statement{
+var statements = append(rowStatements, []statement{
 	{"find", "SELECT coalesce(f.content, 0), coalesce(f.size, 0), coalesce(f.version, 0)", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		f, there := t.files[key{a.int(1), a.str(2)}]
 		if !there {
@@ -650,7 +655,7 @@ var statements = []statement{
 		}
 		return one(int64(n))
 	}},
-}
+}...)
 
 const (
 	// EndLeases has all leases end.
@@ -748,13 +753,13 @@ func (m *Model) about(s *statement, a args) string {
 	case "look", "part", "size", "marked":
 		k, _, _ := m.now.of(a.int(1))
 		at = k.path
-	case "put", "make", "remove":
+	case "put", "make", "remove", "write text", "remove text":
 		at = a.at(5)
 	case "move":
 		at = a.str(5) + " to " + a.str(8)
 	case "flush":
 		at = a.str(16)
-	case "find", "get", "take", "free", "list":
+	case "find", "get", "take", "free", "list", "text":
 		at = a.at(2)
 	default:
 		return ""
@@ -776,7 +781,7 @@ func (m *Model) audit(s *statement, a args, ok bool) {
 	switch {
 	case s.name == "put" && ok && m.Apart != nil:
 		for _, id := range a.ints(12) {
-			if o, there := m.now.objects[id]; there && !m.Apart(o.key) {
+			if o := m.now.objects[id]; o.named && !m.Apart(o.key) {
 				m.Audit(fmt.Sprintf("%s has got its name, and is not in the bucket", o.key))
 			}
 		}

@@ -30,7 +30,7 @@ import (
 )
 
 // A simulation is a few machines, each with a kernel and a store of its own as programs have
-// them, on a model of the server, and hosts that talk with the kernels. It runs in a bubble
+// them, on a model of the server, hosts that talk with the kernels, and writers of the workspace in rows. It runs in a bubble
 // of testing/synctest: time is virtual, and whoever asks the server waits until the
 // scheduler lets it, which draws from the seed who is next and what befalls it. One
 // goroutine runs at a time, so a seed is one history.
@@ -63,7 +63,9 @@ type simulation struct {
 	dir   string
 	m     *pgstore.Model
 	apart *simBucket
-	skew  time.Duration // of the server's clock
+	// written are the lines of the workspace's files that were acknowledged.
+	written map[string][]string
+	skew    time.Duration // of the server's clock
 
 	mu      sync.Mutex // though one goroutine runs at a time
 	history []event
@@ -433,7 +435,7 @@ func (h *host) talk(turns int) {
 			h.compact(i)
 		case 1:
 			h.checkpoint()
-		case 2:
+		case 2, 3:
 			h.sweep()
 		}
 		h.turns++
@@ -451,7 +453,8 @@ func (h *host) request() kernel.PlanRequest {
 func (h *host) plan() *kernel.ContextPlan {
 	req := h.request()
 	var got *kernel.ContextPlan
-	h.deliver(fmt.Sprint("plan of ", len(req.Messages), " messages"), func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+	h.deliver(fmt.Sprint("plan of ", len(req.Messages), " messages"), func(ctx context.Context, mc *machine) (func(), error) {
+		k := mc.k
 		p, err := k.PlanContext(ctx, req)
 		if err != nil {
 			return nil, err
@@ -524,7 +527,8 @@ func (h *host) observe(i int, p *kernel.ContextPlan) {
 	if !h.clock {
 		turn.Now = h.now
 	}
-	h.deliver("turn "+turn.AdvancementKey, func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+	h.deliver("turn "+turn.AdvancementKey, func(ctx context.Context, mc *machine) (func(), error) {
+		k := mc.k
 		o, err := k.ObserveTurn(ctx, turn)
 		if err != nil {
 			return nil, err
@@ -545,7 +549,8 @@ func (h *host) compact(i int) {
 	if !h.clock {
 		b.Now = h.now
 	}
-	h.deliver("compaction "+b.Key, func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+	h.deliver("compaction "+b.Key, func(ctx context.Context, mc *machine) (func(), error) {
+		k := mc.k
 		_, err := k.Compact(ctx, b)
 		return func() {}, err
 	})
@@ -556,7 +561,8 @@ func (h *host) checkpoint() {
 	if !h.clock {
 		b.Now = h.now
 	}
-	h.deliver("checkpoint", func(ctx context.Context, k *kernel.Kernel) (func(), error) {
+	h.deliver("checkpoint", func(ctx context.Context, mc *machine) (func(), error) {
+		k := mc.k
 		_, err := k.Checkpoint(ctx, b)
 		return func() {}, err
 	})
@@ -564,7 +570,7 @@ func (h *host) checkpoint() {
 
 // deliver makes a call until it is acknowledged: at any machine, at another if that
 // takes long or fails, now and then at two at once.
-func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (func(), error)) {
+func (h *host) deliver(what string, call func(context.Context, *machine) (func(), error)) {
 	type reply struct {
 		got func()
 		err error
@@ -594,7 +600,7 @@ func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (
 		go func() {
 			defer cancel()
 			time.Sleep(on)
-			got, err := call(ctx, mc.k)
+			got, err := call(ctx, mc)
 			if mc.killed.Load() {
 				err = errKilled // the answer does not leave it
 			}
@@ -634,7 +640,7 @@ func (h *host) deliver(what string, call func(context.Context, *kernel.Kernel) (
 // simulate runs a seed, and gives what was wrong.
 func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 	synctest.Test(t, func(t *testing.T) {
-		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), apart: &simBucket{at: map[string][]byte{}}, happened: map[string]int{}}
+		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), apart: &simBucket{at: map[string][]byte{}}, written: map[string][]string{}, happened: map[string]int{}}
 		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
 		s.m.Break, s.m.Named = p.broken, *oneSeed > 0
 		s.m.Apart = s.apart.has
@@ -657,6 +663,12 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 			s.hosts = append(s.hosts, h)
 			first := time.Duration(s.rng.IntN(1_000_000))
 			go func() { time.Sleep(first); h.talk(turns) }()
+		}
+		for i := range s.rng.IntN(3) {
+			h := &host{s: s, key: string(rune('p' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+200)))}
+			s.hosts = append(s.hosts, h)
+			first := time.Duration(s.rng.IntN(1_000_000))
+			go func() { time.Sleep(first); h.write(2 * turns) }()
 		}
 		s.run()
 		s.check()
@@ -681,8 +693,11 @@ func (s *simulation) check() {
 		h.done = false
 	}
 	go func() {
+		s.checkRows(fresh)
 		for _, h := range s.hosts {
-			s.checkSession(h, fresh)
+			if h.msgs != nil {
+				s.checkSession(h, fresh)
+			}
 		}
 		found, err := fresh.k.Check(context.Background())
 		for _, f := range found {
@@ -878,7 +893,7 @@ func (s *simulation) wait() {
 
 // onServer is simulate with a server.
 func onServer(dir string, p plot) *simulation {
-	s := &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, apart: &simBucket{at: map[string][]byte{}}, happened: map[string]int{}}
+	s := &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, apart: &simBucket{at: map[string][]byte{}}, written: map[string][]string{}, happened: map[string]int{}}
 	some := func(most int) int { return s.rng.IntN(most + 1) }
 	s.rates = rates{kill: some(30), pause: some(8), before: some(30), stuck: some(20), answer: some(30), bucket: some(100)}
 	for slot := range 2 + s.rng.IntN(3) {
@@ -895,6 +910,11 @@ func onServer(dir string, p plot) *simulation {
 	}
 	for _, h := range s.hosts {
 		go h.talk(turns)
+	}
+	for i := range 1 + s.rng.IntN(2) {
+		h := &host{s: s, key: string(rune('p' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+200)))}
+		s.hosts = append(s.hosts, h)
+		go h.write(2 * turns)
 	}
 	s.run()
 	s.check()
@@ -1000,7 +1020,7 @@ func TestSimulationRepeats(t *testing.T) {
 // What breaks a rule is found.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, pgstore.BrokenLock, brokenBlobs}
+	rules := []pgstore.Broken{pgstore.BrokenFence, pgstore.BrokenAppend, pgstore.BrokenLock, pgstore.BrokenRows, brokenBlobs}
 	const most = 200
 	for _, rule := range rules {
 		found := 0

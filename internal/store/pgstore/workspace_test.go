@@ -20,11 +20,23 @@ import (
 	"github.com/memkernel/memkernel/markdownstore/storetest"
 )
 
-// place is a workspace in rows for tests of what keeps files.
-func place(t *testing.T) *storetest.Place {
+// place is a workspace in rows for tests of what keeps files, with a model beside the server if
+// one is given.
+func place(t *testing.T, m *pgstore.Model) *storetest.Place {
 	o := fresh(t)
 	o.Lease = time.Second
-	s, human := open(t, o), open(t, o)
+	open := func() *pgstore.Store {
+		if m == nil {
+			return open(t, o)
+		}
+		s, err := pgstore.OpenTwin(t, o, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	s, human := open(), open()
 	p := &storetest.Place{Files: s.Workspace()}
 	put := human.Workspace()
 	p.Put = func(name, text string) {
@@ -47,7 +59,7 @@ func place(t *testing.T) *storetest.Place {
 		if err := human.Exec(t.Context(), `UPDATE locks SET held='{}'`); err != nil {
 			t.Fatal(err)
 		}
-		s = open(t, o)
+		s = open()
 		p.Files = s.Workspace()
 	}
 	p.Next = func(f storetest.Fault) {
@@ -83,7 +95,14 @@ func place(t *testing.T) *storetest.Place {
 	return p
 }
 
-func TestRowsKeepTheContract(t *testing.T) { storetest.Contract(t, place) }
+func TestRowsKeepTheContract(t *testing.T) {
+	t.Run("server", func(t *testing.T) {
+		storetest.Contract(t, func(t *testing.T) *storetest.Place { return place(t, nil) })
+	})
+	t.Run("both", func(t *testing.T) {
+		storetest.Contract(t, func(t *testing.T) *storetest.Place { return place(t, pgstore.NewModel()) })
+	})
+}
 
 // What another machine writes is seen with the next lock of a session, without another
 // round trip, and otherwise within a moment; a look that finds nothing new is one statement.
