@@ -376,6 +376,14 @@ var statements = append(rowStatements, []statement{
 	{"marked", "SELECT EXISTS(SELECT FROM pieces", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		return one(slices.ContainsFunc(t.pieces[a.int(1)], func(p piece) bool { return p.off == a.int(2) && p.mark == a.int(3) }))
 	}},
+	{"done", "SELECT count(DISTINCT content)=cardinality", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
+		for _, id := range a.ints(2) {
+			if !slices.ContainsFunc(t.pieces[id], func(p piece) bool { return p.mark == a.int(3) }) {
+				return one(false)
+			}
+		}
+		return one(true)
+	}},
 	{"sync", "f AS (UPDATE files SET version=version+1 WHERE", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		k, f, there := t.of(a.int(5))
 		if !ok || !there {
@@ -437,6 +445,7 @@ var statements = append(rowStatements, []statement{
 				return p.off <= off && p.off+int64(len(p.data)) >= off+int64(len(data))
 			}) {
 				t.patch(id, off, data)
+				t.mark(id, off, a.int(8))
 				patches++
 			}
 		}
@@ -718,6 +727,17 @@ func (t *tables) patch(content, off int64, data []byte) {
 		if from < to {
 			next[i].data = bytes.Clone(p.data)
 			copy(next[i].data[from-p.off:], data[from-off:to-off])
+		}
+	}
+	t.pieces[content] = next
+}
+
+// mark says of the piece at an offset which write it is of.
+func (t *tables) mark(content, off, mark int64) {
+	next := slices.Clone(t.pieces[content])
+	for i, p := range next {
+		if p.off <= off && off < p.off+int64(len(p.data)) {
+			next[i].mark = mark
 		}
 	}
 	t.pieces[content] = next

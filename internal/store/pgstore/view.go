@@ -332,22 +332,28 @@ func (c *core) flush(h *lease, token string, release bool) error {
 			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
 			WHERE f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM ok) RETURNING f.content),
 		p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
-		u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int)
+		u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int), mark=$8::bigint
 			FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
 			WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
 		r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
 		SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u) FROM ok`,
 			c.root, locks, tokens, "off", contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path).Scan(&ok, &files, &patches)
 	})
+	whole := ok && files == len(contents) && patches == len(pc)
+	if err == nil && !whole && unsure {
+		// It was done before the answer was lost, or was not, and then somebody else may write.
+		err = c.row("read", h.path, `SELECT count(DISTINCT content)=cardinality($2::bigint[]) FROM pieces WHERE root=$1::bigint AND content=ANY($2::bigint[]) AND mark=$3::bigint`,
+			[]any{c.root, contents, mark}, &whole)
+	}
 	switch {
-	case err != nil:
-	case !ok && !unsure:
+	case err != nil || whole:
+	case !ok:
 		err = &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
-	case (files != len(contents) || patches != len(pc)) && !unsure:
+	default:
 		// A patch across pieces, or somebody wrote without the lock.
 		err = fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
 	}
-	if err != nil {
+	if err != nil || unsure {
 		// Somebody else's write may get the version that this one was to have.
 		c.cache.drop(contents)
 		c.unsee(h.path)
