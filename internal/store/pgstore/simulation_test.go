@@ -965,11 +965,12 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
 
-// keptSeeds found something once: a projection that was put aside as damaged, a plan that was
-// acknowledged and could not be recorded, machines that went on from what they had
-// not been able to write, and one that wrote though it had not got the lock. What a seed draws changes with the simulation: who changes
-// that looks for seeds anew, with what they found broken again.
-var keptSeeds = []uint64{110, 242, 359, 400, 420, 589, 1141, 2856, 3426}
+// keptSeeds found something once, and find it when it is undone: machines that went on from what
+// they had not been able to write (91, 140, 623), that believed a version which another's write
+// had got (602), and that took what they had sent for written where the answer was lost (98, 735).
+// What a seed draws changes with the simulation: who changes that looks for seeds anew, with what
+// they found broken again.
+var keptSeeds = []uint64{91, 98, 140, 602, 623, 735}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
