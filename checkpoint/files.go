@@ -117,10 +117,17 @@ func (s Store) nextNumber() (int, error) {
 	if len(all) > 0 {
 		top = all[0]
 	}
-	if p, err := s.pointer(); err == nil {
+	p, err := s.pointer()
+	if store.OutOfReach(err) {
+		return 0, err
+	}
+	if err == nil {
 		top = max(top, number(p.CheckpointID))
 	}
-	entries, _ := s.in.List(checkpointFolder) // was listed a moment ago
+	entries, err := s.in.List(checkpointFolder)
+	if store.OutOfReach(err) {
+		return 0, err
+	}
 	for _, e := range entries {
 		if id, _, ok := strings.Cut(e.Name, ".yaml"); ok && store.IsAside(e.Name) {
 			top = max(top, number(id))
@@ -181,7 +188,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 
 // Latest reads the newest checkpoint that can be read, nil if there is none. A
 // damaged one is left where it is, and is among the damage with what was used
-// instead.
+// instead; one that can't be asked for now is an error.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
@@ -193,6 +200,9 @@ func (s Store) Latest() (*Checkpoint, []Damage, error) {
 		c, err := s.Load(id)
 		if err == nil {
 			return c, instead(bad, "went back to "+id), nil
+		}
+		if store.OutOfReach(err) {
+			return nil, nil, err
 		}
 		bad = append(bad, s.damage(file(id), err))
 	}

@@ -144,13 +144,14 @@ func (s Store) Resume() (Resumed, error) {
 }
 
 // loadState reads the five state files. A damaged one is begun anew and named; one
-// of a newer version is an error, since saving would destroy it.
+// of a newer version is an error, since saving would destroy it, and so is one that can't be
+// asked for now.
 func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
 	for _, f := range st.files() {
 		switch err := s.loadFile(f); {
-		case errors.Is(err, errNewer):
+		case errors.Is(err, errNewer), store.OutOfReach(err):
 			return State{}, nil, err
 		case err != nil:
 			f.clear()

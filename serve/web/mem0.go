@@ -36,7 +36,7 @@ const (
 var entities = []string{"user_id", "agent_id", "app_id", "run_id"}
 
 func isMem0(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/")
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v2/") || strings.HasPrefix(path, "/v3/")
 }
 
 // mem0Route finds who answers a path of mem0's; id is that of a memory.
@@ -55,9 +55,9 @@ func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 	switch path = strings.TrimSuffix(path, "/"); path {
 	case "/v1/ping":
 		return map[string]handler{http.MethodGet: said((*mem0Call).ping)}, true
-	case "/v1/memories":
+	case "/v1/memories", "/v3/memories/add":
 		return map[string]handler{http.MethodPost: said((*mem0Call).add)}, true
-	case "/v1/memories/search", "/v2/memories/search":
+	case "/v1/memories/search", "/v2/memories/search", "/v3/memories/search":
 		return map[string]handler{http.MethodPost: said((*mem0Call).search)}, true
 	}
 	if id, ok := strings.CutPrefix(path, "/v1/memories/"); ok && !strings.Contains(id, "/") {
@@ -292,11 +292,13 @@ func (c *mem0Call) add() {
 		if !c.do("remember", map[string]any{"session_key": o.session(), "text": text, "path": mem0Folder + id + ".md", "id": id}, &done) {
 			return
 		}
-		if modern {
-			events = append(events, map[string]any{"id": id, "memory": text, "event": "ADD"})
+		e := map[string]any{"id": id, "event": "ADD"}
+		if modern || strings.HasPrefix(c.path, "/v3/") {
+			e["memory"] = text
 		} else {
-			events = append(events, map[string]any{"id": id, "data": map[string]string{"memory": text}, "event": "ADD"})
+			e["data"] = map[string]string{"memory": text}
 		}
+		events = append(events, e)
 	}
 	if modern {
 		c.write(http.StatusOK, map[string]any{"results": events})
@@ -398,7 +400,7 @@ func (c *mem0Call) search() {
 		m.Score = &hit.Score
 		out = append(out, m)
 	}
-	if strings.HasPrefix(c.path, "/v2/") || string(members["output_format"]) == `"v1.1"` {
+	if !strings.HasPrefix(c.path, "/v1/") || string(members["output_format"]) == `"v1.1"` {
 		c.write(http.StatusOK, map[string]any{"results": out})
 		return
 	}

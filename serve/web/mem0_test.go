@@ -82,9 +82,14 @@ func TestMem0(t *testing.T) {
 		`{"query":"tennis","filters":{"user_id":"ale"}}`:                               0,
 		`{"query":"zeppelin","filters":{"user_id":"alex"}}`:                            0,
 	} {
-		if r := decoded[struct{ Results []found }](t, h.mem0("POST", "/v2/memories/search/", secret, body)); len(r.Results) != n {
-			t.Errorf("%s: %+v", body, r)
+		for _, path := range []string{"/v2/memories/search/", "/v3/memories/search/"} {
+			if r := decoded[struct{ Results []found }](t, h.mem0("POST", path, secret, body)); len(r.Results) != n {
+				t.Errorf("%s %s: %+v", path, body, r)
+			}
 		}
+	}
+	if list := decoded[[]found](t, h.mem0("POST", "/v3/memories/add/", secret, `{"messages":[{"role":"user","content":"I sail on Sundays"}],"user_id":"cy"}`)); len(list) != 1 || list[0].Memory != "I sail on Sundays" || list[0].ID == "" {
+		t.Errorf("%+v", list)
 	}
 	up := decoded[found](t, h.mem0("PUT", "/v1/memories/"+id+"/", secret, `{"text":"a"}`))
 	if up.Memory != "a" || up.ID != id {
