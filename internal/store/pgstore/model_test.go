@@ -43,7 +43,9 @@ type Model struct {
 	// before are the tables as they were before each commit that has not reached the disk.
 	before []tables
 	pids   atomic.Uint32
-	twins  sync.Mutex
+	// failures are those of the server.
+	failures atomic.Int64
+	twins    sync.Mutex
 }
 
 // Broken is a rule that is not kept.
@@ -128,6 +130,7 @@ func (m *Model) Fail(n int) {
 		m.now = m.before[len(m.before)-n]
 	}
 	m.before = nil
+	m.failures.Add(1)
 }
 
 // mostTail bounds what the disk is behind.
@@ -856,11 +859,24 @@ type Wire func(name, about string, pid uint32, do func() error) error
 type Client struct {
 	m    *Model
 	wire Wire
+	// fresh is called when connections are new because the server failed.
+	fresh func()
+	seen  atomic.Int64 // failures of the server
+}
+
+// connect gives a connection of its own to each who asks.
+func (c *Client) connect() *modelConn {
+	if n := c.m.failures.Load(); c.seen.Swap(n) != n && c.fresh != nil {
+		c.fresh()
+	}
+	return &modelConn{c, c.m.pids.Add(1)}
 }
 
 // OnModel opens a root of a model as Open does on a server. wire may be nil.
 func OnModel(m *Model, wire Wire, root int64, holder string, lease time.Duration) *Store {
-	c := &core{place: "model", holder: holder, lease: lease, root: root, pool: m.client(wire)}
+	client := m.client(wire)
+	c := &core{place: "model", holder: holder, lease: lease, root: root, pool: client}
+	client.fresh = c.cache.clear // as Open has it
 	c.leases.init(c)
 	c.open.init()
 	return &Store{core: c}
@@ -876,19 +892,15 @@ func (m *Model) client(wire Wire) *Client {
 	if wire == nil {
 		wire = func(_, _ string, _ uint32, do func() error) error { return do() }
 	}
-	return &Client{m, wire}
+	return &Client{m: m, wire: wire}
 }
 
-// Acquire gives a connection of its own to each who asks.
-func (c *Client) Acquire(context.Context) (conn, error) {
-	return &modelConn{c, c.m.pids.Add(1)}, nil
-}
-func (c *Client) Reset() {}
-func (c *Client) Close() {}
+func (c *Client) Acquire(context.Context) (conn, error) { return c.connect(), nil }
+func (c *Client) Reset()                                {}
+func (c *Client) Close()                                {}
 
 func (c *Client) Query(ctx context.Context, sql string, a ...any) (pgx.Rows, error) {
-	one := &modelConn{c, c.m.pids.Add(1)}
-	return one.Query(ctx, sql, a...)
+	return c.connect().Query(ctx, sql, a...)
 }
 
 func (c *Client) Exec(ctx context.Context, sql string, a ...any) (pgconn.CommandTag, error) {
