@@ -499,6 +499,10 @@ func TestOneSync(t *testing.T) {
 	// That a file keeps it makes no difference to who makes its vectors.
 	backend := indexing.SQLite(filepath.Join(t.TempDir(), "index.sqlite"))
 	backend.Shared = true
+	// The file is made by one: of several at once SQLite refuses some.
+	if _, err := machineWith(t, o, dir, kernel.MemoryOptions{Backend: backend}).Reindex(context.Background(), &indexing.Options{Wait: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
 	p := &counting{texts: map[string]int{}}
 	var machines []*kernel.Kernel
 	for range n {
