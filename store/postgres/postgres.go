@@ -65,7 +65,7 @@ func Bound(ctx context.Context, dsn, root string) error {
 	return pgstore.Bound(ctx, pgstore.Options{DSN: dsn, Root: root})
 }
 
-// Option is something that [Open] may be told.
+// Option is something that [Open] and [OpenTenant] may be told.
 type Option func(*pgstore.Options) error
 
 // Bucket is a bucket of a server that speaks Amazon's S3.
