@@ -122,24 +122,9 @@ func contractInABucket(t *testing.T, m *pgstore.Model) {
 			return last
 		},
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
-			s := in.(*pgstore.Store)
-			var mu sync.Mutex
-			at := 0
-			setFault(s, o, func(step pgstore.Step) error {
-				mu.Lock()
-				defer mu.Unlock()
-				if step == pgstore.Send || step == pgstore.Acked && !refused {
-					at++
-				}
-				switch {
-				case refused && at == n && step == pgstore.Send:
-					return errFull
-				case !refused && at >= n:
-					return io.ErrUnexpectedEOF
-				}
-				return nil
-			})
-			return func() bool { setFault(s, o, nil); return at >= n }, func() store.Store { return s }
+			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
+			setFault(s, o, d.befalls)
+			return func() bool { setFault(s, o, nil); return d.came() }, func() store.Store { return s }
 		},
 	})
 	if k, err := s3.Keys(); err != nil || len(k) == 0 {

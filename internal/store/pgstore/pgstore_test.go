@@ -138,6 +138,38 @@ func onAll(t *testing.T, f func(t *testing.T, open opener)) {
 // errFull is how a server refuses a statement.
 var errFull = &pgconn.PgError{Severity: "ERROR", Code: "53100", Message: "could not extend file: No space left on device"}
 
+// death is what befalls a store at the n-th step that changes something: its connection dies
+// before the statement or after it, and for a process that is dead all do; or the server refuses.
+type death struct {
+	n       int
+	refused bool
+
+	mu sync.Mutex
+	at int
+}
+
+func (d *death) befalls(step pgstore.Step) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if step == pgstore.Send || step == pgstore.Acked && !d.refused {
+		d.at++
+	}
+	switch {
+	case d.refused && d.at == d.n && step == pgstore.Send:
+		return errFull
+	case !d.refused && d.at >= d.n:
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// came reports whether there were so many steps.
+func (d *death) came() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at >= d.n
+}
+
 func TestContract(t *testing.T) { onAll(t, contract) }
 
 func contract(t *testing.T, open opener) {
@@ -151,23 +183,10 @@ func contract(t *testing.T, open opener) {
 			s = open(fmt.Sprint("root ", n), 0)
 			return s
 		},
-		// A connection dies before the statement or after it, and for a process that is dead
-		// all do.
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
-			s, at := in.(*pgstore.Store), 0
-			s.SetFault(func(step pgstore.Step) error {
-				if step == pgstore.Send || step == pgstore.Acked && !refused {
-					at++
-				}
-				switch {
-				case refused && at == n && step == pgstore.Send:
-					return errFull
-				case !refused && at >= n:
-					return io.ErrUnexpectedEOF
-				}
-				return nil
-			})
-			return func() bool { s.SetFault(nil); return at >= n }, func() store.Store { return s }
+			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
+			s.SetFault(d.befalls)
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store { return s }
 		},
 	})
 }
@@ -203,24 +222,13 @@ func contractUnderALock(t *testing.T, open opener) {
 			return locked(t)
 		},
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
-			s, at := in.(*pgstore.Store), 0
+			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
 			if err := s.Settle(); err != nil {
 				t.Error(err)
 			}
-			s.SetFault(func(step pgstore.Step) error {
-				if step == pgstore.Send || step == pgstore.Acked && !refused {
-					at++
-				}
-				switch {
-				case refused && at == n && step == pgstore.Send:
-					return errFull
-				case !refused && at >= n:
-					return io.ErrUnexpectedEOF
-				}
-				return nil
-			})
-			return func() bool { s.SetFault(nil); return at >= n }, func() store.Store {
-				if at < n {
+			s.SetFault(d.befalls)
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store {
+				if !d.came() {
 					return s
 				}
 				next := open(root, 0)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,20 +78,9 @@ func TestContractOfTenants(t *testing.T) {
 			return last
 		},
 		Kill: func(in store.Store, n, _ int, refused bool) (func() bool, func() store.Store) {
-			s, at := in.(*pgstore.Store), 0
-			s.SetFault(func(step pgstore.Step) error {
-				if step == pgstore.Send || step == pgstore.Acked && !refused {
-					at++
-				}
-				switch {
-				case refused && at == n && step == pgstore.Send:
-					return errFull
-				case !refused && at >= n:
-					return io.ErrUnexpectedEOF
-				}
-				return nil
-			})
-			return func() bool { s.SetFault(nil); return at >= n }, func() store.Store { return s }
+			s, d := in.(*pgstore.Store), &death{n: n, refused: refused}
+			s.SetFault(d.befalls)
+			return func() bool { s.SetFault(nil); return d.came() }, func() store.Store { return s }
 		},
 	})
 }
