@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -36,26 +37,40 @@ func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
+	out, lost, err := plannedOnce(ctx, k, req, write, done, plan)
+	if store.Overtaken(lost) { // another machine was at work in the session: it is planned anew from there
+		out, lost, err = plannedOnce(ctx, k, req, write, done, plan)
+	}
+	switch {
+	case err != nil || lost == nil:
+		return out, err
+	case store.Again(lost):
+		return nil, lost
+	}
+	out, _, err = plannedOnce(ctx, k, req, false, done, func(ctx context.Context, s *session.Session, c turn.Call) (*turn.Planned, error) {
+		return k.desk.Unrecorded(ctx, s, c, lost)
+	})
+	return out, err
+}
+
+// plannedOnce asks once. lost is why the plan could not be recorded after all.
+func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, write bool, done *Done, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, lost, err error) {
 	s, unlock, err := k.open(ctx, req.SessionKey, write)
 	if err != nil {
-		return nil, err
-	}
-	s.Unwritten = func(lost error) {
-		if err == nil { // the plan is not the session's: the host asks again
-			out, err = nil, hostError(req.SessionKey, lost)
-		}
+		return nil, nil, err
 	}
 	defer unlock()
+	s.Defer(func(err error) { lost = err })
 	pl, err := plan(ctx, s, req.call())
 	if err != nil {
-		return nil, hostError(req.SessionKey, err)
+		return nil, nil, hostError(req.SessionKey, err)
 	}
 	out = contextPlan(req, pl)
 	if done != nil { // while the session is held
 		done.Paging = pagingOf(pl)
 		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
 	}
-	return out, nil
+	return out, nil, nil
 }
 
 // call is the request as it is planned.

@@ -192,15 +192,36 @@ func (e *LockedError) Error() string {
 	return e.Name + " is held by another process"
 }
 
-// Unwritten is why something that was written Unsynced under a lock is not there though
-// the process lives: a store may hold it back until the lock is let go, and fail then.
-// It is asked once, by whoever let the lock go and before anybody here takes it again; nil
-// says that all is there.
+// Unwritten is why something that was written under a lock is not there though the process
+// lives: a store may hold back until the lock is let go what was written Unsynced, or
+// under a lock that [Defer] was asked for, and fail then. It is asked once, by whoever let the
+// lock go and before anybody here takes it again; nil says that all is there.
 func Unwritten(s Store, lock string) error {
 	if h, ok := s.(interface{ Unwritten(lock string) error }); ok {
 		return h.Unwritten(lock)
 	}
 	return nil
+}
+
+// Defer lets a store hold back what is written Synced, too, in the folder of a lock that the
+// caller holds alone: it is durable, all of it or nothing, when the lock was let go, unless
+// [Unwritten] says why not, or when sync returns nil. It is for who answers nobody before
+// that, and syncs before it does elsewhere what follows from what it wrote. A store that
+// has nothing to gain by it writes as ever.
+func Defer(s Store, lock string) (sync func() error) {
+	if h, ok := s.(interface {
+		Defer(lock string) func() error
+	}); ok {
+		return h.Defer(lock)
+	}
+	return func() error { return nil }
+}
+
+// WholeAppends reports whether an append to a journal is there whole or not at all, whatever
+// happened: its end need not be looked at.
+func WholeAppends(j Journal) bool {
+	h, ok := j.(interface{ WholeAppends() bool })
+	return ok && h.WholeAppends()
 }
 
 // Exists reports whether something that may be used is under a name.
@@ -286,9 +307,13 @@ var ErrAgain = errors.New("try again")
 
 // Again reports whether a call that failed may be made again as it is: nothing that it was
 // to write is there, or all of it, which the next one finds.
-func Again(err error) bool {
+func Again(err error) bool { return errors.Is(err, ErrAgain) || Overtaken(err) }
+
+// Overtaken reports whether a call failed because somebody else was at work where it was to
+// write: it begins anew with what that one wrote.
+func Overtaken(err error) bool {
 	var lost *LostError
-	return errors.Is(err, ErrAgain) || errors.Is(err, ErrOvertaken) || errors.As(err, &lost)
+	return errors.Is(err, ErrOvertaken) || errors.As(err, &lost)
 }
 
 // LostError reports a lock that its holder has no more, as one has that was paused for

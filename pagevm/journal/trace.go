@@ -114,6 +114,10 @@ func (t *Trace) current() (grown bool) {
 	if size == t.off {
 		return false
 	}
+	if store.WholeAppends(t.f) {
+		t.off = size
+		return true
+	}
 	more, err := wholeLines(io.NewSectionReader(t.f, t.off, size-t.off), size-t.off)
 	if err == nil && t.off+more < size { // somebody was killed over it
 		err = t.f.Cut(t.off + more)
@@ -140,6 +144,9 @@ func (t *Trace) open() error {
 	}
 	if !t.sameHeader() {
 		return t.rotate()
+	}
+	if store.WholeAppends(f) {
+		return nil
 	}
 	end, err := wholeLines(f, t.off)
 	if err != nil || end == t.off {

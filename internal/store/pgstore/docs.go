@@ -273,6 +273,9 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (store.Stats, error
 			if apart, err = s.writeObjects(paths[:n], byPath, &st); err != nil {
 				break
 			}
+		} else if s.holdPut(how, paths[:n], byPath) {
+			st.Files, st.Bytes, paths = st.Files+n, st.Bytes+int64(bytes), paths[n:]
+			continue
 		}
 		err = s.put(how, paths[:n], byPath, apart, &st)
 		paths = paths[n:]
@@ -458,6 +461,11 @@ func (s *Store) Open(name string) (store.Reader, error) {
 		return nil, err
 	}
 	f, err := s.find("open", at)
+	if err == nil && f.content < 0 { // it gets its content when it is written
+		if err = s.settle([]string{at}, f.content); err == nil {
+			f, err = s.find("open", at)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,11 @@ func (j *journal) use(make bool) error {
 		return j.bad
 	}
 	f, err := j.c.findNow("open", j.at)
+	if err == nil && f.content < 0 {
+		if err = j.c.settle([]string{j.at}, f.content); err == nil {
+			f, err = j.c.findNow("open", j.at)
+		}
+	}
 	if err == nil && f.folder {
 		return fmt.Errorf("open %s: is a folder", j.c.where(j.at))
 	}
@@ -163,7 +168,8 @@ func (j *journal) Append(off int64, data []byte, sync bool) (store.Stats, error)
 	how := store.Unsynced
 	if sync {
 		how = store.Synced
-	} else if f, ok := j.c.hold(j.at, j.content, off, data, true); ok {
+	}
+	if f, ok := j.c.hold(how, j.at, j.content, off, data, true); ok {
 		w := j.c.cache.part(j.content, f.version) // of what is held back already
 		if w.off+int64(len(w.data)) != off || w.data == nil {
 			w = window{off, nil}
@@ -301,9 +307,12 @@ func (j *journal) held(off int64, data []byte) (was window, f file, ok bool) {
 		return was, f, false
 	}
 	was = j.c.cache.part(j.content, before.version)
-	f, ok = j.c.hold(j.at, j.content, off, data, false)
+	f, ok = j.c.hold(store.Unsynced, j.at, j.content, off, data, false)
 	return was, f, ok
 }
+
+// WholeAppends is for [store.WholeAppends].
+func (j *journal) WholeAppends() bool { return true }
 
 // smallContent is the size of a journal's head, which is made in one piece.
 const smallContent = 512

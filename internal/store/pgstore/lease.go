@@ -29,6 +29,8 @@ type leases struct {
 	looked map[string]bool
 	// had are the contents of folders as they were when their locks were let go.
 	had map[string]map[string]int64
+	// below counts down the contents of documents that are held back.
+	below int64
 }
 
 // mostHad is how many folders are remembered.
@@ -71,6 +73,8 @@ type lease struct {
 	taken time.Time
 	fresh time.Time // since when it lasts for a lease's time, by this process's clock
 	view  *view     // nil if the lock does not keep others from writing
+	// failed is what kept from being written what was held back.
+	failed error
 }
 
 func (l *leases) init(c *core) {
@@ -336,18 +340,49 @@ func (l *leases) release(token string, h *lease) {
 		return
 	}
 	delete(l.held, token)
-	l.remember(h)
+	pending := h.view != nil && h.view.pending()
 	l.mu.Unlock()
-	if h.view != nil && h.view.pending() {
-		err := l.c.flush(h, token, true)
-		if err == nil {
-			return
-		}
-		l.mu.Lock()
-		l.unwritten[h.path] = err
-		l.mu.Unlock()
+	var err error
+	if pending {
+		err = l.c.flush(h, token, true)
 	}
-	l.letGo(token, h)
+	l.mu.Lock()
+	l.remember(h)
+	if h.failed != nil {
+		l.unwritten[h.path] = h.failed
+	}
+	l.mu.Unlock()
+	if !pending || err != nil {
+		l.letGo(token, h)
+	}
+}
+
+// Defer is for [store.Defer].
+func (s *Store) Defer(name string) (sync func() error) {
+	nothing := func() error { return nil }
+	at, err := s.at(name)
+	if err != nil {
+		return nothing
+	}
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for token, h := range l.held {
+		if h.path != at || h.view == nil {
+			continue
+		}
+		h.view.deferred = true
+		return func() error {
+			l.mu.Lock()
+			pending := l.held[token] == h && h.view != nil && h.view.pending()
+			l.mu.Unlock()
+			if !pending {
+				return nil
+			}
+			return s.flush(h, token, false)
+		}
+	}
+	return nothing
 }
 
 const freeLock = `WITH r AS (UPDATE locks SET held=held-$3::text WHERE root=$1::bigint AND path=$2::text) SELECT set_config('synchronous_commit', 'off', true)`

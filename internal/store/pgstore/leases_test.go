@@ -3,6 +3,7 @@ package pgstore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -221,4 +222,111 @@ func TestHeldBackAndRefused(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// What waits for the end of a call is there whole or not at all: a process that dies before leaves
+// nothing of it, and where the lock was lost nothing is written, which whoever let it go is told,
+// also if an earlier sync found it.
+func TestDeferred(t *testing.T) {
+	m, step := pgstore.NewModel(), func(name string) error { return nil }
+	var said []string
+	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
+		if err := step(name); err != nil {
+			return err
+		}
+		said = append(said, name)
+		return do()
+	}, 1, "a", time.Hour)
+	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
+	defer a.Close()
+	defer b.Close()
+	begin := func() (write, release func(), sync func() error) {
+		t.Helper()
+		release, err := a.Lock("s/lock", store.Alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sync = store.Defer(a, "s/lock")
+		return func() {
+			t.Helper()
+			j := a.Journal("s/log")
+			defer j.Close()
+			size, err := j.Size()
+			if err == nil {
+				_, err = j.Append(size, []byte("line\n"), true)
+			}
+			if err == nil {
+				_, err = a.Put(store.Synced, store.Doc{Name: "s/doc", Data: []byte(fmt.Sprint(size))}, store.Doc{Name: "s/other", Data: []byte("x")})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, release, sync
+	}
+	want := func(what, log, doc string) {
+		t.Helper()
+		l, _ := b.Get("s/log")
+		d, _ := b.Get("s/doc")
+		if string(l) != log || string(d) != doc {
+			t.Errorf("%s: the log is %q and the document %q, want %q and %q", what, l, d, log, doc)
+		}
+	}
+	write, release, sync := begin()
+	write()
+	want("before the end", "", "")
+	said = nil
+	release()
+	if err := store.Unwritten(a, "s/lock"); err != nil || !slices.Equal(said, []string{"flush"}) {
+		t.Errorf("release sent %q, %v", said, err)
+	}
+	want("at the end", "line\n", "0")
+
+	write, release, sync = begin()
+	write()
+	if err := sync(); err != nil {
+		t.Error(err)
+	}
+	want("synced", "line\nline\n", "5")
+	m.Fail(m.Tail())
+	want("synced, and the server failed", "line\nline\n", "5")
+	release()
+
+	// It dies: nothing that it sends comes through any more.
+	write, release, _ = begin()
+	write()
+	dead := errors.New("dead")
+	step = func(string) error { return dead }
+	release()
+	if err := store.Unwritten(a, "s/lock"); !errors.Is(err, dead) {
+		t.Errorf("nothing came through: %v", err)
+	}
+	step = func(string) error { return nil }
+	want("a death", "line\nline\n", "5")
+	if err := b.Exec(t.Context(), pgstore.EndLeases); err != nil { // as its lease does by itself
+		t.Fatal(err)
+	}
+
+	for _, early := range []bool{false, true} {
+		write, release, sync = begin()
+		write()
+		if err := b.Exec(t.Context(), pgstore.EndLeases); err != nil {
+			t.Fatal(err)
+		}
+		releaseB, err := b.Lock("s/lock", store.Alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := (*store.LostError)(nil)
+		if early {
+			if err := sync(); !errors.As(err, &lost) {
+				t.Errorf("sync without the lock: %v", err)
+			}
+		}
+		release()
+		if err := store.Unwritten(a, "s/lock"); !errors.As(err, &lost) {
+			t.Errorf("the lock was lost: %v", err)
+		}
+		releaseB()
+		want("a lost lock", "line\nline\n", "5")
+	}
 }

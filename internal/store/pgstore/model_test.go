@@ -379,13 +379,14 @@ var statements = append(rowStatements, []statement{
 	{"marked", "SELECT EXISTS(SELECT FROM pieces", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		return one(slices.ContainsFunc(t.pieces[a.int(1)], func(p piece) bool { return p.off == a.int(2) && p.mark == a.int(3) }))
 	}},
-	{"done", "SELECT count(DISTINCT content)=cardinality", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
-		for _, id := range a.ints(2) {
-			if !slices.ContainsFunc(t.pieces[id], func(p piece) bool { return p.mark == a.int(3) }) {
-				return one(false)
-			}
+	{"flushed", flushed, reads, false, func(m *Model, t *tables, _ bool, a args) answer {
+		ids := slices.Clone(a.ints(2))
+		for _, at := range a.strs(4) {
+			ids = append(ids, t.files[key{a.int(1), at}].content)
 		}
-		return one(true)
+		return one(slices.ContainsFunc(ids, func(id int64) bool {
+			return slices.ContainsFunc(t.pieces[id], func(p piece) bool { return p.mark == a.int(3) })
+		}))
 	}},
 	{"sync", "f AS (UPDATE files SET version=version+1 WHERE", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		k, f, there := t.of(a.int(5))
@@ -427,36 +428,57 @@ var statements = append(rowStatements, []statement{
 		t.files[k] = f
 		return one(ok, true, f.size, f.version)
 	}},
-	{"flush", "f AS (UPDATE files AS f SET size=greatest(f.size, x.upto)", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
-		done := map[int64]bool{}
+	{"flush", "good AS MATERIALIZED", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
+		good, files := ok, map[key]fileRow{}
 		for i, id := range a.ints(5) {
 			k, f, there := t.of(id)
-			if expect := a.ints(6)[i]; ok && there && (expect < 0 || f.size == expect) {
-				done[id] = true
-				t.files[k] = fileRow{id, max(f.size, a.ints(7)[i]), f.version + 1, m.Now()}
+			if expect := a.ints(6)[i]; !there || k.root != a.int(1) || expect >= 0 && f.size != expect && m.Break != BrokenAppend {
+				good = false
+				break
 			}
+			files[k] = fileRow{id, max(f.size, a.ints(7)[i]), f.version + 1, m.Now()}
 		}
-		for i, id := range a.ints(9) {
-			if done[id] {
+		var patches int64
+		put, made, versions := []string{}, []int64{}, []int64{}
+		if !good {
+			files = nil
+		} else {
+			maps.Copy(t.files, files)
+			for i, id := range a.ints(9) {
 				t.add(id, piece{a.ints(10)[i], a.at(11).([][]byte)[i], a.int(8)})
 			}
-		}
-		patches := int64(0)
-		for i, id := range a.ints(12) {
-			off, data := a.ints(13)[i], a.at(14).([][]byte)[i]
-			if done[id] && slices.ContainsFunc(t.pieces[id], func(p piece) bool {
-				return p.off <= off && p.off+int64(len(p.data)) >= off+int64(len(data))
-			}) {
-				t.patch(id, off, data)
-				t.mark(id, off, a.int(8))
-				patches++
+			for i, id := range a.ints(12) {
+				off, data := a.ints(13)[i], a.at(14).([][]byte)[i]
+				if slices.ContainsFunc(t.pieces[id], func(p piece) bool {
+					return p.off <= off && p.off+int64(len(p.data)) >= off+int64(len(data))
+				}) {
+					t.patch(id, off, data)
+					t.mark(id, off, a.int(8))
+					patches++
+				}
+			}
+			for i, at := range a.strs(17) {
+				t.contents++
+				id, k := t.contents, key{a.int(1), at}
+				old, there := t.files[k]
+				if there {
+					t.leave(old, a.ints(22), m.Now())
+				}
+				t.files[k] = fileRow{id, a.ints(18)[i], old.version + 1, m.Now()}
+				for j, of := range a.ints(19) {
+					if of == int64(i+1) {
+						t.add(id, piece{a.ints(20)[j], a.at(21).([][]byte)[j], a.int(8)})
+					}
+				}
+				put, made, versions = append(put, at), append(made, id), append(versions, old.version+1)
 			}
 		}
 		if k := (key{a.int(1), a.str(16)}); a.str(15) != "" {
 			t.free(k, a.str(15))
 		}
-		return one(ok, int64(len(done)), patches)
+		return one(ok, int64(len(files)), patches, put, made, versions)
 	}},
+	{"wait", waitForDisk, commits, false, func(m *Model, t *tables, _ bool, a args) answer { return one("on") }},
 	{"take", takeLock, commitsLate, false, func(m *Model, t *tables, _ bool, a args) answer {
 		t.fence++
 		token, k := fmt.Sprint(t.fence, ".", a.str(9)), key{a.int(1), a.str(2)}

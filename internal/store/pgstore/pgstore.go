@@ -29,6 +29,13 @@
 // hours, and takes it away from one whose connection broke without its knowing, with
 // nothing to tell old holders from new.
 //
+// # What waits
+//
+// With a lock come the names of all that is in its folder, and what is new of what this
+// process knows, in the same round trip. What is written under it need not go out at once: what is
+// Unsynced is held back, and with [Store.Defer] what is Synced, until the lock is let go. Then one
+// statement writes all of it, in one transaction, and frees the lock.
+//
 // # Objects
 //
 // With a bucket, a content that its name is the hash of and that is large is an object there.

@@ -195,6 +195,12 @@ func shown(row []any) string {
 		switch v := reflect.ValueOf(col).Elem().Interface().(type) {
 		case time.Time:
 			b.WriteString("a time")
+		case *int64:
+			if v == nil {
+				b.WriteString("NULL")
+			} else {
+				fmt.Fprint(&b, *v)
+			}
 		case []int64:
 			fmt.Fprint(&b, slices.Sorted(slices.Values(v)))
 		case []string:

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +22,19 @@ func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // view is what a folder has, while this process has its lock: nobody else writes there, so
 // that what was read with the lock holds until it is let go. Writes that need not be
 // synced are held back in it, and go with what is next sent of the folder: a kill under
-// the lock does to them what a power cut may do. leases.mu guards it.
+// the lock does to them what a power cut may do. With [Store.Defer] those that are synced
+// are held back, too. leases.mu guards it.
 type view struct {
 	files map[string]*file
 	// beside are documents that calls look at beside the folder, as they were
 	// when the lock was taken; one without a content was not there.
 	beside map[string]*file
-	// held are the writes that are held back, by content.
-	held map[int64]*heldBack
+	// held are the writes that are held back, by content, and puts the documents, by path: they
+	// have a content below 0 until they are sent. waits: the disk is to be waited for with them.
+	held     map[int64]*heldBack
+	puts     map[string][]byte
+	deferred bool
+	waits    bool
 }
 
 // heldBack is an append, or a patch within what is there.
@@ -40,7 +46,7 @@ type heldBack struct {
 }
 
 func newView() *view {
-	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}}
+	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}, puts: map[string][]byte{}}
 }
 
 // listView lists a folder with all below it, and documents beside it. Of what this
@@ -95,7 +101,13 @@ func (v *view) fill(rows pgx.Rows, folder string, beside []string, keep *cache) 
 	return rows.Err()
 }
 
-func (v *view) pending() bool { return len(v.held) > 0 }
+func (v *view) pending() bool { return len(v.held)+len(v.puts) > 0 }
+
+// has reports whether a write to a content is held back.
+func (v *view) has(content int64) bool {
+	at, f := v.of(content)
+	return v.held[content] != nil || f != nil && content < 0 && v.puts[at] != nil
+}
 
 func (v *view) hasFolder(at string) bool {
 	for n := range v.files {
@@ -231,12 +243,12 @@ const mostHeld, mostWrites = 256 << 10, 16
 
 // hold holds a write back, if the view that covers it allows it, and gives the file as it
 // is with it.
-func (c *core) hold(at string, content, off int64, data []byte, appends bool) (f file, ok bool) {
+func (c *core) hold(how store.Durability, at string, content, off int64, data []byte, appends bool) (f file, ok bool) {
 	l := &c.leases
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := l.viewOf(at)
-	if v == nil || len(data) == 0 || len(data) > mostHeld {
+	if v == nil || how != store.Unsynced && !v.deferred || len(data) == 0 || len(data) > mostHeld {
 		return f, false
 	}
 	g := v.files[at]
@@ -259,7 +271,36 @@ func (c *core) hold(at string, content, off int64, data []byte, appends bool) (f
 		return f, false
 	}
 	g.size, g.time = max(g.size, off+int64(len(data))), time.Now()
+	v.waits = v.waits || how != store.Unsynced
 	return *g, true
+}
+
+// holdPut is hold for documents, whose names get new contents.
+func (c *core) holdPut(how store.Durability, paths []string, data map[string][]byte) bool {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.viewOf(paths[0])
+	if v == nil || !v.deferred || how == store.Once || len(v.held)+len(v.puts)+len(paths) > mostWrites {
+		return false
+	}
+	for _, at := range paths {
+		if l.viewOf(at) != v || len(data[at]) > mostPart || v.files[at] != nil && v.held[v.files[at].content] != nil || v.hasFolder(at) {
+			return false
+		}
+	}
+	for _, at := range paths {
+		l.below--
+		f := &file{content: l.below, size: int64(len(data[at])), version: 1, time: time.Now()}
+		if old := v.files[at]; old != nil {
+			f.version = old.version + 1
+			c.cache.drop([]int64{old.content})
+		}
+		v.files[at], v.puts[at] = f, slices.Clone(data[at])
+		c.cache.keep(f.content, f.version, window{0, v.puts[at]})
+	}
+	v.waits = v.waits || how != store.Unsynced
+	return true
 }
 
 // settle writes what is held back in the folders of some paths. With contents it is asked
@@ -277,7 +318,7 @@ func (c *core) settle(paths []string, contents ...int64) error {
 				continue
 			}
 			for _, id := range contents {
-				if h.view.held[id] != nil {
+				if h.view.has(id) {
 					todo[token] = h
 				}
 			}
@@ -295,16 +336,47 @@ func (c *core) settle(paths []string, contents ...int64) error {
 	return nil
 }
 
+// flushAll writes what is held back, in one piece. Who has the lock is the only one who writes there, so
+// that all of it is as it was when it was read; where somebody wrote without the lock nothing is done.
+const flushAll = fenced + `
+	good AS MATERIALIZED (SELECT coalesce(ok.ok, false) AND cardinality($5::bigint[])=(SELECT count(*) FROM files AS f JOIN unnest($5::bigint[], $6::bigint[]) AS x(content, expect)
+		ON f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect)) AS ok FROM ok),
+	f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
+		FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
+		WHERE f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM good) RETURNING f.content),
+	p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
+	u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int), mark=$8::bigint
+		FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
+		WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
+	n AS (SELECT path, size, i, nextval('content_id') AS content FROM unnest($17::text[], $18::bigint[]) WITH ORDINALITY AS x(path, size, i) WHERE (SELECT ok FROM good)),
+	w AS (INSERT INTO files AS f(root, path, content, size, version, time) SELECT $1::bigint, path, content, size, 1, clock_timestamp() FROM n ORDER BY path
+		ON CONFLICT(root, path) DO UPDATE SET before=f.content, content=excluded.content, size=excluded.size, version=f.version+1, time=excluded.time RETURNING path, content, before, size, version),
+	q AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, w.content, x.off, x.data, $8::bigint FROM w JOIN n USING(content) JOIN unnest($19::bigint[], $20::bigint[], $21::bytea[]) AS x(i, off, data) ON x.i=n.i),
+	kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.root=$1::bigint AND f.content=w.before WHERE w.before=ANY($22::bigint[]) ON CONFLICT DO NOTHING),
+	d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT before FROM w WHERE before<>ALL($22::bigint[])) RETURNING content),
+	r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
+	SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
+		(SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`
+
+// flushed reports whether what was held back is there: all of it has the mark, or nothing.
+const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))`
+
+// waitForDisk has all that was committed wait for the disk, and for a standby that the server waits for.
+const waitForDisk = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$2::text) SELECT set_config('synchronous_commit', 'on', true)`
+
 // flush writes what is held back under a lock, and lets go of that.
 func (c *core) flush(h *lease, token string, release bool) error {
 	l := &c.leases
 	l.mu.Lock()
-	held := h.view.held
-	h.view.held = map[int64]*heldBack{}
+	v := h.view
+	held, puts, waits := v.held, v.puts, v.waits
+	v.held, v.puts, v.waits = map[int64]*heldBack{}, map[string][]byte{}, false
 	l.mu.Unlock()
-	var contents, expect, upto, ac, aoff, pc, poff []int64
+	contents := []int64{} // an array, and not NULL, if there are none
+	var expect, upto, ac, aoff, pc, poff []int64
 	var adata, pdata [][]byte
-	for id, w := range held {
+	for _, id := range slices.Sorted(maps.Keys(held)) {
+		w := held[id]
 		contents, upto = append(contents, id), append(upto, w.off+int64(len(w.data)))
 		if !w.append {
 			expect, pc, poff, pdata = append(expect, -1), append(pc, id), append(poff, w.off), append(pdata, w.data)
@@ -316,7 +388,21 @@ func (c *core) flush(h *lease, token string, release bool) error {
 			ac, aoff, adata = append(ac, id), append(aoff, offs[i]), append(adata, pieces[i])
 		}
 	}
-	mark, free := newMark(), ""
+	paths := slices.AppendSeq([]string{}, maps.Keys(puts))
+	slices.Sort(paths)
+	var sizes, of, offs []int64
+	var pieces [][]byte
+	for i, at := range paths {
+		o, p := cutUp(puts[at], 0)
+		for range o {
+			of = append(of, int64(i+1))
+		}
+		sizes, offs, pieces = append(sizes, int64(len(puts[at]))), append(offs, o...), append(pieces, p...)
+	}
+	mark, free, commit := newMark(), "", "off"
+	if waits {
+		commit = "on"
+	}
 	if release {
 		free = token
 	}
@@ -326,24 +412,24 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	}
 	var ok, unsure bool
 	var files, patches int
+	var put []string
+	var made, versions []int64
 	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn conn) error {
-		return conn.QueryRow(ctx, fenced+`
-		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
-			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
-			WHERE f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM ok) RETURNING f.content),
-		p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
-		u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int), mark=$8::bigint
-			FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
-			WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
-		r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
-		SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u) FROM ok`,
-			c.root, locks, tokens, "off", contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path).Scan(&ok, &files, &patches)
+		return conn.QueryRow(ctx, flushAll, c.root, locks, tokens, commit, contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path,
+			paths, sizes, of, offs, pieces, c.open.all()).Scan(&ok, &files, &patches, &put, &made, &versions)
 	})
-	whole := ok && files == len(contents) && patches == len(pc)
+	whole := ok && files == len(contents) && patches == len(pc) && len(put) == len(paths)
 	if err == nil && !whole && unsure {
 		// It was done before the answer was lost, or was not, and then somebody else may write.
-		err = c.row("read", h.path, `SELECT count(DISTINCT content)=cardinality($2::bigint[]) FROM pieces WHERE root=$1::bigint AND content=ANY($2::bigint[]) AND mark=$3::bigint`,
-			[]any{c.root, contents, mark}, &whole)
+		err = c.row("read", h.path, flushed, []any{c.root, contents, mark, paths}, &whole)
+		if err == nil && whole && waits {
+			// It may be there because the server was restarted, or ended its session, before a
+			// standby had it.
+			var how string
+			err = c.run("write", h.path, send, nil, func(ctx context.Context, conn conn) error {
+				return conn.QueryRow(ctx, waitForDisk, c.root, h.path).Scan(&how)
+			})
+		}
 	}
 	switch {
 	case err != nil || whole:
@@ -357,8 +443,21 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		// Somebody else's write may get the version that this one was to have.
 		c.cache.drop(contents)
 		c.unsee(h.path)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		h.failed = cmp.Or(h.failed, err)
+		return err
 	}
-	return err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, at := range put {
+		if f := v.files[at]; f != nil && f.content < 0 {
+			c.cache.drop([]int64{f.content})
+			f.content, f.version = made[i], versions[i]
+			c.cache.keep(f.content, f.version, window{0, puts[at]})
+		}
+	}
+	return nil
 }
 
 // cache has parts of contents as they were in a version.

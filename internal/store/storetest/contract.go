@@ -34,7 +34,7 @@ func Contract(t *testing.T, k Kind) {
 	for _, c := range []struct {
 		name string
 		f    func(t *rapid.T, k Kind, s store.Store)
-	}{{"whatever is done", whateverIsDone}, {"handles", handles}, {"locks", locks}, {"wait", wait}, {"refused", refused}, {"torn", torn}} {
+	}{{"whatever is done", whateverIsDone}, {"handles", handles}, {"locks", locks}, {"deferred", deferred}, {"wait", wait}, {"refused", refused}, {"torn", torn}} {
 		t.Run(c.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { c.f(t, k, k.Open(t)) })
 		})
@@ -284,6 +284,51 @@ func PowerCut(t *testing.T, open func() store.Store, cut func(s store.Store, pic
 			}
 		}
 	})
+}
+
+// Deferred: whoever writes under a lock reads what was written, sync or not, and others find all
+// of it once the lock was let go, or it was synced.
+func deferred(t *rapid.T, k Kind, s store.Store) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lock = "lock"
+	look := func(s store.Store) model {
+		m := found(t, s)
+		delete(m, lock) // as files have it
+		return m
+	}
+	_, next := k.Kill(s, 1<<30, 0, false)
+	in, m := s.In("d"), model{}
+	for range rapid.IntRange(1, 3).Draw(t, "calls") {
+		release, err := in.Lock(lock, store.Alone)
+		must(err)
+		sync := store.Defer(in, lock)
+		for range rapid.IntRange(1, 8).Draw(t, "actions") {
+			a := m.draw(t)
+			must(a.do(in))
+			for n, may := range a.may {
+				m.set(n, may[len(may)-1])
+				if data, err := in.Get(n); err == nil && m.at(n) != string(data) || err != nil && (m.at(n) != gone || !errors.Is(err, fs.ErrNotExist)) {
+					t.Fatalf("after %s: %s holds %q, %v, want %q", a.what, n, data, err, m.at(n))
+				}
+			}
+			switch rapid.IntRange(0, 5).Draw(t, "then") {
+			case 0:
+				m.compare(t, look(in), a.what)
+			case 1:
+				must(sync())
+				m.compare(t, look(next().In("d")), "sync")
+			}
+		}
+		release()
+		must(store.Unwritten(in, lock))
+		must(sync()) // does nothing any more
+		m.compare(t, look(next().In("d")), "release")
+	}
 }
 
 // Handles: a journal that is replaced is not what its name has any more; a reader goes

@@ -44,7 +44,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 		if err != nil {
 			return w, err
 		}
-		defer unlock()
+		defer s.done(unlock) // until the line that names them is there, nobody may remove them
 	}
 	batch := s.Blobs.NewBatch()
 	for _, b := range pages.Blobs {

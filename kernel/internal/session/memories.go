@@ -163,6 +163,9 @@ func (s *Session) Promised() []journal.Entry {
 // write brings a file up to what was promised. The entry is looked for by its id,
 // so it is never there twice.
 func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (markdownstore.Appended, error) {
+	if err := s.Sync(); err != nil {
+		return markdownstore.Appended{}, err
+	}
 	a, err := s.o.Memory.Store(e.Private).Append(ctx, e.Path, id, e.Text)
 	if err != nil {
 		return a, err

@@ -85,9 +85,7 @@ type Session struct {
 	EraseErr, upkeepErr error
 	// Upkept: the journal ends with what retention or forgetting wrote.
 	Upkept bool
-	// Unwritten is told, by the end of the call that holds the session, that some of what it
-	// wrote is not there.
-	Unwritten func(error)
+	Deferral
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool
@@ -100,7 +98,7 @@ func newSession(o *Options, key, name string) *Session {
 	dir := folder.In(o.State, name)
 	s := &Session{Key: key, Name: name, Files: dir, Blobs: o.Blobs, Masker: o.Masker, o: o, readOnly: true,
 		mu: newLock(), Tracer: o.Tracer(dir), Calibrations: &Calibrations{state: o.State}}
-	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker}
+	s.Life = &workstate.Keeper{Options: o.Life, Session: kept{s}, Files: dir, Mask: o.Masker, Sync: s.Sync}
 	if o.Memory != nil {
 		s.Life.Private, s.Life.Shared = o.Memory.Private, o.Memory.Shared
 	}

@@ -54,10 +54,11 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
 	unlock = s.mu.Unlock
-	s.unlocked = nil
+	s.unlocked, s.Deferral = nil, Deferral{}
 	if write {
 		switch release, err := s.lock(ctx); {
 		case err == nil:
+			s.files = s.Files
 			unlock = func() {
 				release()
 				ended(s, store.Unwritten(s.Files, folder.LockFile))
@@ -83,14 +84,15 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 // ended says whether all that a call wrote is there, now that the lock is let go. What is not
 // is not taken for written: the session is read anew.
 func ended(s *Session, err error) {
-	tell := s.Unwritten
-	s.Unwritten = nil
+	for _, f := range s.after {
+		f()
+	}
 	if err == nil {
 		return
 	}
 	s.Invalidate()
-	if tell != nil {
-		tell(fmt.Errorf("write session %s: %w", s.Key, err))
+	if s.lost != nil {
+		s.lost(fmt.Errorf("write session %s: %w", s.Key, err))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
@@ -17,7 +18,26 @@ import (
 // Observe commits a turn: its pages, its usage, and the summary brought up to date.
 func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
 	yield := d.yieldState(ctx, &t)
-	s, w, unlock, err := d.openTurn(ctx, &t)
+	return whole(func(lost func(error)) (*Observation, error) { return observeOnce(ctx, d, t, yield, lost) })
+}
+
+// whole takes a turn in that is to be there when its call ends. Where another machine was at
+// work in the session it is taken in anew, on what that one wrote.
+func whole(once func(lost func(error)) (*Observation, error)) (*Observation, error) {
+	for try := 1; ; try++ {
+		var lost error
+		o, err := once(func(err error) { lost = err })
+		switch {
+		case err != nil || lost == nil:
+			return o, err
+		case try == 2 || !store.Overtaken(lost):
+			return nil, lost
+		}
+	}
+}
+
+func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, lost func(error)) (*Observation, error) {
+	s, w, unlock, err := d.openTurn(ctx, &t, lost)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +52,16 @@ func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
 	return o, nil
 }
 
-// openTurn opens the session of a turn for writing and makes its messages valid.
-func (d *Desk) openTurn(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
+// openTurn opens the session of a turn for writing and makes its messages valid. What is
+// written waits for the end of the call, by which lost is told if it is not there, unless that
+// is nil.
+func (d *Desk) openTurn(ctx context.Context, t *Turn, lost func(error)) (*session.Session, *intake, func(), error) {
 	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if lost != nil {
+		s.Defer(lost)
 	}
 	if t.Now.IsZero() {
 		t.Now = d.Now()
@@ -173,7 +198,11 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 
 // Ingest takes in what a host has so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t Turn) (*Observation, error) {
-	s, w, unlock, err := d.openTurn(ctx, &t)
+	return whole(func(lost func(error)) (*Observation, error) { return ingestOnce(ctx, d, t, lost) })
+}
+
+func ingestOnce(ctx context.Context, d *Desk, t Turn, lost func(error)) (*Observation, error) {
+	s, w, unlock, err := d.openTurn(ctx, &t, lost)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 	}
 	if err := record(ctx, s, pl); err != nil {
 		s.Invalidate()
-		return d.planUnrecorded(ctx, s, c, err)
+		return d.Unrecorded(ctx, s, c, err)
 	}
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
@@ -89,15 +89,15 @@ func (d *Desk) planCounted(ctx context.Context, s *session.Session, c Call) (*Pl
 	}
 	if err := record(ctx, s, pl); err != nil {
 		s.Invalidate()
-		return d.planUnrecorded(ctx, s, c, err)
+		return d.Unrecorded(ctx, s, c, err)
 	}
 	return pl, nil
 }
 
-// planUnrecorded plans when nothing can be written (a full or read-only disk): a
+// Unrecorded plans when nothing can be written (a full or read-only disk): a
 // model call should not fail for that. What is not durable stays in full; if that
 // does not fit, the reason why nothing could be written is the error.
-func (d *Desk) planUnrecorded(ctx context.Context, s *session.Session, c Call, cause error) (*Planned, error) {
+func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, c Call, cause error) (*Planned, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,9 @@ type Keeper struct {
 	Private, Shared *markdownstore.Store
 	// Mask takes secrets out of all that is kept.
 	Mask *mask.Masker
+	// Sync makes durable what was written to the session, before a file of the workspace says
+	// what follows from it.
+	Sync func() error
 
 	life *Life
 	// started: the host said that a session begins, and no turn was observed since.

@@ -65,7 +65,7 @@ func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 			var text string
 			text, faults, err = w.newState(ctx, f, c)
 			if err == nil && text != "" {
-				_, err = w.Private.Replace(ctx, StatePath, hash, text)
+				err = w.replace(ctx, StatePath, hash, text)
 			}
 		}
 		if errors.Is(err, markdownstore.ErrConflict) {
@@ -78,6 +78,18 @@ func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 	}
 	return append(faults, fault.Fault{Code: fault.Net, Cause: string(FromStateFile),
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
+}
+
+// replace gives a file of the workspace a new text, once what that says of the session is
+// durable.
+func (k *Keeper) replace(ctx context.Context, path, hash, text string) error {
+	if k.Sync != nil {
+		if err := k.Sync(); err != nil {
+			return err
+		}
+	}
+	_, err := k.Private.Replace(ctx, path, hash, text)
+	return err
 }
 
 // ReadStateFile reads the file, and the hash by which it may be replaced.

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
+)
+
+// Deferral is what waits for the end of the call that holds a session.
+type Deferral struct {
+	files store.Store // the session's folder, nil if its lock is not held
+	// sync writes what waits, lost is told at the end that some of it is not there, and
+	// after is done behind it.
+	sync  func() error
+	lost  func(error)
+	after []func()
+}
+
+// Defer has what the call writes to the session wait for its end, where the store can do that
+// in one go. At the end lost is told if it is not there: the caller answers nobody before.
+func (d *Deferral) Defer(lost func(error)) {
+	d.lost = lost
+	if d.files != nil {
+		d.sync = store.Defer(d.files, folder.LockFile)
+	}
+}
+
+// Sync makes durable what was written to the session. Who writes elsewhere what follows from
+// it calls it first.
+func (d *Deferral) Sync() error {
+	if d.sync == nil {
+		return nil
+	}
+	return d.sync()
+}
+
+// done has something done once all is written, now if nothing waits.
+func (d *Deferral) done(f func()) {
+	if d.sync == nil {
+		f()
+		return
+	}
+	d.after = append(d.after, f)
+}
