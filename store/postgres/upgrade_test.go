@@ -58,7 +58,7 @@ func olderCommits(t *testing.T) (root string, out []older) {
 	least := versions("HEAD")
 	for _, added := range git("log", "--first-parent", "--diff-filter=A", "--format=%H", "--", schemaFolder) {
 		if v := versions(added + "^1"); v > 0 && v < least {
-			out, least = append(out, older{added + "^1", v}), v
+			out, least = append(out, older{git("rev-parse", added+"^1")[0], v}), v
 		}
 	}
 	if len(out) == 0 {
