@@ -188,13 +188,16 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 
 // Latest reads the newest checkpoint that can be read, nil if there is none. A
 // damaged one is left where it is, and is among the damage with what was used
-// instead; one that can't be asked for now is an error.
+// instead; one that can't be read now is an error.
 func (s Store) Latest() (*Checkpoint, []Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
 		return nil, nil, err
 	}
-	bad := s.pointerDamage(all)
+	bad, err := s.pointerDamage(all)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, n := range all {
 		id := string(checkpointID(n))
 		c, err := s.Load(id)
@@ -254,18 +257,20 @@ func (s Store) pointsTo(c *Checkpoint) error {
 
 // pointerDamage returns what is wrong with the pointer. One that is behind the files is
 // what a kill leaves, and nothing is lost by it; one that is ahead names a file
-// that is gone.
-func (s Store) pointerDamage(all []int) []Damage {
+// that is gone. It is an error if it can't be read now.
+func (s Store) pointerDamage(all []int) ([]Damage, error) {
 	p, err := s.pointer()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return nil, nil
+	case store.OutOfReach(err):
+		return nil, err
 	case err != nil:
-		return instead([]Damage{s.damage(pointerName, err)}, "listed the files")
+		return instead([]Damage{s.damage(pointerName, err)}, "listed the files"), nil
 	case len(all) == 0 || number(p.CheckpointID) > all[0]:
-		return []Damage{s.damage(file(p.CheckpointID), errors.New("is gone, though "+pointerFile+" names it"))}
+		return []Damage{s.damage(file(p.CheckpointID), errors.New("is gone, though "+pointerFile+" names it"))}, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // prune removes the checkpoints beyond the last five, oldest first, and what

@@ -80,18 +80,25 @@ type Resumed struct {
 }
 
 // Verify reads every checkpoint, the pointer to the newest, and the state files, and
-// names what is damaged. It writes nothing.
+// names what is damaged. It is an error if one of them can't be read now. It writes
+// nothing.
 func (s Store) Verify() ([]Damage, error) {
 	all, err := s.numbers()
 	if err != nil {
 		return nil, err
 	}
-	bad := s.pointerDamage(all)
+	bad, err := s.pointerDamage(all)
+	if err != nil {
+		return nil, err
+	}
 	if p, err := s.pointer(); err == nil && len(bad) == 0 && !slices.Contains(all, number(p.CheckpointID)) {
 		bad = append(bad, s.damage(pointerName, fmt.Errorf("it names %s, which is not there", p.CheckpointID)))
 	}
 	for _, n := range all {
 		c, err := s.Load(string(checkpointID(n)))
+		if store.OutOfReach(err) {
+			return bad, err
+		}
 		if err != nil {
 			bad = append(bad, s.damage(file(string(checkpointID(n))), err))
 		} else if err := s.pointsTo(c); err != nil {
@@ -107,7 +114,11 @@ func (s Store) Verify() ([]Damage, error) {
 // is made again.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
-	if p, err := s.pointer(); err == nil {
+	p, err := s.pointer()
+	if store.OutOfReach(err) {
+		return nil, fmt.Errorf("put aside: %w", err)
+	}
+	if err == nil {
 		for _, d := range bad {
 			if d.name == file(p.CheckpointID) {
 				bad = append(bad, s.damage(pointerName, nil))
@@ -145,7 +156,7 @@ func (s Store) Resume() (Resumed, error) {
 
 // loadState reads the five state files. A damaged one is begun anew and named; one
 // of a newer version is an error, since saving would destroy it, and so is one that can't be
-// asked for now.
+// read now.
 func (s Store) loadState() (State, []Damage, error) {
 	var st State
 	var bad []Damage
@@ -262,6 +273,8 @@ func (s Store) changed(f, empty stateFile) ([]byte, error) {
 	switch old, err := s.readFile(stateName(f.name)); {
 	case err == nil && bytes.Equal(old, data), errors.Is(err, fs.ErrNotExist) && bytes.Equal(data, nothing):
 		return nil, nil
+	case store.OutOfReach(err):
+		return nil, err
 	}
 	return data, nil
 }

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/suite"
 
 	"github.com/google/go-cmp/cmp"
@@ -335,42 +337,38 @@ func TestNothingToSay(t *testing.T) {
 	}
 }
 
-// unreachable is a store whose files can't be asked for while down says so.
-type unreachable struct {
-	store.Store
-	down *func(name string) bool
-}
-
-func (u unreachable) In(folder string) store.Store { return unreachable{u.Store.In(folder), u.down} }
-
-func (u unreachable) Open(name string) (store.Reader, error) {
-	if f := *u.down; f != nil && f(name) {
-		return nil, fmt.Errorf("open %s: %w", name, store.ErrOutOfReach)
-	}
-	return u.Store.Open(name)
-}
-
-// What can't be asked for now is not taken for damaged: nothing is begun anew, and no number
-// is given twice.
+// What can't be read now is not taken for damaged: nothing is begun anew, and no number is given
+// twice.
 func TestOutOfReachIsNoDamage(t *testing.T) {
-	var down func(string) bool
-	s := checkpoint.NewStore(unreachable{store.Files(t.TempDir()), &down})
+	mem := memstore.New()
+	s := checkpoint.NewStore(mem)
 	st := checkpoint.Update(checkpoint.State{}, japan())
 	must(t, s.SaveState(st))
 	first, err := s.Checkpoint(st, input(checkpoint.TriggerManual, 1))
 	must(t, err)
 	resumes := func() error { _, err := s.Resume(); return err }
 	writes := func() error { _, err := s.Checkpoint(first.State, input(checkpoint.TriggerManual, 2)); return err }
-	for _, c := range []struct {
-		name string
-		call func() error
-	}{{"cp_001.yaml", resumes}, {"decisions.json", resumes}, {"thread.json", resumes}, {"cp_001.yaml", writes}, {"_latest.json", writes}} {
-		down = func(name string) bool { return strings.HasSuffix(name, c.name) }
-		if err := c.call(); !errors.Is(err, store.ErrOutOfReach) {
-			t.Errorf("without %s: %v", c.name, err)
+	verifies := func() error { _, err := s.Verify(); return err }
+	saves := func() error { return s.SaveState(checkpoint.Update(st, japan())) }
+	for _, why := range []error{syscall.EMFILE, syscall.EIO, syscall.EACCES, syscall.ENOMEM, store.ErrOutOfReach} {
+		for _, c := range []struct {
+			name string
+			call func() error
+		}{{"cp_001.yaml", resumes}, {"decisions.json", resumes}, {"thread.json", resumes}, {"_latest.json", resumes}, {"checkpoints", resumes},
+			{"cp_001.yaml", writes}, {"_latest.json", writes}, {"checkpoints", writes},
+			{"cp_001.yaml", verifies}, {"_latest.json", verifies}, {"decisions.json", verifies}, {"decisions.json", saves}} {
+			mem.SetUnread(func(name string) error {
+				if strings.HasSuffix(name, c.name) {
+					return why
+				}
+				return nil
+			})
+			if err := c.call(); !errors.Is(err, why) || !store.OutOfReach(err) {
+				t.Errorf("without %s (%v): %v", c.name, why, err)
+			}
 		}
 	}
-	down = nil
+	mem.SetUnread(nil)
 	all, err := s.List()
 	if err != nil || len(all) != 1 {
 		t.Errorf("checkpoints: %v, %v", all, err)

@@ -117,7 +117,10 @@ func noSession(state store.Store, key string) error {
 func known(state store.Store, sessions *session.Table, key string) error {
 	key = keyOr(key)
 	name, err := folder.Of(state, key)
-	if err != nil || store.Exists(folder.In(state, name), "") {
+	if err != nil {
+		return err
+	}
+	if there, err := store.Find(folder.In(state, name), ""); there || err != nil {
 		return err
 	}
 	if sessions.Keeps(name) {

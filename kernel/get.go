@@ -11,7 +11,7 @@ import (
 // id with lines, as a search cites them, gives these lines of what the page says.
 // An id that nothing is known of is no error: the content says NO_MATCH. Nor is
 // content that is known and gone or damaged: it says BACKEND_ERROR, with the fault,
-// and never passes for empty.
+// and never passes for empty. What can't be read now fails the call.
 func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*content.Content, error) {
 	s, unlock, err := k.open(ctx, sessionKey, false)
 	if err != nil {

@@ -188,8 +188,15 @@ func (k *Kernel) Restore(ctx context.Context, req RestoreRequest) (*Restored, er
 		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}
 	out := &Restored{Checkpoint: r.Checkpoint, Net: Net(r.From), Text: r.Text, Damaged: r.Damaged}
-	if out.Text == "" && !store.Exists(s.Files, "") && !s.Keeps() {
-		return nil, fmt.Errorf("restore: %w", noSession(k.state, s.Key))
+	if out.Text != "" || s.Keeps() {
+		return out, nil
+	}
+	there, err := store.Find(s.Files, "")
+	if err == nil && !there {
+		err = noSession(k.state, s.Key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return out, nil
 }

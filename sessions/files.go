@@ -135,9 +135,9 @@ func (s *Store) Stats() (Stats, error) {
 	return out, err
 }
 
-// Exists reports whether anything was ever kept.
-func (s *Store) Exists() bool {
-	return store.Exists(s.in, "")
+// Exists reports whether anything was ever kept. It is an error if that can't be told.
+func (s *Store) Exists() (bool, error) {
+	return store.Find(s.in, "")
 }
 
 var hashed = regexp.MustCompile(`^-[0-9a-f]{8}/`)

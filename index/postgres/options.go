@@ -85,8 +85,8 @@ func (o *Options) check() error {
 
 // pool reads the DSN. Its errors never repeat it, since it may hold a password.
 func (o *Options) pool() (*pgxpool.Config, error) {
-	if !pgdsn.NamesHost(o.DSN) {
-		return nil, errors.New("the DSN names no host: " + pgdsn.Form)
+	if err := pgdsn.Check(o.DSN); err != nil {
+		return nil, err
 	}
 	c, err := pgxpool.ParseConfig(o.DSN)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,11 +44,19 @@ type Fleet struct {
 
 // New readies a workspace.
 func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
-	f := &Fleet{Bin: bin, Dir: dir, DSN: dsn, Lease: lease}
-	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
-		return nil, err
+	f, err := Mixed(dir, dsn, lease)
+	if err == nil {
+		f.Bin = bin
+		err = f.makeToken()
 	}
-	if err := f.makeToken(); err != nil {
+	return f, err
+}
+
+// Mixed readies a workspace for machines with programs of several versions. Nothing opens the
+// database yet.
+func Mixed(dir, dsn string, lease time.Duration) (*Fleet, error) {
+	f := &Fleet{Dir: dir, DSN: dsn, Lease: lease}
+	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
 		return nil, err
 	}
 	conf := "store:\n  backend: files\n"
@@ -93,9 +102,10 @@ func (f *Fleet) Run(args ...string) (string, error) {
 
 // Machine is one of them.
 type Machine struct {
-	f    *Fleet
-	n    int
-	more []string
+	f          *Fleet
+	bin, token string
+	n          int
+	more       []string
 
 	mu     sync.Mutex
 	url    string
@@ -106,12 +116,33 @@ type Machine struct {
 
 // Machine makes one, which does not run yet. Args are further ones of serve.
 func (f *Fleet) Machine(args ...string) (*Machine, error) {
-	m := &Machine{f: f, n: f.machines, more: args}
+	m := &Machine{f: f, bin: f.Bin, token: f.token, n: f.machines, more: args}
 	f.machines++
 	if f.DSN != "" {
 		return m, nil
 	}
 	return m, os.CopyFS(m.state(), os.DirFS(filepath.Join(f.Dir, "tokens")))
+}
+
+// Of makes a machine with a program of its own, which makes the token: where these are kept is
+// not the same in all versions.
+func (f *Fleet) Of(bin string) (*Machine, error) {
+	m := &Machine{f: f, bin: bin, n: f.machines}
+	f.machines++
+	cmd := exec.Command(bin, "token", "create", "--access", "write", "--json", "--workspace", f.Workspace(), "--state-dir", m.state(), "--config", f.Config())
+	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("token create: %w\n%s", err, &stderr)
+	}
+	var doc struct{ Token string }
+	if err := json.Unmarshal(out, &doc); err != nil || doc.Token == "" {
+		return nil, fmt.Errorf("token create printed %q: %w", out, err)
+	}
+	m.token = doc.Token
+	return m, nil
 }
 
 func (m *Machine) state() string { return filepath.Join(m.f.Dir, fmt.Sprint("state", m.n)) }
@@ -124,7 +155,7 @@ func (m *Machine) Start() error {
 	if m.url != "" {
 		at = strings.TrimPrefix(m.url, "http://")
 	}
-	m.cmd = exec.Command(m.f.Bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
+	m.cmd = exec.Command(m.bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
 	m.cmd.Env = append(os.Environ(), "STATE_DSN="+m.f.DSN)
 	m.cmd.Stderr = &m.stderr
 	out, err := m.cmd.StdoutPipe()
@@ -190,6 +221,11 @@ func (m *Machine) End(s syscall.Signal) {
 	m.mu.Lock()
 	m.cmd = nil
 	m.mu.Unlock()
+}
+
+// Client is the options of a client of the machine.
+func (m *Machine) Client() client.Options {
+	return client.Options{URL: m.URL(), Token: m.token, Timeout: 30 * time.Second}
 }
 
 // Client is the options of a client of a URL.

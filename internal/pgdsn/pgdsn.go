@@ -3,7 +3,9 @@
 package pgdsn
 
 import (
+	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +24,18 @@ var (
 
 func isURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
+}
+
+// Check says what is wrong with an address, nil if nothing is: nothing of it, since that may be
+// a part of the password.
+func Check(dsn string) error {
+	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
+		return errors.New("the DSN can't be read: " + Form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
+	}
+	if !NamesHost(dsn) {
+		return errors.New("the DSN names no host: " + Form)
+	}
+	return nil
 }
 
 // NamesHost reports whether an address says which host it means.
@@ -43,13 +57,35 @@ func NamesPassword(dsn string) bool {
 	return passwordPair.MatchString(dsn)
 }
 
-// Masked takes a password out of a message.
+// Masked takes a password out of a message, and puts what came of several attempts into one
+// line: each once, and that one was refused with TLS only where nothing else came of the
+// server.
 func Masked(message, password string) string {
-	if password == "" {
+	if password != "" {
+		message = strings.ReplaceAll(message, password, "*****")
+	}
+	head, rest, several := strings.Cut(message, "\n")
+	if !several {
 		return message
 	}
-	return strings.ReplaceAll(message, password, "*****")
+	server := func(attempt string) string { at, _, _ := strings.Cut(attempt, "): "); return at }
+	var all, out []string
+	for l := range strings.Lines(rest) {
+		if l = strings.TrimSpace(l); l != "" && !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	for _, l := range all {
+		more := func(o string) bool { return o != l && server(o) == server(l) }
+		if !strings.HasSuffix(l, NoTLS) || !slices.ContainsFunc(all, more) {
+			out = append(out, l)
+		}
+	}
+	return strings.TrimSpace(head) + " " + strings.Join(out, "; ")
 }
+
+// NoTLS is how an attempt ends whose server speaks none.
+const NoTLS = "server refused TLS connection"
 
 // Place names a database for people: host, port and database, never a password.
 func Place(dsn string) string {

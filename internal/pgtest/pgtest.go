@@ -34,6 +34,7 @@ type Server struct {
 	settings  []string
 	attr      *syscall.SysProcAttr
 	run       *exec.Cmd
+	held      *os.Process // the log's writer, if it stands still
 }
 
 // New is Start for who means to kill the server, or to copy it: it listens on a port of
@@ -164,8 +165,34 @@ func (s *Server) Crash() {
 		return
 	}
 	s.run.Process.Signal(syscall.SIGQUIT)
+	if s.held != nil {
+		s.held.Kill() // it would be waited for
+	}
 	s.run.Wait() // it was killed
-	s.run = nil
+	s.run, s.held = nil, nil
+}
+
+// Forgetful has the server keep in its memory, until it crashes, what no commit waits for the
+// disk with: the process that would write it meanwhile stands still.
+func (s *Server) Forgetful(ctx context.Context) error {
+	c, err := pgx.Connect(ctx, s.DSN())
+	if err != nil {
+		return err
+	}
+	defer c.Close(ctx)
+	var pid int
+	if err := c.QueryRow(ctx, `SELECT pid FROM pg_stat_activity WHERE backend_type='walwriter'`).Scan(&pid); err != nil {
+		return fmt.Errorf("find the writer of the log: %w", err)
+	}
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = stop(p)
+	}
+	if err != nil {
+		return fmt.Errorf("have the writer of the log stand still: %w", err)
+	}
+	s.held = p
+	return nil
 }
 
 // Close ends the server and removes what it holds.

@@ -3,6 +3,7 @@
 package s3test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -103,6 +104,28 @@ func (s *Server) Keys() ([]string, error) {
 func (s *Server) Put(key, content string) error {
 	_, err := s.back.PutObject(Bucket, key, map[string]string{"Last-Modified": time.Now().UTC().Format(http.TimeFormat)}, strings.NewReader(content), int64(len(content)), nil)
 	return err
+}
+
+// CopyTo puts all objects that the bucket has now into another server's, one after the other.
+func (s *Server) CopyTo(to *Server) error {
+	keys, err := s.Keys()
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		o, err := s.back.GetObject(Bucket, key, nil)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(o.Contents)
+		if err = errors.Join(err, o.Contents.Close()); err == nil {
+			err = to.Put(key, string(data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Remove takes an object away.

@@ -162,10 +162,13 @@ func (b *Blobs) Delete(hash string) error {
 	if !IsHash(hash) {
 		return fmt.Errorf("delete blob %q: %w", hash, ErrBadHash)
 	}
-	if !b.Has(hash) {
+	_, err := b.Stat(hash)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_, err := b.in.Remove(Synced, blobName(hash))
+	if err == nil {
+		_, err = b.in.Remove(Synced, blobName(hash))
+	}
 	return err
 }
 

@@ -269,3 +269,20 @@ func BenchmarkCommit400(b *testing.B) {
 		})
 	}
 }
+
+// What says nothing of a content is told from what says that it is not there, or wrong.
+func TestOutOfReach(t *testing.T) {
+	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EIO, syscall.ENOMEM, syscall.EACCES, fs.ErrPermission, ErrOutOfReach} {
+		if err := fmt.Errorf("read: %w", &fs.PathError{Op: "open", Path: "x", Err: err}); !OutOfReach(err) {
+			t.Errorf("%v says what is there", err)
+		}
+	}
+	for _, err := range []error{nil, syscall.ENOENT, fs.ErrNotExist, ErrNoBlob, &DamageError{}, errors.New("no JSON")} {
+		if OutOfReach(err) {
+			t.Errorf("%v says nothing of what is there", err)
+		}
+	}
+	if Again(syscall.EACCES) || !Again(&fs.PathError{Op: "open", Path: "x", Err: syscall.EMFILE}) {
+		t.Error("who has no right may ask again, or who had no descriptor may not")
+	}
+}

@@ -16,8 +16,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/store/internal/statedir"
 )
 
 // Store keeps documents and journals by name. It is safe for concurrent use, also by
@@ -170,9 +174,21 @@ var ErrTorn = errors.New("bytes of unknown content may stand at the end")
 // of what is there.
 var ErrOutOfReach = errors.New("the store can't be asked now")
 
-// OutOfReach reports whether an error says nothing of what is there: the same may be asked
-// again.
-func OutOfReach(err error) bool { return errors.Is(err, ErrOutOfReach) }
+// OutOfReach reports whether an error says nothing of what is there, so that it is neither
+// damaged nor absent: a store that can't be asked now, and of files whatever the system
+// refuses, be it for a moment (too many open files, no memory) or for as long as somebody
+// has no right to read them or their disk fails. Only what was read can be damaged, and only
+// what wraps [fs.ErrNotExist] is not there.
+func OutOfReach(err error) bool {
+	if err == nil || errors.Is(err, ErrOutOfReach) || statedir.Replaced(err) {
+		return err != nil
+	}
+	var system syscall.Errno
+	return errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
+
+// passing are the system's refusals that are mostly over soon.
+var passing = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR, syscall.EIO, syscall.ESTALE, syscall.ETIMEDOUT}
 
 // ErrReadOnly is wrapped by the error of a lock that can't be made where it should
 // be kept.
@@ -224,10 +240,20 @@ func WholeAppends(j Journal) bool {
 	return ok && h.WholeAppends()
 }
 
-// Exists reports whether something that may be used is under a name.
-func Exists(s Store, name string) bool {
+// Find reports whether something that may be used is under a name. It is an error if it can't
+// be told.
+func Find(s Store, name string) (bool, error) {
 	_, err := s.Stat(name)
-	return err == nil
+	if OutOfReach(err) {
+		return false, err
+	}
+	return err == nil, nil
+}
+
+// Exists is [Find] for who decides nothing by it that can't be made good, as what is shown.
+func Exists(s Store, name string) bool {
+	there, _ := Find(s, name)
+	return there
 }
 
 // Walk calls f for all that is neither a folder nor in a folder that went meanwhile,
@@ -264,8 +290,11 @@ func IsAside(name string) bool { return strings.Contains(name, asideMark) }
 func AsideName(s Store, name string) (string, error) {
 	for n := 1; n < asides; n++ {
 		aside := fmt.Sprintf("%s%s%d", name, asideMark, n)
-		if _, err := s.Stat(aside); errors.Is(err, fs.ErrNotExist) {
+		switch _, err := s.Stat(aside); {
+		case errors.Is(err, fs.ErrNotExist):
 			return aside, nil
+		case OutOfReach(err):
+			return "", err
 		}
 	}
 	return "", fmt.Errorf("%s: too many damaged files stand beside it; move them away", s.Where(name))
@@ -307,7 +336,9 @@ var ErrAgain = errors.New("try again")
 
 // Again reports whether a call that failed may be made again as it is: nothing that it was
 // to write is there, or all of it, which the next one finds.
-func Again(err error) bool { return errors.Is(err, ErrAgain) || Overtaken(err) }
+func Again(err error) bool {
+	return errors.Is(err, ErrAgain) || Overtaken(err) || slices.ContainsFunc(passing, func(e syscall.Errno) bool { return errors.Is(err, e) })
+}
 
 // Overtaken reports whether a call failed because somebody else was at work where it was to
 // write: it begins anew with what that one wrote.

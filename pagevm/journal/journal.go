@@ -374,7 +374,11 @@ func (j *Journal) ready() error {
 	if err != nil {
 		return err
 	}
-	if size != j.off || !j.sameStart(j.f) {
+	same, err := j.sameStart(j.f)
+	if err != nil {
+		return err
+	}
+	if size != j.off || !same {
 		if err := j.catchUp(nil); err != nil {
 			return fmt.Errorf("refresh journal: %w", err)
 		}

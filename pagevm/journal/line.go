@@ -224,17 +224,20 @@ func (l *lineReader) tornLine() bool {
 
 // validBehind reports whether any valid line, or one of a newer version, follows
 // the broken one. It reads to the end.
-func (l *lineReader) validBehind() bool {
+func (l *lineReader) validBehind() (bool, error) {
 	for {
 		line, _, err := l.readLine()
+		if err == io.EOF {
+			return false, nil
+		}
 		if err != nil {
-			return false
+			return false, err
 		}
 		if len(line) == 0 {
 			continue
 		}
 		if _, err := decodeLine(line); err == nil || errors.Is(err, ErrNewer) {
-			return true
+			return true, nil
 		}
 	}
 }

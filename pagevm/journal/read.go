@@ -32,8 +32,12 @@ func (j *Journal) catchUp(each func(Record)) error {
 	if err != nil {
 		return err
 	}
+	same, err := j.sameStart(f)
+	if err != nil {
+		return err
+	}
 	j.torn = 0
-	if size < j.off || !j.sameStart(f) {
+	if size < j.off || !same {
 		return &DamageError{File: j.path, Line: j.line, Offset: min(size, j.last.at), Reason: "the file was rewritten while in use",
 			Hint: "it was compacted or changed by another program; open the session again"}
 	}
@@ -51,10 +55,15 @@ func (j *Journal) catchUp(each func(Record)) error {
 }
 
 // sameStart reports whether the last line that was read is still in f.
-func (j *Journal) sameStart(f io.ReaderAt) bool {
+func (j *Journal) sameStart(f io.ReaderAt) (bool, error) {
 	now := make([]byte, len(j.last.bytes))
-	_, err := f.ReadAt(now, j.last.at)
-	return len(now) == 0 || (err == nil || err == io.EOF) && bytes.Equal(now, j.last.bytes)
+	if len(now) == 0 {
+		return true, nil
+	}
+	if _, err := f.ReadAt(now, j.last.at); err != nil && err != io.EOF {
+		return false, err
+	}
+	return bytes.Equal(now, j.last.bytes), nil
 }
 
 // read reads f from off to its end at size, and holds it against the head.
@@ -75,7 +84,14 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 		var d *DamageError
 		if errors.As(err, &d) && !d.whole && (j.head == nil || r.off >= j.head.Off || passed != nil) {
 			tail, bad := j.vouch(r, j.head, passed)
-			if tail = tail && (passed != nil || r.tornLine() || j.derived && r.off > 0 && !r.validBehind()); tail {
+			if tail && passed == nil && !r.tornLine() {
+				behind, err := r.validBehind()
+				if err != nil {
+					return err
+				}
+				tail = j.derived && r.off > 0 && !behind
+			}
+			if tail {
 				j.mark(r)
 				j.torn = size - j.off
 				return nil

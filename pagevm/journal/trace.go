@@ -142,7 +142,11 @@ func (t *Trace) open() error {
 	if t.off == 0 {
 		return nil
 	}
-	if !t.sameHeader() {
+	same, err := t.sameHeader()
+	if err != nil {
+		return err
+	}
+	if !same {
 		return t.rotate()
 	}
 	if store.WholeAppends(f) {
@@ -156,10 +160,13 @@ func (t *Trace) open() error {
 	return f.Cut(end)
 }
 
-func (t *Trace) sameHeader() bool {
+func (t *Trace) sameHeader() (bool, error) {
 	head := make([]byte, len(t.line))
-	_, err := t.f.ReadAt(head, 0)
-	return err == nil && bytes.Equal(head, t.line)
+	n, err := t.f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	return bytes.Equal(head[:n], t.line), nil
 }
 
 // tailStep is how many bytes are read at once when the last line is looked for.
@@ -283,8 +290,13 @@ func (t *TraceReader) Lines() iter.Seq2[TraceLine, error] {
 		for {
 			rec, err := t.lines.next()
 			var d *DamageError
-			if errors.As(err, &d) && !d.whole && !t.lines.validBehind() {
-				err = io.EOF
+			if errors.As(err, &d) && !d.whole {
+				switch behind, cant := t.lines.validBehind(); {
+				case cant != nil:
+					d, err = nil, cant
+				case !behind:
+					err = io.EOF
+				}
 			}
 			if err == io.EOF {
 				return

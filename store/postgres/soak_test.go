@@ -115,8 +115,12 @@ type soak struct {
 	f        *fleet.Fleet
 	machines []*fleet.Machine
 
-	acked                             [soakSessions]atomic.Int64
-	again, found                      atomic.Int64
+	acked        [soakSessions]atomic.Int64
+	again, found atomic.Int64
+	// results has each turn call a tool, whose result has so many bytes.
+	results int
+	// public sessions are shown no file that others write, and write none.
+	public                            bool
 	kills, pauses, crashes, failovers int
 	lost, doubled                     int
 
@@ -136,12 +140,49 @@ func said(role, text string) json.RawMessage {
 	return m
 }
 
+// called is a call of a tool and its result of about so many bytes, which nothing else says.
+func called(rng *rand.Rand, id string, bytes int) []json.RawMessage {
+	var text strings.Builder
+	for text.Len() < bytes {
+		fmt.Fprintf(&text, "line %x of the log\n", rng.Uint64())
+	}
+	quoted, _ := json.Marshal(text.String()) // a string
+	return []json.RawMessage{
+		json.RawMessage(fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"cat log"}}]}`, id)),
+		json.RawMessage(fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%s}]}`, id, quoted)),
+	}
+}
+
+// more waits until each session has n turns more.
+func (s *soak) more(ctx context.Context, n int64) {
+	s.t.Helper()
+	var want [soakSessions]int64
+	for i := range want {
+		want[i] = s.acked[i].Load() + n
+	}
+	for i := range want {
+		for s.acked[i].Load() < want[i] {
+			if s.t.Failed() || ctx.Err() != nil {
+				s.t.FailNow()
+			}
+			pause(ctx, 20*time.Millisecond)
+		}
+	}
+}
+
+// one is a machine that serves.
+func (s *soak) one(rng *rand.Rand) *fleet.Machine {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.machines[rng.IntN(len(s.machines))]
+}
+
 // deliver calls f with a client of one machine after the other, until it goes well. It ends
 // when nothing has gone well for so long that something must be wrong.
 func (s *soak) deliver(rng *rand.Rand, what string, f func(context.Context, *client.Client) error) bool {
 	begun := time.Now()
 	for tries := 0; ; tries++ {
-		o := s.f.Client(s.machines[rng.IntN(len(s.machines))].URL())
+		o := s.one(rng).Client()
 		o.Retries, o.Timeout = -1, 10*time.Second
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		c, err := client.Connect(ctx, o)
@@ -173,7 +214,7 @@ func (s *soak) refused(err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refusals[code]++; s.refusals[code] < 4 && code != client.CodeClosed && code != "TRY_AGAIN" && code != "DEADLINE" && code != "NOT_READY" {
+	if s.refusals[code]++; s.refusals[code] < 4 && code != client.CodeClosed && code != "TRY_AGAIN" && code != "DEADLINE" && code != "NOT_READY" && code != "STOPPING" {
 		s.t.Errorf("a call was answered with %s: %v", code, err)
 	}
 }
@@ -187,7 +228,7 @@ func (s *soak) talk(ctx context.Context, i int) {
 		messages = append(messages, said("user", fmt.Sprintf("question %d of session %d: %x", n, i, rng.Uint64())))
 		var plan string
 		if !s.deliver(rng, key, func(ctx context.Context, c *client.Client) error {
-			p, err := c.Session(key, client.SessionOptions{Model: model, Private: true}).Plan(ctx, messages, nil)
+			p, err := c.Session(key, client.SessionOptions{Model: model, Private: !s.public}).Plan(ctx, messages, nil)
 			if err == nil {
 				plan = p.PlanID
 			}
@@ -195,9 +236,12 @@ func (s *soak) talk(ctx context.Context, i int) {
 		}) {
 			return
 		}
+		if s.results > 0 {
+			messages = append(messages, called(rng, fmt.Sprintf("c%d_%d", i, n), s.results)...)
+		}
 		messages = append(messages, said("assistant", fmt.Sprintf("answer %d: %s", n, strings.Repeat(fmt.Sprintf("step %x; ", rng.Uint64()), 40))))
 		observe := func(ctx context.Context, c *client.Client) error {
-			o, err := c.Session(key, client.SessionOptions{Model: model, Private: true}).ObserveTurn(ctx, messages, &protocol.TurnParams{PlanID: plan, AdvancementKey: fmt.Sprint("t", n)})
+			o, err := c.Session(key, client.SessionOptions{Model: model, Private: !s.public}).ObserveTurn(ctx, messages, &protocol.TurnParams{PlanID: plan, AdvancementKey: fmt.Sprint("t", n)})
 			switch {
 			case err != nil:
 				return err
@@ -308,30 +352,7 @@ func (s *soak) settle() {
 	}
 	defer st.Close()
 	for i := range s.acked {
-		data, err := st.State().Get(fmt.Sprintf("sessions/soak-%d/journal.jsonl", i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var committed, pages []string
-		for line := range strings.Lines(string(data)) {
-			var l struct {
-				Rec struct {
-					Op, ID string
-					Body   struct{ Pages []struct{ ID string } }
-				}
-			}
-			if err := json.Unmarshal([]byte(line), &l); err != nil {
-				t.Fatalf("session %d: %q: %v", i, line, err)
-			}
-			if turn, ok := strings.CutPrefix(l.Rec.ID, "turn:t"); ok && l.Rec.Op == "committed" {
-				committed = append(committed, turn)
-			}
-			for _, p := range l.Rec.Body.Pages {
-				if l.Rec.Op == "ingest" {
-					pages = append(pages, p.ID)
-				}
-			}
-		}
+		committed, pages := journalOf(t, st.State(), fmt.Sprint("soak-", i))
 		acked := s.acked[i].Load()
 		for n := int64(1); n <= acked; n++ {
 			if !slices.Contains(committed, fmt.Sprint(n)) {

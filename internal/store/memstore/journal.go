@@ -57,7 +57,7 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	unlock()
-	return (&reader{j.s.core, j.v}).ReadAt(p, off)
+	return (&reader{j.s.core, j.at, j.v}).ReadAt(p, off)
 }
 
 func (j *journal) Size() (int64, error) {
@@ -66,6 +66,9 @@ func (j *journal) Size() (int64, error) {
 		return 0, err
 	}
 	defer unlock()
+	if err := j.s.reads(j.at); err != nil {
+		return 0, err
+	}
 	return int64(len(j.v.data)), nil
 }
 
@@ -162,5 +165,8 @@ func (j *journal) Current() (bool, error) {
 		return false, err
 	}
 	defer unlock()
+	if err := j.s.reads(j.at); err != nil {
+		return false, err
+	}
 	return j.s.names[j.at] == j.v, nil
 }

@@ -1,6 +1,6 @@
 // Package memstore keeps a store in memory, for tests of what is above one. It
 // fails on demand ([Store.SetFault]): refuses a write, does part of one, or dies
-// in the middle of it; and [Store.Restart] gives what the next process finds, after a
+// in the middle of it; refuses to be read ([Store.SetUnread]); and [Store.Restart] gives what the next process finds, after a
 // kill or after a power cut that lost, tore and reordered what was not synced.
 //
 // It is no faster way to keep anything, and nothing but tests uses it.
@@ -67,6 +67,7 @@ type core struct {
 	changes []change
 	locks   map[string]int // how many share it, -1 for one who holds it alone
 	fault   Fault
+	unread  func(name string) error
 	dead    bool
 	last    time.Time
 }
@@ -100,6 +101,25 @@ func (c *core) SetFault(f Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault, c.dead = f, false
+}
+
+// SetUnread lets f decide on each reading from now on, of a content, a description or a list,
+// with the name that it is of; nil lets all succeed.
+func (c *core) SetUnread(f func(name string) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unread = f
+}
+
+// reads asks whether something can be read. The caller holds the lock.
+func (c *core) reads(name string) error {
+	if c.unread == nil {
+		return nil
+	}
+	if err := c.unread(name); err != nil {
+		return fmt.Errorf("read memory:%s: %w", name, err)
+	}
+	return nil
 }
 
 // step asks the fault. The caller holds the lock.
@@ -263,6 +283,9 @@ func (s *Store) isFolder(name string) bool {
 func (s *Store) Get(name string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.reads(s.name(name)); err != nil {
+		return nil, err
+	}
 	v, err := s.find("open", name)
 	if err != nil {
 		return nil, err
@@ -274,11 +297,14 @@ func (s *Store) Get(name string) ([]byte, error) {
 func (s *Store) Open(name string) (store.Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.reads(s.name(name)); err != nil {
+		return nil, err
+	}
 	v, err := s.find("open", name)
 	if err != nil {
 		return nil, err
 	}
-	return &reader{s.core, v}, nil
+	return &reader{s.core, s.name(name), v}, nil
 }
 
 // Stat implements [store.Store].
@@ -289,6 +315,9 @@ func (s *Store) Stat(name string) (store.Info, error) {
 }
 
 func (s *Store) stat(name string) (store.Info, error) {
+	if err := s.reads(s.name(name)); err != nil {
+		return store.Info{}, err
+	}
 	if s.isFolder(name) {
 		return store.Info{Folder: true}, nil
 	}
@@ -304,6 +333,9 @@ func (s *Store) List(folder string) ([]store.Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.name(folder)
+	if err := s.reads(in); err != nil {
+		return nil, err
+	}
 	if in != "" {
 		in += "/"
 	}
@@ -455,12 +487,16 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 // reader reads a node.
 type reader struct {
 	*core
-	v *node
+	at string
+	v  *node
 }
 
 func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.reads(r.at); err != nil {
+		return 0, err
+	}
 	n := 0
 	if off < int64(len(r.v.data)) {
 		n = copy(p, r.v.data[off:])
@@ -474,6 +510,9 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 func (r *reader) Size() (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.reads(r.at); err != nil {
+		return 0, err
+	}
 	return int64(len(r.v.data)), nil
 }
 

@@ -1,7 +1,14 @@
 package pgstore_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/memkernel/memkernel/internal/store/pgstore"
 )
 
 // Statements of a program from before rows said whose they are: it may run until it is
@@ -48,5 +55,62 @@ func TestProgramsOfBefore(t *testing.T) {
 	}
 	if n, err := s.Value(t.Context(), `SELECT count(*) FROM pieces`); n != 2 || err != nil {
 		t.Errorf("%d pieces, want 2; %v", n, err)
+	}
+}
+
+// Tables that a program of before is writing to are brought up to date all the same: who meets
+// that one in a deadlock, and is the one that the server ends, begins anew.
+func TestUpgradeInADeadlock(t *testing.T) {
+	o := fresh(t)
+	all, err := pgstore.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := pgx.Connect(t.Context(), o.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Close(context.Background())
+	run := func(q string) {
+		t.Helper()
+		if _, err := before.PgConn().Exec(t.Context(), q).ReadAll(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE SCHEMA ` + o.Schema + `; SET search_path=` + o.Schema + `; CREATE TABLE versions(version int PRIMARY KEY, time timestamptz NOT NULL DEFAULT now())`)
+	for v := range len(all) - 1 {
+		run(all[v])
+		run(fmt.Sprintf(`INSERT INTO versions(version) VALUES(%d)`, v+1))
+	}
+	// It looks for deadlocks last, so that the other is the one that is ended.
+	run(`SET deadlock_timeout='1h'; BEGIN; LOCK TABLE pieces IN ROW EXCLUSIVE MODE`)
+	done := make(chan error, 1)
+	go func() {
+		s, err := pgstore.Open(context.Background(), o)
+		if err == nil {
+			err = s.Close()
+		}
+		done <- err
+	}()
+	look, err := pgx.Connect(t.Context(), o.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close(context.Background())
+	for waits := false; !waits; {
+		err := look.QueryRow(t.Context(), `SELECT EXISTS(SELECT FROM pg_locks AS l JOIN pg_class AS c ON c.oid=l.relation WHERE c.relname='pieces' AND c.relnamespace=$1::text::regnamespace AND NOT l.granted)`, o.Schema).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait for the tables: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	run(`LOCK TABLE files IN ROW EXCLUSIVE MODE`)
+	run(`COMMIT`)
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
 }

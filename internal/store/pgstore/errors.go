@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -109,6 +110,9 @@ func classify(err error) (kind error, hint string) {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrUnreachable, "it took too long to answer: see what keeps the server or the network busy, and try again"
+	}
+	if strings.HasSuffix(err.Error(), pgdsn.NoTLS) {
+		return ErrUnreachable, "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"
 	}
 	return ErrUnreachable, "see that the server runs and the DSN names it rightly"
 }

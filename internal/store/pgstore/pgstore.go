@@ -138,8 +138,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("schema %q: take lower case letters, digits and _", o.Schema)
 	case o.Root == "" || len(o.Root) > 200 || !utf8.ValidString(o.Root) || strings.ContainsFunc(o.Root, func(r rune) bool { return r < ' ' }):
 		return fmt.Errorf("root %q: take a name of up to 200 bytes, alike on every machine that shares it", o.Root)
-	case !pgdsn.NamesHost(o.DSN):
-		return errors.New("the DSN names no host: " + pgdsn.Form)
+	case pgdsn.Check(o.DSN) != nil:
+		return pgdsn.Check(o.DSN)
 	}
 	return nil
 }

@@ -3,10 +3,12 @@ package pgstore
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -61,6 +63,26 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			return err
 		}
 	}
+	// Programs of before go on meanwhile. Where one has a table that is wanted here, and wants
+	// one that this has, the server ends either of the two, which asks again.
+	for range deadlocks {
+		if err = bringUp(ctx, pool, schema, all); !isDeadlock(err) {
+			break
+		}
+	}
+	return err
+}
+
+// deadlocks is how often the tables are asked for that others have.
+const deadlocks = 20
+
+func isDeadlock(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "40P01"
+}
+
+// bringUp does what is missing, in one transaction.
+func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string, all []string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(schemaLock)); err != nil {
 			return err
@@ -72,6 +94,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			return err
 		}
 		n, err := schemaVersion(ctx, tx, len(all))
+		if err != nil || n == len(all) {
+			return err
+		}
+		// All tables before anything is done, which a deadlock would undo.
+		_, err = tx.Exec(ctx, `DO $$
+			DECLARE tables text;
+			BEGIN
+				SELECT string_agg(format('%I', tablename), ', ' ORDER BY tablename) INTO tables FROM pg_tables WHERE schemaname=current_schema() AND tablename<>'versions';
+				IF tables IS NOT NULL THEN EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE'; END IF;
+			END $$`)
 		if err != nil {
 			return err
 		}

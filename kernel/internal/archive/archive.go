@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -37,7 +38,7 @@ func (r *Reader) Content(p *pagevm.Page) (string, error) {
 	}
 	if p.Blob != "" {
 		b, err := r.Blobs.Get(p.Blob)
-		if err != nil && r.Retired(p.ID) && !r.Blobs.Has(p.Blob) {
+		if errors.Is(err, fs.ErrNotExist) && r.Retired(p.ID) {
 			return "", ErrRetired
 		}
 		if err != nil {

@@ -30,6 +30,10 @@ func (m Journals) List(ctx context.Context, yield func(sessions.Conversation) bo
 	for _, e := range entries {
 		path := in.In(e.Name).Where(folder.JournalFile)
 		fi, err := in.In(e.Name).Stat(folder.JournalFile)
+		if store.OutOfReach(err) {
+			failed(path, err)
+			continue
+		}
 		if err != nil {
 			continue // nothing was said in it yet
 		}
@@ -74,7 +78,10 @@ func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 			return from, fmt.Errorf("read %s record %s: %w", rec.Op, rec.ID, err)
 		}
 		for _, p := range b.Pages {
-			t, ok := m.said(p, b.Content, seen)
+			t, ok, err := m.said(p, b.Content, seen)
+			if err != nil {
+				return from, err
+			}
 			if t.Line = at.Line; !ok || at.Line <= from.Line {
 				continue
 			}
@@ -88,9 +95,9 @@ func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 }
 
 // said is what a page of a conversation says, the first time that it comes.
-func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool) {
+func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool, error) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
-		return sessions.Turn{}, false
+		return sessions.Turn{}, false, nil
 	}
 	stored, ok := content[p.ID]
 	if rep := ingest.FullRep(p); !ok && rep != nil {
@@ -98,11 +105,14 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 	}
 	if !ok && p.Blob != "" {
 		b, err := store.BlobsIn(m.State.In(folder.Blobs)).Get(p.Blob)
+		if store.OutOfReach(err) {
+			return sessions.Turn{}, false, err
+		}
 		stored, ok = string(b), err == nil // gone by retention otherwise
 	}
 	seen[p.ID] = ok
 	t := TurnOf(p, stored)
-	return t, ok && t.Text != ""
+	return t, ok && t.Text != "", nil
 }
 
 // TurnOf is the text of a page's parts, without calls and media.

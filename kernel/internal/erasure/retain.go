@@ -46,8 +46,8 @@ func Show(out map[string]bool, lines iter.Seq[*branch.State]) {
 // ExpireUsage counts the calls that were logged before a time, and drops them if it is to
 // be done.
 func ExpireUsage(dir store.Store, before time.Time, apply bool) (int, error) {
-	if folder.Size(dir, folder.UsageFile) == 0 {
-		return 0, nil
+	if size, err := folder.Size(dir, folder.UsageFile); size == 0 || err != nil {
+		return 0, err
 	}
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: !apply, Derived: true})
 	if err != nil {

@@ -30,6 +30,9 @@ import (
 func Get(state store.Store, s *session.Session, id string, none func(key string) string) (*content.Content, error) {
 	page, from, to := archive.CutLines(id)
 	c, err := Of(s, page)
+	if store.OutOfReach(err) {
+		return nil, fmt.Errorf("get %s of session %s: %w", id, s.Key, err)
+	}
 	if err != nil {
 		return lost(id, err), nil
 	}
@@ -37,8 +40,14 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 		if e, err := ended(state, s.Key, page); e != nil || err != nil {
 			return e, err
 		}
-		if c.Detail == "" && !s.Keeps() && !store.Exists(s.Files, "") {
-			c.Detail = none(s.Key)
+		if c.Detail == "" && !s.Keeps() {
+			there, err := store.Find(s.Files, "")
+			if err != nil {
+				return nil, err
+			}
+			if !there {
+				c.Detail = none(s.Key)
+			}
 		}
 	}
 	if from == 0 || c.Reason != content.OK {

@@ -13,7 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Headless is why nothing says how far the journal was synced.
+// Headless is why nothing says how far the journal was synced; what can't be read now is
+// told elsewhere.
 func Headless(dir store.Store) error {
 	j, err := journal.OpenJournalIn(dir, JournalFile, &journal.Options{ReadOnly: true})
 	if err != nil {
@@ -112,6 +113,8 @@ func Unreadable(name string, err error) health.Finding {
 		f.What = fmt.Sprintf("%s, line %d (byte %d): %s", d.File, d.Line, d.Offset, d.Reason)
 	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "give yourself the right to read it; nothing is known to be damaged"
+	case store.OutOfReach(err):
+		f.Hint = "look again, and see to the disk if it lasts; nothing is known to be damaged"
 	case store.Foreign(err):
 		f.Hint = "move it away: what it leads to was not touched"
 	case errors.Is(err, journal.ErrNewer):

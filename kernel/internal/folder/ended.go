@@ -45,6 +45,9 @@ type Tombstone struct {
 func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
 	err := store.Walk(in, func(at string, e store.Entry) error {
 		info, err := e.Info()
+		if store.OutOfReach(err) {
+			return err
+		}
 		if err != nil {
 			return nil // it went meanwhile, or is none of ours
 		}
@@ -138,8 +141,8 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 // EndOf is the newest tombstone of a key and when it was written, nil if no session of
 // the key ended.
 func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err error) {
-	if Size(state, endedFile) == 0 {
-		return nil, at, nil
+	if size, err := Size(state, endedFile); size == 0 || err != nil {
+		return nil, at, err
 	}
 	j, err := journal.OpenJournalIn(state, endedFile, &journal.Options{ReadOnly: true})
 	if err != nil {

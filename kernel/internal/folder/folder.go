@@ -72,28 +72,35 @@ func All(state store.Store) ([]string, error) {
 	return out, nil
 }
 
-// Find is the folder of a session, though it may not say any more whose it is: a folder's
-// own name will do.
-func Find(state store.Store, key string) (name string, found bool) {
+// Find is the folder of a session, "" if there is none, though it may not say any more whose it
+// is: a folder's own name will do.
+func Find(state store.Store, key string) (string, error) {
 	name, err := Of(state, key)
-	if err == nil && store.Exists(In(state, name), "") {
-		return name, true
+	if store.OutOfReach(err) {
+		return "", err
 	}
-	for _, n := range []string{safename.Of(key), safename.Before(key), key} {
-		if safename.Valid(n) && store.Exists(In(state, n), "") {
-			return n, true
+	names := []string{safename.Of(key), safename.Before(key), key}
+	if err == nil {
+		names = append([]string{name}, names...)
+	}
+	for _, n := range names {
+		if !safename.Valid(n) {
+			continue
+		}
+		if there, err := store.Find(In(state, n), ""); there || err != nil {
+			return n, err
 		}
 	}
-	return "", false
+	return "", nil
 }
 
-// Size is the size of a file, 0 if there is none.
-func Size(dir store.Store, name string) int64 {
+// Size is the size of a file, 0 if there is none that may be used.
+func Size(dir store.Store, name string) (int64, error) {
 	st, err := dir.Stat(name)
-	if err != nil {
-		return 0
+	if store.OutOfReach(err) {
+		return 0, err
 	}
-	return st.Size
+	return st.Size, nil
 }
 
 // ErrNone is wrapped by the error for a session of which nothing is kept.

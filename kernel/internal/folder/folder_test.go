@@ -50,8 +50,8 @@ func TestKeysAndFolders(t *testing.T) {
 		if _, err := o.Identify(state, name, "", "somebody else"); err == nil {
 			t.Errorf("%s is given to another key than %q", name, key)
 		}
-		if found, ok := Find(state, key); !ok || found != name {
-			t.Errorf("%q is found in %s, %v; want %s", key, found, ok, name)
+		if found, err := Find(state, key); err != nil || found != name {
+			t.Errorf("%q is found in %s, %v; want %s", key, found, err, name)
 		}
 	}
 	if all, err := Keys(state); err != nil || len(all) != len(keys) {
@@ -104,8 +104,9 @@ func TestEndSurvivesDeath(t *testing.T) {
 				t.Errorf("%s: it is acknowledged and there", what)
 			}
 			if there {
-				if key, err := KeyIn(next, name); err != nil || key != "main" || Size(In(next, name), JournalFile) == 0 {
-					t.Errorf("%s: what is there is of %q, %v", what, key, err)
+				key, err := KeyIn(next, name)
+				if size, serr := Size(In(next, name), JournalFile); err != nil || serr != nil || key != "main" || size == 0 {
+					t.Errorf("%s: what is there is of %q and %d bytes, %v, %v", what, key, size, err, serr)
 				}
 				if done, err := end(next, name); err != nil || !done {
 					t.Errorf("%s: it does not end again: %v, %v", what, done, err)

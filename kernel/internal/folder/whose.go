@@ -81,8 +81,8 @@ func Of(state store.Store, key string) (string, error) {
 	if name == old {
 		return name, nil
 	}
-	if store.Exists(In(state, name), "") {
-		return name, nil
+	if there, err := store.Find(In(state, name), ""); there || err != nil {
+		return name, err
 	}
 	mine, err := wasOf(state, old, key)
 	if err != nil {
@@ -107,7 +107,10 @@ func wasOf(state store.Store, name, key string) (bool, error) {
 	if there, err := listed(state, name); err != nil || !there {
 		return false, err
 	}
-	named := keysNamed(dir)
+	named, err := keysNamed(dir)
+	if err != nil {
+		return false, err
+	}
 	return !slices.ContainsFunc(named, func(n string) bool { return n != key }) && (len(named) > 0 || !safename.Hashed(key)), nil
 }
 
@@ -123,15 +126,16 @@ var traceNames = regexp.MustCompile(`"before":\{"version":\d+,"session":("(?:[^"
 
 // keysNamed are the keys that a folder which does not say whose it is names in its
 // traces and its newest checkpoint.
-func keysNamed(dir store.Store) []string {
+func keysNamed(dir store.Store) ([]string, error) {
 	var out []string
 	for _, name := range []string{trace.File, trace.OldFile} {
-		f, err := dir.Open(name)
+		head, err := beginning(dir, name)
+		if store.OutOfReach(err) {
+			return nil, err
+		}
 		if err != nil {
 			continue
 		}
-		head, _ := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
-		f.Close()
 		if m := traceNames.FindSubmatch(head); m != nil {
 			var key string
 			if json.Unmarshal(m[1], &key) == nil {
@@ -139,10 +143,24 @@ func keysNamed(dir store.Store) []string {
 			}
 		}
 	}
-	if c, _, err := checkpoint.NewStore(dir).Latest(); err == nil && c != nil && c.Meta.SessionKey != "" {
+	c, _, err := checkpoint.NewStore(dir).Latest()
+	if store.OutOfReach(err) {
+		return nil, err
+	}
+	if err == nil && c != nil && c.Meta.SessionKey != "" {
 		out = append(out, string(c.Meta.SessionKey))
 	}
-	return out
+	return out, nil
+}
+
+// beginning reads how a file begins.
+func beginning(dir store.Store, name string) ([]byte, error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
 }
 
 // KeyIn is the key of a session's folder, as far as it can be told; else the folder's
@@ -159,7 +177,11 @@ func KeyIn(state store.Store, name string) (string, error) {
 		}
 		return key, err
 	}
-	for _, n := range keysNamed(dir) {
+	named, err := keysNamed(dir)
+	if err != nil {
+		return name, err
+	}
+	for _, n := range named {
 		if n != name && safename.Before(n) == name {
 			return n, nil
 		}
@@ -249,7 +271,11 @@ func (o *Owner) Identify(state store.Store, name, known, key string) (string, er
 	case key == "":
 		return KeyIn(state, name)
 	}
-	if Size(dir, JournalFile) > 0 {
+	size, err := Size(dir, JournalFile)
+	if err != nil {
+		return known, err
+	}
+	if size > 0 {
 		if there, err := listed(state, name); err != nil {
 			return known, err
 		} else if !there {

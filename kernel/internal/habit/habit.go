@@ -65,20 +65,26 @@ type session struct {
 // idOf is how a session is known here.
 func idOf(session string) string { return ids.Hash(session)[:16] }
 
-func (b *Book) read() (f file, newer bool) {
+// read is the file, an empty one if there is none that is sound. It is an error if it can't be
+// read now.
+func (b *Book) read() (f file, newer bool, err error) {
 	raw, err := b.state.Get(Name)
+	if store.OutOfReach(err) {
+		return file{}, false, err
+	}
 	if err != nil || json.Unmarshal(raw, &f) != nil {
-		return file{}, false
+		return file{}, false, nil
 	}
 	if f.Version > 1 {
-		return file{}, true
+		return file{}, true, nil
 	}
-	return f, false
+	return f, false, nil
 }
 
-// Earlier is what the newest other sessions of an agent did.
+// Earlier is what the newest other sessions of an agent did, nothing if that can't be read: a
+// plan is then as one of the agent's first session.
 func (b *Book) Earlier(of, except string) []Did {
-	f, _ := b.read()
+	f, _, _ := b.read()
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
 	if i < 0 {
 		return nil
@@ -96,9 +102,9 @@ func (b *Book) Earlier(of, except string) []Did {
 func (b *Book) Note(of, name string, did Did) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
-	f, newer := b.read()
-	if newer {
-		return nil // a newer version wrote the file: it is left alone
+	f, newer, err := b.read()
+	if newer || err != nil {
+		return err // a newer version wrote the file: it is left alone
 	}
 	i := slices.IndexFunc(f.Agents, func(a agent) bool { return a.Agent == of })
 	a := agent{Agent: of}

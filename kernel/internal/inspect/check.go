@@ -57,7 +57,11 @@ func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
 	if err != nil {
 		return err
 	}
-	if store.Exists(folder.In(in.State, folder.Project), "") {
+	project, err := store.Find(folder.In(in.State, folder.Project), "")
+	if err != nil {
+		return err
+	}
+	if project {
 		folders = append(folders, folder.Project)
 	}
 	for _, f := range progress.Over(ctx, "session", folders) {
@@ -122,7 +126,11 @@ func checkContents(ctx context.Context, b *store.Blobs, unit string, r *health.R
 		all = append(all, info.Hash)
 	}
 	for _, hash := range progress.Over(ctx, unit, all) {
-		if err := b.Verify(hash); err != nil {
+		if err := b.Verify(hash); store.OutOfReach(err) {
+			f := folder.Unreadable("", err)
+			f.What = before + f.What
+			r.Add(f)
+		} else if err != nil {
 			r.Add(health.Wrong("", before+err.Error(), hint))
 		}
 	}
@@ -203,11 +211,17 @@ func checkSession(s *session.Session) []health.Finding {
 		out = append(out, folder.Unreadable(s.Name, err))
 	}
 	for _, d := range folder.DamagedDerived(s.Files) {
+		if store.OutOfReach(d.Err) {
+			out = append(out, folder.Unreadable(s.Name, d.Err))
+			continue
+		}
 		add("%v", d.Err)
 	}
 	r := s.Reader()
 	for _, id := range sorted(s.Pages) {
-		if err := checkPage(r, &s.Graves, s.Pages[id]); err != nil {
+		if err := checkPage(r, &s.Graves, s.Pages[id]); store.OutOfReach(err) {
+			out = append(out, folder.Unreadable(s.Name, err))
+		} else if err != nil {
 			out = append(out, health.Wrong(s.Key, err.Error(), folder.SalvageHint(s.Name)+"; then observe the session's transcript again"))
 		}
 	}
@@ -219,7 +233,12 @@ func checkSession(s *session.Session) []health.Finding {
 
 func checkPage(r *archive.Reader, graves *erasure.Ledger, p *pagevm.Page) error {
 	for _, m := range p.Media {
-		if _, gone := graves.GoneBlob(m.Blob); m.Blob != "" && !gone && !r.Blobs.Has(m.Blob) {
+		if _, gone := graves.GoneBlob(m.Blob); m.Blob == "" || gone {
+			continue
+		}
+		if _, err := r.Blobs.Stat(m.Blob); store.OutOfReach(err) {
+			return err
+		} else if err != nil {
 			return fmt.Errorf("page %s: its %s, blob %s, is gone", p.ID, m.Type, m.Blob)
 		}
 	}

@@ -113,7 +113,7 @@ func folders(in *Inspector, o *status.Options) (read []string, others []status.O
 
 func sessionStatus(s *session.Session, o plan.Progress, now time.Time) status.Session {
 	st := status.Session{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []status.Line{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, o, now), Paging: pagingReport(s),
-		JournalBytes: folder.Size(s.Files, folder.JournalFile), ProjectionBytes: folder.Size(s.Files, folder.RecordsFile)}
+		JournalBytes: shown(s.Files, folder.JournalFile), ProjectionBytes: shown(s.Files, folder.RecordsFile)}
 	names := map[string]branch.Key{}
 	for key := range s.Branches.All {
 		names[key.Branch+"\x00"+key.Model] = key
@@ -126,6 +126,12 @@ func sessionStatus(s *session.Session, o plan.Progress, now time.Time) status.Se
 		broken(&st.Lines[len(st.Lines)-1], l, o)
 	}
 	return st
+}
+
+// shown is the size of a file, 0 if it can't be told: nothing is decided by it.
+func shown(dir store.Store, name string) int64 {
+	n, _ := folder.Size(dir, name)
+	return n
 }
 
 // countMasked counts what was masked in the session's pages.

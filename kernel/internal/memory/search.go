@@ -201,8 +201,10 @@ func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) 
 
 // want keeps out what a session may not see, on top of what the caller wants.
 func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, error) {
-	if sc.Private && sc.Source == "" && sc.Collection == "" && !m.Past.Exists() {
-		return also, nil
+	if sc.Private && sc.Source == "" && sc.Collection == "" {
+		if kept, err := m.Past.Exists(); !kept || err != nil {
+			return also, err
+		}
 	}
 	past := sc.Private && m.o.Sessions.Enabled && sc.Source != SourceMemory
 	var hidden func(string) bool

@@ -184,8 +184,16 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		held = append(held, r)
 	}
 	names, err := folder.All(s)
-	if err == nil && store.Exists(folder.In(s, folder.Project), "") {
+	project := false
+	if err == nil {
+		project, err = store.Find(folder.In(s, folder.Project), "")
+	}
+	if project {
 		names = append(names, folder.Project)
+	}
+	if err != nil {
+		release()
+		return nil, err
 	}
 	for _, name := range names {
 		var r func()

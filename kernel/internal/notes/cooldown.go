@@ -63,9 +63,12 @@ type cooldownFile struct {
 }
 
 // read is the file as it is, since other processes write it too. ok is false
-// if a newer version wrote it: it is left alone.
+// if a newer version wrote it, or it can't be read now: it is left alone.
 func (c *Cooldowns) read() (f cooldownFile, ok bool) {
 	raw, err := c.state.Get(CooldownsFile)
+	if store.OutOfReach(err) {
+		return cooldownFile{}, false
+	}
 	if err == nil {
 		err = json.Unmarshal(raw, &f)
 	}

@@ -1,6 +1,7 @@
 package retain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -254,8 +255,11 @@ func elsewhere(s *session.Session, pages []*pagevm.Page) []string {
 func (k *Keeper) forgetPast(ctx context.Context, req *retention.ForgetRequest, out *retention.Forgotten) error {
 	m := k.Memory
 	out.Transcripts = []sessions.Forgotten{}
-	if m == nil || !req.Session || !m.Past.Exists() && !k.Past {
+	if m == nil || !req.Session {
 		return nil
+	}
+	if kept, err := m.Past.Exists(); err != nil || !kept && !k.Past {
+		return err
 	}
 	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
@@ -273,8 +277,11 @@ func (k *Keeper) forgetPast(ctx context.Context, req *retention.ForgetRequest, o
 // forgetSaid forgets what pages say in the documents of past sessions.
 func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pagevm.Page) error {
 	m := k.Memory
-	if m == nil || !m.Past.Exists() {
+	if m == nil {
 		return nil
+	}
+	if kept, err := m.Past.Exists(); !kept || err != nil {
+		return err
 	}
 	var turns []sessions.Turn
 	r := s.Reader()
@@ -283,6 +290,9 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 			continue
 		}
 		text, err := r.Content(p)
+		if store.OutOfReach(err) {
+			return err
+		}
 		if err != nil {
 			continue // it is gone already
 		}
@@ -300,10 +310,14 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 // now, searches leave it out until it is.
 func (k *Keeper) dropPast(ctx context.Context, out *retention.Forgotten) {
 	m := k.Memory
-	if m == nil || !m.Past.Exists() {
+	if m == nil {
 		return
 	}
-	if err := m.Drop(ctx); err != nil {
+	kept, err := m.Past.Exists()
+	if err == nil && !kept {
+		return
+	}
+	if err = cmp.Or(err, m.Drop(ctx)); err != nil {
 		out.Elsewhere = append(out.Elsewhere, "the index, where nobody finds it any more: the next reindex removes it ("+err.Error()+")")
 	}
 }

@@ -31,7 +31,11 @@ const retainLock = "retain.lock"
 // standing projection shows or names, and what a committed update of any page
 // cites, stays. Like forgetting it is promised in the journal first.
 func (k *Keeper) Retain(ctx context.Context, req retention.RetainRequest) (*retention.Retained, error) {
-	if req.Apply && store.Exists(k.State, "") {
+	there, err := store.Find(k.State, "")
+	if err != nil {
+		return nil, fmt.Errorf("retain: %w", err)
+	}
+	if req.Apply && there {
 		release, err := k.State.Lock(retainLock, store.Alone)
 		if held := (*store.LockedError)(nil); errors.As(err, &held) {
 			return nil, fmt.Errorf("retain: %w", retention.ErrRuns)

@@ -26,10 +26,16 @@ func (k *Keeper) Salvage(ctx context.Context, req retention.SalvageRequest) (*re
 	key, name := req.SessionKey, ""
 	if req.Project {
 		key, name = folder.Project, folder.Project
-	} else if found, ok := folder.Find(k.State, key); ok {
-		name = found // check and status name sessions by their folders that they can't read
 	} else {
-		return nil, fmt.Errorf("salvage: %w", k.NoSession(key))
+		// check and status name sessions by their folders that they can't read
+		found, err := folder.Find(k.State, key)
+		if err == nil && found == "" {
+			err = k.NoSession(key)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("salvage: %w", err)
+		}
+		name = found
 	}
 	s, unlock, err := k.Sessions.Hold(ctx, key, name, req.Apply)
 	if err != nil {
@@ -51,6 +57,9 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*reten
 	}
 	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
 	blobs, err := countSalvaged(ctx, s, j, out)
+	if store.OutOfReach(err) {
+		return out, err
+	}
 	if err != nil {
 		out.Unfit = append(out.Unfit, err.Error())
 	}
@@ -60,7 +69,14 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*reten
 		return out, err
 	}
 	derived := folder.DamagedDerived(s.Files)
-	if err := folder.Damaged(s.Files, s.Name); err != nil {
+	for _, d := range derived {
+		if store.OutOfReach(d.Err) {
+			return out, d.Err
+		}
+	}
+	if err := folder.Damaged(s.Files, s.Name); store.OutOfReach(err) {
+		return out, err
+	} else if err != nil {
 		derived = append(derived, folder.DamagedFile{Name: folder.WhoseFile, Err: err})
 	}
 	for _, d := range states {
@@ -134,7 +150,11 @@ func countSalvaged(ctx context.Context, s *session.Session, j *journal.Salvage, 
 		}
 	}
 	for _, h := range progress.Over(ctx, "blob", slices.Sorted(maps.Keys(held))) {
-		if d := (*store.DamageError)(nil); errors.As(s.Blobs.Verify(h), &d) {
+		bad := s.Blobs.Verify(h)
+		if store.OutOfReach(bad) {
+			return nil, bad
+		}
+		if d := (*store.DamageError)(nil); errors.As(bad, &d) {
 			blobs = append(blobs, d)
 		}
 	}

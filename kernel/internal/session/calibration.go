@@ -27,28 +27,35 @@ type calibrationFile struct {
 	Models  map[string]budget.Calibration `json:"models"`
 }
 
-// Of is what is known of a model, the zero Calibration if nothing.
-func (c *Calibrations) Of(model string) budget.Calibration {
+// Of is what is known of a model, the zero Calibration if nothing. It is an error if the file
+// can't be read now.
+func (c *Calibrations) Of(model string) (budget.Calibration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.load()
-	return c.models[model]
+	if err := c.load(); err != nil {
+		return budget.Calibration{}, err
+	}
+	return c.models[model], nil
 }
 
-func (c *Calibrations) load() {
+func (c *Calibrations) load() error {
 	if c.loaded {
-		return
+		return nil
+	}
+	raw, err := c.state.Get(CalibrationName)
+	if store.OutOfReach(err) {
+		return err
 	}
 	c.loaded, c.models = true, map[string]budget.Calibration{}
-	raw, err := c.state.Get(CalibrationName)
 	var f calibrationFile
 	if err != nil || json.Unmarshal(raw, &f) != nil {
-		return
+		return nil
 	}
 	c.newer = f.Version > 1
 	if f.Version == 1 && f.Models != nil {
 		c.models = f.Models
 	}
+	return nil
 }
 
 // Set replaces what is known of a model and writes it down, beside what other
@@ -57,7 +64,9 @@ func (c *Calibrations) Set(model string, cal budget.Calibration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loaded = false
-	c.load()
+	if err := c.load(); err != nil {
+		return err
+	}
 	c.models[model] = cal
 	if c.newer {
 		return nil

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -95,23 +97,29 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	if doubt != nil {
 		o.Faults = append(o.Faults, *doubt)
 	}
+	var err error
 	if !t.More {
-		rows = append(rows, unlogged(s, w.prices, &t, told, row)...)
+		var more []billing.Call
+		more, err = unlogged(s, w.prices, &t, told, row)
+		rows = append(rows, more...)
 	}
 	o.Bills = rows
-	if err := usage.Log(s.Files, rows); err != nil {
+	if err = errors.Join(err, usage.Log(s.Files, rows)); err != nil {
 		o.Faults = append(o.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call) {
+func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
 	if len(told) == 0 {
-		return nil
+		return nil, nil
 	}
 	if s.Billed == nil {
-		s.Billed = map[string]bool{}
 		logged, _, err := usage.Read(s.Files, s.Key)
+		if store.OutOfReach(err) {
+			return nil, err
+		}
+		s.Billed = map[string]bool{}
 		if err != nil {
 			logged = nil // a damaged report is put aside when it is written
 		}
@@ -128,7 +136,7 @@ func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill
 			rows = append(rows, b.row(prices, t))
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // row is a bill without a plan.
@@ -165,15 +173,18 @@ func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fau
 		return nil, &fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
 	row := usage.Compare(t.Usage, l, m)
-	cal := s.Calibrations.Of(t.Model)
-	cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
+	cal, err := s.Calibrations.Of(t.Model)
+	if err == nil {
+		cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
+		err = s.Calibrations.Set(t.Model, cal)
+	}
 	n := *l
 	n.Billed = t.PlanID
 	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
 	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
 		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
 	s.Branches.All[key] = &n
-	if err := s.Calibrations.Set(t.Model, cal); err != nil {
+	if err != nil {
 		return &row, &fault.Fault{Code: fault.NotRecorded, Detail: err.Error()}
 	}
 	return &row, nil

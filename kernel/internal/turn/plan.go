@@ -179,8 +179,12 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	if err != nil {
 		faults = append(faults, fault.Fault{Code: fault.Project, Detail: err.Error()})
 	}
+	cal, err := s.Calibrations.Of(req.Model)
+	if err != nil {
+		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
+	}
 	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Once: d.Once,
-		Observed: s.Account.Observed[req.Branch], Calibration: s.Calibrations.Of(req.Model),
+		Observed: s.Account.Observed[req.Branch], Calibration: cal,
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
 		Life: d.Life, Memory: d.Carry}
@@ -311,9 +315,12 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 		return false
 	}
 	total := n + pl.Request().FixedTokens
-	cal := s.Calibrations.Of(pl.Request().Model)
-	cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
+	cal, err := s.Calibrations.Of(pl.Request().Model)
+	if err == nil {
+		cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
+		err = s.Calibrations.Set(pl.Request().Model, cal)
+	}
+	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 	next := *pl.Next

@@ -113,11 +113,14 @@ func learnForGood(s *session.Session, pl *Planned) {
 	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
 		return
 	}
-	cal := s.Calibrations.Of(pl.Request().Model)
-	if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
-		return
+	cal, err := s.Calibrations.Of(pl.Request().Model)
+	if err == nil {
+		if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
+			return
+		}
+		err = s.Calibrations.Set(pl.Request().Model, cal)
 	}
-	if err := s.Calibrations.Set(pl.Request().Model, cal); err != nil {
+	if err != nil {
 		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotRecorded, Detail: err.Error()})
 	}
 }

@@ -79,8 +79,12 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o
 	}
 	end := w.turnEnd()
 	ended := o.Outcome == Committed || o.AdvancementKey != "" && (o.Outcome == OpenTurn || end == len(w.Msgs))
+	reading, err := readingAfter(s, w, t)
+	if err != nil {
+		return []fault.Fault{{Code: fault.Net, Cause: "calibration", Detail: err.Error()}}
+	}
 	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
-		Reading: readingAfter(s, w, t), Now: t.Now, Yielded: yielded}
+		Reading: reading, Now: t.Now, Yielded: yielded}
 	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
 		g := w.Maker
 		g.Out = &ingest.Pages{}
@@ -94,14 +98,18 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o
 // readingAfter is what the next call will hold at least: what the last one was billed
 // for, with its answer and what came behind it, else what was planned and has come
 // since.
-func readingAfter(s *session.Session, w *intake, t Turn) checkpoint.Reading {
+func readingAfter(s *session.Session, w *intake, t Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: l.Window, Estimated: true}
 	if r.Window == 0 {
 		r.Window = w.model.ContextWindow
 	}
 	ratio := 1.0
-	if cal := s.Calibrations.Of(t.Model); w.Count.Kind == budget.Estimated && cal.Trusted() {
+	cal, err := s.Calibrations.Of(t.Model)
+	if err != nil {
+		return r, err
+	}
+	if w.Count.Kind == budget.Estimated && cal.Trusted() {
 		ratio, _ = cal.Factor()
 	}
 	count := func(from int) int {
@@ -116,7 +124,7 @@ func readingAfter(s *session.Session, w *intake, t Turn) checkpoint.Reading {
 		answer := max(u.OutputTokens, count(behind-1)-count(behind)) // streaming hosts record stubs
 		r.Tokens, r.Estimated = u.InputTotal()+answer+count(behind), false
 	}
-	return r
+	return r, nil
 }
 
 // behindAnswer is the index of the first message behind the model's last.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -45,10 +46,13 @@ func parseHead(l string) (h BufferHead, ok bool) {
 }
 
 // bufferOf joins what the buffer's entries of a session say.
-func bufferOf(private *markdownstore.Store, s Session) *checkpoint.Checkpoint {
+func bufferOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
 	text, err := ReadBuffer(private)
+	if store.OutOfReach(err) {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var out *checkpoint.Checkpoint
 	for _, e := range Buffered(text) {
@@ -62,7 +66,7 @@ func bufferOf(private *markdownstore.Store, s Session) *checkpoint.Checkpoint {
 		}
 		out = c
 	}
-	return out
+	return out, nil
 }
 
 // ReadBuffer is the buffer's text, "" if there is none.

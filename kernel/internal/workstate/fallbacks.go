@@ -51,38 +51,43 @@ const (
 
 // fallBack gives a life without a checkpoint what the other records say. A state that
 // holds all that was captured needs none: what was read off it says nothing more.
-func (k *Keeper) fallBack(l *Life) {
+func (k *Keeper) fallBack(l *Life) error {
 	if k.Options.NoCheckpoints {
 		l.From, l.Latest = "", nil
 	} else if l.Latest != nil && (l.From == "" || l.From == FromCheckpoint) {
 		l.From = FromCheckpoint
-		return
+		return nil
 	}
 	if l.State.Thread.Captured > 0 && l.State.Thread.Since == 0 && len(l.damaged) == 0 {
-		return
+		return nil
 	}
-	l.Latest, l.From = k.fromMarkdown()
-	if l.Latest != nil && l.State.Thread.Captured == 0 {
-		l.State = checkpoint.Begin(l.State, l.Latest)
+	c, from, err := k.fromMarkdown()
+	if err != nil {
+		return err
 	}
+	if l.Latest, l.From = c, from; c != nil && l.State.Thread.Captured == 0 {
+		l.State = checkpoint.Begin(l.State, c)
+	}
+	return nil
 }
 
-// fromMarkdown reads the working state off the workspace's Markdown.
-func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, Fallback) {
+// fromMarkdown reads the working state off the workspace's Markdown. It is an error if that
+// can't be read now.
+func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, Fallback, error) {
 	if k.Private == nil || k.Options.Off {
-		return nil, ""
+		return nil, "", nil
 	}
 	if !k.Options.StateFileOff {
-		if c := stateFileOf(k.Private, k.Session); c != nil {
-			return c, FromStateFile
+		if c, err := stateFileOf(k.Private, k.Session); c != nil || err != nil {
+			return c, FromStateFile, err
 		}
 	}
 	if !k.Options.BufferOff {
-		if c := bufferOf(k.Private, k.Session); c != nil {
-			return c, FromBuffer
+		if c, err := bufferOf(k.Private, k.Session); c != nil || err != nil {
+			return c, FromBuffer, err
 		}
 	}
-	return nil, ""
+	return nil, "", nil
 }
 
 // standing is the working state as it is now, whether it has been written or not; nil
@@ -175,7 +180,9 @@ func (k *Keeper) Restore(observed summary.State, o checkpoint.Occasion, resolver
 	}
 	c, from, source := l.Latest, l.From, ""
 	if c == nil {
-		c, from = k.fromMarkdown()
+		if c, from, err = k.fromMarkdown(); err != nil {
+			return nil, err
+		}
 	}
 	if c == nil {
 		c, from, source = fromSummary(k.Session.Key(), observed), FromJournal, "the session's journal"
@@ -319,11 +326,14 @@ func (k *Keeper) Begin() error {
 	}
 	from := l.State.Thread.From
 	l.State = checkpoint.State{}
-	k.fallBack(l)
+	if err := k.fallBack(l); err != nil {
+		k.Forget()
+		return err
+	}
 	l.State = checkpoint.Begin(checkpoint.State{}, l.Latest)
 	l.State.Thread.From = from
 	err := l.store.SaveState(l.State)
-	l.stamp = k.stamp()
+	k.wrote(l)
 	return err
 }
 

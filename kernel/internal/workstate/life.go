@@ -75,7 +75,10 @@ func (l *Life) Written() *checkpoint.Checkpoint {
 
 // Now is the session's working state, read again if another process has written it.
 func (k *Keeper) Now() (*Life, error) {
-	stamp := k.stamp()
+	stamp, err := k.stamp()
+	if err != nil {
+		return nil, err
+	}
 	if k.life != nil && k.life.stamp == stamp {
 		return k.life, nil
 	}
@@ -85,17 +88,27 @@ func (k *Keeper) Now() (*Life, error) {
 		return nil, err
 	}
 	l.State, l.Latest, l.damaged = r.State, r.Latest, r.Damaged
-	k.fallBack(l)
+	if err := k.fallBack(l); err != nil {
+		return nil, err
+	}
 	k.life = l
 	return l, nil
 }
 
-func (k *Keeper) stamp() fileStamp {
+func (k *Keeper) stamp() (fileStamp, error) {
 	fi, err := k.Files.Stat("state/thread.json")
-	if err != nil {
-		return fileStamp{}
+	if store.OutOfReach(err) {
+		return fileStamp{}, err
 	}
-	return fileStamp{fi.Size, fi.Time}
+	return fileStamp{fi.Size, fi.Time}, nil
+}
+
+// wrote notes that the file is what is known: one that can't be looked at now is read again.
+func (k *Keeper) wrote(l *Life) {
+	stamp, err := k.stamp()
+	if l.stamp = stamp; err != nil {
+		k.Forget()
+	}
 }
 
 // Known is the working state if it was read, or nil.
@@ -147,7 +160,7 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 func (k *Keeper) save(l *Life) error {
 	err := l.store.SaveState(l.State)
 	if err == nil {
-		l.stamp = k.stamp()
+		k.wrote(l)
 	}
 	return err
 }
@@ -184,7 +197,8 @@ func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, e
 	if err != nil {
 		return nil, err
 	}
-	l.State, l.Latest, l.From, l.stamp = w.State, w.Checkpoint, FromCheckpoint, k.stamp()
+	l.State, l.Latest, l.From = w.State, w.Checkpoint, FromCheckpoint
+	k.wrote(l)
 	for _, d := range w.Damaged {
 		if !slices.ContainsFunc(l.damaged, func(k checkpoint.Damage) bool { return k.File == d.File }) {
 			l.damaged = append(l.damaged, d)

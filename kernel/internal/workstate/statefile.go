@@ -11,6 +11,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -194,13 +195,16 @@ func (w *stateWrite) keepState(ctx context.Context, f StateFile) (string, error)
 }
 
 // stateFileOf is what the section of a session says, nil if it has none.
-func stateFileOf(private *markdownstore.Store, s Session) *checkpoint.Checkpoint {
+func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoint, error) {
 	f, _, err := ReadStateFile(private)
+	if store.OutOfReach(err) {
+		return nil, err
+	}
 	if err != nil || f.Section == nil || f.Section.Owner != s.Name() {
-		return nil
+		return nil, nil
 	}
 	c := checkpoint.FromLines(f.Section.lines())
 	c.Meta.SessionKey, c.Meta.Captured = checkpoint.Name(s.Key()), f.Section.Captured
 	c.Meta.CreatedAt = checkpoint.Time{Time: f.Section.At.UTC()}
-	return c
+	return c, nil
 }

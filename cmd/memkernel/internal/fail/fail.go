@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -103,6 +104,10 @@ func HintFor(err error) string {
 		return "check the path; it is taken relative to the current folder"
 	case errors.Is(err, fs.ErrPermission):
 		return "check who owns the file, or put the state elsewhere with --state-dir"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "run it again, or allow more open files ('ulimit -n'); nothing was taken for damaged"
+	case errors.Is(err, syscall.EIO):
+		return "run it again; if it lasts, see to the disk; nothing was taken for damaged"
 	}
 	return ""
 }

@@ -153,6 +153,10 @@ const looks = 8
 
 var errReplaced = errors.New("was replaced while it was opened")
 
+// Replaced reports whether an error is that of a file which was replaced each time that it was
+// opened.
+func Replaced(err error) bool { return errors.Is(err, errReplaced) }
+
 func (d Dir) openOnce(name string, flag int) (*os.File, error) {
 	fi, err := d.look(name)
 	if err != nil {
