@@ -23,7 +23,9 @@ type Files interface {
 	Resolve(link string) (to string, folder bool, err error)
 	// Same reports whether two infos are of one file under two names.
 	Same(a, b fs.FileInfo) bool
-	// Write runs f while nobody else writes to the workspace through a Files.
+	// Write runs f while nobody else writes to the workspace through a Files, or where each
+	// change that f makes is compared with what f has seen of that file: what others wrote
+	// meanwhile is a *ConflictError, or unsettled, and never written over.
 	Write(ctx context.Context, f func(Writer) error) error
 	Close() error
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// WritersLock is the lock of all who write to a workspace.
+const WritersLock = writersLock
+
 // Moments of a statement.
 const (
 	Look  = look
@@ -76,7 +79,7 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 	if err := w.refresh(); err != nil {
 		return err
 	}
-	in := rowWriter{w}
+	in := rowWriter{w, &writersTurn{release: func() {}}}
 	r, _, _, err := in.now("put", name)
 	if err != nil {
 		return err

@@ -837,10 +837,24 @@ func (m *Model) audit(s *statement, a args, ok bool) {
 	}
 }
 
+// idle is whether a file of a workspace may be written without a lock.
+func (m *Model) idle(t *tables, root int64) bool {
+	l, there := t.locks[key{root, writersLock}]
+	for _, end := range l.held {
+		if end > m.Now().UnixMicro() && m.Break != BrokenLock {
+			return false
+		}
+	}
+	return there && t.workspaces[root].moving == ""
+}
+
 // find is the statement of a text.
 func find(sql string) (*statement, error) {
 	for i, s := range statements {
 		rest, isFenced := strings.CutPrefix(sql, fenced)
+		if !isFenced {
+			rest, isFenced = strings.CutPrefix(sql, without)
+		}
 		if s.fenced == isFenced && strings.HasPrefix(strings.TrimSpace(rest), s.part) {
 			return &statements[i], nil
 		}
@@ -866,6 +880,9 @@ func (m *Model) exec(sql string, a []any) (answer, error) {
 		m.before = nil
 	}
 	ok := !s.fenced || m.fence(&m.now, args(a).int(1), args(a).strs(2), args(a).strs(3))
+	if strings.HasPrefix(sql, without) {
+		ok = ok && m.idle(&m.now, args(a).int(1))
+	}
 	out := s.do(m, &m.now, ok, a)
 	if m.Audit != nil {
 		m.audit(s, a, ok)

@@ -423,6 +423,11 @@ const fenced = `WITH fence AS MATERIALIZED (
 // change runs a statement behind fenced, whose first column is ok. The time that it took
 // is in st.
 func (c *core) change(op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
+	return c.changeBehind(fenced, op, how, paths, unsure, st, q, args, into...)
+}
+
+// changeBehind is change behind another head with the same parameters.
+func (c *core) changeBehind(head, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	var sure bool
 	if unsure == nil {
 		unsure = &sure
@@ -435,7 +440,7 @@ func (c *core) change(op string, how store.Durability, paths []string, unsure *b
 	begun := time.Now()
 	var ok bool
 	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn conn) error {
-		return conn.QueryRow(ctx, fenced+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
+		return conn.QueryRow(ctx, head+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
 	})
 	if err == nil && !ok {
 		err = &store.LostError{Name: c.where(paths[0]), Lock: c.where(strings.Join(locks, ", "))}

@@ -28,7 +28,8 @@ import (
 // What it knows of the rows it believes for a moment. With every lock that keeps others out
 // of a folder, such as a session's, it asks in the same round trip what has changed
 // since: who plans with a session's lock sees what others wrote before. A write compares
-// the version of what was read, under a lock of all writers that fences it.
+// the version of what was read. It takes no lock while nobody has that of all writers; who
+// has it, as a move does, is waited for, and keeps others out.
 type Workspace struct {
 	c     *core
 	locks *Store
@@ -433,18 +434,78 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	release, err := store.Wait(ctx, w.locks, writersLock, store.Alone)
-	if err != nil {
-		return fmt.Errorf("lock workspace: %w", err)
-	}
-	defer release()
-	w.mu.Lock()
-	err = w.half()
-	w.mu.Unlock()
-	if err != nil {
+	if err := w.lockedRows(believed); err != nil {
 		return err
 	}
-	return f(rowWriter{w})
+	known := w.version
+	w.mu.Unlock()
+	rw := rowWriter{w, &writersTurn{ctx: ctx}}
+	defer rw.turn.end()
+	err := f(rw)
+	if err != nil && !rw.turn.sent && (errors.Is(err, markdownstore.ErrConflict) || errors.Is(err, fs.ErrNotExist)) {
+		// It was refused by what was known, which may be older than what its caller has seen.
+		if rerr := w.refresh(); rerr != nil {
+			return rerr
+		}
+		if w.known() != known {
+			err = f(rw)
+		}
+	}
+	return err
+}
+
+// writersTurn is what a writer does: whether it has sent a change, and whether others were
+// quicker; and how it lets go of the lock of all writers, which it takes then, or where somebody has it.
+type writersTurn struct {
+	ctx       context.Context
+	sent, met bool
+	release   func()
+}
+
+func (t *writersTurn) end() {
+	if t.release != nil {
+		t.release()
+	}
+}
+
+// take waits for the lock, with which comes what others wrote.
+func (w rowWriter) take() (err error) {
+	if w.turn.release, err = store.Wait(w.turn.ctx, w.locks, writersLock, store.Alone); err != nil {
+		return fmt.Errorf("lock workspace: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.half()
+}
+
+// without is the head of a write that holds no lock: it is done while nobody has that of all
+// writers, and no move is under way. Whoever takes that lock waits until it is through.
+const without = `WITH fence AS MATERIALIZED (
+		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
+		FOR SHARE OF l),
+	idle AS MATERIALIZED (SELECT l.path FROM locks AS l WHERE l.root=$1::bigint AND l.path='` + writersLock + `' AND NOT EXISTS(SELECT FROM jsonb_each(l.held) WHERE value::bigint > ` + now + `) FOR SHARE OF l),
+	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AND (SELECT count(*) FROM idle)=1
+		AND NOT EXISTS(SELECT FROM workspaces WHERE root=$1::bigint AND moving<>'') AS ok, set_config('synchronous_commit', $4::text, true)), `
+
+// change is [core.change] of a file, with the lock of all writers only where somebody has it.
+func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, into ...any) error {
+	at := []string{writersFolder + "/" + name}
+	w.turn.sent = true
+	if w.turn.release == nil {
+		w.mu.Lock()
+		moves := w.mover
+		w.mu.Unlock()
+		if !moves && !w.turn.met {
+			err := w.c.changeBehind(without, op, store.Synced, at, unsure, nil, q, args, into...)
+			if !errors.As(err, new(*store.LostError)) || *unsure {
+				return err
+			}
+		}
+		if err := w.take(); err != nil {
+			return err
+		}
+	}
+	return w.c.change(op, store.Synced, at, unsure, nil, q, args, into...)
 }
 
 // Moving implements [markdownstore.Remote].
@@ -472,8 +533,11 @@ func (w *Workspace) Moving(ctx context.Context, from string) (was string, err er
 	return other, w.refresh()
 }
 
-// rowWriter is a workspace whose lock is held.
-type rowWriter struct{ *Workspace }
+// rowWriter is a workspace that this process's one writer writes to.
+type rowWriter struct {
+	*Workspace
+	turn *writersTurn
+}
 
 // now reads a file, none if there is none.
 func (w rowWriter) now(op, name string) (r row, text string, there bool, err error) {
@@ -536,7 +600,7 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	var inTheWay string
 	var unsure bool
 	// A mark that is there already is of this very write, whose answer was lost.
-	err := w.c.change(op, store.Synced, []string{writersFolder + "/" + name}, &unsure, nil, `
+	err := w.change(op, name, &unsure, `
 		cur AS MATERIALIZED (SELECT version, mark, length(data) AS size, time FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		other AS MATERIALIZED (SELECT path FROM workspace WHERE $6::bigint=0 AND root=$1::bigint AND (path=ANY($10::text[]) OR path >= $11::text AND path < $12::text) LIMIT 1),
 		may AS MATERIALIZED (SELECT FROM ok WHERE ok.ok AND coalesce((SELECT version FROM cur), 0)=$6::bigint AND NOT EXISTS(SELECT FROM other)),
@@ -560,6 +624,7 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	case inTheWay != "":
 		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%s is a file: %w", inTheWay, syscall.ENOTDIR)}
 	}
+	w.turn.met = true
 	if err := w.refresh(); err != nil {
 		return err
 	}
@@ -659,7 +724,7 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 	}
 	var gone, left bool
 	var unsure bool
-	err = w.c.change("remove", store.Synced, []string{writersFolder + "/" + name}, &unsure, nil, `
+	err = w.change("remove", name, &unsure, `
 		cur AS MATERIALIZED (SELECT version FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		v AS (UPDATE workspaces SET version=version+1, removed=version+1, time=greatest(clock_timestamp(), time + interval '1 microsecond')
 			WHERE root=$1::bigint AND (SELECT ok FROM ok) AND (SELECT version FROM cur)=$6::bigint RETURNING version),

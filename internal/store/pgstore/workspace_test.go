@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/markdownstore/storetest"
@@ -37,6 +38,12 @@ func place(t *testing.T, m *pgstore.Model) *storetest.Place {
 		return s
 	}
 	s, human := open(), open()
+	// From the second write on there is a row of the lock that nobody has.
+	release, err := s.Lock(pgstore.WritersLock, store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 	p := &storetest.Place{Files: s.Workspace()}
 	put := human.Workspace()
 	p.Put = func(name, text string) {
@@ -66,14 +73,13 @@ func place(t *testing.T, m *pgstore.Model) *storetest.Place {
 		sent := 0
 		s.SetFault(func(step pgstore.Step) error {
 			switch {
-			case sent > 2 && f.Lose:
+			case sent > 1 && f.Lose:
 				return io.ErrUnexpectedEOF // it is dead
 			case step == pgstore.Send:
 				sent++
 			}
-			// The lock is sent first, then the write.
 			switch {
-			case step == pgstore.Send && sent == 2:
+			case step == pgstore.Send && sent == 1:
 				if f.Meanwhile != nil {
 					f.Meanwhile()
 				}
@@ -85,7 +91,7 @@ func place(t *testing.T, m *pgstore.Model) *storetest.Place {
 					sent++
 				}
 				return f.Refuse
-			case step == pgstore.Acked && sent == 2 && f.Lose:
+			case step == pgstore.Acked && sent == 1 && f.Lose:
 				sent++
 				return io.ErrUnexpectedEOF
 			}
@@ -232,6 +238,74 @@ func (l *lastSaid) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.Trace
 
 func (l *lastSaid) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+// A machine that writes while another has the lock of all writers waits for it, and a change that it
+// was about to make is compared with what that one wrote.
+func TestRowsWaitForTheLock(t *testing.T) {
+	o := fresh(t)
+	one, other := open(t, o), open(t, o)
+	a, b := markdownstore.New(one.Workspace(), &markdownstore.Options{Private: true}), markdownstore.New(other.Workspace(), &markdownstore.Options{Private: true})
+	if _, err := a.Append(t.Context(), "memory/t.md", "e1", "first"); err != nil {
+		t.Fatal(err)
+	}
+	release, err := other.Lock(pgstore.WritersLock, store.Alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent atomic.Int64
+	one.SetFault(func(step pgstore.Step) error {
+		if step == pgstore.Send {
+			sent.Add(1)
+		}
+		return nil
+	})
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.Append(context.Background(), "memory/t.md", "e3", "third")
+		done <- err
+	}()
+	if err := other.Workspace().PutAsAnother("memory/t.md", "of the holder\n"); err != nil {
+		t.Error(err)
+	}
+	for sent.Load() < 4 { // the change, and tries to have the lock
+		select {
+		case err := <-done:
+			t.Fatalf("written beside the lock: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	now := func() {
+		if _, err := other.Workspace().Version(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now()
+	f, err := b.ReadFile("memory/t.md")
+	if err != nil || !strings.HasPrefix(f.Text, "of the holder\n\nthird") {
+		t.Errorf("%q, %v", f.Text, err)
+	}
+	// Without it two write at once, and neither loses a line.
+	var wg sync.WaitGroup
+	for i, s := range []*markdownstore.Store{a, b} {
+		wg.Go(func() {
+			for n := range 20 {
+				if _, err := s.Append(context.Background(), "memory/both.md", fmt.Sprint("x", i, ".", n), fmt.Sprintf("line %d of %d.", n, i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	now()
+	f, err = b.ReadFile("memory/both.md")
+	if err != nil || strings.Count(f.Text, "line ") != 40 {
+		t.Errorf("%d of 40 lines, %v", strings.Count(f.Text, "line "), err)
+	}
+}
+
 // A machine that was paused while it wrote, and lost the lock to another, writes nothing.
 func TestRowsAreFenced(t *testing.T) {
 	o := fresh(t)
@@ -243,7 +317,7 @@ func TestRowsAreFenced(t *testing.T) {
 		if step != pgstore.Send {
 			return nil
 		}
-		if sent++; sent == 2 { // the machine stands still before it writes
+		if sent++; sent == 3 { // behind the lock, the machine stands still before it writes
 			if err := other.Exec(t.Context(), `UPDATE locks SET held='{}'`); err != nil {
 				t.Error(err)
 			}
