@@ -3,6 +3,7 @@ package markdownstore
 import (
 	"context"
 	"io/fs"
+	"time"
 )
 
 // Files keeps the files of a workspace, by paths relative to it with forward slashes;
@@ -26,8 +27,25 @@ type Files interface {
 	// Write runs f while nobody else writes to the workspace through a Files, or where each
 	// change that f makes is compared with what f has seen of that file: what others wrote
 	// meanwhile is a *ConflictError, or unsettled, and never written over.
+	// f sees what was written before the call, or before the moment of [Since].
 	Write(ctx context.Context, f func(Writer) error) error
 	Close() error
+}
+
+type sinceKey struct{}
+
+// Since has a write, which is part of a call that began at a moment, see what others wrote before
+// that moment. What they wrote in the meantime it need not see, and does not write over.
+func Since(ctx context.Context, began time.Time) context.Context {
+	return context.WithValue(ctx, sinceKey{}, began)
+}
+
+// SinceOf is the moment of [Since], now without it.
+func SinceOf(ctx context.Context) time.Time {
+	if began, ok := ctx.Value(sinceKey{}).(time.Time); ok {
+		return began
+	}
+	return time.Now()
 }
 
 // Writer changes the files of a workspace. What it reports as written has been

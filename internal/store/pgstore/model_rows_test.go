@@ -69,7 +69,7 @@ var rowStatements = []statement{
 			}
 		}
 		switch {
-		case ok && (cur.version == before || m.Break == BrokenRows) && other == "":
+		case ok && (cur.version == before && (before != 0 || t.workspaces[root].removed <= a.int(13)) || m.Break == BrokenRows) && other == "":
 			w := t.workspaces[root]
 			w.version++
 			t.workspaces[root] = w

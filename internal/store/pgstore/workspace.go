@@ -27,8 +27,8 @@ import (
 //
 // What it knows of the rows it believes for a moment. With every lock that keeps others out
 // of a folder, such as a session's, it asks in the same round trip what has changed
-// since: who plans with a session's lock sees what others wrote before. A write compares
-// the version of what was read. It takes no lock while nobody has that of all writers; who
+// since: who plans with a session's lock sees what others wrote before. A write sees what was
+// written before its call began, and compares the version of what was read. It takes no lock while nobody has that of all writers; who
 // has it, as a move does, is waited for, and keeps others out.
 type Workspace struct {
 	c     *core
@@ -434,32 +434,32 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	if err := w.lockedRows(believed); err != nil {
+	since := markdownstore.SinceOf(ctx)
+	w.mu.Lock()
+	old := !w.checked.After(since)
+	w.mu.Unlock()
+	if old {
+		if err := w.refresh(); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	err := w.half()
+	w.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	known := w.version
-	w.mu.Unlock()
 	rw := rowWriter{w, &writersTurn{ctx: ctx}}
 	defer rw.turn.end()
-	err := f(rw)
-	if err != nil && !rw.turn.sent && (errors.Is(err, markdownstore.ErrConflict) || errors.Is(err, fs.ErrNotExist)) {
-		// It was refused by what was known, which may be older than what its caller has seen.
-		if rerr := w.refresh(); rerr != nil {
-			return rerr
-		}
-		if w.known() != known {
-			err = f(rw)
-		}
-	}
-	return err
+	return f(rw)
 }
 
-// writersTurn is what a writer does: whether it has sent a change, and whether others were
-// quicker; and how it lets go of the lock of all writers, which it takes then, or where somebody has it.
+// writersTurn is what a writer does: whether it has met another, and how it lets go of the
+// lock of all writers, which it takes then, or where somebody has it.
 type writersTurn struct {
-	ctx       context.Context
-	sent, met bool
-	release   func()
+	ctx     context.Context
+	met     bool
+	release func()
 }
 
 func (t *writersTurn) end() {
@@ -490,7 +490,6 @@ const without = `WITH fence AS MATERIALIZED (
 // change is [core.change] of a file, with the lock of all writers only where somebody has it.
 func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, into ...any) error {
 	at := []string{writersFolder + "/" + name}
-	w.turn.sent = true
 	if w.turn.release == nil {
 		w.mu.Lock()
 		moves := w.mover
@@ -582,7 +581,7 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 		return err
 	}
 	w.mu.Lock()
-	size := int64(len(text))
+	size, known := int64(len(text)), w.version
 	if appends {
 		size += w.rows[name].size
 	}
@@ -599,11 +598,13 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	var r row
 	var inTheWay string
 	var unsure bool
-	// A mark that is there already is of this very write, whose answer was lost.
+	// A mark that is there already is of this very write, whose answer was lost. A file is made
+	// only if none was removed since: this may be done so late that it was this one.
 	err := w.change(op, name, &unsure, `
 		cur AS MATERIALIZED (SELECT version, mark, length(data) AS size, time FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		other AS MATERIALIZED (SELECT path FROM workspace WHERE $6::bigint=0 AND root=$1::bigint AND (path=ANY($10::text[]) OR path >= $11::text AND path < $12::text) LIMIT 1),
-		may AS MATERIALIZED (SELECT FROM ok WHERE ok.ok AND coalesce((SELECT version FROM cur), 0)=$6::bigint AND NOT EXISTS(SELECT FROM other)),
+		may AS MATERIALIZED (SELECT FROM ok WHERE ok.ok AND coalesce((SELECT version FROM cur), 0)=$6::bigint AND NOT EXISTS(SELECT FROM other)
+			AND ($6::bigint<>0 OR coalesce((SELECT removed FROM workspaces WHERE root=$1::bigint), 0) <= $13::bigint)),
 		v AS (INSERT INTO workspaces AS w(root, version, removed, time, moving) SELECT $1::bigint, 1, 0, clock_timestamp(), '' FROM may
 			ON CONFLICT(root) DO UPDATE SET version=w.version+1, time=greatest(clock_timestamp(), w.time + interval '1 microsecond') RETURNING version, time),
 		i AS (INSERT INTO workspace(root, path, version, data, mark, time) SELECT $1::bigint, $5::text, v.version, $7::bytea, $9::bigint, v.time FROM v WHERE $6::bigint=0
@@ -612,7 +613,7 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 			WHERE f.root=$1::bigint AND f.path=$5::text AND f.version=$6::bigint AND $6::bigint<>0 RETURNING f.version, length(f.data) AS size, f.time),
 		done AS (SELECT version, size, time FROM i UNION ALL SELECT version, size, time FROM u UNION ALL SELECT version, size, time FROM cur WHERE mark=$9::bigint)
 		SELECT ok.ok, coalesce(done.version, 0), coalesce(done.size, 0), coalesce(done.time, 'epoch'), coalesce((SELECT path FROM other), '') FROM ok LEFT JOIN done ON true`,
-		[]any{name, before, []byte(text), appends, mark, above, lo, hi}, &r.version, &r.size, &r.time, &inTheWay)
+		[]any{name, before, []byte(text), appends, mark, above, lo, hi, known}, &r.version, &r.size, &r.time, &inTheWay)
 	switch {
 	case err != nil:
 		return err

@@ -3,12 +3,14 @@ package turn
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/summary"
@@ -37,6 +39,7 @@ func whole(once func(lost func(error)) (*Observation, error)) (*Observation, err
 }
 
 func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, lost func(error)) (*Observation, error) {
+	ctx = markdownstore.Since(ctx, time.Now()) // with the session's lock comes what is new
 	s, w, unlock, err := d.openTurn(ctx, &t, lost)
 	if err != nil {
 		return nil, err
