@@ -457,6 +457,7 @@ var statements = append(rowStatements, []statement{
 		}
 		return one(ok, int64(len(done)), patches)
 	}},
+	{"wait", waitBehind, commits, true, func(m *Model, t *tables, ok bool, a args) answer { return one(ok) }},
 	{"take", takeLock, commitsLate, false, func(m *Model, t *tables, _ bool, a args) answer {
 		t.fence++
 		token, k := fmt.Sprint(t.fence, ".", a.str(9)), key{a.int(1), a.str(2)}
@@ -913,8 +914,9 @@ type modelConn struct {
 	pid uint32
 }
 
-func (c *modelConn) Release()    {}
-func (c *modelConn) PID() uint32 { return c.pid }
+func (c *modelConn) Release()      {}
+func (c *modelConn) PID() uint32   { return c.pid }
+func (c *modelConn) Server() int64 { return 0 }
 
 // ask sends statements that are one transaction.
 func (c *modelConn) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {

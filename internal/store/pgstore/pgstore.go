@@ -58,6 +58,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"regexp"
@@ -162,6 +163,9 @@ type core struct {
 	objects objects
 	// rows are the files of the workspace, once somebody has asked for them.
 	rows atomic.Pointer[Workspace]
+	// server is the one that was connected to last, by when it was started; takeovers counts
+	// those that were before it, and itself.
+	server, takeovers atomic.Int64
 }
 
 // step is a moment of a statement.
@@ -223,13 +227,38 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s'`,
 		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		// The others may have died with the server, and with them what did not wait for its
-		// disk: the numbers of contents and versions that were lost are given again.
-		c.cache.clear()
-		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
+		if _, err := conn.PgConn().Exec(ctx, settings).ReadAll(); err != nil {
+			return err
+		}
+		server, err := readServer(ctx, conn)
+		if err == nil {
+			c.meets(server)
+		}
 		return err
 	}
+	cfg.BeforeAcquire = func(_ context.Context, conn *pgx.Conn) bool { return serverOf(conn) == c.server.Load() }
 	return c, cfg, nil
+}
+
+// meets is told of a new connection, and to which server it is. The others may have died with
+// the server, and with them what did not wait for its disk: the numbers of contents and versions
+// that were lost are given again. A standby that takes over gives some again, too, while the old
+// primary may live on: connections to that are not used any more, or one process would compare
+// what it read on one server with what the other has.
+func (c *core) meets(server int64) {
+	if c.server.Swap(server) != server {
+		c.takeovers.Add(1)
+		c.forget()
+	}
+	c.cache.clear()
+}
+
+// forget has all be asked for anew that was read and is believed.
+func (c *core) forget() {
+	c.cache.clear()
+	if w := c.rows.Load(); w != nil {
+		w.forget()
+	}
 }
 
 // begin readies the tables, and finds the root.
@@ -351,6 +380,10 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 	pid := conn.PID()
 	if err = f(ctx, conn); err == nil && before != look {
 		err = c.asked(acked)
+	}
+	if server := c.server.Load(); err == nil && conn.Server() != server {
+		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
+		c.forget() // what f has learned is the other's
 	}
 	if err != nil && lost(err) {
 		if unsure != nil {

@@ -322,7 +322,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	}
 	locks, tokens := l.over([]string{h.path})
 	if release {
-		locks, tokens = append(locks, h.path), append(tokens, token)
+		locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
 	}
 	var ok, unsure bool
 	var files, patches int

@@ -37,6 +37,7 @@ type Workspace struct {
 
 	mu      sync.Mutex // guards what follows
 	version int64      // up to which the rows are known
+	stood   int64      // up to which they are known to survive
 	checked time.Time  // when that was asked
 	moving  string
 	mover   bool // this process moves them
@@ -140,6 +141,9 @@ func readChanges(rows pgx.Rows, since int64) (changes, error) {
 func (w *Workspace) learn(n changes, asked time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.version < n.since { // all was forgotten meanwhile
+		return
+	}
 	if asked.After(w.checked) {
 		w.checked = asked
 	}
@@ -152,7 +156,7 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 	}
 	if n.version < n.since { // the database was restored: versions begin anew
 		clear(w.texts)
-		w.bytes = 0
+		w.bytes, w.stood = 0, 0
 	}
 	for at, r := range n.rows {
 		w.put(at, r)
@@ -161,6 +165,16 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 		w.keep(at, t)
 	}
 	w.version, w.moving = n.version, n.moving
+}
+
+// forget has all be asked for anew.
+func (w *Workspace) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.version, w.stood, w.checked, w.moving = 0, 0, time.Time{}, ""
+	clear(w.rows)
+	clear(w.texts)
+	w.names, w.bytes = nil, 0
 }
 
 // put has a path be a row. w.mu is held.
@@ -194,16 +208,18 @@ func (w *Workspace) keep(at string, t rowText) {
 
 // refresh asks what has changed.
 func (w *Workspace) refresh() error {
-	since, asked := w.known(), time.Now()
-	var n changes
-	err := w.c.query("look at", writersFolder, changedRows, []any{w.c.root, since}, func(rows pgx.Rows) (err error) {
-		n, err = readChanges(rows, since)
+	return w.c.run("look at", writersFolder, look, nil, func(ctx context.Context, conn conn) error {
+		since, asked := w.known(), time.Now() // which a new connection may have had forgotten
+		rows, err := conn.Query(ctx, changedRows, w.c.root, since)
+		if err != nil {
+			return err
+		}
+		n, err := readChanges(rows, since)
+		if err == nil {
+			w.learn(n, asked)
+		}
 		return err
 	})
-	if err == nil {
-		w.learn(n, asked)
-	}
-	return err
 }
 
 // Version implements [markdownstore.Remote].
@@ -444,7 +460,34 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	if err != nil {
 		return err
 	}
-	return f(rowWriter{w})
+	if err := f(rowWriter{w}); err != nil {
+		return err
+	}
+	return w.stand()
+}
+
+// stand waits until what was read survives what a write survives, where another wrote it: who
+// has nothing to add says that it is there.
+func (w *Workspace) stand() error {
+	w.mu.Lock()
+	version := w.version
+	known := version <= w.stood
+	w.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := w.locks.Stands(writersLock); err != nil {
+		return err
+	}
+	w.stands(version)
+	return nil
+}
+
+// stands notes that a version survives: a commit that waits, waits for all before it.
+func (w *Workspace) stands(version int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stood = max(w.stood, version)
 }
 
 // Moving implements [markdownstore.Remote].
@@ -579,6 +622,7 @@ func (w rowWriter) wrote(name string, r row, text string, appends bool, before i
 	if r.version == w.version+1 {
 		w.version = r.version
 	}
+	w.stood = max(w.stood, r.version)
 }
 
 // conflict is that a file is not what was read.
@@ -670,6 +714,9 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 	}
 	if err := w.refresh(); err != nil {
 		return err
+	}
+	if gone {
+		w.stands(w.known())
 	}
 	if !gone && (left || !unsure) {
 		return w.conflict("remove", name, hashText(old))
