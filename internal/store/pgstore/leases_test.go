@@ -178,11 +178,11 @@ func TestForgottenTokens(t *testing.T) {
 // another wrote there since.
 func TestHeldBackAndRefused(t *testing.T) {
 	m, refuse := pgstore.NewModel(), false
-	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
-		if refuse && name == "flush" {
+	a := pgstore.OnModel(m, func(st pgstore.Statement) error {
+		if refuse && st.Name == "flush" {
 			return errFull
 		}
-		return do()
+		return st.Do()
 	}, 1, "a", time.Hour)
 	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
 	defer a.Close()
