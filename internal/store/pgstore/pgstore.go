@@ -457,10 +457,11 @@ func (c *core) change(op string, how store.Durability, paths []string, unsure *b
 	if how == store.Unsynced {
 		commit = "off"
 	}
-	locks, tokens := c.leases.over(paths)
 	begun := time.Now()
 	var ok bool
+	var locks, tokens []string
 	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn conn) error {
+		locks, tokens = c.leases.over(paths) // each time, as another server may have taken over
 		return conn.QueryRow(ctx, fenced+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
 	})
 	if err == nil && !ok {
