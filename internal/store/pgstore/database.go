@@ -23,8 +23,9 @@ type conn interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
-	// PID names the server's side of it.
+	// PID names the server's side of it, Server the server, by when that was started.
 	PID() uint32
+	Server() int64
 	Release()
 }
 
@@ -41,4 +42,21 @@ func (s server) Acquire(ctx context.Context) (conn, error) {
 
 type connection struct{ *pgxpool.Conn }
 
-func (c connection) PID() uint32 { return c.Conn.Conn().PgConn().PID() }
+func (c connection) PID() uint32   { return c.Conn.Conn().PgConn().PID() }
+func (c connection) Server() int64 { return serverOf(c.Conn.Conn()) }
+
+// startedKey is where a connection keeps when its server was started.
+const startedKey = "memkernel: started"
+
+func serverOf(c *pgx.Conn) int64 {
+	started, _ := c.PgConn().CustomData()[startedKey].(int64)
+	return started
+}
+
+// readServer asks when a connection's server was started: no two begin in one microsecond.
+func readServer(ctx context.Context, c *pgx.Conn) (started int64, err error) {
+	// By the simple protocol, as not every pooler keeps what is prepared.
+	err = c.QueryRow(ctx, `SELECT (extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint`, pgx.QueryExecModeSimpleProtocol).Scan(&started)
+	c.PgConn().CustomData()[startedKey] = started
+	return started, err
+}

@@ -32,13 +32,13 @@ func newPair(t *testing.T) *pair {
 	for i := range p.k {
 		var wire pgstore.Wire
 		if i == 0 {
-			wire = func(name, _ string, _ uint32, do func() error) error {
+			wire = func(s pgstore.Statement) error {
 				if p.hook != nil {
-					if err := p.hook(name); err != nil {
+					if err := p.hook(s.Name); err != nil {
 						return err
 					}
 				}
-				return do()
+				return s.Do()
 			}
 		}
 		s := pgstore.OnModel(p.m, wire, 1, fmt.Sprint("machine ", i), time.Hour)

@@ -79,7 +79,7 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 	if err := w.refresh(); err != nil {
 		return err
 	}
-	in := rowWriter{w, &writersTurn{release: func() {}}}
+	in := rowWriter{w, &writersTurn{release: func() {}, takeover: w.c.takeovers.Load()}}
 	r, _, _, err := in.now("put", name)
 	if err != nil {
 		return err

@@ -75,6 +75,25 @@ type lease struct {
 	view  *view     // nil if the lock does not keep others from writing
 	// failed is what kept from being written what was held back.
 	failed error
+	// takeover is how many servers had taken over when it was taken. Where another has since,
+	// that may have given the lock away, and may not have all that was read under it:
+	// nothing more is written.
+	takeover int64
+}
+
+// moved is whether another server has taken over since.
+func (l *leases) moved(h *lease) bool { return h.takeover != l.c.takeovers.Load() }
+
+// movedToken stands before the tokens of locks that another server may not know. None gives such
+// tokens.
+const movedToken = "moved "
+
+// fence is the token by which a lock fences writes.
+func (l *leases) fence(h *lease, token string) string {
+	if l.moved(h) {
+		return movedToken + token
+	}
+	return token
 }
 
 func (l *leases) init(c *core) {
@@ -92,7 +111,7 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 	locks, tokens = []string{}, []string{}
 	for _, token := range slices.Sorted(maps.Keys(l.held)) {
 		if h := l.held[token]; h.users > 0 && slices.ContainsFunc(paths, h.covers) {
-			locks, tokens = append(locks, h.path), append(tokens, token)
+			locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
 		}
 	}
 	return locks, tokens
@@ -163,6 +182,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	var token, holder string
 	var ok bool
 	err = s.run("take", at, send, nil, func(ctx context.Context, conn conn) error {
+		h.takeover = s.takeovers.Load()
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
@@ -262,7 +282,8 @@ func (l *leases) lostOver(at string, locks, tokens []string) error {
 	defer l.mu.Unlock()
 	err = &store.LockedError{Name: l.c.where(strings.Join(locks, ", ")), Holder: "another process, which took it while this one was out of reach"}
 	for i, token := range tokens {
-		if h := l.held[token]; h == nil || slices.Contains(living, token) {
+		token = strings.TrimPrefix(token, movedToken)
+		if h := l.held[token]; h == nil || !l.moved(h) && slices.Contains(living, token) {
 			continue
 		} else if h.alone {
 			err = &store.LostError{Name: l.c.where(at), Lock: l.c.where(locks[i])}
@@ -282,7 +303,9 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	for _, token := range slices.Sorted(maps.Keys(l.held)) {
 		h := l.held[token]
 		switch {
-		case h.path != at || h.alone:
+		case h.path != at || h.alone || l.moved(h) && h.users > 0:
+		case l.moved(h):
+			own = append(own, token)
 		case h.users == 0 && time.Since(h.fresh) >= l.c.lease: // somebody else may have it
 			own = append(own, token)
 		case share == store.Shared:
@@ -418,6 +441,9 @@ func (l *leases) renew() {
 	ended := map[string]*lease{}
 	l.mu.Lock()
 	for token, h := range l.held {
+		if l.moved(h) { // it ends by itself
+			continue
+		}
 		if h.users == 0 && h.idle {
 			ended[token] = h
 			delete(l.held, token)

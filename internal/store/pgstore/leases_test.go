@@ -179,11 +179,11 @@ func TestForgottenTokens(t *testing.T) {
 // another wrote there since.
 func TestHeldBackAndRefused(t *testing.T) {
 	m, refuse := pgstore.NewModel(), false
-	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
-		if refuse && name == "flush" {
+	a := pgstore.OnModel(m, func(st pgstore.Statement) error {
+		if refuse && st.Name == "flush" {
 			return errFull
 		}
-		return do()
+		return st.Do()
 	}, 1, "a", time.Hour)
 	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
 	defer a.Close()
@@ -230,12 +230,12 @@ func TestHeldBackAndRefused(t *testing.T) {
 func TestDeferred(t *testing.T) {
 	m, step := pgstore.NewModel(), func(name string) error { return nil }
 	var said []string
-	a := pgstore.OnModel(m, func(name, _ string, _ uint32, do func() error) error {
-		if err := step(name); err != nil {
+	a := pgstore.OnModel(m, func(s pgstore.Statement) error {
+		if err := step(s.Name); err != nil {
 			return err
 		}
-		said = append(said, name)
-		return do()
+		said = append(said, s.Name)
+		return s.Do()
 	}, 1, "a", time.Hour)
 	b := pgstore.OnModel(m, nil, 1, "b", time.Hour)
 	defer a.Close()

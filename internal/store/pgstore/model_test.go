@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -37,15 +38,20 @@ type Model struct {
 	Apart func(key string) bool
 	// Ended is told that a session is to be ended.
 	Ended func(pid uint32)
+	// Route says which server a process's nth connection reaches while an old primary lives
+	// beside the new one; nil reaches the new one.
+	Route func(holder string, n int) (old bool)
+	// Async is that no commit waits for the standby.
+	Async bool
 
-	mu  sync.Mutex
-	now tables
-	// before are the tables as they were before each commit that has not reached the disk.
-	before []tables
-	pids   atomic.Uint32
-	// failures are those of the server.
-	failures atomic.Int64
-	twins    sync.Mutex
+	mu sync.Mutex
+	// sites are the primaries that there were, the one of now last; asked is the one that is asked.
+	sites []*site
+	asked *site
+	pids  atomic.Uint32
+	// serves is the server that each session is at.
+	serves map[uint32]*site
+	twins  sync.Mutex
 }
 
 // Broken is a rule that is not kept.
@@ -56,6 +62,11 @@ const (
 	BrokenAppend Broken = "an append is done wherever the journal ends"
 	BrokenRows   Broken = "a file of the workspace is written whatever version it has"
 	BrokenLock   Broken = "a lock is given to whoever asks"
+	// BrokenStandby and BrokenPromoted are about a standby that takes over.
+	BrokenStandby  Broken = "a commit that waits is acknowledged whether or not the standby has it"
+	BrokenPromoted Broken = "a standby that took over keeps no write to who holds the lock"
+	BrokenWait     Broken = "who says that something is there waits for no standby"
+	BrokenServers  Broken = "a process that has connections to two servers tells them not apart"
 )
 
 type tables struct {
@@ -105,7 +116,7 @@ type lockRow struct {
 
 // NewModel returns a server without any state.
 func NewModel() *Model {
-	return &Model{Now: time.Now, now: tables{files: map[key]fileRow{}, pieces: map[int64][]piece{}, gone: map[int64]fileRow{}, locks: map[key]lockRow{}, objects: map[int64]objectRow{}, texts: map[key]textRow{}, workspaces: map[int64]workspaceRow{}}}
+	return &Model{Now: time.Now, serves: map[uint32]*site{}, sites: []*site{{started: 1, now: tables{files: map[key]fileRow{}, pieces: map[int64][]piece{}, gone: map[int64]fileRow{}, locks: map[key]lockRow{}, objects: map[int64]objectRow{}, texts: map[key]textRow{}, workspaces: map[int64]workspaceRow{}}}}}
 }
 
 func (t tables) clone() tables {
@@ -113,28 +124,6 @@ func (t tables) clone() tables {
 	t.cloneRows()
 	return t
 }
-
-// Tail is how many commits have not reached the disk.
-func (m *Model) Tail() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.before)
-}
-
-// Fail lets the server fail and begin anew, without the newest n commits of those that nobody
-// waited for the disk with. Sequences go back with them.
-func (m *Model) Fail(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n = min(n, len(m.before)); n > 0 {
-		m.now = m.before[len(m.before)-n]
-	}
-	m.before = nil
-	m.failures.Add(1)
-}
-
-// mostTail bounds what the disk is behind.
-const mostTail = 16
 
 // args are a statement's, from 1 on.
 type args []any
@@ -379,15 +368,8 @@ var statements = append(rowStatements, []statement{
 	{"marked", "SELECT EXISTS(SELECT FROM pieces", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
 		return one(slices.ContainsFunc(t.pieces[a.int(1)], func(p piece) bool { return p.off == a.int(2) && p.mark == a.int(3) }))
 	}},
-	{"flushed", flushed, reads, false, func(m *Model, t *tables, _ bool, a args) answer {
-		ids := slices.Clone(a.ints(2))
-		for _, at := range a.strs(4) {
-			ids = append(ids, t.files[key{a.int(1), at}].content)
-		}
-		return one(slices.ContainsFunc(ids, func(id int64) bool {
-			return slices.ContainsFunc(t.pieces[id], func(p piece) bool { return p.mark == a.int(3) })
-		}))
-	}},
+	{"flushed", flushed, reads, false, func(m *Model, t *tables, _ bool, a args) answer { return one(t.marked(a)) }},
+	{"flushed for good", flushedForGood, commits, false, func(m *Model, t *tables, _ bool, a args) answer { return one(t.marked(a)) }},
 	{"sync", "f AS (UPDATE files SET version=version+1 WHERE", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		k, f, there := t.of(a.int(5))
 		if !ok || !there {
@@ -478,7 +460,12 @@ var statements = append(rowStatements, []statement{
 		}
 		return one(ok, int64(len(files)), patches, put, made, versions)
 	}},
-	{"wait", waitForDisk, commits, false, func(m *Model, t *tables, _ bool, a args) answer { return one("on") }},
+	{"wait", waitBehind, commits, true, func(m *Model, t *tables, ok bool, a args) answer {
+		if _, there := t.locks[key{a.int(1), a.str(5)}]; !there && ok {
+			t.locks[key{a.int(1), a.str(5)}] = lockRow{}
+		}
+		return one(ok)
+	}},
 	{"take", takeLock, commitsLate, false, func(m *Model, t *tables, _ bool, a args) answer {
 		t.fence++
 		token, k := fmt.Sprint(t.fence, ".", a.str(9)), key{a.int(1), a.str(2)}
@@ -584,8 +571,8 @@ var statements = append(rowStatements, []statement{
 		return out
 	}},
 	{"end", "SELECT pg_terminate_backend(pid, 2000)", reads, false, func(m *Model, t *tables, _ bool, a args) answer {
-		if m.Ended != nil {
-			m.Ended(uint32(a.int(1)))
+		if pid := uint32(a.int(1)); m.Ended != nil && m.serves[pid] == m.asked {
+			m.Ended(pid)
 		}
 		return answer{}
 	}},
@@ -768,6 +755,17 @@ func (t *tables) mark(content, off, mark int64) {
 	t.pieces[content] = next
 }
 
+// marked is whether contents, or those of paths, have a piece with a mark.
+func (t *tables) marked(a args) bool {
+	ids := slices.Clone(a.ints(2))
+	for _, at := range a.strs(4) {
+		ids = append(ids, t.files[key{a.int(1), at}].content)
+	}
+	return slices.ContainsFunc(ids, func(id int64) bool {
+		return slices.ContainsFunc(t.pieces[id], func(p piece) bool { return p.mark == a.int(3) })
+	})
+}
+
 func (t *tables) free(k key, token string) {
 	if l, there := t.locks[k]; there {
 		l.held = maps.Clone(l.held)
@@ -779,7 +777,7 @@ func (t *tables) free(k key, token string) {
 // fence is whether tokens still hold their locks.
 func (m *Model) fence(t *tables, root int64, locks, tokens []string) bool {
 	for i, at := range locks {
-		if _, there := t.locks[key{root, at}].held[tokens[i]]; !there && m.Break != BrokenFence {
+		if _, there := t.locks[key{root, at}].held[tokens[i]]; !there && m.Break != BrokenFence && !(m.Break == BrokenPromoted && len(m.sites) > 1) {
 			return false
 		}
 	}
@@ -787,16 +785,16 @@ func (m *Model) fence(t *tables, root int64, locks, tokens []string) bool {
 }
 
 // about is the name that a statement is about.
-func (m *Model) about(s *statement, a args) string {
+func (m *Model) about(in *site, s *statement, a args) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var at any = ""
 	switch s.name {
 	case "append", "sync", "cut", "patch":
-		k, f, _ := m.now.of(a.int(5))
+		k, f, _ := in.now.of(a.int(5))
 		at = fmt.Sprintf("%s of %d bytes", k.path, f.size)
 	case "look", "part", "size", "marked":
-		k, _, _ := m.now.of(a.int(1))
+		k, _, _ := in.now.of(a.int(1))
 		at = k.path
 	case "put", "make", "remove", "write text", "remove text":
 		at = a.at(5)
@@ -813,11 +811,11 @@ func (m *Model) about(s *statement, a args) string {
 }
 
 // audit looks at what a statement left.
-func (m *Model) audit(s *statement, a args, ok bool) {
+func (m *Model) audit(in *site, s *statement, a args, ok bool) {
 	switch {
 	case s.fenced && ok:
 		for i, at := range a.strs(2) {
-			_, has := m.now.locks[key{a.int(1), at}].held[a.strs(3)[i]]
+			_, has := in.now.locks[key{a.int(1), at}].held[a.strs(3)[i]]
 			if freed := s.name == "flush" && a.str(15) == a.strs(3)[i]; !has && !freed {
 				m.Audit(fmt.Sprintf("%s is done by one who has lost %s", s.name, at))
 			}
@@ -826,12 +824,12 @@ func (m *Model) audit(s *statement, a args, ok bool) {
 	switch {
 	case s.name == "put" && ok && m.Apart != nil:
 		for _, id := range a.ints(12) {
-			if o := m.now.objects[id]; o.named && !m.Apart(o.key) {
+			if o := in.now.objects[id]; o.named && !m.Apart(o.key) {
 				m.Audit(fmt.Sprintf("%s has got its name, and is not in the bucket", o.key))
 			}
 		}
 	case s.name == "take":
-		if l := m.now.locks[key{a.int(1), a.str(2)}]; l.alone && len(l.held) > 1 {
+		if l := in.now.locks[key{a.int(1), a.str(2)}]; l.alone && len(l.held) > 1 {
 			m.Audit(fmt.Sprintf("%d have %s, and one has it alone", len(l.held), a.str(2)))
 		}
 	}
@@ -862,60 +860,94 @@ func find(sql string) (*statement, error) {
 	return nil, fmt.Errorf("the model of the server does not know this statement: tell it what it does in model_test.go\n%s", sql)
 }
 
-// exec does a statement.
-func (m *Model) exec(sql string, a []any) (answer, error) {
+// exec does a statement on a server.
+func (m *Model) exec(in *site, sql string, a []any) (answer, error) {
 	s, err := find(sql)
 	if err != nil {
 		return answer{}, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case s.does == reads:
-	case s.does == commitsLate, s.fenced && args(a).str(4) == "off":
-		if m.before = append(m.before, m.now.clone()); len(m.before) > mostTail {
-			m.before = m.before[1:]
-		}
-	default:
-		m.before = nil
+	if m.asked = in; s.does != reads {
+		in.commits(s.waits(a), m.Async)
 	}
-	ok := !s.fenced || m.fence(&m.now, args(a).int(1), args(a).strs(2), args(a).strs(3))
+	ok := !s.fenced || m.fence(&in.now, args(a).int(1), args(a).strs(2), args(a).strs(3))
 	if strings.HasPrefix(sql, without) {
-		ok = ok && m.idle(&m.now, args(a).int(1))
+		ok = ok && m.idle(&in.now, args(a).int(1))
 	}
-	out := s.do(m, &m.now, ok, a)
-	if m.Audit != nil {
-		m.audit(s, a, ok)
+	out := s.do(m, &in.now, ok, a)
+	if m.Audit != nil && in == m.primary() {
+		m.audit(in, s, a, ok)
 	}
 	return out, nil
 }
 
-// Wire brings a statement to the server and the answer back, and may do neither: do
-// does it.
-type Wire func(name, about string, pid uint32, do func() error) error
+// waits is whether a statement's commit waits for the disk and a standby, if it has one.
+func (s *statement) waits(a []any) bool {
+	return s.does == commits && !(s.fenced && args(a).str(4) == "off")
+}
+
+// Statement is one that is sent, with all that is one transaction with it.
+type Statement struct {
+	Context     context.Context // of who waits for the answer
+	Name, About string
+	PID         uint32
+	// Do has the server do it; ErrWaits is that its commit waits for the standby, and has not
+	// happened yet to anybody else. Commit ends that waiting, without the standby.
+	Do, Commit func() error
+}
+
+// Wire brings a statement to the server and the answer back, and may do neither.
+type Wire func(Statement) error
 
 // Client is a process's connections to a model.
 type Client struct {
-	m    *Model
-	wire Wire
-	// fresh is called when connections are new because the server failed.
-	fresh func()
-	seen  atomic.Int64 // failures of the server
+	m      *Model
+	wire   Wire
+	holder string
+	// meets is called when a connection is to another server than the last, or to one that
+	// failed meanwhile, and asked whether an idle one may be used.
+	meets func(server int64)
+	may   func(server int64) bool
+
+	mu    sync.Mutex
+	idle  []*modelConn
+	made  int
+	reset int // how often all connections were given up
+	last  life
 }
 
-// connect gives a connection of its own to each who asks.
+// connect gives an idle connection, or a new one.
 func (c *Client) connect() *modelConn {
-	if n := c.m.failures.Load(); c.seen.Swap(n) != n && c.fresh != nil {
-		c.fresh()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := len(c.idle) - 1; n >= 0; n-- {
+		conn := c.idle[n]
+		c.idle = c.idle[:n]
+		if c.m.lives(conn.to) && (c.m.Break == BrokenServers || c.may == nil || c.may(conn.Server())) {
+			return conn
+		}
 	}
-	return &modelConn{c, c.m.pids.Add(1)}
+	c.made++
+	conn := &modelConn{c: c, pid: c.m.pids.Add(1), reset: c.reset}
+	conn.to = c.m.reach(conn.pid, c.holder, c.made)
+	if was := c.last; was != conn.to {
+		c.last = conn.to
+		if c.m.Break == BrokenServers && was.at != nil && was.at.failed == was.since {
+			return conn
+		}
+		if c.meets != nil {
+			c.meets(conn.Server())
+		}
+	}
+	return conn
 }
 
 // OnModel opens a root of a model as Open does on a server. wire may be nil.
 func OnModel(m *Model, wire Wire, root int64, holder string, lease time.Duration) *Store {
 	client := m.client(wire)
+	client.holder = holder
 	c := &core{place: "model", holder: holder, lease: lease, root: root, pool: client}
-	client.fresh = c.cache.clear // as Open has it
+	client.meets = c.meets // as Open has it
+	client.may = func(server int64) bool { return server == c.server.Load() }
 	c.leases.init(c)
 	c.open.init()
 	return &Store{core: c}
@@ -929,17 +961,25 @@ func (s *Store) WithBucket(b Bucket, above int64, grace time.Duration) *Store {
 
 func (m *Model) client(wire Wire) *Client {
 	if wire == nil {
-		wire = func(_, _ string, _ uint32, do func() error) error { return do() }
+		wire = func(s Statement) error { return s.Do() }
 	}
 	return &Client{m: m, wire: wire}
 }
 
 func (c *Client) Acquire(context.Context) (conn, error) { return c.connect(), nil }
-func (c *Client) Reset()                                {}
 func (c *Client) Close()                                {}
 
+// Reset implements database.
+func (c *Client) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle, c.reset = nil, c.reset+1
+}
+
 func (c *Client) Query(ctx context.Context, sql string, a ...any) (pgx.Rows, error) {
-	return c.connect().Query(ctx, sql, a...)
+	conn := c.connect()
+	defer conn.Release()
+	return conn.Query(ctx, sql, a...)
 }
 
 func (c *Client) Exec(ctx context.Context, sql string, a ...any) (pgconn.CommandTag, error) {
@@ -948,15 +988,32 @@ func (c *Client) Exec(ctx context.Context, sql string, a ...any) (pgconn.Command
 }
 
 type modelConn struct {
-	c   *Client
-	pid uint32
+	c     *Client
+	pid   uint32
+	to    life
+	reset int
+	dead  bool
 }
 
-func (c *modelConn) Release()    {}
+func (c *modelConn) Release() {
+	c.c.mu.Lock()
+	defer c.c.mu.Unlock()
+	if !c.dead && c.reset == c.c.reset {
+		c.c.idle = append(c.c.idle, c)
+	}
+}
+
 func (c *modelConn) PID() uint32 { return c.pid }
 
+func (c *modelConn) Server() int64 {
+	if c.c.m.Break == BrokenServers {
+		return 1
+	}
+	return c.to.at.started
+}
+
 // ask sends statements that are one transaction.
-func (c *modelConn) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
+func (c *modelConn) ask(ctx context.Context, qs ...*pgx.QueuedQuery) ([]answer, error) {
 	s, err := find(qs[0].SQL)
 	if err != nil {
 		return nil, err
@@ -964,28 +1021,25 @@ func (c *modelConn) ask(qs ...*pgx.QueuedQuery) ([]answer, error) {
 	var out []answer
 	about := ""
 	if c.c.m.Named {
-		about = c.c.m.about(s, qs[0].Arguments)
+		about = c.c.m.about(c.to.at, s, qs[0].Arguments)
 	}
-	err = c.c.wire(s.name, about, c.pid, func() error {
-		var got []answer
-		for _, q := range qs {
-			a, err := c.c.m.exec(q.SQL, q.Arguments)
-			if err != nil {
-				return err
-			}
-			got = append(got, a)
+	do := func(wait bool) func() error {
+		return func() (err error) {
+			out, err = c.c.m.transact(c.to, qs, wait)
+			return err
 		}
-		out = got
-		return nil
-	})
+	}
+	err = c.c.wire(Statement{Context: ctx, Name: s.name, About: about, PID: c.pid, Do: do(true), Commit: do(false)})
 	if err != nil {
+		var said *pgconn.PgError
+		c.dead = !errors.As(err, &said)
 		return nil, err
 	}
 	return out, nil
 }
 
-func (c *modelConn) Query(_ context.Context, sql string, a ...any) (pgx.Rows, error) {
-	out, err := c.ask(&pgx.QueuedQuery{SQL: sql, Arguments: a})
+func (c *modelConn) Query(ctx context.Context, sql string, a ...any) (pgx.Rows, error) {
+	out, err := c.ask(ctx, &pgx.QueuedQuery{SQL: sql, Arguments: a})
 	if err != nil {
 		return nil, err
 	}
@@ -997,8 +1051,8 @@ func (c *modelConn) QueryRow(ctx context.Context, sql string, a ...any) pgx.Row 
 	return oneRow{r, err}
 }
 
-func (c *modelConn) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
-	out, err := c.ask(b.QueuedQueries...)
+func (c *modelConn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	out, err := c.ask(ctx, b.QueuedQueries...)
 	return &results{out, err}
 }
 

@@ -65,6 +65,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"regexp"
@@ -169,6 +170,9 @@ type core struct {
 	objects objects
 	// rows are the files of the workspace, once somebody has asked for them.
 	rows atomic.Pointer[Workspace]
+	// server is the one that was connected to last, by when it was started; takeovers counts
+	// those that were before it, and itself.
+	server, takeovers atomic.Int64
 }
 
 // step is a moment of a statement.
@@ -230,13 +234,38 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s'`,
 		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		// The others may have died with the server, and with them what did not wait for its
-		// disk: the numbers of contents and versions that were lost are given again.
-		c.cache.clear()
-		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
+		if _, err := conn.PgConn().Exec(ctx, settings).ReadAll(); err != nil {
+			return err
+		}
+		server, err := readServer(ctx, conn)
+		if err == nil {
+			c.meets(server)
+		}
 		return err
 	}
+	cfg.BeforeAcquire = func(_ context.Context, conn *pgx.Conn) bool { return serverOf(conn) == c.server.Load() }
 	return c, cfg, nil
+}
+
+// meets is told of a new connection, and to which server it is. The others may have died with
+// the server, and with them what did not wait for its disk: the numbers of contents and versions
+// that were lost are given again. A standby that takes over gives some again, too, while the old
+// primary may live on: connections to that are not used any more, or one process would compare
+// what it read on one server with what the other has.
+func (c *core) meets(server int64) {
+	if c.server.Swap(server) != server {
+		c.takeovers.Add(1)
+		c.forget()
+	}
+	c.cache.clear()
+}
+
+// forget has all be asked for anew that was read and is believed.
+func (c *core) forget() {
+	c.cache.clear()
+	if w := c.rows.Load(); w != nil {
+		w.forget()
+	}
 }
 
 // begin readies the tables, and finds the root.
@@ -359,6 +388,10 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 	if err = f(ctx, conn); err == nil && before != look {
 		err = c.asked(acked)
 	}
+	if server := c.server.Load(); err == nil && conn.Server() != server {
+		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
+		c.forget() // what f has learned is the other's
+	}
 	if err != nil && lost(err) {
 		if unsure != nil {
 			*unsure = true
@@ -423,11 +456,12 @@ const fenced = `WITH fence AS MATERIALIZED (
 // change runs a statement behind fenced, whose first column is ok. The time that it took
 // is in st.
 func (c *core) change(op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
-	return c.changeBehind(fenced, op, how, paths, unsure, st, q, args, into...)
+	return c.changeBehind(fenced, nil, op, how, paths, unsure, st, q, args, into...)
 }
 
-// changeBehind is change behind another head with the same parameters.
-func (c *core) changeBehind(head, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
+// changeBehind is change behind another head with the same parameters. What is moved is refused as
+// if a lock had been lost.
+func (c *core) changeBehind(head string, moved func() bool, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
 	var sure bool
 	if unsure == nil {
 		unsure = &sure
@@ -436,10 +470,14 @@ func (c *core) changeBehind(head, op string, how store.Durability, paths []strin
 	if how == store.Unsynced {
 		commit = "off"
 	}
-	locks, tokens := c.leases.over(paths)
 	begun := time.Now()
 	var ok bool
+	var locks, tokens []string
 	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn conn) error {
+		locks, tokens = c.leases.over(paths) // each time, as another server may have taken over
+		if moved != nil && moved() {
+			locks, tokens = append(locks, paths[0]), append(tokens, movedToken)
+		}
 		return conn.QueryRow(ctx, head+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
 	})
 	if err == nil && !ok {

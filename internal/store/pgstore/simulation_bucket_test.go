@@ -49,12 +49,12 @@ func (b bucketOf) Place() string { return "the bucket" }
 // ask has something done with the bucket, at some time, or not.
 func (b bucketOf) ask(what, key string, do func()) error {
 	hash, _, _ := strings.Cut(key[strings.LastIndex(key, "/")+1:], "-") // what follows is random
-	err := b.mc.ask("bucket", " "+what+" "+hash, 0, func() error {
+	err := b.mc.ask(pgstore.Statement{Name: "bucket", About: " " + what + " " + hash, Do: func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		do()
 		return nil
-	})
+	}})
 	if err != nil {
 		return fmt.Errorf("the bucket does not answer: %w", err)
 	}
@@ -66,7 +66,7 @@ func (b bucketOf) Put(_ context.Context, key string, data []byte) error {
 	if s.broken == brokenBlobs {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.late = append(s.late, lateStatement{b.mc.name, "bucket", 0, func() error { b.at[key] = data; return nil }})
+		s.late = append(s.late, lateStatement{b.mc.name, pgstore.Statement{Name: "bucket", Do: func() error { b.at[key] = data; return nil }}})
 		return nil
 	}
 	return b.ask("put", key, func() { b.at[key] = data })

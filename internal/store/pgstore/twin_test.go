@@ -97,7 +97,7 @@ func (c *twinConn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	c.w.m.m.twins.Lock()
 	out := &twinResults{BatchResults: c.conn.SendBatch(ctx, b), w: c.w, done: sync.OnceFunc(c.w.m.m.twins.Unlock)}
 	var err error
-	if out.left, err = (&modelConn{c: c.w.m}).ask(b.QueuedQueries...); err != nil {
+	if out.left, err = c.w.m.connect().ask(ctx, b.QueuedQueries...); err != nil {
 		c.w.t.Error(err)
 		out.left = make([]answer, len(b.QueuedQueries))
 	}

@@ -361,8 +361,11 @@ const flushAll = fenced + `
 // flushed reports whether what was held back is there: all of it has the mark, or nothing.
 const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))`
 
-// waitForDisk has all that was committed wait for the disk, and for a standby that the server waits for.
-const waitForDisk = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$2::text) SELECT set_config('synchronous_commit', 'on', true)`
+// flushedForGood is flushed that waits for the disk, and for a standby that the server waits for, with all
+// that was committed before: it may be there because the server was restarted, or ended its session,
+// before a standby had it.
+const flushedForGood = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$5::text), how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true))
+	SELECT (SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))) FROM how`
 
 // flush writes what is held back under a lock, and lets go of that.
 func (c *core) flush(h *lease, token string, release bool) error {
@@ -406,30 +409,28 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	if release {
 		free = token
 	}
-	locks, tokens := l.over([]string{h.path})
-	if release {
-		locks, tokens = append(locks, h.path), append(tokens, token)
-	}
 	var ok, unsure bool
 	var files, patches int
 	var put []string
 	var made, versions []int64
 	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn conn) error {
+		locks, tokens := l.over([]string{h.path}) // each time, as another server may have taken over
+		if release {
+			locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
+		}
 		return conn.QueryRow(ctx, flushAll, c.root, locks, tokens, commit, contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path,
 			paths, sizes, of, offs, pieces, c.open.all()).Scan(&ok, &files, &patches, &put, &made, &versions)
 	})
 	whole := ok && files == len(contents) && patches == len(pc) && len(put) == len(paths)
 	if err == nil && !whole && unsure {
 		// It was done before the answer was lost, or was not, and then somebody else may write.
-		err = c.row("read", h.path, flushed, []any{c.root, contents, mark, paths}, &whole)
-		if err == nil && whole && waits {
-			// It may be there because the server was restarted, or ended its session, before a
-			// standby had it.
-			var how string
-			err = c.run("write", h.path, send, nil, func(ctx context.Context, conn conn) error {
-				return conn.QueryRow(ctx, waitForDisk, c.root, h.path).Scan(&how)
-			})
+		before, q, args := look, flushed, []any{c.root, contents, mark, paths}
+		if waits {
+			before, q, args = send, flushedForGood, append(args, h.path)
 		}
+		err = c.run("write", h.path, before, nil, func(ctx context.Context, conn conn) error {
+			return conn.QueryRow(ctx, q, args...).Scan(&whole)
+		})
 	}
 	switch {
 	case err != nil || whole:

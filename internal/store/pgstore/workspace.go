@@ -38,6 +38,7 @@ type Workspace struct {
 
 	mu      sync.Mutex // guards what follows
 	version int64      // up to which the rows are known
+	stood   int64      // up to which they are known to survive
 	checked time.Time  // when that was asked
 	moving  string
 	mover   bool // this process moves them
@@ -141,6 +142,9 @@ func readChanges(rows pgx.Rows, since int64) (changes, error) {
 func (w *Workspace) learn(n changes, asked time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.version < n.since { // all was forgotten meanwhile
+		return
+	}
 	if asked.After(w.checked) {
 		w.checked = asked
 	}
@@ -153,7 +157,7 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 	}
 	if n.version < n.since { // the database was restored: versions begin anew
 		clear(w.texts)
-		w.bytes = 0
+		w.bytes, w.stood = 0, 0
 	}
 	for at, r := range n.rows {
 		w.put(at, r)
@@ -162,6 +166,16 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 		w.keep(at, t)
 	}
 	w.version, w.moving = n.version, n.moving
+}
+
+// forget has all be asked for anew.
+func (w *Workspace) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.version, w.stood, w.checked, w.moving = 0, 0, time.Time{}, ""
+	clear(w.rows)
+	clear(w.texts)
+	w.names, w.bytes = nil, 0
 }
 
 // put has a path be a row. w.mu is held.
@@ -195,16 +209,18 @@ func (w *Workspace) keep(at string, t rowText) {
 
 // refresh asks what has changed.
 func (w *Workspace) refresh() error {
-	since, asked := w.known(), time.Now()
-	var n changes
-	err := w.c.query("look at", writersFolder, changedRows, []any{w.c.root, since}, func(rows pgx.Rows) (err error) {
-		n, err = readChanges(rows, since)
+	return w.c.run("look at", writersFolder, look, nil, func(ctx context.Context, conn conn) error {
+		since, asked := w.known(), time.Now() // which a new connection may have had forgotten
+		rows, err := conn.Query(ctx, changedRows, w.c.root, since)
+		if err != nil {
+			return err
+		}
+		n, err := readChanges(rows, since)
+		if err == nil {
+			w.learn(n, asked)
+		}
 		return err
 	})
-	if err == nil {
-		w.learn(n, asked)
-	}
-	return err
 }
 
 // Version implements [markdownstore.Remote].
@@ -434,7 +450,7 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	since := markdownstore.SinceOf(ctx)
+	since, takeover := markdownstore.SinceOf(ctx), w.c.takeovers.Load()
 	w.mu.Lock()
 	old := !w.checked.After(since)
 	w.mu.Unlock()
@@ -449,23 +465,37 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	if err != nil {
 		return err
 	}
-	rw := rowWriter{w, &writersTurn{ctx: ctx}}
+	rw := rowWriter{w, &writersTurn{ctx: ctx, takeover: takeover}}
 	defer rw.turn.end()
-	return f(rw)
+	if err := f(rw); err != nil {
+		return err
+	}
+	if err := w.stand(); err != nil || !rw.moved() {
+		return err
+	}
+	return rw.lost(writersFolder) // what f has read was another server's
 }
 
 // writersTurn is what a writer does: whether it has met another, and how it lets go of the
 // lock of all writers, which it takes then, or where somebody has it.
 type writersTurn struct {
-	ctx     context.Context
-	met     bool
-	release func()
+	ctx      context.Context
+	met      bool
+	release  func()
+	takeover int64 // as that of a lease
 }
 
 func (t *writersTurn) end() {
 	if t.release != nil {
 		t.release()
 	}
+}
+
+// moved is whether another server has taken over since, which may not have what was read.
+func (w rowWriter) moved() bool { return w.turn.takeover != w.c.takeovers.Load() }
+
+func (w rowWriter) lost(at string) error {
+	return &store.LostError{Name: w.c.where(at), Lock: w.c.where(writersLock)}
 }
 
 // take waits for the lock, with which comes what others wrote.
@@ -495,7 +525,7 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 		moves := w.mover
 		w.mu.Unlock()
 		if !moves && !w.turn.met {
-			err := w.c.changeBehind(without, op, store.Synced, at, unsure, nil, q, args, into...)
+			err := w.c.changeBehind(without, w.moved, op, store.Synced, at, unsure, nil, q, args, into...)
 			if !errors.As(err, new(*store.LostError)) || *unsure {
 				return err
 			}
@@ -503,8 +533,35 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 		if err := w.take(); err != nil {
 			return err
 		}
+		if w.moved() {
+			return w.lost(at[0])
+		}
 	}
 	return w.c.change(op, store.Synced, at, unsure, nil, q, args, into...)
+}
+
+// stand waits until what was read survives what a write survives, where another wrote it: who
+// has nothing to add says that it is there.
+func (w *Workspace) stand() error {
+	w.mu.Lock()
+	version := w.version
+	known := version <= w.stood
+	w.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := w.locks.Stands(writersLock); err != nil {
+		return err
+	}
+	w.stands(version)
+	return nil
+}
+
+// stands notes that a version survives: a commit that waits, waits for all before it.
+func (w *Workspace) stands(version int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stood = max(w.stood, version)
 }
 
 // Moving implements [markdownstore.Remote].
@@ -645,6 +702,7 @@ func (w rowWriter) wrote(name string, r row, text string, appends bool, before i
 	if r.version == w.version+1 {
 		w.version = r.version
 	}
+	w.stood = max(w.stood, r.version)
 }
 
 // conflict is that a file is not what was read.
@@ -736,6 +794,9 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 	}
 	if err := w.refresh(); err != nil {
 		return err
+	}
+	if gone {
+		w.stands(w.known())
 	}
 	if !gone && (left || !unsure) {
 		return w.conflict("remove", name, hashText(old))

@@ -148,7 +148,7 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 		return ok
 	}
 	if there() {
-		return nil
+		return s.Stands()
 	}
 	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
 	if err != nil {
@@ -156,9 +156,12 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 	}
 	o.Stats.journal(r.Stats)
 	if r.Outcome == journal.Conflict && there() { // another machine committed it meanwhile
-		return nil
+		return s.Stands()
 	}
 	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
+	if r.Outcome == journal.Duplicate {
+		return s.Stands()
+	}
 	return nil
 }
 

@@ -1,0 +1,17 @@
+package pgstore
+
+import "github.com/memkernel/memkernel/internal/store"
+
+// waitBehind changes nothing, and waits for the disk and for a standby that the server waits for:
+// with it all that was committed before. Fenced it is done by the server that gave the lock.
+const waitBehind = `r AS (INSERT INTO locks AS l(root, path, alone, held, holder) SELECT $1::bigint, $5::text, false, '{}', '' FROM ok WHERE ok.ok ON CONFLICT(root, path) DO UPDATE SET holder=l.holder)
+	SELECT ok.ok FROM ok`
+
+// Stands is for [store.Stands].
+func (s *Store) Stands(lock string) error {
+	at, err := s.at(lock)
+	if err != nil {
+		return err
+	}
+	return s.change("wait for", store.Synced, []string{at}, nil, nil, waitBehind, []any{at})
+}
