@@ -31,8 +31,8 @@ type Reply struct {
 
 // Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, nobody
 // waits any more: what has not begun is not carried out, and what has is.
-func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
-	msgs, batch, err := parseLine(message)
+func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
+	msgs, batch, err := parse(message)
 	if err != nil {
 		s.refused(err)
 		return Refusal(err)

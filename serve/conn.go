@@ -84,13 +84,14 @@ func (c *conn) close() {
 // serve reads until the stream ends and everything is answered.
 func (c *conn) serve() error {
 	defer c.wait.Wait()
+	var in cutter
 	for {
-		line, err := c.line()
+		m, err := c.line(&in)
 		switch {
 		case errors.Is(err, errLineTooLong):
 			c.write(answer("", nil, tooLong(c.s.opt.LineBytes)))
-		case len(bytes.TrimSpace(line)) > 0:
-			c.handle(line)
+		case m != nil:
+			c.handle(m)
 		}
 		if err == io.EOF || c.s.ending() && err != nil {
 			return nil
@@ -107,30 +108,33 @@ func tooLong(most int) *Error {
 
 var errLineTooLong = errors.New("line too long")
 
-// line reads a line; a longer one than is allowed is passed over.
-func (c *conn) line() ([]byte, error) {
-	var long []byte
+// line reads a line, nil if it is blank. A longer one than is allowed is passed over.
+func (c *conn) line(in *cutter) (*Message, error) {
 	for size := 0; ; {
 		part, err := c.r.ReadSlice('\n')
-		if size += len(part); size > c.s.opt.LineBytes {
-			long = nil
-			if err == nil {
-				return nil, errLineTooLong
-			}
-		} else if err == nil && long == nil {
-			return part, nil
+		if size += len(part); size <= c.s.opt.LineBytes {
+			_, _ = in.Write(part) // it takes everything
 		} else {
-			long = append(long, part...)
+			in.drop()
 		}
-		if err != bufio.ErrBufferFull {
-			return long, err
+		if err == bufio.ErrBufferFull {
+			continue
 		}
+		blank := in.blank()
+		m := in.end()
+		switch {
+		case size > c.s.opt.LineBytes && err == nil:
+			return nil, errLineTooLong
+		case size > c.s.opt.LineBytes || blank:
+			return nil, err
+		}
+		return m, err
 	}
 }
 
-// handle answers a line.
-func (c *conn) handle(line []byte) {
-	msgs, batch, err := parseLine(line)
+// handle answers a message.
+func (c *conn) handle(m *Message) {
+	msgs, batch, err := parse(m)
 	switch {
 	case err != nil:
 		c.s.refused(err)
@@ -198,7 +202,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 		return
 	}
 	args := m.params()
-	if err := decode(p.method, p.params, args); err != nil {
+	if err := decode(&p.request, args); err != nil {
 		c.s.refused(err)
 		to(nil, err)
 		return

@@ -49,7 +49,7 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		for name, v := range names {
 			said = strings.ReplaceAll(said, "<"+name+">", v)
 		}
-		reply := s.Answer(t.Context(), []byte(said), serve.Caller{Name: "test"})
+		reply := s.Answer(t.Context(), serve.Text([]byte(said)), serve.Caller{Name: "test"})
 		if reply.JSON == nil {
 			continue
 		}
