@@ -335,8 +335,13 @@ func (cl *call) answer(result any, err *Error) {
 
 // notify reports to the caller how far its call is.
 func (cl *call) notify(method string, params any) {
-	if cl.id != "" && cl.c.alone == nil {
-		cl.c.write(notification{"2.0", method, params})
+	n := notification{"2.0", method, params}
+	switch who := cl.c.alone; {
+	case cl.id == "":
+	case who == nil:
+		cl.c.write(n)
+	case who.Notify != nil:
+		who.Notify(Reply{out: encode(n)})
 	}
 }
 
@@ -359,36 +364,30 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// encode returns a message as a line.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		b.Reset()
-		id := ""
-		if r, ok := v.(*response); ok {
-			id = string(r.ID)
-		}
-		_ = enc.Encode(answer(id, nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
-	}
-	return b.Bytes()
-}
-
-// write sends a message on a line of its own.
+// write sends a message on a line of its own. What is read slowly goes on being written, as
+// long as it is read at all.
 func (c *conn) write(v any) {
-	line := encode(v)
+	doc := encode(v)
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.failed {
 		return
 	}
+	w := c.w
 	if nc, ok := c.w.(net.Conn); ok {
-		_ = nc.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+		w = patient{nc}
 	}
-	if _, err := c.w.Write(line); err != nil {
+	if _, err := doc.WriteTo(w); err != nil {
 		c.failed = true // half a line is out: nothing may follow
 		c.s.opt.Logger.Info("client does not read", "error", err)
 		c.close()
 	}
+}
+
+// patient gives whoever reads the same time for each piece.
+type patient struct{ net.Conn }
+
+func (p patient) Write(b []byte) (int, error) {
+	_ = p.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	return p.Conn.Write(b)
 }

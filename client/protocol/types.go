@@ -116,7 +116,8 @@ type Memories struct {
 	Scope  string `json:"scope,omitempty"`
 }
 
-// Planned is the answer to plan and peek.
+// Planned is the answer to plan and peek. It is written in pieces: its messages may be
+// large.
 type Planned struct {
 	Schema     string `json:"schema"`
 	PlanID     string `json:"plan_id"`
@@ -138,7 +139,7 @@ type Planned struct {
 	Alerts    []Fault   `json:"alerts"`
 	Stats     Stats     `json:"stats"`
 	Format    string    `json:"format"`
-	// items are the messages to send, count how many they come to; see doc/rpc.md.
+	// items are the messages to send, Count how many they come to; see doc/rpc.md.
 	Items   []Item   `json:"items,omitempty"`
 	Count   int64    `json:"count"`
 	Markers []Marker `json:"markers"`

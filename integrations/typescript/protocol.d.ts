@@ -115,7 +115,7 @@ export interface Memories {
   scope?: "session" | "project" | "";
 }
 
-/** planned is the answer to plan and peek. */
+/** planned is the answer to plan and peek. It is written in pieces: its messages may be large. */
 export interface Planned {
   schema: string;
   plan_id: string;
@@ -136,7 +136,7 @@ export interface Planned {
   alerts: Fault[];
   stats: Stats;
   format: string;
-  /** `items` are the messages to send, `count` how many they come to; see doc/rpc.md. */
+  /** `items` are the messages to send, Count how many they come to; see doc/rpc.md. */
   items?: Item[];
   count: number;
   markers: Marker[];

@@ -168,7 +168,7 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 		return false
 	}
 	var m struct{ Result json.RawMessage }
-	if err := json.Unmarshal(reply.JSON, &m); err == nil {
+	if err := json.Unmarshal(reply.JSON(), &m); err == nil {
 		err = json.Unmarshal(m.Result, into)
 	}
 	if err != nil {

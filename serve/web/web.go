@@ -33,8 +33,8 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
-	// bodyWait is how long a request may take to come in, writeWait how long an answer may
-	// take to go out.
+	// bodyWait is how long a request may take to come in, writeWait how long a piece of an
+	// answer may take to go out.
 	bodyWait  = 2 * time.Minute
 	writeWait = 30 * time.Second
 	// retryBusy and retryStopping are how many seconds a client is told to wait.
@@ -340,18 +340,31 @@ func (d *Door) rpc(x *exchange) {
 		return
 	}
 	defer free()
-	reply := s.Answer(x.r.Context(), m, serve.Caller{Name: x.token.ID, May: d.may(x.token)})
-	x.took(reply)
-	if reply.Error != nil {
-		x.failWith(reply.Error, reply.JSON)
-		return
+	who := serve.Caller{Name: x.token.ID, May: d.may(x.token)}
+	var events *eventStream
+	if wantsEvents(x.r) {
+		events = &eventStream{x: x}
+		who.Notify = events.tell
 	}
-	if reply.JSON == nil {
+	reply := s.Answer(x.r.Context(), m, who)
+	x.took(reply)
+	if events == nil || !events.end(reply) {
+		x.answer(reply)
+	}
+}
+
+// answer writes what a message was answered with.
+func (x *exchange) answer(reply serve.Reply) {
+	switch {
+	case reply.Error != nil:
+		x.failWith(reply.Error, reply.JSON())
+	case reply.Empty():
 		x.status = http.StatusNoContent
 		x.w.WriteHeader(x.status)
-		return
+	default:
+		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
+		_, _ = reply.WriteTo(x) // who asked has gone
 	}
-	x.json(http.StatusOK, reply.JSON)
 }
 
 // took keeps what is logged of calls.
@@ -469,7 +482,7 @@ func (x *exchange) said(err *serve.Error) []byte {
 	if x.detail {
 		return detailed(err)
 	}
-	return serve.Refusal(err).JSON
+	return serve.Refusal(err).JSON()
 }
 
 func (x *exchange) failWith(err *serve.Error, body []byte) {
@@ -497,13 +510,34 @@ func (x *exchange) refuse(status int, code, message, hint string) {
 func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
 
 func (x *exchange) json(status int, body []byte) {
+	x.head(status, "application/json; charset=utf-8", len(body))
+	_, _ = x.Write(body) // who asked has gone
+}
+
+// head begins an answer; a size of -1 is not known.
+func (x *exchange) head(status int, kind string, size int) {
 	h := x.w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	x.status, x.out = status, len(body)
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	h.Set("Content-Type", kind)
+	if size >= 0 {
+		h.Set("Content-Length", strconv.Itoa(size))
+	}
+	x.status = status
+	x.patience()
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // who asked has gone
+}
+
+// patience gives whoever reads the time for a piece.
+func (x *exchange) patience() {
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+}
+
+// Write writes a piece of an answer. What is read slowly goes on being written, as long as it
+// is read at all.
+func (x *exchange) Write(p []byte) (int, error) {
+	x.patience()
+	n, err := x.w.Write(p)
+	x.out += n
+	return n, err
 }
 
 // log tells of a request, and nothing of what was said in it.

@@ -99,9 +99,9 @@ class _Planned(TypedDict):
 
 
 class Planned(_Planned, total=False):
-    """planned is the answer to plan and peek."""
+    """planned is the answer to plan and peek. It is written in pieces: its messages may be large."""
 
-    # `items` are the messages to send, `count` how many they come to; see doc/rpc.md.
+    # `items` are the messages to send, Count how many they come to; see doc/rpc.md.
     items: List["Item"]
     # `body` is the request in the form "body".
     body: Any
