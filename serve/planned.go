@@ -10,10 +10,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// planned is the answer to plan and peek. It is written in pieces: its messages may be large.
+// planned is the answer to plan and peek.
 type planned struct {
 	plannedHead
-	// Items are the messages to send, Count how many they come to; see doc/rpc.md.
+	// Items are the messages to send; see doc/rpc.md.
 	Items []item `json:"items,omitempty"`
 	plannedCount
 	// Body is the request in the form "body".
@@ -47,6 +47,7 @@ type plannedHead struct {
 }
 
 type plannedCount struct {
+	// Count is how many messages the items come to.
 	Count   int      `json:"count"`
 	Markers []marker `json:"markers"`
 }

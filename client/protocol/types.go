@@ -116,8 +116,7 @@ type Memories struct {
 	Scope  string `json:"scope,omitempty"`
 }
 
-// Planned is the answer to plan and peek. It is written in pieces: its messages may be
-// large.
+// Planned is the answer to plan and peek.
 type Planned struct {
 	Schema     string `json:"schema"`
 	PlanID     string `json:"plan_id"`
@@ -139,8 +138,9 @@ type Planned struct {
 	Alerts    []Fault   `json:"alerts"`
 	Stats     Stats     `json:"stats"`
 	Format    string    `json:"format"`
-	// items are the messages to send, Count how many they come to; see doc/rpc.md.
-	Items   []Item   `json:"items,omitempty"`
+	// items are the messages to send; see doc/rpc.md.
+	Items []Item `json:"items,omitempty"`
+	// count is how many messages the items come to.
 	Count   int64    `json:"count"`
 	Markers []Marker `json:"markers"`
 	// body is the request in the form "body".

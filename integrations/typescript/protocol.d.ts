@@ -115,7 +115,7 @@ export interface Memories {
   scope?: "session" | "project" | "";
 }
 
-/** planned is the answer to plan and peek. It is written in pieces: its messages may be large. */
+/** planned is the answer to plan and peek. */
 export interface Planned {
   schema: string;
   plan_id: string;
@@ -136,8 +136,9 @@ export interface Planned {
   alerts: Fault[];
   stats: Stats;
   format: string;
-  /** `items` are the messages to send, Count how many they come to; see doc/rpc.md. */
+  /** `items` are the messages to send; see doc/rpc.md. */
   items?: Item[];
+  /** `count` is how many messages the items come to. */
   count: number;
   markers: Marker[];
   /** `body` is the request in the form "body". */

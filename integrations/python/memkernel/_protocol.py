@@ -93,15 +93,16 @@ class _Planned(TypedDict):
     alerts: List["Fault"]
     stats: "Stats"
     format: str
+    # `count` is how many messages the items come to.
     count: int
     markers: List["Marker"]
     notes: List["Note"]
 
 
 class Planned(_Planned, total=False):
-    """planned is the answer to plan and peek. It is written in pieces: its messages may be large."""
+    """planned is the answer to plan and peek."""
 
-    # `items` are the messages to send, Count how many they come to; see doc/rpc.md.
+    # `items` are the messages to send; see doc/rpc.md.
     items: List["Item"]
     # `body` is the request in the form "body".
     body: Any
