@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -92,10 +93,19 @@ func (r *remote) call(ctx context.Context, method string, params any) (json.RawM
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
+	progress, _ := ctx.Value(progressKey{}).(func(Progress))
+	if progress != nil {
+		req.Header.Set("Accept", "application/json, "+eventKind)
+	}
 	res, err := r.http.Do(req)
 	if err == nil {
 		defer res.Body.Close()
-		data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+		body := io.LimitReader(res.Body, maxAnswer)
+		if progress != nil && res.Header.Get("Content-Type") == eventKind {
+			data, err = lastEvent(body, progress)
+		} else {
+			data, err = io.ReadAll(body)
+		}
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -104,6 +114,37 @@ func (r *remote) call(ctx context.Context, method string, params any) (json.RawM
 		return nil, &Error{Code: CodeClosed, Message: err.Error(), Hint: "deliver the call again", Started: true}
 	}
 	return r.answer(res, data)
+}
+
+const eventKind = "text/event-stream"
+
+// lastEvent reads the messages of a stream of events, and returns the answer, which ends it.
+func lastEvent(r io.Reader, progress func(Progress)) ([]byte, error) {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data:"))
+		if !ok {
+			continue // the line between events
+		}
+		var m message
+		if err := json.Unmarshal(data, &m); err != nil {
+			return nil, err
+		}
+		if m.Method == "" {
+			return data, nil
+		}
+		var p Progress
+		if m.Method == "$/progress" && json.Unmarshal(m.Params, &p) == nil {
+			progress(p)
+		}
+	}
 }
 
 // answer reads what a server said.

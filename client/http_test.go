@@ -92,6 +92,15 @@ func TestURL(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(ws, "memory", "facts.md")); err != nil {
 		t.Error(err)
 	}
+	told := 0
+	done, err := c.Reindex(WithProgress(t.Context(), func(p Progress) {
+		if p.Stage != "" {
+			told++
+		}
+	}), &protocol.ReindexParams{Progress: true, Full: true})
+	if err != nil || told == 0 || done.Schema != "memkernel/reindex/v1" {
+		t.Errorf("progress was told %d times: %+v, %v", told, done, err)
+	}
 	var e *Error
 	if _, err := Connect(t.Context(), Options{URL: url, Token: "mkt_nobody's"}); !errors.As(err, &e) || e.Code != "TOKEN" {
 		t.Errorf("%v", err)

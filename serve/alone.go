@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/memkernel/memkernel/kernel/status"
 )
@@ -14,12 +16,14 @@ type Caller struct {
 	Name string
 	// May refuses a call before anything is done for it; nil allows all.
 	May func(Asked) *Error
+	// Notify is handed what is told of a call before its answer is there, by several
+	// goroutines at once, and may be for a while after that; nil hears nothing.
+	Notify func(Reply)
 }
 
 // Reply is the answer to a message that came by itself.
 type Reply struct {
-	// JSON is it, nil if there is none to a notification.
-	JSON []byte
+	out *output // nil if there is none
 	// Error is that of a single message, nil if it went well; of a batch each answer has
 	// its own.
 	Error *Error
@@ -29,10 +33,26 @@ type Reply struct {
 	Session string
 }
 
+// Empty reports whether there is none, as to notifications.
+func (r Reply) Empty() bool { return r.out == nil }
+
+// Size is how many bytes it has, -1 if that is not known before they are written.
+func (r Reply) Size() int { return r.out.size() }
+
+// WriteTo writes it on a line, in pieces of at most 64 KiB.
+func (r Reply) WriteTo(w io.Writer) (int64, error) { return r.out.WriteTo(w) }
+
+// JSON is it in one piece.
+func (r Reply) JSON() []byte {
+	var b bytes.Buffer
+	_, _ = r.WriteTo(&b) // a buffer takes it
+	return b.Bytes()
+}
+
 // Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, nobody
 // waits any more: what has not begun is not carried out, and what has is.
-func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
-	msgs, batch, err := parseLine(message)
+func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
+	msgs, batch, err := parse(message)
 	if err != nil {
 		s.refused(err)
 		return Refusal(err)
@@ -58,13 +78,13 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 		all := make(chan []*response, 1)
 		c.batch(msgs, func(list []*response) { all <- list })
 		if list := <-all; len(list) > 0 {
-			out.JSON = encode(list)
+			out.out = encode(list)
 		}
 	} else {
 		one := make(chan *response, 1)
 		c.take(msgs[0], func(r *response) { one <- r })
 		if r := <-one; r != nil {
-			out.JSON, out.Error = encode(r), r.Error
+			out.out, out.Error = encode(r), r.Error
 		}
 	}
 	// A call that was answered at its deadline may still run; Stop waits for it.
@@ -72,7 +92,7 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 }
 
 // Refusal is the answer to a message that was not looked at.
-func Refusal(err *Error) Reply { return Reply{JSON: encode(answer("", nil, err)), Error: err} }
+func Refusal(err *Error) Reply { return Reply{out: encode(answer("", nil, err)), Error: err} }
 
 // roomOf returns what counts a caller's calls.
 func (s *Server) roomOf(name string) (*room, func()) {

@@ -84,13 +84,14 @@ func (c *conn) close() {
 // serve reads until the stream ends and everything is answered.
 func (c *conn) serve() error {
 	defer c.wait.Wait()
+	var in cutter
 	for {
-		line, err := c.line()
+		m, err := c.line(&in)
 		switch {
 		case errors.Is(err, errLineTooLong):
 			c.write(answer("", nil, tooLong(c.s.opt.LineBytes)))
-		case len(bytes.TrimSpace(line)) > 0:
-			c.handle(line)
+		case m != nil:
+			c.handle(m)
 		}
 		if err == io.EOF || c.s.ending() && err != nil {
 			return nil
@@ -107,30 +108,33 @@ func tooLong(most int) *Error {
 
 var errLineTooLong = errors.New("line too long")
 
-// line reads a line; a longer one than is allowed is passed over.
-func (c *conn) line() ([]byte, error) {
-	var long []byte
+// line reads a line, nil if it is blank. A longer one than is allowed is passed over.
+func (c *conn) line(in *cutter) (*Message, error) {
 	for size := 0; ; {
 		part, err := c.r.ReadSlice('\n')
-		if size += len(part); size > c.s.opt.LineBytes {
-			long = nil
-			if err == nil {
-				return nil, errLineTooLong
-			}
-		} else if err == nil && long == nil {
-			return part, nil
+		if size += len(part); size <= c.s.opt.LineBytes {
+			_, _ = in.Write(part) // it takes everything
 		} else {
-			long = append(long, part...)
+			in.drop()
 		}
-		if err != bufio.ErrBufferFull {
-			return long, err
+		if err == bufio.ErrBufferFull {
+			continue
 		}
+		blank := in.blank()
+		m := in.end()
+		switch {
+		case size > c.s.opt.LineBytes && err == nil:
+			return nil, errLineTooLong
+		case size > c.s.opt.LineBytes || blank:
+			return nil, err
+		}
+		return m, err
 	}
 }
 
-// handle answers a line.
-func (c *conn) handle(line []byte) {
-	msgs, batch, err := parseLine(line)
+// handle answers a message.
+func (c *conn) handle(m *Message) {
+	msgs, batch, err := parse(m)
 	switch {
 	case err != nil:
 		c.s.refused(err)
@@ -198,7 +202,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 		return
 	}
 	args := m.params()
-	if err := decode(p.method, p.params, args); err != nil {
+	if err := decode(&p.request, args); err != nil {
 		c.s.refused(err)
 		to(nil, err)
 		return
@@ -331,8 +335,13 @@ func (cl *call) answer(result any, err *Error) {
 
 // notify reports to the caller how far its call is.
 func (cl *call) notify(method string, params any) {
-	if cl.id != "" && cl.c.alone == nil {
-		cl.c.write(notification{"2.0", method, params})
+	n := notification{"2.0", method, params}
+	switch who := cl.c.alone; {
+	case cl.id == "":
+	case who == nil:
+		cl.c.write(n)
+	case who.Notify != nil:
+		who.Notify(Reply{out: encode(n)})
 	}
 }
 
@@ -355,36 +364,30 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// encode returns a message as a line.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		b.Reset()
-		id := ""
-		if r, ok := v.(*response); ok {
-			id = string(r.ID)
-		}
-		_ = enc.Encode(answer(id, nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
-	}
-	return b.Bytes()
-}
-
-// write sends a message on a line of its own.
+// write sends a message on a line of its own. What is read slowly goes on being written, as
+// long as it is read at all.
 func (c *conn) write(v any) {
-	line := encode(v)
+	doc := encode(v)
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if c.failed {
 		return
 	}
+	w := c.w
 	if nc, ok := c.w.(net.Conn); ok {
-		_ = nc.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+		w = patient{nc}
 	}
-	if _, err := c.w.Write(line); err != nil {
+	if _, err := doc.WriteTo(w); err != nil {
 		c.failed = true // half a line is out: nothing may follow
 		c.s.opt.Logger.Info("client does not read", "error", err)
 		c.close()
 	}
+}
+
+// patient gives whoever reads the same time for each piece.
+type patient struct{ net.Conn }
+
+func (p patient) Write(b []byte) (int, error) {
+	_ = p.SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	return p.Conn.Write(b)
 }

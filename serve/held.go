@@ -25,7 +25,27 @@ type conversation struct {
 	// Messages are the rest, Keys their ids, "" for one without.
 	Messages []json.RawMessage `json:"messages" rpc:"objects"`
 	Keys     []string          `json:"keys"`
+	// values are the messages as they are held. What was read has the number of their list
+	// in Messages.
+	values []string
 }
+
+// fill puts the messages in the place of their list's number. What is no list of a
+// conversation's messages has none.
+func (c *conversation) fill(lists [][]string) {
+	if len(c.Messages) == 1 {
+		n, _ := strconv.Atoi(string(c.Messages[0])) // the reader wrote it
+		c.values = lists[n]
+	}
+	c.Messages = nil
+}
+
+// talkCall is what the calls that take a conversation have in common.
+type talkCall struct {
+	Conversation *conversation `json:"conversation"`
+}
+
+func (t *talkCall) handed() *conversation { return t.Conversation }
 
 // mark names what is held after a call.
 type mark struct {
@@ -143,14 +163,12 @@ func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 	if c == nil {
 		return nil, nil
 	}
-	if len(c.Keys) > len(c.Messages) {
-		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(c.Messages))
+	values := c.values
+	c.values = nil // those that are held already are held once from here on
+	if len(c.Keys) > len(values) {
+		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(values))
 	}
 	h := s.take(key)
-	values := make([]string, len(c.Messages))
-	for i, raw := range c.Messages {
-		values[i] = string(raw)
-	}
 	if c.Base != "" {
 		return extend(h, c, values)
 	}

@@ -13,12 +13,12 @@ import (
 type boundaryCall struct {
 	sessionCall
 	sourceCall
-	Branch       string           `json:"branch"`
-	Model        string           `json:"model"`
-	Conversation *conversation    `json:"conversation"`
-	Updates      []journal.Update `json:"updates"`
-	Key          string           `json:"key"`
-	Reason       string           `json:"reason"`
+	Branch string `json:"branch"`
+	Model  string `json:"model"`
+	talkCall
+	Updates []journal.Update `json:"updates"`
+	Key     string           `json:"key"`
+	Reason  string           `json:"reason"`
 }
 
 // passed is the answer to the calls at a boundary.
@@ -162,11 +162,11 @@ func doRestore(ctx context.Context, d *desk, _ *call, p *restoreCall) (*document
 type flushTurnCall struct {
 	sessionCall
 	sourceCall
-	Branch       string        `json:"branch"`
-	Model        string        `json:"model"`
-	Conversation *conversation `json:"conversation"`
-	System       string        `json:"system"`
-	Prompt       string        `json:"prompt"`
+	Branch string `json:"branch"`
+	Model  string `json:"model"`
+	talkCall
+	System string `json:"system"`
+	Prompt string `json:"prompt"`
 }
 
 type flushTurn struct {

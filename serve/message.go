@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +19,8 @@ type request struct {
 	id     string
 	method string
 	params json.RawMessage
+	// lists are those that were cut out of params, see [Message].
+	lists [][]string
 }
 
 // response answers a request.
@@ -45,18 +49,18 @@ func answer(id string, result any, err *Error) *response {
 	return r
 }
 
-// parseLine reads a line: one message, or a batch of them. A message that is none is
-// told in the place where its answer will stand.
-func parseLine(line []byte) (msgs []parsed, batch bool, err *Error) {
-	line = bytes.TrimSpace(line)
-	if !json.Valid(line) {
+// parse takes a message apart, or a batch of them. A message that is none is told in the
+// place where its answer will stand.
+func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
+	text := bytes.TrimSpace(m.text)
+	if m.broken {
 		return nil, false, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
 	}
-	if line[0] != '[' {
-		return []parsed{parseRequest(line)}, false, nil
+	raws := []json.RawMessage{text}
+	if batch = text[0] == '['; batch {
+		raws = nil
+		_ = json.Unmarshal(text, &raws) // it is valid, and a list
 	}
-	var raws []json.RawMessage
-	_ = json.Unmarshal(line, &raws) // it is valid, and a list
 	if len(raws) == 0 {
 		return nil, false, invalid("", "the batch is empty")
 	}
@@ -64,9 +68,11 @@ func parseLine(line []byte) (msgs []parsed, batch bool, err *Error) {
 		return nil, false, invalid("", fmt.Sprintf("the batch has %d messages, at most %d are taken", len(raws), maxBatch))
 	}
 	for _, raw := range raws {
-		msgs = append(msgs, parseRequest(raw))
+		p := parseRequest(raw)
+		p.lists = m.lists
+		msgs = append(msgs, p)
 	}
-	return msgs, true, nil
+	return msgs, batch, nil
 }
 
 // parsed is a request, or why there is none.
@@ -95,7 +101,7 @@ func parseRequest(raw json.RawMessage) parsed {
 	case json.Unmarshal(members["method"], &p.method) != nil || p.method == "":
 		p.err = invalid("method", "the message names no method")
 	}
-	for name := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch name {
 		case "jsonrpc", "id", "method", "params":
 		case "result", "error":

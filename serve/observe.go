@@ -11,9 +11,9 @@ import (
 type turnCall struct {
 	sessionCall
 	sourceCall
-	Branch         string           `json:"branch"`
-	Model          string           `json:"model"`
-	Conversation   *conversation    `json:"conversation"`
+	Branch string `json:"branch"`
+	Model  string `json:"model"`
+	talkCall
 	PlanID         string           `json:"plan_id"`
 	Usage          *memkernel.Usage `json:"usage"`
 	AdvancementKey string           `json:"advancement_key"`

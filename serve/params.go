@@ -25,6 +25,8 @@ type caller struct {
 
 func (c *caller) lane() string { return "" }
 
+func (c *caller) handed() *conversation { return nil }
+
 func (c *caller) deadline() time.Duration { return time.Duration(c.DeadlineMS) * time.Millisecond }
 
 // params are the parameters of a method.
@@ -33,13 +35,15 @@ type params interface {
 	lane() string
 	// deadline returns how long the call may take, 0 if it doesn't say.
 	deadline() time.Duration
+	// handed returns the conversation that is handed in, nil if there is none.
+	handed() *conversation
 	// said returns what the call says of what it reaches.
 	said() said
 }
 
-// decode reads parameters strictly: a member that the method doesn't have is an error.
-func decode(method string, raw json.RawMessage, into params) *Error {
-	raw = bytes.TrimSpace(raw)
+// decode reads a call's parameters strictly: a member that the method doesn't have is an error.
+func decode(p *request, into params) *Error {
+	method, raw := p.method, bytes.TrimSpace(p.params)
 	if len(raw) == 0 {
 		return nil
 	}
@@ -56,6 +60,9 @@ func decode(method string, raw json.RawMessage, into params) *Error {
 	}
 	if into.deadline() < 0 {
 		return badParams("give how long the call may take, in milliseconds", "%s: deadline_ms is negative", method)
+	}
+	if c := into.handed(); c != nil {
+		c.fill(p.lists)
 	}
 	return nil
 }

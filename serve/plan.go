@@ -65,11 +65,11 @@ type planCall struct {
 	sessionCall
 	sourceCall
 	callSettings
-	Conversation *conversation `json:"conversation"`
-	Prompt       string        `json:"prompt"`
-	Turn         string        `json:"turn"`
-	TTLSeconds   int64         `json:"ttl_seconds"`
-	Memories     []memories    `json:"memories"`
+	talkCall
+	Prompt     string     `json:"prompt"`
+	Turn       string     `json:"turn"`
+	TTLSeconds int64      `json:"ttl_seconds"`
+	Memories   []memories `json:"memories"`
 	// Loaded are files that the host shows its model by itself, by their names.
 	Loaded    []string `json:"loaded"`
 	Form      string   `json:"form" rpc:"items|body|none"`

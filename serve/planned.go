@@ -12,6 +12,17 @@ import (
 
 // planned is the answer to plan and peek.
 type planned struct {
+	plannedHead
+	// Items are the messages to send; see doc/rpc.md.
+	Items []item `json:"items,omitempty"`
+	plannedCount
+	// Body is the request in the form "body".
+	Body json.RawMessage `json:"body,omitempty"`
+	plannedRest
+}
+
+// plannedHead is what stands before the messages.
+type plannedHead struct {
 	Schema     string `json:"schema"`
 	PlanID     string `json:"plan_id"`
 	SessionKey string `json:"session_key"`
@@ -33,15 +44,18 @@ type planned struct {
 	Stats    kernel.Stats      `json:"stats"`
 
 	Format transcript.Format `json:"format"`
-	// Items are the messages to send, Count how many they come to; see doc/rpc.md.
-	Items   []item   `json:"items,omitempty"`
+}
+
+type plannedCount struct {
+	// Count is how many messages the items come to.
 	Count   int      `json:"count"`
 	Markers []marker `json:"markers"`
-	// Body is the request in the form "body".
-	Body  json.RawMessage `json:"body,omitempty"`
-	Notes []note          `json:"notes"`
+}
 
-	Conversation *mark `json:"conversation,omitempty"`
+// plannedRest is what stands behind the messages.
+type plannedRest struct {
+	Notes        []note `json:"notes"`
+	Conversation *mark  `json:"conversation,omitempty"`
 
 	Layout   *document.Layout   `json:"layout,omitempty"`
 	Debug    *outline.Debug     `json:"debug,omitempty"`
@@ -51,13 +65,18 @@ type planned struct {
 // item is a run of messages: the host's own, as they stand, or one that is new or
 // replaces the host's.
 type item struct {
-	Host    *[2]int         `json:"host,omitempty"`
-	Message json.RawMessage `json:"message,omitempty"`
+	Host    *[2]int  `json:"host,omitempty"`
+	Message verbatim `json:"message,omitempty"`
 	// Known is an item of the plan that the caller said to have, in the place of the
 	// message that it spells.
 	Known    *int    `json:"known,omitempty"`
 	Replaces *[2]int `json:"replaces,omitempty"`
 }
+
+// verbatim is JSON.
+type verbatim string
+
+func (v verbatim) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 
 // marker is a cache breakpoint behind a message of the list that the items come to; -1
 // is the system prompt, -2 the tools.
@@ -73,10 +92,10 @@ type note struct {
 }
 
 func plannedOf(p *kernel.ContextPlan, explain bool) *planned {
-	out := &planned{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
+	out := &planned{plannedHead: plannedHead{Schema: "memkernel/rpc_plan/v1", PlanID: p.ID, SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Generation: p.Generation,
 		Cut: p.Layout.Made != nil, Cold: p.Layout.Cold, FlushDue: p.FlushDue, Budgets: p.Budgets, Regions: list(p.Regions), Params: p.Params,
-		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format,
-		Markers: []marker{}, Notes: []note{}}
+		Recall: p.Retrieval, Reduced: list(p.Reduced), Faults: list(p.Faults), Alerts: list(p.Alerts), Stats: p.Stats, Format: p.Format},
+		plannedCount: plannedCount{Markers: []marker{}}, plannedRest: plannedRest{Notes: []note{}}}
 	out.Params.Betas, out.Recall.Citations = list(out.Params.Betas), list(out.Recall.Citations)
 	if explain {
 		out.Layout, out.Deferred = document.OfLayout(p), list(p.Deferred)
@@ -134,7 +153,7 @@ func rowOf(it transcript.Item, has map[string]int) item {
 	if i, ok := has[it.JSON]; ok {
 		row.Known = &i
 	} else {
-		row.Message = json.RawMessage(it.JSON)
+		row.Message = verbatim(it.JSON)
 	}
 	return row
 }

@@ -138,8 +138,9 @@ type Planned struct {
 	Alerts    []Fault   `json:"alerts"`
 	Stats     Stats     `json:"stats"`
 	Format    string    `json:"format"`
-	// items are the messages to send, count how many they come to; see doc/rpc.md.
-	Items   []Item   `json:"items,omitempty"`
+	// items are the messages to send; see doc/rpc.md.
+	Items []Item `json:"items,omitempty"`
+	// count is how many messages the items come to.
 	Count   int64    `json:"count"`
 	Markers []Marker `json:"markers"`
 	// body is the request in the form "body".

@@ -136,8 +136,9 @@ export interface Planned {
   alerts: Fault[];
   stats: Stats;
   format: string;
-  /** `items` are the messages to send, `count` how many they come to; see doc/rpc.md. */
+  /** `items` are the messages to send; see doc/rpc.md. */
   items?: Item[];
+  /** `count` is how many messages the items come to. */
   count: number;
   markers: Marker[];
   /** `body` is the request in the form "body". */

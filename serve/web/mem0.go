@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -157,7 +158,7 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 		c.x.refuse(http.StatusInternalServerError, "INTERNAL", "the request can't be passed on", "")
 		return false
 	}
-	reply := c.s.Answer(c.x.r.Context(), message, serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
+	reply := c.s.Answer(c.x.r.Context(), serve.Text(message), serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
 	c.x.calls++
 	if c.x.session == "" {
 		c.x.session = reply.Session
@@ -167,7 +168,7 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 		return false
 	}
 	var m struct{ Result json.RawMessage }
-	if err := json.Unmarshal(reply.JSON, &m); err == nil {
+	if err := json.Unmarshal(reply.JSON(), &m); err == nil {
 		err = json.Unmarshal(m.Result, into)
 	}
 	if err != nil {
@@ -214,7 +215,11 @@ var meaningless = []string{"version", "output_format", "api_version", "async_mod
 // body reads the members of a request; those that are none of known are refused, unless they
 // say nothing.
 func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
-	data, free, ok := c.d.body(c.x, int64(c.s.MaxBytes()))
+	var data []byte
+	free, ok := c.d.body(c.x, int64(c.s.MaxBytes()), func(r io.Reader) (err error) {
+		data, err = io.ReadAll(r)
+		return err
+	})
 	if !ok {
 		return nil, false
 	}

@@ -33,8 +33,8 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
-	// bodyWait is how long a request may take to come in, writeWait how long an answer may
-	// take to go out.
+	// bodyWait is how long a request may take to come in, writeWait how long a piece of an
+	// answer may take to go out.
 	bodyWait  = 2 * time.Minute
 	writeWait = 30 * time.Second
 	// retryBusy and retryStopping are how many seconds a client is told to wait.
@@ -297,21 +297,31 @@ func (d *Door) leave() {
 	d.open--
 }
 
-// hold makes room for the bytes of a body.
-func (d *Door) hold(n int64) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.bytes > 0 && d.bytes+n > d.o.Bytes { // one always has room
+// grant is the room that a request has for its body: of a length that it said, all of it at
+// once, and else what came.
+type grant struct {
+	d *Door
+	n int64
+}
+
+// more makes room for further bytes. One request always has room, if no other has any.
+func (g *grant) more(n int64) bool {
+	g.d.mu.Lock()
+	defer g.d.mu.Unlock()
+	if g.d.bytes > g.n && g.d.bytes+n > g.d.o.Bytes {
 		return false
 	}
-	d.bytes += n
+	g.d.bytes += n
+	g.n += n
 	return true
 }
 
-func (d *Door) release(n int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.bytes -= n
+// free gives the room back.
+func (g *grant) free() {
+	g.d.mu.Lock()
+	defer g.d.mu.Unlock()
+	g.d.bytes -= g.n
+	g.n = 0
 }
 
 // rpc answers a message or a batch.
@@ -321,23 +331,40 @@ func (d *Door) rpc(x *exchange) {
 		return
 	}
 	defer done()
-	body, free, ok := d.body(x, int64(s.MaxBytes()))
+	var m *serve.Message
+	free, ok := d.body(x, int64(s.MaxBytes()), func(r io.Reader) (err error) {
+		m, err = serve.ReadMessage(r)
+		return err
+	})
 	if !ok {
 		return
 	}
 	defer free()
-	reply := s.Answer(x.r.Context(), body, serve.Caller{Name: x.token.ID, May: d.may(x.token)})
-	x.took(reply)
-	if reply.Error != nil {
-		x.failWith(reply.Error, reply.JSON)
-		return
+	who := serve.Caller{Name: x.token.ID, May: d.may(x.token)}
+	var events *eventStream
+	if wantsEvents(x.r) {
+		events = &eventStream{x: x}
+		who.Notify = events.tell
 	}
-	if reply.JSON == nil {
+	reply := s.Answer(x.r.Context(), m, who)
+	x.took(reply)
+	if events == nil || !events.end(reply) {
+		x.answer(reply)
+	}
+}
+
+// answer writes what a message was answered with.
+func (x *exchange) answer(reply serve.Reply) {
+	switch {
+	case reply.Error != nil:
+		x.failWith(reply.Error, reply.JSON())
+	case reply.Empty():
 		x.status = http.StatusNoContent
 		x.w.WriteHeader(x.status)
-		return
+	default:
+		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
+		_, _ = reply.WriteTo(x) // who asked has gone
 	}
-	x.json(http.StatusOK, reply.JSON)
 }
 
 // took keeps what is logged of calls.
@@ -373,55 +400,71 @@ func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 	return s, done, err == nil
 }
 
-// body reads a body, once and whole.
-func (d *Door) body(x *exchange, most int64) ([]byte, func(), bool) {
-	fail := func(err *serve.Error) ([]byte, func(), bool) {
-		x.w.Header().Set("Connection", "close") // the rest is not read
-		x.fail(err)
-		return nil, nil, false
-	}
+// body has a body read, once and to its end. free gives back the room that it takes; false if
+// it was refused.
+func (d *Door) body(x *exchange, most int64, read func(io.Reader) error) (free func(), ok bool) {
+	x.w.Header().Set("Connection", "close") // for as long as there is something that was not read
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
-		x.w.Header().Set("Connection", "close")
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
-		return nil, nil, false
+		return nil, false
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		x.w.Header().Set("Connection", "close")
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
-		return nil, nil, false
+		return nil, false
 	}
-	size := x.r.ContentLength
-	if size > most {
-		return fail(serve.ErrTooLong(int(most)))
+	in := &incoming{r: x.r.Body, size: x.r.ContentLength, most: most, room: grant{d: d}}
+	if in.size > most {
+		x.fail(serve.ErrTooLong(int(most)))
+		return nil, false
 	}
-	room := size
-	if size < 0 {
-		room = most
+	if in.size > 0 && !in.room.more(in.size) {
+		x.fail(errNoRoom())
+		return nil, false
 	}
-	if !d.hold(room) {
-		return fail(serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again"))
-	}
-	free := func() { d.release(room) }
 	control := http.NewResponseController(x.w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyWait)) // if it fails, so does the read
-	var data []byte
-	if size >= 0 {
-		data = make([]byte, size)
-		_, err = io.ReadFull(x.r.Body, data)
-	} else if data, err = io.ReadAll(io.LimitReader(x.r.Body, most+1)); int64(len(data)) > most {
-		free()
-		return fail(serve.ErrTooLong(int(most)))
-	}
-	x.in = len(data)
+	err = read(in)
+	x.in = int(in.came)
 	if err != nil {
-		free()
-		x.w.Header().Set("Connection", "close")
-		x.refuse(http.StatusBadRequest, "INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
-		return nil, nil, false
+		in.room.free()
+		var why *serve.Error
+		if errors.As(err, &why) {
+			x.fail(why)
+		} else {
+			x.refuse(http.StatusBadRequest, "INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
+		}
+		return nil, false
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	return data, free, true
+	x.w.Header().Del("Connection")
+	return in.room.free, true
+}
+
+func errNoRoom() *serve.Error {
+	return serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again")
+}
+
+// incoming is a body on its way in. It fails with a [serve.Error] where there is more than may
+// be, or than there is room for.
+type incoming struct {
+	r io.Reader
+	// size is how many bytes were said to come, -1 if that was not said; came is how many did.
+	size, came, most int64
+	room             grant
+}
+
+func (in *incoming) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	switch in.came += int64(n); {
+	case in.came > in.most:
+		return 0, serve.ErrTooLong(int(in.most))
+	case in.size < 0 && n > 0 && !in.room.more(int64(n)):
+		return 0, errNoRoom()
+	case err == io.EOF && in.came < in.size:
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // statuses are those of refusals; all other errors of a call are answers.
@@ -439,7 +482,7 @@ func (x *exchange) said(err *serve.Error) []byte {
 	if x.detail {
 		return detailed(err)
 	}
-	return serve.Refusal(err).JSON
+	return serve.Refusal(err).JSON()
 }
 
 func (x *exchange) failWith(err *serve.Error, body []byte) {
@@ -467,13 +510,34 @@ func (x *exchange) refuse(status int, code, message, hint string) {
 func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
 
 func (x *exchange) json(status int, body []byte) {
+	x.head(status, "application/json; charset=utf-8", len(body))
+	_, _ = x.Write(body) // who asked has gone
+}
+
+// head begins an answer; a size of -1 is not known.
+func (x *exchange) head(status int, kind string, size int) {
 	h := x.w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	x.status, x.out = status, len(body)
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+	h.Set("Content-Type", kind)
+	if size >= 0 {
+		h.Set("Content-Length", strconv.Itoa(size))
+	}
+	x.status = status
+	x.patience()
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // who asked has gone
+}
+
+// patience gives whoever reads the time for a piece.
+func (x *exchange) patience() {
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+}
+
+// Write writes a piece of an answer. What is read slowly goes on being written, as long as it
+// is read at all.
+func (x *exchange) Write(p []byte) (int, error) {
+	x.patience()
+	n, err := x.w.Write(p)
+	x.out += n
+	return n, err
 }
 
 // log tells of a request, and nothing of what was said in it.

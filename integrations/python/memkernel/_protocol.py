@@ -93,6 +93,7 @@ class _Planned(TypedDict):
     alerts: List["Fault"]
     stats: "Stats"
     format: str
+    # `count` is how many messages the items come to.
     count: int
     markers: List["Marker"]
     notes: List["Note"]
@@ -101,7 +102,7 @@ class _Planned(TypedDict):
 class Planned(_Planned, total=False):
     """planned is the answer to plan and peek."""
 
-    # `items` are the messages to send, `count` how many they come to; see doc/rpc.md.
+    # `items` are the messages to send; see doc/rpc.md.
     items: List["Item"]
     # `body` is the request in the form "body".
     body: Any

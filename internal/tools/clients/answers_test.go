@@ -49,13 +49,14 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		for name, v := range names {
 			said = strings.ReplaceAll(said, "<"+name+">", v)
 		}
-		reply := s.Answer(t.Context(), []byte(said), serve.Caller{Name: "test"})
-		if reply.JSON == nil {
+		reply := s.Answer(t.Context(), serve.Text([]byte(said)), serve.Caller{Name: "test"})
+		if reply.Empty() {
 			continue
 		}
+		answer := reply.JSON()
 		if i+1 < len(lines) {
 			for _, w := range wanted.FindAllStringSubmatch(lines[i+1], -1) {
-				for _, v := range values.FindAllStringSubmatch(string(reply.JSON), -1) {
+				for _, v := range values.FindAllStringSubmatch(string(answer), -1) {
 					if v[1] == w[1] {
 						names[w[2]] = v[2]
 					}
@@ -66,7 +67,7 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		if err := json.Unmarshal([]byte(said), &asked); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(reply.JSON, &answered); err != nil {
+		if err := json.Unmarshal(answer, &answered); err != nil {
 			t.Fatal(err)
 		}
 		if reply.Error != nil {

@@ -173,7 +173,9 @@ func (p *protocol) openapi() (string, error) {
 		"/rpc": node{"post": node{"operationId": "rpc", "summary": "Carry out a call, or a list of them",
 			"requestBody": node{"required": true, "content": content(node{"oneOf": []node{ref("Call"), {"type": "array", "items": ref("Call"), "minItems": 1, "maxItems": 1000}}})},
 			"responses": func() node {
-				out := answers("200", node{"description": "The answers; also what the kernel refused, as an error", "content": content(node{"oneOf": []node{ref("Answer"), {"type": "array", "items": ref("Answer")}}})}, ref("RefusedMessage"), "404")
+				out := answers("200", node{"description": "The answers; also what the kernel refused, as an error", "content": node{
+					"application/json":  node{"schema": node{"oneOf": []node{ref("Answer"), {"type": "array", "items": ref("Answer")}}}},
+					"text/event-stream": node{"schema": node{"type": "string", "description": "for a request with Accept: text/event-stream: each data: a message, first notifications of progress, last the answer"}}}}, ref("RefusedMessage"), "404")
 				out["204"] = node{"description": "Notifications alone have no answer"}
 				return out
 			}()}},

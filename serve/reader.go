@@ -1,0 +1,293 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Message is a message, or a batch of them, as it was read: its text, in which each list of
+// a conversation's messages is one number, and these lists. So the messages are held once,
+// each as the string that an intake keeps, and what is read as a whole is small.
+type Message struct {
+	text  []byte
+	lists [][]string
+	// broken: it is no JSON.
+	broken bool
+}
+
+// ReadMessage reads a message to its end, and carries nothing out. An error is r's.
+func ReadMessage(r io.Reader) (*Message, error) {
+	var c cutter
+	if _, err := io.Copy(&c, r); err != nil {
+		return nil, err
+	}
+	return c.end(), nil
+}
+
+// Text is a message that is held already.
+func Text(message []byte) *Message {
+	var c cutter
+	_, _ = c.Write(message) // it takes everything
+	return c.end()
+}
+
+const (
+	// maxDepth is how deep values may be in each other, as encoding/json has it.
+	maxDepth = 10000
+	// cutChunk is how much of a list's element is held in one piece before it is whole.
+	cutChunk = 64 << 10 // 64 KiB
+)
+
+// cutter takes the text of a message, in any pieces, and cuts the lists out that stand at
+// params.conversation.messages. It looks at quotation marks and brackets alone. Whether it is
+// JSON is found for each element by itself, and for all the rest with the list [7] in the place
+// of list 7: where both are JSON, so is the whole, and where the whole is, both were cut where
+// they had to be.
+type cutter struct {
+	m Message
+	// depth is how many brackets are open, base how many of them are a batch's.
+	depth, base int
+	begun       bool
+	// quoted: within a string; escaped: behind a backslash in it.
+	quoted, escaped bool
+	// on is how far down the way to a list the open brackets are: 1 in a message, 2 in its
+	// params, 3 in the conversation, 4 in the list.
+	on int
+	// key is where the name of the last member begins in the text, valued whether its colon
+	// has come; both are of the innermost object that is on the way.
+	key, keyEnd int
+	valued      bool
+	// element is the element of a list that is being read.
+	element fragments
+}
+
+// way are the names of members that lead to a list. Those of structs are found in any case,
+// as encoding/json does.
+var way = [...]func(name string) bool{
+	1: func(name string) bool { return name == "params" },
+	2: func(name string) bool { return strings.EqualFold(name, "conversation") },
+	3: func(name string) bool { return strings.EqualFold(name, "messages") },
+}
+
+const inList = len(way)
+
+// Write takes the next piece of the text. It never fails: what is no JSON is said at the end.
+func (c *cutter) Write(p []byte) (int, error) {
+	if c.m.broken {
+		return len(p), nil
+	}
+	from := 0 // of what has not been kept yet
+	for i := 0; i < len(p); i++ {
+		b := p[i]
+		if c.quoted {
+			for !c.escaped && b != '"' && b != '\\' && i+1 < len(p) {
+				i++
+				b = p[i]
+			}
+			switch {
+			case c.escaped:
+				c.escaped = false
+			case b == '\\':
+				c.escaped = true
+			case b == '"':
+				c.quoted = false
+				if c.naming() {
+					c.keyEnd = len(c.m.text) + i + 1 - from
+				}
+			}
+			continue
+		}
+		switch b {
+		case '"':
+			c.quoted = true
+			if c.naming() {
+				c.key = len(c.m.text) + i - from
+			}
+		case ':':
+			if c.tracked() {
+				c.valued = true
+			}
+		case ',':
+			switch {
+			case !c.tracked():
+			case c.on == inList:
+				c.keep(p[from:i])
+				from = i + 1
+				c.cut()
+			default:
+				c.valued = false
+			}
+		case '{', '[':
+			if c.on != inList {
+				c.keep(p[from : i+1])
+				from = i + 1
+			}
+			c.open(b)
+		case '}', ']':
+			if c.on == inList && c.tracked() {
+				c.keep(p[from:i])
+				from = i // the bracket is the text's
+				c.leaveList()
+			}
+			c.close()
+		}
+		if c.m.broken {
+			c.drop()
+			return len(p), nil
+		}
+	}
+	c.keep(p[from:])
+	return len(p), nil
+}
+
+// tracked reports whether the innermost open bracket is one on the way.
+func (c *cutter) tracked() bool { return c.on > 0 && c.depth == c.base+c.on }
+
+// naming reports whether a string that is met names a member that may lead on.
+func (c *cutter) naming() bool { return c.tracked() && c.on < inList && !c.valued }
+
+// keep keeps a piece where it belongs.
+func (c *cutter) keep(p []byte) {
+	if c.on == inList {
+		c.element.add(p)
+	} else {
+		if len(c.m.text)+len(p) > cap(c.m.text) { // twice as much: append adds less, and copies more often
+			c.m.text = slices.Grow(c.m.text, max(len(p), len(c.m.text)))
+		}
+		c.m.text = append(c.m.text, p...)
+	}
+}
+
+// open enters a bracket, which has been kept.
+func (c *cutter) open(b byte) {
+	if c.depth++; c.depth > maxDepth {
+		c.m.broken = true
+		return
+	}
+	switch {
+	case !c.begun:
+		c.begun = true
+		if b == '[' {
+			c.base = 1
+		} else {
+			c.on = 1
+		}
+	case c.on == 0 && c.base == 1 && c.depth == 2 && b == '{':
+		c.on = 1
+	case c.on > 0 && c.on < inList && c.depth == c.base+c.on+1 && c.valued && (b == '[') == (c.on+1 == inList) && way[c.on](c.name()):
+		c.on++
+	default:
+		return
+	}
+	c.valued = false
+	if c.on == inList {
+		c.m.text = strconv.AppendInt(c.m.text, int64(len(c.m.lists)), 10)
+		c.m.lists = append(c.m.lists, nil)
+	}
+}
+
+// name is that of the last member.
+func (c *cutter) name() (s string) {
+	if json.Unmarshal(c.m.text[c.key:c.keyEnd], &s) != nil {
+		return "" // and the text is none
+	}
+	return s
+}
+
+// close leaves a bracket.
+func (c *cutter) close() {
+	if c.tracked() {
+		c.on--
+	}
+	if c.depth--; c.depth < 0 {
+		c.m.broken = true
+	}
+}
+
+// cut ends an element.
+func (c *cutter) cut() {
+	v := c.element.text()
+	if !json.Valid([]byte(v)) { // which copies nothing
+		c.m.broken = true
+		return
+	}
+	last := &c.m.lists[len(c.m.lists)-1]
+	*last = append(*last, v)
+}
+
+// leaveList ends a list.
+func (c *cutter) leaveList() {
+	if len(c.m.lists[len(c.m.lists)-1]) > 0 || !c.element.blank() {
+		c.cut()
+	}
+}
+
+// drop lets go of all that was kept of what is no message.
+func (c *cutter) drop() { c.m.text, c.m.lists, c.element = nil, nil, fragments{} }
+
+// blank reports whether there is nothing but space so far.
+func (c *cutter) blank() bool { return !c.m.broken && len(bytes.TrimSpace(c.m.text)) == 0 }
+
+// end says that nothing follows.
+func (c *cutter) end() *Message {
+	if !c.m.broken && !json.Valid(bytes.TrimSpace(c.m.text)) {
+		c.m.broken = true
+	}
+	if c.m.broken {
+		c.drop()
+	}
+	m := c.m
+	*c = cutter{element: fragments{last: c.element.last[:0]}}
+	return &m
+}
+
+// jsonSpace is what may stand between values.
+const jsonSpace = " \t\r\n"
+
+// fragments are a text that comes in pieces, without the space around it. Their room is used
+// again, so that of a long text no more than itself is held beside it.
+type fragments struct {
+	full, spare [][]byte // of cutChunk bytes each
+	last        []byte
+}
+
+func (f *fragments) blank() bool { return len(f.full) == 0 && len(f.last) == 0 }
+
+func (f *fragments) add(p []byte) {
+	if f.blank() {
+		p = bytes.TrimLeft(p, jsonSpace)
+	}
+	for len(p) > 0 {
+		if len(f.last) == cutChunk {
+			f.full = append(f.full, f.last)
+			if n := len(f.spare); n > 0 {
+				f.last, f.spare = f.spare[n-1][:0], f.spare[:n-1]
+			} else {
+				f.last = make([]byte, 0, cutChunk)
+			}
+		}
+		n := min(len(p), cutChunk-len(f.last))
+		f.last = append(f.last, p[:n]...)
+		p = p[n:]
+	}
+}
+
+// text returns the text, and begins another.
+func (f *fragments) text() string {
+	var b strings.Builder
+	b.Grow(len(f.full)*cutChunk + len(f.last))
+	for _, p := range f.full {
+		b.Write(p)
+	}
+	b.Write(f.last)
+	f.full, f.spare, f.last = f.full[:0], append(f.spare, f.full...), f.last[:0]
+	s := b.String()
+	if t := strings.TrimRight(s, jsonSpace); len(t) < len(s) {
+		return strings.Clone(t)
+	}
+	return s
+}
