@@ -107,7 +107,7 @@ var arrows = map[string][]string{
 	"internal/store/memstore":          {"internal/store"},
 	"internal/store/bucket":            {"internal/endpoint"},
 	"internal/store/pgstore":           {"internal/pgdsn", "internal/safename", "internal/store", "markdownstore"},
-	"internal/store/storetest":         {"internal/atomicfile", "internal/store"},
+	"internal/store/storetest":         {"internal/atomicfile", "internal/store", "internal/suite"},
 	"internal/suite":                   {"internal/atomicfile"},
 	"internal/tools/clients":           {".", "cachelayout", "serve"},
 	"internal/tools/fitgate":           {"internal/choice", "judge/relevance", "judge/turns", "kernel", "retrieval", "transcript"},

@@ -30,7 +30,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-func init() { suite.Quick(20) }
+func init() { suite.Quick(10) }
 
 // server is what the tests of this package share: the one that MEMKERNEL_POSTGRES_DSN
 // names, or one of this machine's programs.
@@ -94,13 +94,23 @@ func open(t testing.TB, o pgstore.Options) *pgstore.Store {
 	return s
 }
 
+// longOnly passes over what the quick suite does on a server and a model side by side.
+func longOnly(t *testing.T) {
+	t.Helper()
+	if !suite.Long() {
+		t.Skip("a server without the model beside it: the long suite")
+	}
+}
+
 // opener opens a root for a process of its own.
 type opener func(root string, lease time.Duration) *pgstore.Store
 
 // onAll runs a test on a server, on the model of one that simulations have, and on both side
-// by side, which have to give the same answers. Without a server the model is alone.
+// by side, which have to give the same answers. Without a server the model is alone. The quick
+// suite has the server with the model alone.
 func onAll(t *testing.T, f func(t *testing.T, open opener)) {
 	t.Run("server", func(t *testing.T) {
+		longOnly(t)
 		o := fresh(t)
 		f(t, func(root string, lease time.Duration) *pgstore.Store {
 			o.Root, o.Lease = root, lease
