@@ -355,7 +355,7 @@ func TestNamedAndRemovedAtOnce(t *testing.T) {
 			}
 		})
 		sweeping.Go(func() {
-			for ctx.Err() == nil {
+			for ; ctx.Err() == nil; time.Sleep(suite.Pick(5*time.Millisecond, 0)) {
 				if _, err := s.Sweep(ctx, false); err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
