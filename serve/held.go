@@ -34,8 +34,9 @@ type conversation struct {
 // conversation's messages has none.
 func (c *conversation) fill(lists [][]string) {
 	if len(c.Messages) == 1 {
-		n, _ := strconv.Atoi(string(c.Messages[0])) // the reader wrote it
-		c.values = lists[n]
+		if n, err := strconv.Atoi(string(c.Messages[0])); err == nil && n < len(lists) { // as the reader wrote it
+			c.values = lists[n]
+		}
 	}
 	c.Messages = nil
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Settled returns what the text of a captured decision settles, to be read by itself: what
@@ -37,7 +39,7 @@ func Settled(text string) (string, bool) {
 const leastSaid, leastNamed = 4, 2
 
 // work are captures of what was done or is to be done, which decide nothing.
-var work = regexp.MustCompile(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
+var work = lazyregexp.New(`^(?:commit(?: [0-9a-f]{4,40})?: |plan \(\d+\): )`)
 
 // parts are the question of a decision and its answer. The answer may hold the mark as well.
 func parts(text string) (asked, answer string, ok bool) {
@@ -56,8 +58,8 @@ func parts(text string) (asked, answer string, ok bool) {
 var (
 	// optionLabel is the place of an option in its list, and recommended what an agent
 	// says of it.
-	optionLabel = regexp.MustCompile(`(?i)^(?:\p{L}+ )?[(\[]?(?:\d{1,2}|[a-z])[.):：]+\s+`)
-	recommended = regexp.MustCompile(`(?i)\s*\((?:recommended|empfohlen|recommandée?|recomendad[oa]|推荐)\)|\s*✅[\sA-Z]*:?`)
+	optionLabel = lazyregexp.New(`(?i)^(?:\p{L}+ )?[(\[]?(?:\d{1,2}|[a-z])[.):：]+\s+`)
+	recommended = lazyregexp.New(`(?i)\s*\((?:recommended|empfohlen|recommandée?|recomendad[oa]|推荐)\)|\s*✅[\sA-Z]*:?`)
 )
 
 // picked is what was chosen of options, under what it was chosen for.
@@ -90,7 +92,7 @@ func picked(asked, answer string) (string, bool) {
 }
 
 // selfish is an agent's own way of working: no choice about the work.
-var selfish = regexp.MustCompile(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
+var selfish = lazyregexp.New(`(?:^|[\s(])(?:I|I'll|ich|je|yo)(?:[\s,]|$)|我来|本次会话|this session`)
 
 // subjectOf is what a question asks for, as what stands before an answer; false if it
 // asks for nothing by name ("Which approach?").
@@ -107,25 +109,25 @@ func subjectOf(q string) (string, bool) {
 
 // askedFor are questions by which agents ask for one of several, in the languages in which
 // the name of what they ask for stands as it is said elsewhere.
-var askedFor = [...]*regexp.Regexp{
-	regexp.MustCompile(`(?i)^(?:which|what) (.+?) (?:do you (?:want|prefer|like)|would you (?:like|prefer)|(?:should|shall) (?:we|i) (?:use|choose|pick|go with|take)|to use|sounds (?:good|best|right)|is (?:best|better|right)|works best)( for .+| in .+)?\?$`),
-	regexp.MustCompile(`(?i)^welche[rsnm]? (.+?) (?:möchtest du|möchten sie|willst du|wollen sie|bevorzugst du|bevorzugen sie|soll(?:en)? (?:ich|wir) (?:nehmen|verwenden|wählen)|ist (?:dir|ihnen) lieber)\?$`),
-	regexp.MustCompile(`(?i)^¿?(?:qué|cuál) (.+?) (?:prefieres|prefiere|quieres|quiere|usamos|elegimos|debemos usar|deberíamos usar)( para .+)?\?$`),
-	regexp.MustCompile(`(?i)^quel(?:le)?s? (.+?) (?:préférez-vous|préfères-tu|voulez-vous|veux-tu|choisissez-vous|choisis-tu|devons-nous utiliser)( pour .+)?\s?\?$`),
-	regexp.MustCompile(`^(?:你|您)?(?:想|要|更)?(?:选择|选用|用|选|喜欢|倾向于?)(?:哪个|哪种|哪一种|什么)([\p{Han}\w ]+?)[?？]$`),
+var askedFor = [...]*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)^(?:which|what) (.+?) (?:do you (?:want|prefer|like)|would you (?:like|prefer)|(?:should|shall) (?:we|i) (?:use|choose|pick|go with|take)|to use|sounds (?:good|best|right)|is (?:best|better|right)|works best)( for .+| in .+)?\?$`),
+	lazyregexp.New(`(?i)^welche[rsnm]? (.+?) (?:möchtest du|möchten sie|willst du|wollen sie|bevorzugst du|bevorzugen sie|soll(?:en)? (?:ich|wir) (?:nehmen|verwenden|wählen)|ist (?:dir|ihnen) lieber)\?$`),
+	lazyregexp.New(`(?i)^¿?(?:qué|cuál) (.+?) (?:prefieres|prefiere|quieres|quiere|usamos|elegimos|debemos usar|deberíamos usar)( para .+)?\?$`),
+	lazyregexp.New(`(?i)^quel(?:le)?s? (.+?) (?:préférez-vous|préfères-tu|voulez-vous|veux-tu|choisissez-vous|choisis-tu|devons-nous utiliser)( pour .+)?\s?\?$`),
+	lazyregexp.New(`^(?:你|您)?(?:想|要|更)?(?:选择|选用|用|选|喜欢|倾向于?)(?:哪个|哪种|哪一种|什么)([\p{Han}\w ]+?)[?？]$`),
 }
 
 // granted are questions that ask for leave: what stands behind them is what is to be.
-var granted = [...]*regexp.Regexp{
-	regexp.MustCompile(`(?i)^(?:(?:so|ok|okay|then|and),? )?(?:should|shall) (?:we|i) (?:also )?(.+?)\?$`),
-	regexp.MustCompile(`(?i)^soll(?:en|te|ten)? (?:ich|wir) (.+?)\?$`),
-	regexp.MustCompile(`(?i)^(?:devons-nous|dois-je|faut-il|devrait-on|peut-on) (.+?)\s?\?$`),
-	regexp.MustCompile(`(?i)^¿(?:debemos|deberíamos|debería|podemos|puedo) (.+?)\?$`),
-	regexp.MustCompile(`^(?:我们|咱们|我)?(?:是否|要不要|应该|需要|可以|要)(?:要|应该|把)?(.+?)(?:吗|呢)?[?？]$`),
+var granted = [...]*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)^(?:(?:so|ok|okay|then|and),? )?(?:should|shall) (?:we|i) (?:also )?(.+?)\?$`),
+	lazyregexp.New(`(?i)^soll(?:en|te|ten)? (?:ich|wir) (.+?)\?$`),
+	lazyregexp.New(`(?i)^(?:devons-nous|dois-je|faut-il|devrait-on|peut-on) (.+?)\s?\?$`),
+	lazyregexp.New(`(?i)^¿(?:debemos|deberíamos|debería|podemos|puedo) (.+?)\?$`),
+	lazyregexp.New(`^(?:我们|咱们|我)?(?:是否|要不要|应该|需要|可以|要)(?:要|应该|把)?(.+?)(?:吗|呢)?[?？]$`),
 }
 
 // helpOffered is leave for a piece of work, of which more has to be said.
-var helpOffered = regexp.MustCompile(`(?i)^(?:(?:so|ok|okay|then|and),? )?(?:do you want (?:me|us) to|want me to|would you like (?:me|us) to|can (?:i|we)|may i|is it ok(?:ay)? to|are you ok(?:ay)? if we) (.+?)\?$`)
+var helpOffered = lazyregexp.New(`(?i)^(?:(?:so|ok|okay|then|and),? )?(?:do you want (?:me|us) to|want me to|would you like (?:me|us) to|can (?:i|we)|may i|is it ok(?:ay)? to|are you ok(?:ay)? if we) (.+?)\?$`)
 
 // Stands reports whether a sentence can be understood without what stood before it, and
 // says enough.
@@ -134,7 +136,7 @@ func Stands(s string) bool {
 }
 
 // onward are the words for going on with the work: leave for these decides nothing of it.
-var onward = regexp.MustCompile(`(?i)^(?:start|begin|continue|proceed|go|commit|push|merge|check|look|run|review|test|try|help|fortfahren|anfangen|weiter\w*|commencer|continuer|empezar|continuar|seguir)(?:[^\p{L}]|$)|^(?:继续|开始|提交)`)
+var onward = lazyregexp.New(`(?i)^(?:start|begin|continue|proceed|go|commit|push|merge|check|look|run|review|test|try|help|fortfahren|anfangen|weiter\w*|commencer|continuer|empezar|continuar|seguir)(?:[^\p{L}]|$)|^(?:继续|开始|提交)`)
 
 // replied is what a reply in a person's own words settles.
 func replied(asked, words string) (string, bool) {
@@ -162,7 +164,7 @@ func replied(asked, words string) (string, bool) {
 }
 
 // assent is how a reply begins that agrees and goes on.
-var assent = regexp.MustCompile(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|ja|oui|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
+var assent = lazyregexp.New(`(?i)^(?:(?:\(?\d{1,2}[.)]?|\(?[a-z][.)]|but|aber|pero|mais|yes|yeah|yep|ok|okay|sure|ja|oui|sí|si|vale|好的?|行|是的?)[,，.!。\s]+)+`)
 
 // agreed is what a question proposed that was answered by yes: what leave was asked for,
 // or what was said before it.
@@ -194,11 +196,11 @@ func statedIn(sentences []string) string {
 
 var (
 	// pointing are words for what stands elsewhere.
-	pointing = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
+	pointing = lazyregexp.New(`(?i)(?:^|[^\p{L}])(?:this|these|those|it|its|it's|them|they|the above|all \d+|both|das|dies|diese[rsmn]?|es|sie|alles|esto|eso|est[ae]s?|estos|ello|ceci|cela|ça|ces|cette|cet)(?:[^\p{L}]|$)|[这那它]`)
 	// opening are those that no statement begins with.
-	opening = regexp.MustCompile(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
+	opening = lazyregexp.New(`(?i)^(?:this|that|these|those|it|it's|its|they|the above|das|dies|diese|es|esto|eso|ceci|cela|ça|c'est|here|now|also|but|and|so)(?:[^\p{L}]|$)|^[这那它]`)
 	// written are names as code, paths and figures are written.
-	written = regexp.MustCompile("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
+	written = lazyregexp.New("`[^`]+`" + `|[a-z]\w*[A-Z_]\w*|\w+\(\)|\w+[./]\w{2,}|--?[a-z]{2,}|\d+\.\d+|:\d{2,5}`)
 )
 
 // points reports whether a text points at what is not in it.
@@ -249,7 +251,7 @@ var ordering = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // doubting begin words that take back, wonder or wait.
-var doubting = regexp.MustCompile(`(?i)^(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
+var doubting = lazyregexp.New(`(?i)^(?:actually,? maybe|maybe|hang on|wait|hold on|hm+|lol|oh|what|why|not sure|moment|warte|vielleicht|espera|quizás|attends|peut-être|等等|也许)(?:[^\p{L}]|$)|https?://\S+$|…$`)
 
 func doubts(words string) bool { return doubting.MatchString(strings.TrimSpace(words)) }
 

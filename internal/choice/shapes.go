@@ -1,10 +1,11 @@
 package choice
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // unlabelled returns the last list, table or row of headings whose parts may be chosen by
@@ -414,7 +415,7 @@ func sides(lines []string) []Option {
 	return nil
 }
 
-var aside = regexp.MustCompile(`\s*[(（][^()（）]*[)）]`)
+var aside = lazyregexp.New(`\s*[(（][^()（）]*[)）]`)
 
 // listed returns the sides before the last one: several behind commas where each is short.
 func listed(left string) []string {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/glob"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // DSN names a database, as a postgres:// address or as key=value pairs, without a
@@ -16,8 +16,8 @@ import (
 type DSN string
 
 var (
-	dsnPair     = regexp.MustCompile(`^[a-z_]+\s*=`)
-	dsnPassword = regexp.MustCompile(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=`)
+	dsnPair     = lazyregexp.New(`^[a-z_]+\s*=`)
+	dsnPassword = lazyregexp.New(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=`)
 )
 
 // Set checks the form. An error doesn't repeat it, since it may hold a secret.
@@ -70,7 +70,7 @@ func (c *Config) checkChoice() error {
 
 // folderName is a name that stands before a path in a citation. One letter would be a
 // drive, two characters at least are none.
-var folderName = regexp.MustCompile(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
+var folderName = lazyregexp.New(`^[\pL\pN][\pL\pN\pM ._-]{1,63}$`)
 
 // FolderOf takes an entry of index.folders apart. Without a name it is the folder's own.
 func FolderOf(entry string) (name, folder string) {

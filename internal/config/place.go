@@ -4,7 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
-	"regexp"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Path is a file. In a configuration file it is relative to that file's folder;
@@ -43,7 +44,7 @@ func (u *URL) Set(s string) error {
 // EnvName is the name of an environment variable.
 type EnvName string
 
-var envForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Set checks the name. An error doesn't repeat it: it is likely to be the secret
 // itself, put into the wrong place.

@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // Load reads a file over the defaults. A file that is missing is an error that
@@ -103,7 +104,7 @@ func notText(data []byte) int {
 	return 0
 }
 
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+var yamlError = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)`)
 
 // syntax returns a mistake that the YAML parser found. It leaves out the first line's
 // number, and may name the line before the one that it means.

@@ -3,8 +3,9 @@ package config
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // scale is a unit that may follow a number.
@@ -13,7 +14,7 @@ type scale struct {
 	factor int64
 }
 
-var scaledForm = regexp.MustCompile(`^([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?) ?([a-zA-Z]*)$`)
+var scaledForm = lazyregexp.New(`^([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?) ?([a-zA-Z]*)$`)
 
 // parseScaled reads a decimal number with one of the units behind it, in any
 // case. The product must be whole and at most limit; fractions are exact.

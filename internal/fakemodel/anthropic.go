@@ -2,10 +2,12 @@ package fakemodel
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // anthropic is the Messages API.
@@ -33,17 +35,63 @@ func (anthropic) segments(body []byte, messages []json.RawMessage) ([]Segment, e
 		}
 	}
 	for i, raw := range messages {
-		var m struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		}
-		if err := json.Unmarshal(raw, &m); err != nil {
+		blocks, err := anthropicMessages.of(raw)
+		if err != nil {
 			return nil, fmt.Errorf("messages.%d: %w", i, err)
 		}
-		for j, item := range items(asBlocks(m.Content)) {
-			out = append(out, anthropicBlock(fmt.Sprintf("messages[%d].content[%d]", i, j), m.Role, item))
+		for j, s := range blocks {
+			s.Where = fmt.Sprintf("messages[%d].content[%d]", i, j)
+			out = append(out, s)
 		}
 	}
+	return out, nil
+}
+
+// anthropicMessages are the newest messages that were read: a conversation comes back with every
+// request, and is read once.
+var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]Segment, error) {
+	var m struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	var out []Segment
+	for _, item := range items(asBlocks(m.Content)) {
+		out = append(out, anthropicBlock("", m.Role, item))
+	}
+	return out, nil
+}}
+
+// memo keeps what read made of texts, and forgets it all when there are too many. What is read
+// once is shared by all requests that hold it: nothing changes the bytes of a segment.
+type memo struct {
+	most int
+	read func(raw []byte) ([]Segment, error)
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte][]Segment
+}
+
+func (m *memo) of(raw []byte) ([]Segment, error) {
+	key := sha256.Sum256(raw)
+	m.mu.Lock()
+	out, ok := m.known[key]
+	m.mu.Unlock()
+	if ok {
+		return out, nil
+	}
+	out, err := m.read(raw)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil || len(m.known) >= m.most {
+		m.known = map[[sha256.Size]byte][]Segment{}
+	}
+	m.known[key] = out
 	return out, nil
 }
 

@@ -16,10 +16,20 @@ func TestNew(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestCompileAll(t *testing.T) {
+	before := len(all)
+	New(`a+`)
+	if n := CompileAll(); n != before+1 {
+		t.Errorf("%d patterns, want %d", n, before+1)
+	}
+	New(`(`)
 	defer func() {
+		all = all[:before]
 		if recover() == nil {
-			t.Error("a wrong pattern is taken in a test")
+			t.Error("a wrong pattern is taken")
 		}
 	}()
-	New(`(`)
+	CompileAll()
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -34,14 +35,14 @@ type Call struct {
 }
 
 var (
-	requestIn = regexp.MustCompile(`\b[0-9a-f]{10}\b`)
-	nodeIn    = regexp.MustCompile(`\b(?:fra|iad|hnd|gru|ams)-\d\d[abcd]\b`)
-	numbersIn = regexp.MustCompile(`\b\d+\b`)
-	itemIn    = regexp.MustCompile(`(?m)^\d+\. (.*)$`)
-	failureIn = regexp.MustCompile(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
-	sumIn     = regexp.MustCompile(`(?m)^sum: (\d+)$`)
+	requestIn = lazyregexp.New(`\b[0-9a-f]{10}\b`)
+	nodeIn    = lazyregexp.New(`\b(?:fra|iad|hnd|gru|ams)-\d\d[abcd]\b`)
+	numbersIn = lazyregexp.New(`\b\d+\b`)
+	itemIn    = lazyregexp.New(`(?m)^\d+\. (.*)$`)
+	failureIn = lazyregexp.New(`(\S+):\d+: (\w+) = (\d+), want (\d+)`)
+	sumIn     = lazyregexp.New(`(?m)^sum: (\d+)$`)
 	// pointerIn finds the names behind which something stands that isn't shown.
-	pointerIn = regexp.MustCompile(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
+	pointerIn = lazyregexp.New(`\b[a-z]{2}-[0-9a-f]{16}(?:\.\w+)?\b`)
 )
 
 // maxExpansions is how often the reader follows pointers for one thing.

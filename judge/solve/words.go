@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // phrase is a sentence with places for names, written as {}. What stands there is in
 // backquotes.
 type phrase struct {
 	text string
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 }
 
 func say(text string) phrase {
-	return phrase{text, regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), `\{\}`, "`([^`\n]+)`"))}
+	return phrase{text, lazyregexp.New(strings.ReplaceAll(regexp.QuoteMeta(text), `\{\}`, "`([^`\n]+)`"))}
 }
 
 // of fills the places.

@@ -9,8 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"regexp"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -124,7 +124,7 @@ func firstLine(b []byte) []byte {
 }
 
 // begins is what a record looks like that can't be read any more.
-var begins = regexp.MustCompile(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
+var begins = lazyregexp.New(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
 
 // lose notes a line that can't be used and goes on behind it.
 func (s *Salvage) lose(r *lineReader, err error) {

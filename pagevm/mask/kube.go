@@ -1,9 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -114,6 +114,6 @@ func flowEntries(s string, from, to int) (out [][2]int) {
 }
 
 var (
-	flowData  = regexp.MustCompile(`(?:d|stringD)ata\\*["']?[ ]*:\s*\{([^{}]*)\}`)
-	flowValue = regexp.MustCompile(`:\s*\\*["']?([^\s"'\\,{}]+)`)
+	flowData  = lazyregexp.New(`(?:d|stringD)ata\\*["']?[ ]*:\s*\{([^{}]*)\}`)
+	flowValue = lazyregexp.New(`:\s*\\*["']?([^\s"'\\,{}]+)`)
 )

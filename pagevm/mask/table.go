@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // ownRules are secrets that are known by what precedes them: an option of a
@@ -203,7 +204,7 @@ func xmlText(name, v string) bool {
 	return strings.Count(v, " ") <= 1 && given(name, v) && (len(v) >= 5)
 }
 
-var sessionName = regexp.MustCompile(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
+var sessionName = lazyregexp.New(`(?i)sess|sid\b|sid$|auth|token|jwt|csrf|xsrf|remember|login|secret|key|ticket|cf_clearance|__cf|bm_`)
 
 // cookie judges a cookie's value by its name: that of a session, and random.
 func cookie(name, v string) bool {

@@ -18,7 +18,7 @@ import (
 // nothing in its folder from then on; what is above, beside and below is not touched; and of
 // two who append behind the same byte one is told so.
 func TestLeases(t *testing.T) {
-	onAll(t, func(t *testing.T, open opener) {
+	onAll(t, true, func(t *testing.T, open opener) {
 		n := 0
 		rapid.Check(t, func(t *rapid.T) {
 			n++

@@ -93,7 +93,10 @@ func apart(s *pgstore.Store) *pgstore.Store {
 // The store's contract holds where every document is an object, also where the process
 // dies before or after one is written.
 func TestContractInABucket(t *testing.T) {
-	t.Run("server", func(t *testing.T) { contractInABucket(t, nil) })
+	t.Run("server", func(t *testing.T) {
+		longOnly(t)
+		contractInABucket(t, nil)
+	})
 	t.Run("both", func(t *testing.T) { contractInABucket(t, pgstore.NewModel()) })
 }
 
@@ -329,7 +332,7 @@ func TestNamedAndRemovedAtOnce(t *testing.T) {
 		s := open(t, o)
 		blobs := store.BlobsIn(s.In("blobs"))
 		work.Go(func() {
-			for i := range suite.Pick(15, 100) {
+			for i := range suite.Pick(6, 100) {
 				share := store.Share(i%4 != 0)
 				release, err := store.Wait(ctx, s, "blobs.lock", share)
 				if err != nil {
@@ -352,7 +355,7 @@ func TestNamedAndRemovedAtOnce(t *testing.T) {
 			}
 		})
 		sweeping.Go(func() {
-			for ctx.Err() == nil {
+			for ; ctx.Err() == nil; time.Sleep(suite.Pick(5*time.Millisecond, 0)) {
 				if _, err := s.Sweep(ctx, false); err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}

@@ -30,7 +30,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-func init() { suite.Quick(20) }
+func init() { suite.Quick(10) }
 
 // server is what the tests of this package share: the one that MEMKERNEL_POSTGRES_DSN
 // names, or one of this machine's programs.
@@ -94,13 +94,26 @@ func open(t testing.TB, o pgstore.Options) *pgstore.Store {
 	return s
 }
 
+// longOnly passes over what the quick suite does on a server and a model side by side.
+func longOnly(t *testing.T) {
+	t.Helper()
+	if !suite.Long() {
+		t.Skip("a server without the model beside it: the long suite")
+	}
+}
+
 // opener opens a root for a process of its own.
 type opener func(root string, lease time.Duration) *pgstore.Store
 
 // onAll runs a test on a server, on the model of one that simulations have, and on both side
-// by side, which have to give the same answers. Without a server the model is alone.
-func onAll(t *testing.T, f func(t *testing.T, open opener)) {
+// by side, which have to give the same answers. Without a server the model is alone. Whether the
+// quick suite has the server by itself is the test's to say: beside the model it is asked one
+// statement at a time.
+func onAll(t *testing.T, server bool, f func(t *testing.T, open opener)) {
 	t.Run("server", func(t *testing.T) {
+		if !server {
+			longOnly(t)
+		}
 		o := fresh(t)
 		f(t, func(root string, lease time.Duration) *pgstore.Store {
 			o.Root, o.Lease = root, lease
@@ -170,7 +183,7 @@ func (d *death) came() bool {
 	return d.at >= d.n
 }
 
-func TestContract(t *testing.T) { onAll(t, contract) }
+func TestContract(t *testing.T) { onAll(t, false, contract) }
 
 func contract(t *testing.T, open opener) {
 	s := open("first", 0)
@@ -193,7 +206,7 @@ func contract(t *testing.T, open opener) {
 
 // The same while the folder's lock is held, under which less is asked of the server and
 // what need not be synced is held back.
-func TestContractUnderALock(t *testing.T) { onAll(t, contractUnderALock) }
+func TestContractUnderALock(t *testing.T) { onAll(t, false, contractUnderALock) }
 
 func contractUnderALock(t *testing.T, open opener) {
 	var n int
@@ -247,7 +260,7 @@ func contractUnderALock(t *testing.T, open opener) {
 
 // A lease that its holder renews holds; one of a holder that is paused or dead ends, and
 // what it then writes in the lock's folder is refused, wherever else it may write.
-func TestFencing(t *testing.T) { onAll(t, fencing) }
+func TestFencing(t *testing.T) { onAll(t, true, fencing) }
 
 func fencing(t *testing.T, open opener) {
 	const lease = 2 * time.Second

@@ -103,6 +103,7 @@ func place(t *testing.T, m *pgstore.Model) *storetest.Place {
 
 func TestRowsKeepTheContract(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
+		longOnly(t)
 		storetest.Contract(t, func(t *testing.T) *storetest.Place { return place(t, nil) })
 	})
 	t.Run("both", func(t *testing.T) {

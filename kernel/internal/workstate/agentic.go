@@ -3,12 +3,12 @@ package workstate
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -136,7 +136,7 @@ func section(text string) string {
 }
 
 // anItem is a line that begins an item: of a list, or tagged without one.
-var anItem = regexp.MustCompile(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
+var anItem = lazyregexp.New(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
 
 // listed are the items of a list, each on one line with all that is indented below it, which
 // may say when it holds. What stands around the list is talk.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -252,7 +252,7 @@ func (k *Keeper) Spent() store.Stats {
 }
 
 // checkpointID is the form of a checkpoint's id; behind a dot may stand a section.
-var checkpointID = regexp.MustCompile(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
+var checkpointID = lazyregexp.New(`^(cp_\d{3,})(?:\.([a-z_]+))?$`)
 
 // IsCheckpoint reports whether an id is that of a checkpoint or of a section of one.
 func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }

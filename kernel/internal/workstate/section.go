@@ -2,12 +2,12 @@ package workstate
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
@@ -41,7 +41,7 @@ type Section struct {
 // StateEnd is the mark behind a section.
 const StateEnd = "<!-- /memkernel:state -->"
 
-var stateBegin = regexp.MustCompile(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) through=([0-9a-f]*) at=(\S+) before=([a-z0-9-]*) sum=([0-9a-f]+) -->$`)
+var stateBegin = lazyregexp.New(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) through=([0-9a-f]*) at=(\S+) before=([a-z0-9-]*) sum=([0-9a-f]+) -->$`)
 
 // ParseStateFile finds the first section that has both its marks. Line ends of either
 // kind are read.
