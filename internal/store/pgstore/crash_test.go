@@ -149,7 +149,7 @@ func TestPausedMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, pauseAt := range []int64{2, 3, 4, 5, 6} {
+	for _, pauseAt := range []int64{2, 3, 4, 5} {
 		var n, paused atomic.Int64
 		stopped, wake := make(chan struct{}), make(chan struct{})
 		sa.SetFault(func(step pgstore.Step) error {
@@ -177,6 +177,7 @@ func TestPausedMachine(t *testing.T) {
 		select {
 		case <-stopped:
 		case err := <-ended:
+			sa.SetFault(nil)
 			t.Fatalf("a turn of %d statements did not come to statement %d: %v", n.Load(), pauseAt, err)
 		}
 		if err := turn(b, before); err != nil {

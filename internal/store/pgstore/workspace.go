@@ -526,7 +526,7 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 		w.mu.Unlock()
 		if !moves && !w.turn.met {
 			err := w.c.changeBehind(without, w.moved, op, store.Synced, at, unsure, nil, q, args, into...)
-			if !errors.As(err, new(*store.LostError)) || *unsure {
+			if !errors.As(err, new(*store.LostError)) || w.moved() {
 				return err
 			}
 		}
@@ -686,7 +686,10 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 	if err := w.refresh(); err != nil {
 		return err
 	}
-	return errOther
+	if unsure && !appends {
+		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("an answer was lost, and others wrote since, so that it is not known whether it was done: read it and %w", store.ErrAgain)}
+	}
+	return errOther // who appends looks whether it is there
 }
 
 // wrote notes what was written. Where others wrote meanwhile, the next look brings it.

@@ -133,18 +133,6 @@ func (s *Session) Passed(key string) bool {
 	return ok
 }
 
-// Stands waits until what was read of the session survives a power cut, and a standby that
-// takes over: for who answers that something is there already, by a call whose answer was lost.
-func (s *Session) Stands() error {
-	if s.unlocked != nil {
-		return s.unlocked
-	}
-	if err := store.Stands(s.Files, folder.LockFile); err != nil {
-		return fmt.Errorf("session %s: %w", s.Key, err)
-	}
-	return nil
-}
-
 // settle commits, as one transaction, an entry of the session's page, the summary
 // of a branch and what the host writes beside them.
 func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {

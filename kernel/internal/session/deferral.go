@@ -5,7 +5,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 )
 
-// Deferral is what waits for the end of the call that holds a session.
+// Deferral is the lock that a call holds a session with, and what waits for the call's end.
 type Deferral struct {
 	files store.Store // the session's folder, nil if its lock is not held
 	// sync writes what waits, lost is told at the end that some of it is not there, and
@@ -13,6 +13,9 @@ type Deferral struct {
 	sync  func() error
 	lost  func(error)
 	after []func()
+	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
+	// its journals may have been opened to be written before.
+	unlocked error
 }
 
 // Defer has what the call writes to the session wait for its end, where the store can do that
@@ -31,6 +34,15 @@ func (d *Deferral) Sync() error {
 		return nil
 	}
 	return d.sync()
+}
+
+// Stands waits until what was read of the session survives a power cut, and a standby that
+// takes over: for who answers that something is there already, by a call whose answer was lost.
+func (d *Deferral) Stands() error {
+	if d.unlocked != nil || d.files == nil {
+		return d.unlocked
+	}
+	return store.Stands(d.files, folder.LockFile)
 }
 
 // done has something done once all is written, now if nothing waits.

@@ -89,9 +89,6 @@ type Session struct {
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool
-	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
-	// its journals may have been opened to be written before.
-	unlocked error
 }
 
 func newSession(o *Options, key, name string) *Session {

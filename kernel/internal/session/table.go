@@ -54,7 +54,7 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
 	unlock = s.mu.Unlock
-	s.unlocked, s.Deferral = nil, Deferral{}
+	s.Deferral = Deferral{}
 	if write {
 		switch release, err := s.lock(ctx); {
 		case err == nil:
