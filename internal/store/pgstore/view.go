@@ -320,13 +320,13 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	if release {
 		free = token
 	}
-	locks, tokens := l.over([]string{h.path})
-	if release {
-		locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
-	}
 	var ok, unsure bool
 	var files, patches int
 	err := c.run("write", h.path, send, &unsure, func(ctx context.Context, conn conn) error {
+		locks, tokens := l.over([]string{h.path}) // each time, as another server may have taken over
+		if release {
+			locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
+		}
 		return conn.QueryRow(ctx, fenced+`
 		f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
 			FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
