@@ -167,6 +167,13 @@ func (m *Model) transact(to life, qs []*pgx.QueuedQuery, wait bool) (out []answe
 // locksRows is whether a statement locks rows, as those of locks that fence it: that alone makes
 // a commit wait. One that neither locks nor changes anything waits for nobody.
 func (m *Model) locksRows(t *tables, s *statement, a args) bool {
+	if s.name == "condemn" { // it writes what is marked already, as it was
+		for _, o := range t.objects {
+			if o.root == a.int(1) && o.goes {
+				return true
+			}
+		}
+	}
 	if !s.fenced {
 		return false
 	}
