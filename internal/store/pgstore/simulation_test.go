@@ -491,7 +491,7 @@ func (h *host) plan() *kernel.ContextPlan {
 		}
 		for _, r := range p.Reduced[max(0, len(p.Reduced)-2):] {
 			c, err := k.Get(ctx, h.key, r.Handle)
-			if err == nil && c.Reason != content.OK && c.Reason != content.Backend && !h.s.split() && !h.s.mayBeLost(before) {
+			if err == nil && c.Reason != content.OK && c.Reason != content.Backend && !h.s.split() && h.s.age() == before { // and no other server is asked
 				h.s.fault("%s: plan %s names %s, and it is %s", h.key, p.ID, r.Handle, c.Reason)
 			}
 		}

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -460,10 +461,11 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	if err != nil {
 		return err
 	}
-	if err := f(rowWriter{w}); err != nil {
-		return err
+	err = f(rowWriter{w})
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // which may be an answer, too
+		err = cmp.Or(w.stand(), err)
 	}
-	return w.stand()
+	return err
 }
 
 // stand waits until what was read survives what a write survives, where another wrote it: who

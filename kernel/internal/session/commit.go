@@ -135,7 +135,7 @@ func (s *Session) Passed(key string) bool {
 
 // Stands waits until what was read of the session survives a power cut, and a standby that
 // takes over: for who answers that something is there already, by a call whose answer was lost.
-func (s *Session) Stands() error {
+func Stands(s *Session) error {
 	if s.unlocked != nil {
 		return s.unlocked
 	}

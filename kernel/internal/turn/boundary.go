@@ -59,7 +59,7 @@ func passBoundary(ctx context.Context, s *session.Session, w *intake, b Boundary
 	if point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
 		// What is there by now is the next epoch's.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
-		return out, s.Stands()
+		return out, session.Stands(s)
 	}
 	l := s.Branches.Newest(b.Branch, b.Model)
 	msgs := l.Msgs
@@ -121,7 +121,7 @@ func commitBoundary(s *session.Session, out *Passed, b Boundary, point journal.C
 	}
 	if s.Passed(b.Key) {
 		out.Outcome = Duplicate
-		return s.Stands()
+		return session.Stands(s)
 	}
 	r, err := s.CommitBoundary(b.Key, &session.Boundary{Point: point, Branch: b.Branch, Checkpoint: out.Checkpoint, Reason: s.Masker.Text(b.Reason), Last: st.Offset.Key, Time: b.Now, Pending: b.pending}, st, b.Updates)
 	out.Rejected = r.Rejected

@@ -120,7 +120,7 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 		return ok
 	}
 	if there() {
-		return s.Stands()
+		return session.Stands(s)
 	}
 	r, err := s.CommitTurn(o.AdvancementKey, body, advance(s, s.Account.Observed[t.Branch], msgs), t.Updates, t.Now)
 	if err != nil {
@@ -128,11 +128,11 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 	}
 	o.Stats.journal(r.Stats)
 	if r.Outcome == journal.Conflict && there() { // another machine committed it meanwhile
-		return s.Stands()
+		return session.Stands(s)
 	}
 	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
 	if r.Outcome == journal.Duplicate {
-		return s.Stands()
+		return session.Stands(s)
 	}
 	return nil
 }
