@@ -330,6 +330,7 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 	var put []string
 	var contents, versions []int64
 	var named, unsure bool
+	takeovers := c.takeovers.Load()
 	err := c.change("write", how, paths, &unsure, st, `
 		o AS (UPDATE objects SET named=true WHERE root=$1::bigint AND content=ANY($12::bigint[]) AND content<>0 AND NOT named AND going IS NULL AND (SELECT ok FROM ok) RETURNING content),
 		b AS MATERIALIZED (SELECT (SELECT count(*) FROM o)=$13::bigint AS ok),
@@ -352,7 +353,7 @@ func (c *core) put(how store.Durability, paths []string, data map[string][]byte,
 		for _, at := range paths {
 			c.unsee(at)
 		}
-		return c.named(paths[0], apart)
+		return c.named(paths[0], apart, takeovers)
 	}
 	for i, at := range put {
 		c.wrote(at, file{content: contents[i], size: int64(len(data[at])), version: versions[i], time: time.Now()})

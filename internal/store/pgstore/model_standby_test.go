@@ -175,6 +175,12 @@ func (m *Model) locksRows(t *tables, s *statement, a args) bool {
 		if _, there := t.texts[key{a.int(1), a.str(5)}]; there {
 			return true
 		}
+	case "condemn": // it writes what is marked already, as it was
+		for _, o := range t.objects {
+			if o.root == a.int(1) && o.goes {
+				return true
+			}
+		}
 	}
 	if !s.fenced {
 		return false

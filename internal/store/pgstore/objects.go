@@ -137,7 +137,10 @@ func (c *core) writeObjects(paths []string, data map[string][]byte, st *store.St
 // named tells whether the objects of a write whose answer was lost have got their names. If
 // they have not, somebody has given them up, and they are taken away again: the call may
 // be made once more.
-func (c *core) named(at string, of map[string]object) error {
+//
+// takeovers counts the servers as of before the write: another one may not know of a name that
+// was given, and what it says takes nothing away.
+func (c *core) named(at string, of map[string]object, takeovers int64) error {
 	var contents []int64
 	for _, o := range of {
 		contents = append(contents, o.content)
@@ -148,6 +151,9 @@ func (c *core) named(at string, of map[string]object) error {
 		return err
 	}
 	err = fmt.Errorf("%s: nothing was written: it took so long that its object in %s was given up; make the call again", c.where(at), c.objects.bucket.Place())
+	if c.takeovers.Load() != takeovers {
+		return fmt.Errorf("write %s: another server took over meanwhile: %w; make the call again", c.where(at), store.ErrOvertaken)
+	}
 	for _, o := range of {
 		// Its row may be gone, and the object have come after that.
 		if e := c.objects.bucket.Remove(context.Background(), o.key); e != nil {
@@ -201,14 +207,15 @@ func (c *core) findObject(at string, content int64) (o object, ok bool, err erro
 
 // condemn finds what goes from the bucket, and keeps it from getting a name: what had one
 // that is gone, which stays so, and what did not get one in time. Each is told by what its
-// row says: who names it at this moment changes the row, and one of both comes too late.
+// row says: who names it at this moment changes the row, and one of both comes too late. What is
+// marked already is written once more, so that the standby has the mark before the object goes.
 const condemn = `WITH ok AS (SELECT set_config('synchronous_commit', 'on', true)),
 	never AS (UPDATE objects SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND NOT named
 		AND time < clock_timestamp() - $2::bigint * interval '1 microsecond' RETURNING content, key),
 	longer AS (UPDATE objects AS o SET going=clock_timestamp() WHERE root=$1::bigint AND going IS NULL AND named
-		AND NOT EXISTS(SELECT FROM files WHERE content=o.content AND root=$1::bigint) AND NOT EXISTS(SELECT FROM gone WHERE content=o.content AND root IN ($1::bigint, 0)) RETURNING content, key)
-	SELECT content, key, false FROM never UNION ALL SELECT content, key, false FROM longer
-	UNION ALL SELECT content, key, true FROM objects, ok WHERE root=$1::bigint AND going IS NOT NULL`
+		AND NOT EXISTS(SELECT FROM files WHERE content=o.content AND root=$1::bigint) AND NOT EXISTS(SELECT FROM gone WHERE content=o.content AND root IN ($1::bigint, 0)) RETURNING content, key),
+	again AS (UPDATE objects SET going=going WHERE root=$1::bigint AND going IS NOT NULL RETURNING content, key)
+	SELECT content, key, false FROM never, ok UNION ALL SELECT content, key, false FROM longer, ok UNION ALL SELECT content, key, true FROM again, ok`
 
 // Sweep implements [store.Apart].
 func (s *Store) Sweep(ctx context.Context, now bool) (n int, err error) {

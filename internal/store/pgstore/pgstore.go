@@ -384,11 +384,11 @@ func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx c
 		return err
 	}
 	defer conn.Release()
-	pid := conn.PID()
+	pid, takeovers := conn.PID(), c.takeovers.Load()
 	if err = f(ctx, conn); err == nil && before != look {
 		err = c.asked(acked)
 	}
-	if server := c.server.Load(); err == nil && conn.Server() != server {
+	if err == nil && (conn.Server() != c.server.Load() || c.takeovers.Load() != takeovers) {
 		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
 		c.forget() // what f has learned is the other's
 	}

@@ -491,7 +491,7 @@ func (h *host) plan() *kernel.ContextPlan {
 		}
 		for _, r := range p.Reduced[max(0, len(p.Reduced)-2):] {
 			c, err := k.Get(ctx, h.key, r.Handle)
-			if err == nil && c.Reason != content.OK && c.Reason != content.Backend && !h.s.split() && !h.s.mayBeLost(before) {
+			if err == nil && c.Reason != content.OK && c.Reason != content.Backend && !h.s.split() && h.s.age() == before { // and no other server is asked
 				h.s.fault("%s: plan %s names %s, and it is %s", h.key, p.ID, r.Handle, c.Reason)
 			}
 		}
@@ -1004,6 +1004,11 @@ var (
 // they found broken again.
 var keptSeeds = []uint64{91, 98, 140, 602, 623, 735, 2251}
 
+// keptWithStandby are seeds with a standby: acknowledged by an old primary that nobody follows
+// (19, 400), versions that two servers gave (34, 71), what was sent again to another server than
+// before (332, 632, 1163).
+var keptWithStandby = []uint64{19, 34, 71, 332, 400, 632, 1163}
+
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
 	if len(s.wrong) == 0 {
@@ -1031,6 +1036,9 @@ func TestSimulation(t *testing.T) {
 	}
 	for _, seed := range keptSeeds {
 		simulate(t, dir, plot{seed: seed, plain: true}).report(t)
+	}
+	for _, seed := range keptWithStandby {
+		simulate(t, dir, plot{seed: seed}).report(t)
 	}
 	const shards = 8
 	seeds := suite.Number(t, "MEMKERNEL_SEEDS", 24, 10_000)

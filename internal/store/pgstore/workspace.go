@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -467,13 +468,14 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	}
 	rw := rowWriter{w, &writersTurn{ctx: ctx, takeover: takeover}}
 	defer rw.turn.end()
-	if err := f(rw); err != nil {
-		return err
+	err = f(rw)
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // which may be an answer, too
+		err = cmp.Or(w.stand(), err)
+		if rw.moved() { // what f has read was another server's
+			return rw.lost(writersFolder)
+		}
 	}
-	if err := w.stand(); err != nil || !rw.moved() {
-		return err
-	}
-	return rw.lost(writersFolder) // what f has read was another server's
+	return err
 }
 
 // writersTurn is what a writer does: whether it has met another, and how it lets go of the
