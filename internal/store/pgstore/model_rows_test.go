@@ -88,14 +88,14 @@ var rowStatements = []statement{
 		k := key{a.int(1), a.str(5)}
 		cur, there := t.texts[k]
 		if !ok || !there || cur.version != a.int(6) {
-			return one(ok, false, there)
+			return one(ok, false, there, int64(0))
 		}
 		w := t.workspaces[k.root]
 		w.version++
 		w.removed = w.version
 		t.workspaces[k.root] = w
 		delete(t.texts, k)
-		return one(ok, true, true)
+		return one(ok, true, true, w.version)
 	}},
 	{"move texts", "m AS (INSERT INTO workspaces AS w", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
 		if ok {

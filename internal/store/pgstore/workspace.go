@@ -470,7 +470,7 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	defer rw.turn.end()
 	err = f(rw)
 	if err == nil || errors.Is(err, fs.ErrNotExist) { // which may be an answer, too
-		err = cmp.Or(w.stand(), err)
+		err = cmp.Or(rw.stand(), err)
 		if rw.moved() { // what f has read was another server's
 			return rw.lost(writersFolder)
 		}
@@ -544,7 +544,7 @@ func (w rowWriter) change(op, name string, unsure *bool, q string, args []any, i
 
 // stand waits until what was read survives what a write survives, where another wrote it: who
 // has nothing to add says that it is there.
-func (w *Workspace) stand() error {
+func (w rowWriter) stand() error {
 	w.mu.Lock()
 	version := w.version
 	known := version <= w.stood
@@ -560,10 +560,12 @@ func (w *Workspace) stand() error {
 }
 
 // stands notes that a version survives: a commit that waits, waits for all before it.
-func (w *Workspace) stands(version int64) {
+func (w rowWriter) stands(version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stood = max(w.stood, version)
+	if !w.moved() { // another server has other versions
+		w.stood = max(w.stood, version)
+	}
 }
 
 // Moving implements [markdownstore.Remote].
@@ -698,6 +700,9 @@ func (w rowWriter) write(op, name string, before int64, text string, appends boo
 func (w rowWriter) wrote(name string, r row, text string, appends bool, before int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.moved() {
+		return
+	}
 	if old := w.texts[name]; appends && before != 0 && old.version == before {
 		w.keep(name, rowText{r.version, old.text + text})
 	} else if !appends || before == 0 {
@@ -787,13 +792,14 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 		return err
 	}
 	var gone, left bool
+	var version int64
 	var unsure bool
 	err = w.change("remove", name, &unsure, `
 		cur AS MATERIALIZED (SELECT version FROM workspace WHERE root=$1::bigint AND path=$5::text FOR UPDATE),
 		v AS (UPDATE workspaces SET version=version+1, removed=version+1, time=greatest(clock_timestamp(), time + interval '1 microsecond')
 			WHERE root=$1::bigint AND (SELECT ok FROM ok) AND (SELECT version FROM cur)=$6::bigint RETURNING version),
 		d AS (DELETE FROM workspace WHERE root=$1::bigint AND path=$5::text AND version=$6::bigint AND EXISTS(SELECT FROM v) RETURNING 1)
-		SELECT ok.ok, EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur) FROM ok`, []any{name, r.version}, &gone, &left)
+		SELECT ok.ok, EXISTS(SELECT FROM d), EXISTS(SELECT FROM cur), coalesce((SELECT version FROM v), 0) FROM ok`, []any{name, r.version}, &gone, &left, &version)
 	if err != nil {
 		return err
 	}
@@ -801,7 +807,7 @@ func (w rowWriter) Remove(name string, check func(fi fs.FileInfo, old string) er
 		return err
 	}
 	if gone {
-		w.stands(w.known())
+		w.stands(version)
 	}
 	if !gone && (left || !unsure) {
 		return w.conflict("remove", name, hashText(old))
