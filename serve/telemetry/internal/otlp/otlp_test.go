@@ -111,7 +111,7 @@ func TestSend(t *testing.T) {
 	}, "60000"); n != 1 || err == nil {
 		t.Errorf("redirected: %d times, %v", n, err)
 	}
-	if _, err = sent(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "20"); err == nil || !strings.Contains(err.Error(), "429") {
+	if _, err = sent(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "1000"); err == nil || !strings.Contains(err.Error(), "429") {
 		t.Errorf("always busy: %v", err)
 	}
 	if _, err = sent(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "20"); err == nil {
