@@ -225,14 +225,25 @@ func (s *Server) Standby(settings ...string) (*Server, error) {
 
 // Promote makes a standby a server that can be written to.
 func (s *Server) Promote(ctx context.Context) error {
-	c, err := pgx.Connect(ctx, s.DSN())
-	if err != nil {
-		return err
-	}
-	defer c.Close(ctx)
-	var ok bool
-	if err := c.QueryRow(ctx, `SELECT pg_promote(true, 60)`).Scan(&ok); err != nil || !ok {
-		return fmt.Errorf("the standby was not promoted: %w", err)
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	// It is not waited for in the statement: what is replayed by then may end that.
+	asked, standby := false, true
+	for err := error(nil); standby; {
+		if ctx.Err() != nil {
+			return fmt.Errorf("the standby was not promoted: %w", errors.Join(ctx.Err(), err))
+		}
+		var c *pgx.Conn
+		if c, err = pgx.Connect(ctx, s.DSN()); err != nil {
+			return err
+		}
+		if !asked {
+			err = c.QueryRow(ctx, `SELECT pg_promote(false)`).Scan(&asked)
+		} else {
+			err = c.QueryRow(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby)
+		}
+		c.Close(ctx)
+		time.Sleep(10 * time.Millisecond)
 	}
 	return nil
 }
