@@ -22,10 +22,12 @@ function program() {
   }
 }
 
-const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
+// Heard before there is a program: a signal that came between would end this one alone.
+let child;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));
 }
+child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (err) => {
   console.error(`memkernel: ${err.message}`);
   process.exit(1);
