@@ -445,12 +445,16 @@ func (c *core) row(op, at, q string, args []any, into ...any) error {
 	})
 }
 
+// fence finds the locks whose tokens are sent and still hold, which stay so until the transaction
+// ends.
+const fence = `WITH fence AS MATERIALIZED (
+		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
+		FOR SHARE OF l)`
+
 // fenced stands at the head of every statement that changes something: it does nothing
 // unless ok is true, which is so if the process still has the locks whose tokens it sends.
 // Its parameters are the first four.
-const fenced = `WITH fence AS MATERIALIZED (
-		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
-		FOR SHARE OF l),
+const fenced = fence + `,
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AS ok, set_config('synchronous_commit', $4::text, true)), `
 
 // change runs a statement behind fenced, whose first column is ok. The time that it took

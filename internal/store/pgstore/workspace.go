@@ -29,8 +29,9 @@ import (
 // What it knows of the rows it believes for a moment. With every lock that keeps others out
 // of a folder, such as a session's, it asks in the same round trip what has changed
 // since: who plans with a session's lock sees what others wrote before. A write sees what was
-// written before its call began, and compares the version of what was read. It takes no lock while nobody has that of all writers; who
-// has it, as a move does, is waited for, and keeps others out.
+// written before its call began, and compares the version of what was read. It takes no lock
+// while nobody has that of all writers; who has it, as a move does, is waited for, and keeps
+// others out.
 type Workspace struct {
 	c     *core
 	locks *Store
@@ -512,9 +513,7 @@ func (w rowWriter) take() (err error) {
 
 // without is the head of a write that holds no lock: it is done while nobody has that of all
 // writers, and no move is under way. Whoever takes that lock waits until it is through.
-const without = `WITH fence AS MATERIALIZED (
-		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
-		FOR SHARE OF l),
+const without = fence + `,
 	idle AS MATERIALIZED (SELECT l.path FROM locks AS l WHERE l.root=$1::bigint AND l.path='` + writersLock + `' AND NOT EXISTS(SELECT FROM jsonb_each(l.held) WHERE value::bigint > ` + now + `) FOR SHARE OF l),
 	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AND (SELECT count(*) FROM idle)=1
 		AND NOT EXISTS(SELECT FROM workspaces WHERE root=$1::bigint AND moving<>'') AS ok, set_config('synchronous_commit', $4::text, true)), `
