@@ -321,6 +321,13 @@ func (j *Journal) Refresh() ([]Record, error) {
 	return recs, nil
 }
 
+// Writable has a journal that was opened for reading take writes from here on.
+func (j *Journal) Writable() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.readOnly = false
+}
+
 // Append writes records with one write call, durably if sync is set. What
 // another process appended before is read first. On an error nothing of it
 // is in the journal.
