@@ -10,3 +10,13 @@ func Stands(s Store, lock string) error {
 	}
 	return nil
 }
+
+// Takeovers counts how often another server has come to answer for a store, as a standby that
+// takes over. What was read before says nothing of what that one has: it may lack what was
+// written last, and have given the same numbers and times to something else.
+func Takeovers(s Store) int64 {
+	if h, ok := s.(interface{ Takeovers() int64 }); ok {
+		return h.Takeovers()
+	}
+	return 0
+}

@@ -86,6 +86,8 @@ type Session struct {
 	// Upkept: the journal ends with what retention or forgetting wrote.
 	Upkept bool
 	Deferral
+	// takeovers is [store.Takeovers] when the session was last read.
+	takeovers int64
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool
