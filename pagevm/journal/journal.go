@@ -132,7 +132,8 @@ type Journal struct {
 	f       store.Journal // nil until the first append
 	hf      store.Journal // of the head, nil until it is written
 	off     int64
-	line    int // lines up to off
+	seen    int64 // up to where it was read, and not written here
+	line    int   // lines up to off
 	sum     chain
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be
