@@ -36,7 +36,8 @@ type MoveOptions struct {
 	Also []string
 	// RemoveSource takes the state out of the source, when all of it is in the target.
 	RemoveSource bool
-	// Wait is how long to wait for programs that use either. Default: 10 s.
+	// Wait is how long to wait for programs that use either. Default: 20 s, by when a
+	// lock in a database of one that was killed has ended.
 	Wait time.Duration
 	// Progress, if not nil, is told how far it is.
 	Progress func(what string, done, all int)
@@ -59,7 +60,7 @@ type MoveReport struct {
 // kernel opens; the next goes on there.
 func MoveState(ctx context.Context, from, to Store, o MoveOptions) (*MoveReport, error) {
 	r, err := moving.Move(ctx, from.State(), to.State(), moving.Options{Names: slices.Concat(kept, o.Also), RemoveSource: o.RemoveSource,
-		Wait: cmp.Or(o.Wait, 10*time.Second), Progress: o.Progress, Now: time.Now()})
+		Wait: cmp.Or(o.Wait, 20*time.Second), Progress: o.Progress, Now: time.Now()})
 	if err != nil {
 		return nil, fmt.Errorf("move the state: %w", err)
 	}

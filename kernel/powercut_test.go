@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/memstore"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/content"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/status"
 )
@@ -99,5 +101,91 @@ func TestCrashAtAnyStep(t *testing.T) {
 			t.Fatalf("%s at step %d: %v", how, at, p.Faults)
 		}
 		k.Close()
+	}
+}
+
+// redelivered has a process die at each step of a call, which has not answered. Made again, what
+// the call wrote is there or is written, and either way it outlasts the power cut that comes then:
+// holds looks. It ends when no step is left, and says how often nothing was to be written.
+func redelivered(t *testing.T, call func(*kernel.Kernel) (there bool, err error), holds func(*kernel.Kernel) error) (found int) {
+	t.Helper()
+	dir, rng := t.TempDir(), rand.New(rand.NewPCG(7, 11))
+	for at, died := 1, true; died; at++ {
+		died = false
+		mem, step := memstore.New(), 0
+		mem.SetFault(func(memstore.Op, string) error {
+			if step++; step < at {
+				return nil
+			}
+			died = true
+			return memstore.ErrCrash
+		})
+		k := keptIn(t, dir, mem)
+		call(k)
+		k.Close()
+		next := mem.Restart(nil)
+		k = keptIn(t, dir, next)
+		there, err := call(k)
+		if err != nil {
+			t.Fatalf("killed at step %d: %v", at, err)
+		}
+		if there {
+			found++
+		}
+		for range 8 {
+			k := keptIn(t, dir, next.Restart(rng.IntN))
+			if err := holds(k); err != nil {
+				t.Errorf("killed at step %d, and called again: after a power cut %v", at, err)
+			}
+			k.Close()
+		}
+		k.Close()
+	}
+	return found
+}
+
+func TestPowerCutAfterADuplicate(t *testing.T) {
+	c := session(42, 1, 2, 900)
+	c.say()
+	duplicates := redelivered(t, func(k *kernel.Kernel) (bool, error) {
+		o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: "s", Model: model, Messages: c.msgs, AdvancementKey: "t1", Now: c.now})
+		return err == nil && o.Outcome == kernel.Duplicate, err
+	}, func(k *kernel.Kernel) error {
+		st, err := k.Status(context.Background(), &status.Options{Session: "s"})
+		if err == nil && (len(st.Sessions) != 1 || st.Sessions[0].Turns != 1) {
+			err = fmt.Errorf("%+v", st.Sessions)
+		}
+		return err
+	})
+	if duplicates == 0 {
+		t.Error("no delivery found the turn of one that had died")
+	}
+}
+
+func TestPowerCutAfterAPlanAgain(t *testing.T) {
+	c := session(42, 1, 2, 900)
+	var shown []string
+	again := redelivered(t, func(k *kernel.Kernel) (bool, error) {
+		shown = nil
+		p, err := k.PlanContext(context.Background(), request(c))
+		if err != nil {
+			return false, err
+		}
+		for _, page := range p.Debug.Included {
+			if page.Kind == "conversation" || page.Kind == "evidence" {
+				shown = append(shown, page.ID)
+			}
+		}
+		return p.Stats.Ingested == 0, nil
+	}, func(k *kernel.Kernel) error {
+		for _, id := range shown {
+			if got, err := k.Get(context.Background(), "s", id); err != nil || got.Reason != content.OK {
+				return fmt.Errorf("page %s: %s, %v", id, got.Reason, err)
+			}
+		}
+		return nil
+	})
+	if again == 0 || len(shown) < 5 {
+		t.Errorf("%d plans found what one that had died had written; %d pages are shown", again, len(shown))
 	}
 }

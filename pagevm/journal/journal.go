@@ -132,7 +132,8 @@ type Journal struct {
 	f       store.Journal // nil until the first append
 	hf      store.Journal // of the head, nil until it is written
 	off     int64
-	line    int // lines up to off
+	seen    int64 // up to where it was read, and not written here
+	line    int   // lines up to off
 	sum     chain
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be
@@ -319,6 +320,13 @@ func (j *Journal) Refresh() ([]Record, error) {
 		return recs, fmt.Errorf("refresh journal: %w", err)
 	}
 	return recs, nil
+}
+
+// Writable has a journal that was opened for reading take writes from here on.
+func (j *Journal) Writable() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.readOnly = false
 }
 
 // Append writes records with one write call, durably if sync is set. What

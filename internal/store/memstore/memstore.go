@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -187,36 +188,44 @@ func apply(names map[string]*node, changes []change) {
 	}
 }
 
-// Restart returns the store as the next process finds it: after a kill, or, if pick is not
-// nil, after a power cut, for which pick(n) chooses among n outcomes. The locks of the
-// old process are gone.
+// Restart returns the store as the next process finds it: after a kill, which leaves what was not
+// synced for a power cut to take, or, if pick is not nil, after a power cut, for which pick(n)
+// chooses among n outcomes. The locks of the old process are gone.
 func (s *Store) Restart(pick func(n int) int) *Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := s.names
-	if pick != nil {
-		names = map[string]*node{}
-		for n, v := range s.disk {
-			names[n] = v
-		}
-		apply(names, s.changes[:pick(len(s.changes)+1)])
-	}
 	next := New()
-	sorted := make([]string, 0, len(names))
-	for n := range names {
-		sorted = append(sorted, n)
+	if pick == nil {
+		s.copyTo(next.core)
+		return &Store{core: next.core, folder: s.folder}
 	}
-	slices.Sort(sorted) // so that pick is asked in one order
-	for _, n := range sorted {
-		v := names[n]
-		data := slices.Clone(v.data)
-		if pick != nil {
-			data = v.afterCut(pick)
-		}
-		fresh := &node{data: data, time: v.time, firm: len(data)}
+	names := maps.Clone(s.disk)
+	apply(names, s.changes[:pick(len(s.changes)+1)])
+	for _, n := range slices.Sorted(maps.Keys(names)) { // so that pick is asked in one order
+		data := names[n].afterCut(pick)
+		fresh := &node{data: data, time: names[n].time, firm: len(data)}
 		next.names[n], next.disk[n] = fresh, fresh
 	}
 	return &Store{core: next.core, folder: s.folder}
+}
+
+// copyTo copies all names and contents, and what of them the disk has. The caller holds the lock.
+func (c *core) copyTo(to *core) {
+	copies := map[*node]*node{nil: nil}
+	all := func(from, to map[string]*node) map[string]*node {
+		for n, v := range from {
+			if _, ok := copies[v]; !ok {
+				copies[v] = &node{data: slices.Clone(v.data), time: v.time, firm: v.firm, old: slices.Clone(v.old), ghost: slices.Clone(v.ghost)}
+			}
+			to[n] = copies[v]
+		}
+		return to
+	}
+	all(c.names, to.names)
+	all(c.disk, to.disk)
+	for _, ch := range c.changes {
+		to.changes = append(to.changes, change{all(ch.set, map[string]*node{})})
+	}
 }
 
 // afterCut returns what a power cut leaves of a content.

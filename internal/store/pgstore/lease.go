@@ -118,10 +118,10 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 }
 
 // viewOf is what is known of the folder that a path is in, while nobody else writes there;
-// nil without a lock that sees to it. The caller holds mu.
+// nil without a lock that sees to it on the server that is asked. The caller holds mu.
 func (l *leases) viewOf(at string) *view {
 	for _, h := range l.held {
-		if h.view != nil && h.covers(at) {
+		if h.view != nil && !l.moved(h) && h.covers(at) {
 			return h.view
 		}
 	}

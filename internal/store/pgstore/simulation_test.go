@@ -1024,8 +1024,9 @@ var keptSeeds = []uint64{91, 98, 140, 602, 623, 735, 2251}
 
 // keptWithStandby are seeds with a standby: acknowledged by an old primary that nobody follows
 // (19, 400), versions that two servers gave (34, 71), what was sent again to another server than
-// before (332, 632, 1163).
-var keptWithStandby = []uint64{19, 34, 71, 332, 400, 632, 1163}
+// before (332, 632, 1163), a journal that was read to be looked at and then written, with another
+// server's records in mind (2497), and contents of one server under the names of another (8071).
+var keptWithStandby = []uint64{19, 34, 71, 332, 400, 632, 1163, 2497, 8071}
 
 // keptWithMemory are seeds in which plans read memory: an index that was believed for a version of
 // the workspace that two servers gave (2028).

@@ -15,3 +15,6 @@ func (s *Store) Stands(lock string) error {
 	}
 	return s.change("wait for", store.Synced, []string{at}, nil, nil, waitBehind, []any{at})
 }
+
+// Takeovers is for [store.Takeovers].
+func (s *Store) Takeovers() int64 { return s.takeovers.Load() }

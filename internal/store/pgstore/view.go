@@ -159,7 +159,7 @@ func (c *core) covered(at string) bool {
 func (l *leases) beside(at string) (f file, ok bool) {
 	var newest *lease
 	for _, h := range l.held {
-		if h.view != nil && (newest == nil || h.taken.After(newest.taken)) {
+		if h.view != nil && !l.moved(h) && (newest == nil || h.taken.After(newest.taken)) {
 			newest = h
 		}
 	}

@@ -171,7 +171,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 	take := func(in store.Store, name string) (func(), error) {
 		r, err := store.Wait(ctx, in, name, store.Alone)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%s is in use: end the programs that use %s, and run it again", in.Where(name), s.Where(""))
+			err = fmt.Errorf("%s is in use: end the programs that use %s, and run it again; in a database one that was killed counts until its lock ends", in.Where(name), s.Where(""))
 		}
 		return r, err
 	}

@@ -33,8 +33,11 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 		return w, s.unlocked
 	}
 	recs, err := captureRecords(pages, cut, now)
-	if err != nil || len(recs) == 0 {
+	if err != nil {
 		return w, err
+	}
+	if len(recs) == 0 { // what is shown is there
+		return w, s.Stands()
 	}
 	if err := s.openJournal(); err != nil {
 		return w, err
@@ -181,6 +184,19 @@ func listUpdate(name, field, id string, entry any) (journal.Update, error) {
 	}{{id, entry}})
 	return journal.Update{ID: "memkernel-" + field, Key: sessionKey, Type: sessionType, Field: field, Op: journal.OpAppend, Value: value,
 		Scope: memkernel.ScopeSession, EvidenceRef: evidenceOf(name)}, err
+}
+
+// Stands waits until what was read of the session survives a power cut, and a standby that
+// takes over: for who names or answers what is there already, by a call that was killed before
+// it was answered.
+func (s *Session) Stands() error {
+	if s.unlocked != nil || s.files == nil {
+		return s.unlocked
+	}
+	if ok, err := store.Stands(s.files, folder.LockFile); ok || err != nil || s.Journal == nil {
+		return err
+	}
+	return s.Journal.Settle()
 }
 
 func (s *Session) openJournal() error {

@@ -36,15 +36,6 @@ func (d *Deferral) Sync() error {
 	return d.sync()
 }
 
-// Stands waits until what was read of the session survives a power cut, and a standby that
-// takes over: for who answers that something is there already, by a call whose answer was lost.
-func (d *Deferral) Stands() error {
-	if d.unlocked != nil || d.files == nil {
-		return d.unlocked
-	}
-	return store.Stands(d.files, folder.LockFile)
-}
-
 // done has something done once all is written, now if nothing waits.
 func (d *Deferral) done(f func()) {
 	if d.sync == nil {

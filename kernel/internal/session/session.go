@@ -86,6 +86,8 @@ type Session struct {
 	// Upkept: the journal ends with what retention or forgetting wrote.
 	Upkept bool
 	Deferral
+	// takeovers is [store.Takeovers] when the session was last read.
+	takeovers int64
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool
@@ -162,21 +164,11 @@ func closeFile(j **journal.Journal) {
 }
 
 // follow opens a journal, or looks for what was appended to it, and hands every
-// record that is new to each. again says that it was opened for reading, and is opened
-// anew to be written.
+// record that is new to each. again says that it was opened for reading, and is to be
+// written, too.
 func follow(j **journal.Journal, in store.Store, name string, write, again bool, each func(journal.Record) error) error {
-	if *j == nil || again {
-		skip := 0
-		if *j != nil {
-			skip = (*j).Len()
-			(*j).Close()
-		}
-		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: func(r journal.Record) error {
-			if skip--; skip >= 0 {
-				return nil
-			}
-			return each(r)
-		}})
+	if *j == nil {
+		opened, err := journal.OpenJournalIn(in, name, &journal.Options{ReadOnly: !write, Derived: name == folder.RecordsFile, Each: each})
 		if err == nil {
 			*j = opened
 		}
@@ -185,6 +177,9 @@ func follow(j **journal.Journal, in store.Store, name string, write, again bool,
 	recs, err := (*j).Refresh()
 	if err != nil {
 		return err
+	}
+	if again {
+		(*j).Writable()
 	}
 	for _, r := range recs {
 		if err := each(r); err != nil {

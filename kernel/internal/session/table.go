@@ -53,8 +53,11 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	}
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
-	unlock = s.mu.Unlock
+	unlock = s.letGo
 	s.Deferral = Deferral{}
+	if s.elsewhere() {
+		s.Invalidate()
+	}
 	if write {
 		switch release, err := s.lock(ctx); {
 		case err == nil:
@@ -62,7 +65,7 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 			unlock = func() {
 				release()
 				ended(s, store.Unwritten(s.Files, folder.LockFile))
-				s.mu.Unlock()
+				s.letGo()
 			}
 		case store.Unwritable(err):
 			write, s.unlocked = false, err
@@ -79,6 +82,23 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	s.untidy = s.readOnly && write
 	s.readOnly, s.writing = s.readOnly && !write, write
 	return s, unlock, nil
+}
+
+// elsewhere tells whether another server has come to answer for the session's files since it
+// was asked last: what is in memory is not known to be there.
+func (s *Session) elsewhere() bool {
+	n := store.Takeovers(s.Files)
+	was := s.takeovers
+	s.takeovers = n
+	return n != was
+}
+
+// letGo lets others have the session. What was read of two servers is not kept.
+func (s *Session) letGo() {
+	if s.elsewhere() {
+		s.Invalidate()
+	}
+	s.mu.Unlock()
 }
 
 // ended says whether all that a call wrote is there, now that the lock is let go. What is not
@@ -140,9 +160,11 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	}
 	err = look()
 	for range journalLooks {
-		// Another process may have compacted or ended it: it reads well from the beginning.
+		// Another process may have compacted or ended it, or another server answers: it reads
+		// well from the beginning.
 		d := (*journal.DamageError)(nil)
-		if damaged := errors.As(err, &d); !(damaged && d.Replaced()) && !((damaged || errors.Is(err, fs.ErrNotExist)) && s.Journal != nil) {
+		replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil
+		if !replaced && !s.elsewhere() {
 			break
 		}
 		s.Invalidate()

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -79,10 +80,10 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 		}
 	}
 	k, err := kernel.Open(ctx, s.Workspace, o)
-	if err != nil {
+	if i, statErr := os.Stat(s.Workspace); err != nil && (statErr != nil || !i.IsDir()) {
 		return nil, fail.Hint(err, "name the project's folder with --workspace")
 	}
-	return k, nil
+	return k, err
 }
 
 // MemoryOn refuses what can't be done while memory is switched off.

@@ -76,7 +76,7 @@ and never out of a folder.`,
 	f.BoolVar(&m.memory, "memory", false, "move the workspace's Markdown in place of the index")
 	f.BoolVar(&m.remove, "remove-source", false, "with --state or --memory, remove it from where it was when all of it is there")
 	f.StringVar(&m.from, "from", "", "the `backend` that it is copied from (default the other of sqlite and postgres)")
-	f.DurationVar(&m.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	f.DurationVar(&m.wait, "wait", 20*time.Second, "how long to wait for others that use either place")
 	return cmd
 }
 
