@@ -1029,8 +1029,8 @@ var keptSeeds = []uint64{91, 98, 140, 602, 623, 735, 2251}
 var keptWithStandby = []uint64{19, 34, 71, 332, 400, 632, 1163, 2497, 8071}
 
 // keptWithMemory are seeds in which plans read memory: an index that was believed for a version of
-// the workspace that two servers gave (2028).
-var keptWithMemory = []uint64{2028}
+// the workspace that two servers gave (794).
+var keptWithMemory = []uint64{794}
 
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {

@@ -429,6 +429,7 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	if ok && t.version == seen.version {
 		return seen, t.text, nil
 	}
+	takeovers := w.c.takeovers.Load()
 	var r row
 	var data []byte
 	err := w.c.row("read", writersFolder+"/"+name, `SELECT version, time, data FROM workspace WHERE root=$1::bigint AND path=$2::text`, []any{w.c.root, name}, &r.version, &r.time, &data)
@@ -441,6 +442,9 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	r.size = int64(len(data))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.c.takeovers.Load() != takeovers { // it may be another server's, and is forgotten already
+		return r, string(data), nil
+	}
 	if _, there := w.rows[name]; there {
 		w.put(name, r)
 	}

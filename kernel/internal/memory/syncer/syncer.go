@@ -48,8 +48,8 @@ type Options struct {
 
 	// Update brings the index up to date.
 	Update func(context.Context) (Done, error)
-	// Lag tells how far it is behind.
-	Lag func(context.Context) index.Lag
+	// Lag tells how far it is behind; whole is false if some files could not be looked at.
+	Lag func(context.Context) (lag index.Lag, whole bool)
 	// Version, if not nil, counts what was written to the files: where it has changed, a
 	// search does not believe that the index agrees with them. Others write there, too, so
 	// that nothing counts as written through here alone: what a search finds is the same
@@ -181,7 +181,7 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	if s.checked.IsZero() || version != s.version {
 		before := s.written
 		s.mu.Unlock()
-		lag := s.o.Lag(ctx) // which asks a database, if that has the files
+		lag, version := s.look(ctx, version) // which asks a database, if that has the files
 		s.mu.Lock()
 		if s.written != before {
 			lag.Files++
@@ -191,6 +191,16 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 		s.signal(Search)
 	}
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
+}
+
+// look looks how far the index is behind files of at least a version, which is 0 then if not
+// all could be looked at.
+func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
+	lag, whole := s.o.Lag(ctx)
+	if !whole {
+		version = 0
+	}
+	return lag, version
 }
 
 // numbered is the version of the files, asked for before they are looked at: what is found
@@ -219,8 +229,7 @@ func (s *Syncer) Look(ctx context.Context) index.Lag {
 	s.mu.Lock()
 	before := s.written
 	s.mu.Unlock()
-	version := s.numbered(ctx)
-	lag := s.o.Lag(ctx)
+	lag, version := s.look(ctx, s.numbered(ctx))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
