@@ -34,7 +34,8 @@ import (
 // them, on a model of the server, hosts that talk with the kernels, and writers of the workspace in rows. It runs in a bubble
 // of testing/synctest: time is virtual, and whoever asks the server waits until the
 // scheduler lets it, which draws from the seed who is next and what befalls it. One
-// goroutine runs at a time, so a seed is one history.
+// goroutine runs at a time, so a seed is one history. In some, kernels show and search the
+// workspace, each machine with an index in a folder of its own.
 //
 // What befalls: a process is killed, and another begins in its place; it stands still for
 // longer than its leases last; its clock jumps by hours; a connection dies before the server
@@ -1011,7 +1012,7 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var (
 	oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
-	plainly = flag.Bool("plain", false, "run it without a standby, as the kept seeds are")
+	plainly = flag.Bool("plain", false, "run it without a standby and without memory, as the first kept seeds are")
 )
 
 // keptSeeds found something once, and find it when it is undone: machines that went on from what
@@ -1047,8 +1048,8 @@ func (s *simulation) report(t *testing.T) {
 
 // Whatever befalls machines, connections and the server: every turn that was acknowledged is
 // there once and in order, whatever a prompt names can be had, the same request is planned
-// alike everywhere, successive plans keep their bytes but at cuts, and nothing is cut
-// twice for one cause.
+// alike everywhere, successive plans keep their bytes but at cuts, nothing is cut
+// twice for one cause, and what was written to the workspace is shown and found, and nothing else.
 func TestSimulation(t *testing.T) {
 	dir := t.TempDir()
 	if *oneSeed > 0 {
