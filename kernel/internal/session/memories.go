@@ -110,7 +110,11 @@ func (m *Memories) recall(store *journal.State, page journal.Address) error {
 func (s *Session) Remember(ctx context.Context, id string, e workstate.Entry, evidence string, now time.Time) (markdownstore.Appended, error) {
 	if before, ok := s.Memories.Entries[id]; ok && !before.Same(&e) {
 		return markdownstore.Appended{}, fmt.Errorf("entry %s was remembered with another text or in another file", id)
-	} else if !ok {
+	} else if ok {
+		if err := s.Stands(); err != nil {
+			return markdownstore.Appended{}, err
+		}
+	} else {
 		if err := s.promise(id, e, evidence, now); err != nil {
 			return markdownstore.Appended{}, err
 		}

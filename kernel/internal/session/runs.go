@@ -47,4 +47,5 @@ func (p runs) Append(e upkeep.Entry, now time.Time) error {
 }
 
 func (p runs) Unfinished() error { return p.s.upkeepErr }
+func (p runs) Stands() error     { return p.s.Stands() }
 func (p runs) Forget()           { p.s.Invalidate() }

@@ -99,7 +99,11 @@ func (s *Session) WritebackFrom(tx journal.Transaction, cited *Session, own ...j
 	if err := s.openJournal(); err != nil {
 		return journal.Receipt{}, err
 	}
-	return s.Journal.Writeback(tx, rules)
+	r, err := s.Journal.Writeback(tx, rules)
+	if err == nil && r.Outcome == journal.Duplicate {
+		err = s.Stands()
+	}
+	return r, err
 }
 
 // addressIn is where a private page of the session whose folder has a name stands.

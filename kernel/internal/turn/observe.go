@@ -159,9 +159,6 @@ func commitTurn(s *session.Session, o *Observation, body *session.Turn, msgs []m
 		return s.Stands()
 	}
 	o.Outcome, o.Rejected = string(r.Outcome), r.Rejected
-	if r.Outcome == journal.Duplicate {
-		return s.Stands()
-	}
 	return nil
 }
 

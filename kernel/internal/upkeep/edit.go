@@ -118,6 +118,9 @@ func (r *run) repeated(e *Editor) (*editing.Edited, error) {
 			}
 			out.Files = append(out.Files, f)
 		}
+		if err := r.journal.Stands(); err != nil {
+			return nil, err
+		}
 		return out, nil
 	}
 	return nil, nil

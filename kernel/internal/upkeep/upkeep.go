@@ -78,6 +78,9 @@ type Journal interface {
 	Append(e Entry, now time.Time) error
 	// Unfinished is why something that was promised before is not done yet.
 	Unfinished() error
+	// Stands waits until what the entries say survives a power cut: for who answers that it was
+	// done before.
+	Stands() error
 	// Forget drops what was read, so that the next use reads it again.
 	Forget()
 }
