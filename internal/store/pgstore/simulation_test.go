@@ -1117,8 +1117,8 @@ func TestSimulationRepeats(t *testing.T) {
 // more, all are tried, and the long suite tries all from the first.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := map[pgstore.Broken]uint64{pgstore.BrokenFence: 2, pgstore.BrokenAppend: 13, pgstore.BrokenLock: 1, pgstore.BrokenRows: 12, brokenBlobs: 1,
-		pgstore.BrokenStandby: 6, pgstore.BrokenPromoted: 5, pgstore.BrokenWait: 6, pgstore.BrokenServers: 35, brokenIndex: 18}
+	rules := map[pgstore.Broken]uint64{pgstore.BrokenFence: 2, pgstore.BrokenAppend: 18, pgstore.BrokenLock: 1, pgstore.BrokenRows: 12, brokenBlobs: 1,
+		pgstore.BrokenStandby: 6, pgstore.BrokenPromoted: 5, pgstore.BrokenWait: 10, pgstore.BrokenServers: 35, brokenIndex: 18}
 	const most = 200
 	for rule, known := range rules {
 		found := uint64(0)
