@@ -9,9 +9,9 @@ import (
 // knows of it grows old.
 type Remote interface {
 	Files
-	// Version counts what was written to it. What it answers, and what is read behind it,
-	// is at most as old as that; 0 asks now, which is one look, and what has changed comes
-	// with it.
+	// Version is a larger number whenever something may have been written to it since, and says
+	// something to this process alone. What it answers, and what is read behind it, is at most as
+	// old as that; 0 asks now, which is one look, and what has changed comes with it.
 	Version(ctx context.Context, old time.Duration) (int64, error)
 	// Where names the place, for messages.
 	Where() string

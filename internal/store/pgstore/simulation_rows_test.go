@@ -47,6 +47,7 @@ func (h *host) write(lines int) {
 				return err
 			})
 			over.Store(true)
+			age := h.s.age()
 			h.change(own, "", func(w markdownstore.Writer, _ func(string)) error {
 				err := w.Remove(own, func(fs.FileInfo, string) error { return nil })
 				if errors.Is(err, fs.ErrNotExist) && !h.s.split() { // by a call whose answer was lost
@@ -54,6 +55,7 @@ func (h *host) write(lines int) {
 				}
 				return err
 			})
+			h.s.took(own, line, age)
 		default:
 			h.change(name, line, func(w markdownstore.Writer, seen func(string)) error {
 				for settled := false; !settled; {
@@ -69,8 +71,18 @@ func (h *host) write(lines int) {
 				return nil
 			})
 		}
+		if h.s.recalls && h.rng.IntN(3) == 0 {
+			h.search()
+		}
 		time.Sleep(time.Duration(h.rng.IntN(2_000_000)))
 	}
+}
+
+// took notes that a file with a line was taken away.
+func (s *simulation) took(name, line string, age int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed[name] = append(s.removed[name], acked{line, age})
 }
 
 // with is a text with a line, once.

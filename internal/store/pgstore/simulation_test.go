@@ -34,7 +34,8 @@ import (
 // them, on a model of the server, hosts that talk with the kernels, and writers of the workspace in rows. It runs in a bubble
 // of testing/synctest: time is virtual, and whoever asks the server waits until the
 // scheduler lets it, which draws from the seed who is next and what befalls it. One
-// goroutine runs at a time, so a seed is one history.
+// goroutine runs at a time, so a seed is one history. In some, kernels show and search the
+// workspace, each machine with an index in a folder of its own.
 //
 // What befalls: a process is killed, and another begins in its place; it stands still for
 // longer than its leases last; its clock jumps by hours; a connection dies before the server
@@ -67,7 +68,9 @@ type simulation struct {
 	apart *simBucket
 	// written are the lines of the workspace's files that were acknowledged.
 	written map[string][]acked
-	skew    time.Duration // of the server's clock
+	removed map[string][]acked // those of files that were taken away
+	most    int                // lines a writer writes
+	skew    time.Duration      // of the server's clock
 
 	mu      sync.Mutex // though one goroutine runs at a time
 	history []event
@@ -84,6 +87,7 @@ type simulation struct {
 	rates    rates
 	happened map[string]int
 	standby  *standby // nil if there is none
+	recalls  bool     // kernels read memory from the workspace
 }
 
 // rates are how often things happen, per thousand statements.
@@ -212,7 +216,7 @@ func (s *simulation) start(slot, n int) *machine {
 		s.fault("%s does not start: %v", mc.name, err)
 		return nil
 	}
-	k, err := kernel.Open(context.Background(), s.dir, &kernel.Options{Store: someState{mc.store}, StateDir: s.dir + "/none", Memory: kernel.MemoryOptions{Off: true},
+	k, err := kernel.Open(context.Background(), s.dir, &kernel.Options{Store: someState{mc.store}, StateDir: s.own(slot), Memory: s.memory(mc),
 		Now: func() time.Time { return time.Now().Add(mc.clock) }})
 	if err != nil {
 		s.fault("%s does not start: %v", mc.name, err)
@@ -446,7 +450,10 @@ func (h *host) work() {
 func (h *host) talk(turns int) {
 	defer func() { h.s.mu.Lock(); h.done = true; h.s.mu.Unlock() }()
 	for i := range turns {
-		h.say(memkernel.RoleUser, words(fmt.Sprintf("Make the retry test of worker %d pass, please.", i))...)
+		h.say(memkernel.RoleUser, words(fmt.Sprintf("Make the retry test of worker %d pass, please.", i)+h.recallsLine(i))...)
+		if h.s.recalls && h.rng.IntN(2) == 0 {
+			h.search()
+		}
 		for range 1 + h.rng.IntN(2) {
 			h.plan()
 			h.work()
@@ -467,7 +474,7 @@ func (h *host) talk(turns int) {
 }
 
 func (h *host) request() kernel.PlanRequest {
-	r := kernel.PlanRequest{SessionKey: h.key, Model: simModel, ContextWindow: 16_000, Reserve: 3000, Messages: slices.Clone(h.msgs), Now: h.now.Add(time.Second), Resolver: "memory_get"}
+	r := kernel.PlanRequest{SessionKey: h.key, Model: simModel, ContextWindow: 16_000, Reserve: 3000, Messages: slices.Clone(h.msgs), Now: h.now.Add(time.Second), Resolver: "memory_get", Private: h.s.recalls}
 	if h.clock {
 		r.Now = time.Time{}
 	}
@@ -475,7 +482,7 @@ func (h *host) request() kernel.PlanRequest {
 }
 
 func (h *host) plan() *kernel.ContextPlan {
-	req, began, age := h.request(), h.s.forgotten(), h.s.age()
+	req, began, age, known := h.request(), h.s.forgotten(), h.s.age(), h.s.known()
 	var got *kernel.ContextPlan
 	h.deliver(fmt.Sprint("plan of ", len(req.Messages), " messages"), func(ctx context.Context, mc *machine) (func(), error) {
 		k, before := mc.k, h.s.age()
@@ -501,6 +508,9 @@ func (h *host) plan() *kernel.ContextPlan {
 		return nil
 	}
 	h.compare(got, began, age)
+	if last := req.Messages[len(req.Messages)-1]; last.Parts[0].Kind == memkernel.PartText && h.s.recalls {
+		h.checkShown(got, known)
+	}
 	return got
 }
 
@@ -561,7 +571,7 @@ func differ(a, b string) string {
 }
 
 func (h *host) observe(i int, p *kernel.ContextPlan) {
-	turn := kernel.Turn{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), AdvancementKey: fmt.Sprintf("%s-t%02d", h.key, i)}
+	turn := kernel.Turn{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), AdvancementKey: fmt.Sprintf("%s-t%02d", h.key, i), Private: h.s.recalls}
 	if p != nil {
 		turn.PlanID = p.ID
 	}
@@ -584,7 +594,7 @@ func (h *host) observe(i int, p *kernel.ContextPlan) {
 }
 
 func (h *host) compact(i int) {
-	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Key: fmt.Sprint(h.key, "-c", i), Compact: &kernel.CompactWish{Share: 0.4}}
+	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Key: fmt.Sprint(h.key, "-c", i), Compact: &kernel.CompactWish{Share: 0.4}, Private: h.s.recalls}
 	if !h.clock {
 		b.Now = h.now
 	}
@@ -596,7 +606,7 @@ func (h *host) compact(i int) {
 }
 
 func (h *host) checkpoint() {
-	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs)}
+	b := kernel.Boundary{SessionKey: h.key, Model: simModel, Messages: slices.Clone(h.msgs), Private: h.s.recalls}
 	if !h.clock {
 		b.Now = h.now
 	}
@@ -679,7 +689,7 @@ func (h *host) deliver(what string, call func(context.Context, *machine) (func()
 // simulate runs a seed, and gives what was wrong.
 func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 	synctest.Test(t, func(t *testing.T) {
-		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), apart: &simBucket{at: map[string][]byte{}}, written: map[string][]acked{}, happened: map[string]int{}}
+		s = &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, m: pgstore.NewModel(), apart: &simBucket{at: map[string][]byte{}}, written: map[string][]acked{}, removed: map[string][]acked{}, happened: map[string]int{}}
 		s.m.Now = func() time.Time { return time.Now().Add(s.skew) }
 		s.m.Break, s.m.Named = p.broken, *oneSeed > 0
 		s.m.Apart = s.apart.has
@@ -696,6 +706,7 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 		s.calm = p.quiet
 		if !p.plain && !p.quiet {
 			s.begin()
+			s.recall()
 		}
 		for slot := range 2 + s.rng.IntN(3) {
 			s.machines = append(s.machines, s.start(slot, 1))
@@ -707,15 +718,20 @@ func simulate(t *testing.T, dir string, p plot) (s *simulation) {
 			first := time.Duration(s.rng.IntN(1_000_000))
 			go func() { time.Sleep(first); h.talk(turns) }()
 		}
-		for i := range s.rng.IntN(3) {
+		writers := s.rng.IntN(3)
+		if s.most = 2 * turns; s.recalls {
+			writers = max(writers, 1)
+		}
+		for i := range writers {
 			h := &host{s: s, key: string(rune('p' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+200)))}
 			s.hosts = append(s.hosts, h)
 			first := time.Duration(s.rng.IntN(1_000_000))
-			go func() { time.Sleep(first); h.write(2 * turns) }()
+			go func() { time.Sleep(first); h.write(s.most) }()
 		}
 		s.run()
 		s.check()
 		s.close()
+		s.forgetMachines()
 	})
 	return s
 }
@@ -738,11 +754,13 @@ func (s *simulation) check() {
 	}
 	go func() {
 		s.checkRows(fresh)
+		s.checkFound(fresh, s.machines...)
 		for _, h := range s.hosts {
 			if h.msgs != nil {
 				s.checkSession(h, fresh)
 			}
 		}
+		s.checkFound(fresh, fresh)
 		found, err := fresh.k.Check(context.Background())
 		for _, f := range found {
 			if f.Severity == health.Note { // what came to the bucket too late
@@ -789,7 +807,7 @@ func (s *simulation) checkSession(h *host, fresh *machine) {
 			s.fault("%s: %s was named by a prompt, and is %+v, %v", h.key, p.what, c, err)
 		}
 	}
-	h.say(memkernel.RoleUser, words("And what is next?")...)
+	h.say(memkernel.RoleUser, words("And what is next?"+h.recallsLine(1))...)
 	req := h.request()
 	req.Now = h.now.Add(time.Second)
 	want := ""
@@ -942,7 +960,7 @@ func (s *simulation) wait() {
 
 // onServer is simulate with a server.
 func onServer(dir string, p plot) *simulation {
-	s := &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, apart: &simBucket{at: map[string][]byte{}}, written: map[string][]acked{}, happened: map[string]int{}}
+	s := &simulation{plot: p, rng: rand.New(rand.NewPCG(p.seed, 25)), begun: time.Now(), dir: dir, apart: &simBucket{at: map[string][]byte{}}, written: map[string][]acked{}, removed: map[string][]acked{}, happened: map[string]int{}}
 	some := func(most int) int { return s.rng.IntN(most + 1) }
 	s.rates = rates{kill: some(30), pause: some(8), before: some(30), stuck: some(20), answer: some(30), bucket: some(100)}
 	for slot := range 2 + s.rng.IntN(3) {
@@ -954,6 +972,7 @@ func onServer(dir string, p plot) *simulation {
 		return s
 	}
 	turns := 2 + s.rng.IntN(3)
+	s.most = 2 * turns
 	for i := range 1 + s.rng.IntN(2) {
 		s.hosts = append(s.hosts, &host{s: s, key: string(rune('a' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+100))), now: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC), clock: s.rng.IntN(3) == 0})
 	}
@@ -963,7 +982,7 @@ func onServer(dir string, p plot) *simulation {
 	for i := range 1 + s.rng.IntN(2) {
 		h := &host{s: s, key: string(rune('p' + i)), rng: rand.New(rand.NewPCG(p.seed, uint64(i+200)))}
 		s.hosts = append(s.hosts, h)
-		go h.write(2 * turns)
+		go h.write(s.most)
 	}
 	s.run()
 	s.check()
@@ -993,7 +1012,7 @@ func TestMachinesOnAServer(t *testing.T) {
 
 var (
 	oneSeed = flag.Uint64("seed", 0, "the seed of a simulation to run and to print")
-	plainly = flag.Bool("plain", false, "run it without a standby, as the kept seeds are")
+	plainly = flag.Bool("plain", false, "run it without a standby and without memory, as the first kept seeds are")
 )
 
 // keptSeeds found something once, and find it when it is undone: machines that went on from what
@@ -1010,6 +1029,10 @@ var keptSeeds = []uint64{91, 98, 140, 602, 623, 735, 2251}
 // server's records in mind (2497), and contents of one server under the names of another (8071).
 var keptWithStandby = []uint64{19, 34, 71, 332, 400, 632, 1163, 2497, 8071}
 
+// keptWithMemory are seeds in which plans read memory: an index that was believed for a version of
+// the workspace that two servers gave (794).
+var keptWithMemory = []uint64{794}
+
 // report fails the test with the history of a seed that went wrong.
 func (s *simulation) report(t *testing.T) {
 	if len(s.wrong) == 0 {
@@ -1025,8 +1048,8 @@ func (s *simulation) report(t *testing.T) {
 
 // Whatever befalls machines, connections and the server: every turn that was acknowledged is
 // there once and in order, whatever a prompt names can be had, the same request is planned
-// alike everywhere, successive plans keep their bytes but at cuts, and nothing is cut
-// twice for one cause.
+// alike everywhere, successive plans keep their bytes but at cuts, nothing is cut
+// twice for one cause, and what was written to the workspace is shown and found, and nothing else.
 func TestSimulation(t *testing.T) {
 	dir := t.TempDir()
 	if *oneSeed > 0 {
@@ -1038,7 +1061,7 @@ func TestSimulation(t *testing.T) {
 	for _, seed := range keptSeeds {
 		simulate(t, dir, plot{seed: seed, plain: true}).report(t)
 	}
-	for _, seed := range keptWithStandby {
+	for _, seed := range append(keptWithStandby, keptWithMemory...) {
 		simulate(t, dir, plot{seed: seed}).report(t)
 	}
 	const shards = 8
@@ -1072,8 +1095,11 @@ func TestSimulation(t *testing.T) {
 // A seed is one history.
 func TestSimulationRepeats(t *testing.T) {
 	dir := t.TempDir()
+	recalls := false
 	for seed := range uint64(suite.Pick(3, 200)) {
-		a, b := simulate(t, dir, plot{seed: seed}).shown(), simulate(t, dir, plot{seed: seed}).shown()
+		s := simulate(t, dir, plot{seed: seed})
+		recalls = recalls || s.recalls
+		a, b := s.shown(), simulate(t, dir, plot{seed: seed}).shown()
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
 				t.Logf("%s\n--\n%s", strings.Join(a[max(0, i-12):i+3], "\n"), strings.Join(b[max(0, i-3):i+3], "\n"))
@@ -1082,14 +1108,17 @@ func TestSimulationRepeats(t *testing.T) {
 			}
 		}
 	}
+	if !recalls {
+		t.Error("in none of these seeds is memory read")
+	}
 }
 
 // What breaks a rule is found. Each rule has a seed that found it; where that finds nothing any
 // more, all are tried, and the long suite tries all from the first.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := map[pgstore.Broken]uint64{pgstore.BrokenFence: 2, pgstore.BrokenAppend: 13, pgstore.BrokenLock: 1, pgstore.BrokenRows: 12, brokenBlobs: 1,
-		pgstore.BrokenStandby: 6, pgstore.BrokenPromoted: 5, pgstore.BrokenWait: 6, pgstore.BrokenServers: 35}
+	rules := map[pgstore.Broken]uint64{pgstore.BrokenFence: 2, pgstore.BrokenAppend: 18, pgstore.BrokenLock: 1, pgstore.BrokenRows: 12, brokenBlobs: 1,
+		pgstore.BrokenStandby: 6, pgstore.BrokenPromoted: 5, pgstore.BrokenWait: 10, pgstore.BrokenServers: 35, brokenIndex: 18}
 	const most = 200
 	for rule, known := range rules {
 		found := uint64(0)

@@ -40,6 +40,7 @@ type Workspace struct {
 
 	mu      sync.Mutex // guards what follows
 	version int64      // up to which the rows are known
+	news    int64      // how often another version was, or all was forgotten
 	stood   int64      // up to which they are known to survive
 	checked time.Time  // when that was asked
 	moving  string
@@ -168,6 +169,7 @@ func (w *Workspace) learn(n changes, asked time.Time) {
 		w.keep(at, t)
 	}
 	w.version, w.moving = n.version, n.moving
+	w.news++
 }
 
 // forget has all be asked for anew.
@@ -175,6 +177,7 @@ func (w *Workspace) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.version, w.stood, w.checked, w.moving = 0, 0, time.Time{}, ""
+	w.news++
 	clear(w.rows)
 	clear(w.texts)
 	w.names, w.bytes = nil, 0
@@ -225,7 +228,8 @@ func (w *Workspace) refresh() error {
 	})
 }
 
-// Version implements [markdownstore.Remote].
+// Version implements [markdownstore.Remote]. It is not that of the rows, which a server that
+// takes over gives again for other texts.
 func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -234,7 +238,7 @@ func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, erro
 		return 0, err
 	}
 	defer w.mu.Unlock()
-	return w.version, nil
+	return w.news, nil
 }
 
 // half refuses files of which a move has brought only some. w.mu is held.
@@ -425,6 +429,7 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	if ok && t.version == seen.version {
 		return seen, t.text, nil
 	}
+	takeovers := w.c.takeovers.Load()
 	var r row
 	var data []byte
 	err := w.c.row("read", writersFolder+"/"+name, `SELECT version, time, data FROM workspace WHERE root=$1::bigint AND path=$2::text`, []any{w.c.root, name}, &r.version, &r.time, &data)
@@ -437,6 +442,9 @@ func (w *Workspace) text(op, name string, seen row) (row, string, error) {
 	r.size = int64(len(data))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.c.takeovers.Load() != takeovers { // it may be another server's, and is forgotten already
+		return r, string(data), nil
+	}
 	if _, there := w.rows[name]; there {
 		w.put(name, r)
 	}
@@ -710,6 +718,7 @@ func (w rowWriter) wrote(name string, r row, text string, appends bool, before i
 	w.put(name, r)
 	if r.version == w.version+1 {
 		w.version = r.version
+		w.news++
 	}
 	w.stood = max(w.stood, r.version)
 }

@@ -90,17 +90,25 @@ func (m *Memory) Behind(ctx context.Context, ix indexing.Index) (index.Lag, erro
 }
 
 // lag compares the stats of all files with what the index was made from. What can't
-// be compared counts as not behind: the search itself will say what is the matter.
-func (m *Memory) lag(ctx context.Context) index.Lag {
+// be compared counts as not behind, and whole is false.
+func (m *Memory) lag(ctx context.Context) (lag index.Lag, whole bool) {
 	r, err := m.index.get(ctx)
 	if err != nil {
-		return index.Lag{}
+		return index.Lag{}, false
 	}
-	lag, err := m.Behind(ctx, r)
+	whole = true
+	lag, err = r.Lag(ctx, func(yield func(index.FileStat, error) bool) {
+		for f, err := range m.corpus.files(ctx, nil) {
+			whole = whole && err == nil
+			if !yield(f, err) {
+				return
+			}
+		}
+	})
 	if err != nil {
-		return index.Lag{}
+		return index.Lag{}, false
 	}
-	return lag
+	return lag, whole
 }
 
 // writer opens an index to be written, made anew if that is the only way.

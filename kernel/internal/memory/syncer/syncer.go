@@ -48,8 +48,8 @@ type Options struct {
 
 	// Update brings the index up to date.
 	Update func(context.Context) (Done, error)
-	// Lag tells how far it is behind.
-	Lag func(context.Context) index.Lag
+	// Lag tells how far it is behind; whole is false if some files could not be looked at.
+	Lag func(context.Context) (lag index.Lag, whole bool)
 	// Version, if not nil, counts what was written to the files: where it has changed, a
 	// search does not believe that the index agrees with them. Others write there, too, so
 	// that nothing counts as written through here alone: what a search finds is the same
@@ -97,7 +97,7 @@ type Syncer struct {
 	// lag is by how much the index was behind at checked.
 	lag     index.Lag
 	checked time.Time
-	// version is that of the files at checked.
+	// version is that of the files at checked, 0 if that is not known.
 	version int64
 	// written counts the files that were written through here, own those since the index
 	// was up to date.
@@ -175,20 +175,45 @@ func (s *Syncer) Wanting() {
 // no more than what was written through here. The first answer in a process is looked
 // for; later ones are at most a look in the background old.
 func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
-	var version int64
-	if s.o.Version != nil {
-		if v, err := s.o.Version(ctx); err == nil { // else the files can't be listed either
-			version = v
-		}
-	}
+	version := s.numbered(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.checked.IsZero() || version != s.version {
-		s.lag, s.checked, s.version = s.o.Lag(ctx), time.Now(), version
+		before := s.written
+		s.mu.Unlock()
+		lag, version := s.look(ctx, version) // which asks a database, if that has the files
+		s.mu.Lock()
+		if s.written != before {
+			lag.Files++
+		}
+		s.lag, s.checked, s.version = lag, time.Now(), version
 	} else if time.Since(s.checked) >= believed {
 		s.signal(Search)
 	}
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
+}
+
+// look looks how far the index is behind files of at least a version, which is 0 then if not
+// all could be looked at.
+func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
+	lag, whole := s.o.Lag(ctx)
+	if !whole {
+		version = 0
+	}
+	return lag, version
+}
+
+// numbered is the version of the files, asked for before they are looked at: what is found
+// is then no older.
+func (s *Syncer) numbered(ctx context.Context) int64 {
+	if s.o.Version == nil {
+		return 0
+	}
+	v, err := s.o.Version(ctx)
+	if err != nil {
+		return 0 // the files can't be listed either
+	}
+	return v
 }
 
 // Since reports whether it was looked since a moment how far the index is behind.
@@ -204,7 +229,7 @@ func (s *Syncer) Look(ctx context.Context) index.Lag {
 	s.mu.Lock()
 	before := s.written
 	s.mu.Unlock()
-	lag := s.o.Lag(ctx)
+	lag, version := s.look(ctx, s.numbered(ctx))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
@@ -213,20 +238,21 @@ func (s *Syncer) Look(ctx context.Context) index.Lag {
 	if s.written != before {
 		lag.Files++
 	}
-	s.renewed(lag)
+	s.renewed(lag, version)
 	return lag
 }
 
-// Renewed notes that the index was brought up to date, but for lag.
+// Renewed notes that the index was brought up to date, but for lag. Of files with versions
+// it is not known with which that began, so that the next search looks.
 func (s *Syncer) Renewed(lag index.Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.renewed(lag)
+	s.renewed(lag, 0)
 }
 
-// renewed notes what is known of now. s.mu is held.
-func (s *Syncer) renewed(lag index.Lag) {
-	s.lag, s.checked = lag, time.Now()
+// renewed notes what is known of a version, or of now. s.mu is held.
+func (s *Syncer) renewed(lag index.Lag, version int64) {
+	s.lag, s.checked, s.version = lag, time.Now(), version
 	if lag.Zero() {
 		s.own = 0
 	}

@@ -13,6 +13,8 @@ import (
 // fake is what a syncer keeps up to date.
 type fake struct {
 	lag  index.Lag
+	part bool   // not all can be looked at
+	look func() // is called when it is looked for, if not nil
 	done Done
 	err  error
 	runs chan Run
@@ -22,7 +24,14 @@ func (f *fake) syncer(t *testing.T, o Options) *Syncer {
 	t.Helper()
 	f.runs = make(chan Run, 10)
 	o.State, o.Now = store.Files(t.TempDir()), time.Now
-	o.Lag = func(context.Context) index.Lag { return f.lag }
+	o.Lag = func(context.Context) (index.Lag, bool) {
+		lag, whole := f.lag, !f.part
+		if look := f.look; look != nil {
+			f.look = nil
+			look()
+		}
+		return lag, whole
+	}
 	o.Update = func(context.Context) (Done, error) { return f.done, f.err }
 	o.Report = func(r Run) { f.runs <- r }
 	s := New(o)
@@ -64,6 +73,43 @@ func TestMissingVectorsAreTold(t *testing.T) {
 	s.Wanting()
 	if r := <-f.runs; r.Reason != Search {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What somebody wrote elsewhere while it was looked how far the index is behind, and whoever
+// brought it up to date, counts for the next search.
+func TestWrittenMeanwhile(t *testing.T) {
+	ctx := t.Context()
+	for name, what := range map[string]func(*Syncer){
+		"a look":   func(s *Syncer) { s.Look(ctx) },
+		"a search": func(s *Syncer) { s.Stale(ctx) },
+		"a run":    func(s *Syncer) { s.o.Lag(ctx); s.Renewed(index.Lag{}) },
+	} {
+		version := int64(1)
+		f := &fake{}
+		s := f.syncer(t, Options{Version: func(context.Context) (int64, error) { return version, nil }})
+		f.look = func() {
+			version, f.lag = 2, index.Lag{Files: 1}
+			s.Stale(ctx) // another search
+		}
+		what(s)
+		if lag, _ := s.Stale(ctx); lag.Files != 1 {
+			t.Errorf("after %s: %+v", name, lag)
+		}
+	}
+}
+
+// Where files could not be looked at, the next search looks again.
+func TestNotLookedAt(t *testing.T) {
+	ctx := t.Context()
+	for name, what := range map[string]func(*Syncer){"a look": func(s *Syncer) { s.Look(ctx) }, "a search": func(s *Syncer) { s.Stale(ctx) }} {
+		f := &fake{part: true}
+		s := f.syncer(t, Options{Version: func(context.Context) (int64, error) { return 1, nil }})
+		what(s)
+		f.lag, f.part = index.Lag{Files: 1}, false
+		if lag, _ := s.Stale(ctx); lag.Files != 1 {
+			t.Errorf("after %s: %+v", name, lag)
+		}
 	}
 }
 
