@@ -286,6 +286,42 @@ func TestWhatComesWithALock(t *testing.T) {
 	}
 }
 
+// Who reads a long content from its beginning asks for more at once as it goes on; who reads
+// in it here and there does not.
+func TestReadOn(t *testing.T) {
+	o := fresh(t)
+	c := &pgstore.Counter{}
+	o.Tracer = c
+	s := open(t, o)
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1_000_000/16)
+	if _, err := s.Put(store.Unsynced, store.Doc{Name: "long", Data: text}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(off, step int64, times int) (asked int) {
+		t.Helper()
+		r, err := s.Open("long")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		before := c.N
+		p := make([]byte, 50_000)
+		for range times {
+			if n, err := r.ReadAt(p, off); err != nil || !bytes.Equal(p, text[off:off+int64(n)]) {
+				t.Fatalf("at %d: %d bytes, %v", off, n, err)
+			}
+			off += step
+		}
+		return c.N - before
+	}
+	if n := read(0, 50_000, 20); n > 6 {
+		t.Errorf("reading it whole asked %d times", n)
+	}
+	if n := read(900_000, -100_000, 9); n != 9 {
+		t.Errorf("reading 9 parts of it asked %d times", n)
+	}
+}
+
 // What waits for the end of a call is there whole or not at all: a process that dies before leaves
 // nothing of it, and where the lock was lost nothing is written, which whoever let it go is told,
 // also if an earlier sync found it.
