@@ -67,11 +67,11 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
 // that is too large, another version's or no trace is renamed to *.1.jsonl, over
-// the one that was. others are the lines that others have appended behind those of this
+// the one that was. others are the records, as JSON, that others have appended behind those of this
 // value, oldest first; of more than most bytes the newest. fresh reports whether what this value
 // appended before is not in front of these and of the next line, so that only others can be
 // gone on from.
-func (t *Trace) Begin(most int64) (others []Record, fresh bool, err error) {
+func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
 	if t.f != nil {
 		others, fresh = t.current(most)
 	}
@@ -103,7 +103,7 @@ func (t *Trace) header() error {
 // current closes the file if it is no longer the one of that name, or lacks what was
 // appended to it. Where others have appended, what they left half done is cut off, and the rest is
 // read as Begin says.
-func (t *Trace) current(most int64) (others []Record, fresh bool) {
+func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
 		t.Close()
@@ -135,9 +135,9 @@ func (t *Trace) current(most int64) (others []Record, fresh bool) {
 	return others, fresh
 }
 
-// readBehind reads the lines of f between two bytes, of more than most bytes the newest. gap: some
-// are missing before them, or can't be read.
-func readBehind(f io.ReaderAt, from, to, most int64) (lines []Record, gap bool, err error) {
+// readBehind reads the records of f between two bytes, of more than most bytes the newest. gap: some
+// are missing before them, or are damaged.
+func readBehind(f io.ReaderAt, from, to, most int64) (recs []json.RawMessage, gap bool, err error) {
 	begin := max(from, to-most)
 	data := make([]byte, to-begin)
 	if _, err := f.ReadAt(data, begin); err != nil && err != io.EOF {
@@ -147,18 +147,14 @@ func readBehind(f io.ReaderAt, from, to, most int64) (lines []Record, gap bool, 
 		data = data[bytes.IndexByte(data, '\n')+1:]
 	}
 	for line := range bytes.Lines(data) {
-		var r Record
-		raw, err := decodeLine(bytes.TrimSuffix(line, []byte("\n")))
-		if err == nil {
-			err = json.Unmarshal(raw, &r)
-		}
+		rec, err := decodeLine(bytes.TrimSuffix(line, []byte("\n")))
 		if err != nil {
-			lines, gap = nil, true
+			recs, gap = nil, true
 			continue
 		}
-		lines = append(lines, r)
+		recs = append(recs, rec)
 	}
-	return lines, gap, nil
+	return recs, gap, nil
 }
 
 // open opens the file and finds the end of its last whole line.

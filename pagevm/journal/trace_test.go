@@ -28,7 +28,11 @@ func (t *Trace) noteBehind(id string, most int64) (others string, fresh bool, er
 	if err != nil {
 		return "", fresh, err
 	}
-	for _, r := range recs {
+	for _, raw := range recs {
+		var r Record
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return "", fresh, err
+		}
 		others += r.ID
 	}
 	return others, fresh, t.Append(Record{Op: "plan", ID: id, Body: json.RawMessage(`{"x":1}`)})

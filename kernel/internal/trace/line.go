@@ -72,15 +72,26 @@ type nextIn struct {
 	Cache    pagevm.Cache     `json:"cache"`
 }
 
+// record is a trace's record with its body.
+type record struct {
+	journal.Record
+	Body line `json:"body"`
+}
+
 // decode reads the body of a trace's record.
 func decode(r *journal.Record) (*line, error) {
 	if r.Op != opDecided {
 		return nil, fmt.Errorf("no operation %q is known", r.Op)
 	}
 	l := new(line)
-	dec := json.NewDecoder(bytes.NewReader(r.Body))
+	return l, strictly(r.Body, l)
+}
+
+// strictly reads JSON that has no field but those of v.
+func strictly(data []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	return l, dec.Decode(l)
+	return dec.Decode(v)
 }
 
 // talk lays the conversation of a line over that of the one before.

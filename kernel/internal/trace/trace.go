@@ -133,8 +133,8 @@ func (t *Writer) write(p *Plan) (int, error) {
 	if fresh {
 		clear(t.lines)
 	}
-	for i := range others {
-		t.take(&others[i])
+	for _, r := range others {
+		t.take(r)
 	}
 	key := conversation{p.Branch, p.Model}
 	before := t.lines[key]
@@ -163,14 +163,15 @@ func (t *Writer) write(p *Plan) (int, error) {
 // much comes with the session's lock.
 const mostTaken = 56 << 10
 
-// take goes on by the line of another process. Behind one that does not go on from what is known
+// take goes on by the record of another process. Behind one that does not go on from what is known
 // here, nothing is known of its conversation.
-func (t *Writer) take(r *journal.Record) {
-	l, err := decode(r)
-	if err != nil {
+func (t *Writer) take(raw json.RawMessage) {
+	var r record
+	if err := strictly(raw, &r); err != nil || r.Op != opDecided {
 		clear(t.lines) // it may have been any conversation's
 		return
 	}
+	l := &r.Body
 	key := conversation{l.Branch, l.Model}
 	var b base
 	if before := t.lines[key]; l.Before == nil && before != nil && before.plan == l.After {
