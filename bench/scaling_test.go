@@ -115,7 +115,7 @@ func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string, p
 // same turn in process with files, at 1, 2 and 4 services that take its turns one after the
 // other. stays is a session on each of them, all at
 // once. All wait for the disk. Statements, round trips and bytes are those between
-// services and database, counted on the wire in turns of their own.
+// services and database, counted on the wire in turns of a session of their own, as large.
 func BenchmarkScaling(b *testing.B) {
 	for _, n := range scalingInstances {
 		b.Run(fmt.Sprintf("services=%d/moves", n), func(b *testing.B) { scalingMoves(b, n) })
@@ -128,7 +128,7 @@ func BenchmarkScaling(b *testing.B) {
 func scalingMoves(b *testing.B, n int) {
 	server := onServer(b, "fsync=on")
 	wire := listenWire(b, server)
-	f, urls, _ := services(b, server.DSN(), n)
+	f, urls, pids := services(b, server.DSN(), n)
 	k, err := kernel.Open(b.Context(), b.TempDir(), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -166,9 +166,14 @@ func scalingMoves(b *testing.B, n int) {
 	}
 	var far, near []time.Duration
 	plans = nil
+	served, stored := processorTime(pids...), processorTime(server.PID())
 	for b.Loop() {
 		x, y := step(100)
 		far, near = append(far, x), append(near, y)
+	}
+	if turns := float64(len(far)); served > 0 {
+		b.ReportMetric((processorTime(pids...)-served).Seconds()*1000/turns, "service-cpu-ms/turn")
+		b.ReportMetric((processorTime(server.PID())-stored).Seconds()*1000/turns, "database-cpu-ms/turn")
 	}
 	b.ReportMetric(p50(far), "service-p50-ms")
 	b.ReportMetric(p50(plans), "plan-p50-ms")
@@ -179,8 +184,8 @@ func scalingMoves(b *testing.B, n int) {
 	f, urls, _ = services(b, wire.dsn, n)
 	there = newFar(b, f, "counted", urls)
 	rnd = rand.New(rand.NewSource(2))
-	for i := range 8 + 2*n {
-		question, answer := serveTurn(rnd, i, 2000)
+	for i := range scalingTurns {
+		question, answer := serveTurn(rnd, i, scalingTokens/scalingTurns)
 		if _, err := there.step(b.Context(), question, answer); err != nil {
 			b.Fatal(err)
 		}

@@ -126,8 +126,9 @@ func TestTraceBeginsAnew(t *testing.T) {
 	}
 	plan(k, false)
 	plan(other, true)
-	plan(k, true) // the other has planned
+	plan(k, false) // behind what the other planned
 	plan(k, false)
+	plan(other, false)
 	k = reopen(t, k, dir)
 	plan(k, true)
 	c.msgs = slices.Clone(c.msgs) // the host edits what stands

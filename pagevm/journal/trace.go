@@ -67,24 +67,25 @@ func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
 
 // Begin makes the file ready for the next line: a torn tail is cut off, a file
 // that is too large, another version's or no trace is renamed to *.1.jsonl, over
-// the one that was. fresh reports whether what was appended before by this value is not
-// in front of the next line, which must therefore be readable by itself.
-func (t *Trace) Begin() (fresh bool, err error) {
-	grown := false
+// the one that was. others are the records, as JSON, that others have appended behind those of this
+// value, oldest first; of more than most bytes the newest. fresh reports whether what this value
+// appended before is not in front of these and of the next line, so that only others can be
+// gone on from.
+func (t *Trace) Begin(most int64) (others []json.RawMessage, fresh bool, err error) {
 	if t.f != nil {
-		grown = t.current()
+		others, fresh = t.current(most)
 	}
-	if fresh = t.f == nil || grown; t.f == nil {
-		err = errors.Join(t.header(), t.open())
+	if t.f == nil {
+		others, fresh, err = nil, true, errors.Join(t.header(), t.open())
 	}
 	if err == nil && t.off > 0 && t.off >= max(t.max, 4*t.first) {
-		fresh, err = true, t.rotate()
+		others, fresh, err = nil, true, t.rotate()
 	}
 	if err != nil {
 		t.Close()
-		return false, fmt.Errorf("trace: %w", err)
+		return nil, false, fmt.Errorf("trace: %w", err)
 	}
-	return fresh, nil
+	return others, fresh, nil
 }
 
 // header makes the header's line.
@@ -100,34 +101,60 @@ func (t *Trace) header() error {
 }
 
 // current closes the file if it is no longer the one of that name, or lacks what was
-// appended to it. Where others have appended, what they left half done is cut off, and grown is true.
-func (t *Trace) current() (grown bool) {
+// appended to it. Where others have appended, what they left half done is cut off, and the rest is
+// read as Begin says.
+func (t *Trace) current(most int64) (others []json.RawMessage, fresh bool) {
 	size, err := t.f.Size()
 	if err != nil || size < t.off {
 		t.Close()
-		return false
+		return nil, true
 	}
 	if ok, err := t.f.Current(); !ok || err != nil {
 		t.Close()
-		return false
+		return nil, true
 	}
-	if size == t.off {
-		return false
+	from := t.off
+	if size > from && !store.WholeAppends(t.f) {
+		more, err := wholeLines(io.NewSectionReader(t.f, from, size-from), size-from)
+		if err == nil && from+more < size { // somebody was killed over it
+			err = t.f.Cut(from + more)
+		}
+		if err != nil {
+			t.Close()
+			return nil, true
+		}
+		size = from + more
 	}
-	if store.WholeAppends(t.f) {
-		t.off = size
-		return true
+	if t.off = size; size == from {
+		return nil, false
 	}
-	more, err := wholeLines(io.NewSectionReader(t.f, t.off, size-t.off), size-t.off)
-	if err == nil && t.off+more < size { // somebody was killed over it
-		err = t.f.Cut(t.off + more)
-	}
-	if err != nil {
+	if others, fresh, err = readBehind(t.f, from, size, most); err != nil {
 		t.Close()
-		return false
+		return nil, true
 	}
-	t.off += more
-	return true
+	return others, fresh
+}
+
+// readBehind reads the records of f between two bytes, of more than most bytes the newest. gap: some
+// are missing before them, or are damaged.
+func readBehind(f io.ReaderAt, from, to, most int64) (recs []json.RawMessage, gap bool, err error) {
+	begin := max(from, to-most)
+	data := make([]byte, to-begin)
+	if _, err := f.ReadAt(data, begin); err != nil && err != io.EOF {
+		return nil, false, err
+	}
+	if gap = begin > from; gap { // in the middle of a line
+		data = data[bytes.IndexByte(data, '\n')+1:]
+	}
+	for line := range bytes.Lines(data) {
+		rec, err := decodeLine(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil {
+			recs, gap = nil, true
+			continue
+		}
+		recs = append(recs, rec)
+	}
+	return recs, gap, nil
 }
 
 // open opens the file and finds the end of its last whole line.

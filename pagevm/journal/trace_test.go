@@ -16,12 +16,26 @@ import (
 
 var testHeader = TraceHeader{Program: "v1", Deciders: map[string]int{"dice": 1}}
 
-// note appends a line and reports whether it had to stand by itself.
+// note appends a line and reports whether it can't go on from what was appended before.
 func (t *Trace) note(id string) (fresh bool, err error) {
-	if fresh, err = t.Begin(); err != nil {
-		return fresh, err
+	_, fresh, err = t.noteBehind(id, 1<<10)
+	return fresh, err
+}
+
+// noteBehind is note that gives the ids of what others appended meanwhile, of the newest bytes.
+func (t *Trace) noteBehind(id string, most int64) (others string, fresh bool, err error) {
+	recs, fresh, err := t.Begin(most)
+	if err != nil {
+		return "", fresh, err
 	}
-	return fresh, t.Append(Record{Op: "plan", ID: id, Body: json.RawMessage(`{"x":1}`)})
+	for _, raw := range recs {
+		var r Record
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return "", fresh, err
+		}
+		others += r.ID
+	}
+	return others, fresh, t.Append(Record{Op: "plan", ID: id, Body: json.RawMessage(`{"x":1}`)})
 }
 
 func mustNote(t *testing.T, tr *Trace, id string, fresh bool) {
@@ -61,7 +75,7 @@ func newTestTrace(t *testing.T) (*Trace, string) {
 }
 
 // What is appended is read; a trace that is opened again reports that what comes must
-// stand by itself, and so does one that another process has appended to or put aside.
+// stand by itself, and so does one that another process has put aside.
 func TestTraceAppends(t *testing.T) {
 	tr, path := newTestTrace(t)
 	mustNote(t, tr, "a", true)
@@ -69,7 +83,7 @@ func TestTraceAppends(t *testing.T) {
 	other := traceAt(path, testHeader, 1<<20)
 	defer other.Close()
 	mustNote(t, other, "c", true)
-	mustNote(t, tr, "d", true)
+	mustNote(t, tr, "d", false)
 	mustNote(t, tr, "e", false)
 	if got := notes(t, path); got != "abcde" {
 		t.Errorf("read %q", got)
@@ -87,6 +101,58 @@ func TestTraceAppends(t *testing.T) {
 	mustNote(t, tr, "h", true)
 	if got := notes(t, path); got != "h" {
 		t.Errorf("read %q", got)
+	}
+}
+
+// What others appended is given to who appends behind it: all of it, or the newest that is
+// whole. Behind what can't be read, or was left out, fresh says that something is missing.
+func TestTraceOfSeveral(t *testing.T) {
+	tr, path := newTestTrace(t)
+	mustNote(t, tr, "a", true)
+	other := traceAt(path, testHeader, 1<<20)
+	defer other.Close()
+	for _, id := range []string{"b", "c", "d"} {
+		if _, err := other.note(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))[2:5]
+	behind := bytes.Join(lines, nil)
+	for name, tc := range map[string]struct {
+		behind []byte
+		most   int
+		others string
+		fresh  bool
+	}{
+		"all":                         {behind, len(behind), "bcd", false},
+		"a byte too many":             {behind, len(behind) - 1, "cd", true},
+		"the newest":                  {behind, len(lines[2]) + 3, "d", true},
+		"less than a line":            {behind, len(lines[2]) - 1, "", true},
+		"none":                        {nil, 1 << 10, "", false},
+		"a torn one":                  {lines[0][:9], 1 << 10, "", false},
+		"torn behind a whole one":     {append(lines[0][:len(lines[0]):len(lines[0])], lines[1][:9]...), 1 << 10, "b", false},
+		"damage before the whole one": {append(bytes.Replace(lines[0], []byte(`"b"`), []byte(`"z"`), 1), lines[1]...), 1 << 10, "c", true},
+	} {
+		path := filepath.Join(t.TempDir(), "trace.jsonl")
+		tr := traceAt(path, testHeader, 1<<20)
+		mustNote(t, tr, "a", true)
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.Write(tc.behind)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		others, fresh, err := tr.noteBehind("e", int64(tc.most))
+		if err != nil || others != tc.others || fresh != tc.fresh {
+			t.Errorf("%s: %q, fresh %v, %v; want %q, %v", name, others, fresh, err, tc.others, tc.fresh)
+		}
+		mustNote(t, tr, "f", false)
+		tr.Close()
 	}
 }
 

@@ -304,8 +304,9 @@ func TestMachinesAtOnce(t *testing.T) {
 	}
 }
 
-// TestStatements holds how often a warm turn asks the database: one of a session that stays
-// on its machine, and of one that other machines served meanwhile.
+// TestStatements holds how often a warm turn asks the database, and how much a plan writes that
+// can be made again: a turn of a session that stays on its machine, and of one that other
+// machines served meanwhile.
 func TestStatements(t *testing.T) {
 	for name, machines := range map[string]int{"stays": 1, "moves": 2, "moves among four": 4} {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +332,10 @@ func TestStatements(t *testing.T) {
 			planned, trips := c.take()
 			talk.observe(t, ks[0], p)
 			observed, _ := c.take()
-			t.Logf("plan: %d statements in %d round trips; observe: %d statements", len(planned), trips, len(observed))
+			t.Logf("plan: %d statements in %d round trips, %d bytes of log; observe: %d statements", len(planned), trips, p.Stats.LogBytes, len(observed))
+			if p.Stats.LogBytes > 20_000 {
+				t.Errorf("a plan writes %d bytes that can be made again", p.Stats.LogBytes)
+			}
 			if len(planned)+len(observed) > 8 || trips > 2 {
 				t.Errorf("a turn takes %d statements, and a plan %d round trips:\n%s\n--\n%s", len(planned)+len(observed), trips, strings.Join(planned, "\n"), strings.Join(observed, "\n"))
 			}

@@ -516,7 +516,11 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 			return 0, err
 		}
 	}
-	size, data, err := r.c.part(r.at, r.content, off, max(len(p), readAhead))
+	ahead := readAhead
+	if was := int64(len(r.win.data)); was > 0 && off > r.win.off && off <= r.win.off+was {
+		ahead = mostPart // it does read on
+	}
+	size, data, err := r.c.part(r.at, r.content, off, max(len(p), ahead))
 	if err != nil {
 		return 0, err
 	}

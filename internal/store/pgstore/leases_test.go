@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -222,6 +223,103 @@ func TestHeldBackAndRefused(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// What another machine wrote comes with the lock: a document that it put anew, and what it
+// appended, of which nothing is read again that was there. What is larger is asked for.
+func TestWhatComesWithALock(t *testing.T) {
+	o := fresh(t)
+	a := open(t, o)
+	c := &pgstore.Counter{}
+	o.Tracer = c
+	b := open(t, o)
+	under := func(s *pgstore.Store, do func() error) {
+		t.Helper()
+		release, err := s.Lock("s/lock", store.Alone)
+		if err == nil {
+			err = do()
+			release()
+		}
+		if err := errors.Join(err, store.Unwritten(s, "s/lock")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var doc, log []byte
+	write := func(s *pgstore.Store, n, more int) {
+		t.Helper()
+		under(s, func() error {
+			doc = bytes.Repeat([]byte{'a' + byte(len(log)%26)}, n)
+			line := append(bytes.Repeat([]byte{'A' + byte(len(log)%26)}, more-1), '\n')
+			_, err := s.Put(store.Unsynced, store.Doc{Name: "s/doc", Data: doc})
+			j := s.Journal("s/log")
+			if _, e := j.Append(int64(len(log)), line, false); err == nil {
+				err = e
+			}
+			log = append(log, line...)
+			return errors.Join(err, j.Close())
+		})
+	}
+	for i, tc := range []struct{ doc, more, asks int }{{100, 9000, 2}, {30_000, 100, 0}, {200, 100_000, 0}, {32_768, 120_000, 0}, {32_769, 100, 1}, {200, 200_000, 1}, {300, 50, 0}} {
+		from := len(log)
+		write(a, tc.doc, tc.more)
+		under(b, func() error {
+			before := c.N
+			got, err := b.Get("s/doc")
+			if err != nil {
+				return err
+			}
+			j := b.Journal("s/log")
+			defer j.Close()
+			tail := make([]byte, len(log)-from)
+			if _, err := j.ReadAt(tail, int64(from)); err != nil {
+				return err
+			}
+			if !bytes.Equal(got, doc) || !bytes.Equal(tail, log[from:]) {
+				t.Errorf("%d: read a document of %d bytes and %d bytes of the log, and they are others", i, len(got), len(tail))
+			}
+			if asked := c.N - before; asked != tc.asks {
+				t.Errorf("%d: asked the server %d times, want %d", i, asked, tc.asks)
+			}
+			return nil
+		})
+		write(b, 10, 30) // as it is known from
+	}
+}
+
+// Who reads a long content from its beginning asks for more at once as it goes on; who reads
+// in it here and there does not.
+func TestReadOn(t *testing.T) {
+	o := fresh(t)
+	c := &pgstore.Counter{}
+	o.Tracer = c
+	s := open(t, o)
+	text := bytes.Repeat([]byte("0123456789abcdef"), 1_000_000/16)
+	if _, err := s.Put(store.Unsynced, store.Doc{Name: "long", Data: text}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(off, step int64, times int) (asked int) {
+		t.Helper()
+		r, err := s.Open("long")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		before := c.N
+		p := make([]byte, 50_000)
+		for range times {
+			if n, err := r.ReadAt(p, off); err != nil || !bytes.Equal(p, text[off:off+int64(n)]) {
+				t.Fatalf("at %d: %d bytes, %v", off, n, err)
+			}
+			off += step
+		}
+		return c.N - before
+	}
+	if n := read(0, 50_000, 20); n > 6 {
+		t.Errorf("reading it whole asked %d times", n)
+	}
+	if n := read(900_000, -100_000, 9); n != 9 {
+		t.Errorf("reading 9 parts of it asked %d times", n)
+	}
 }
 
 // What waits for the end of a call is there whole or not at all: a process that dies before leaves

@@ -506,9 +506,9 @@ var statements = append(rowStatements, []statement{
 				same, upto := a.ints(6)[k] == f.content, a.ints(8)[k]
 				switch {
 				case same && a.ints(7)[k] == f.version:
-				case f.size <= 4096:
+				case f.size <= 4096, !same && f.size <= 32768:
 					from = 0
-				case same && f.size > upto && f.size-upto <= 65536:
+				case same && f.size > upto && f.size-upto <= 131072:
 					for _, p := range t.pieces[f.content] {
 						if p.off <= upto {
 							from = p.off

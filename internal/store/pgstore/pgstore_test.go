@@ -666,3 +666,34 @@ func TestPutsAtOnce(t *testing.T) {
 		t.Errorf("%d pieces, want 40; %v", n, err)
 	}
 }
+
+// What is written is compressed by the server's fast way, unless somebody chose another; who reads
+// it need not know.
+func TestCompression(t *testing.T) {
+	o := fresh(t)
+	text := bytes.Repeat([]byte("what is said again is written once. "), 1000)
+	chosen := o
+	chosen.DSN += " options='-c default_toast_compression=pglz'"
+	stores := map[string]*pgstore.Store{"lz4": open(t, o), "pglz": open(t, chosen)}
+	known, err := stores["pglz"].Value(t.Context(), `SELECT count(*) FROM pg_settings WHERE name='default_toast_compression' AND 'lz4'=ANY(enumvals)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known == 0 {
+		t.Skip("the server was built without LZ4")
+	}
+	for way, s := range stores {
+		if _, err := s.Put(store.Synced, store.Doc{Name: way, Data: text}); err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.Value(t.Context(), `SELECT count(*) FROM pieces JOIN files USING(content) WHERE path=$1::text AND pg_column_compression(data)=$1::text`, way)
+		if err != nil || n != 1 {
+			t.Errorf("%s: %d pieces are compressed so, %v", way, n, err)
+		}
+		for _, other := range stores {
+			if got, err := other.Get(way); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("%s: read %d bytes, %v", way, len(got), err)
+			}
+		}
+	}
+}

@@ -50,12 +50,13 @@ func newView() *view {
 }
 
 // listView lists a folder with all below it, and documents beside it. Of what this
-// process knows in another version ($5 to $8) it reads what may be new: what is small whole,
-// else what is behind the end that is known. Who did not get the lock ($9, $10) gets nothing.
+// process knows in another version ($5 to $8) it reads what may be new: what is small, and a document
+// that was put anew, whole, else what is behind the end that is known. Who did not get the lock ($9, $10) gets nothing.
 const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.data FROM files AS f
 	LEFT JOIN unnest($5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS k(path, content, version, upto) ON k.path=f.path AND (k.content<>f.content OR k.version<>f.version)
-		AND (f.size <= 4096 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 65536)
-	LEFT JOIN pieces AS p ON p.root=f.root AND p.content=f.content AND k.path IS NOT NULL AND (f.size <= 4096 OR p.off >= coalesce((SELECT max(off) FROM pieces WHERE root=f.root AND content=f.content AND off <= k.upto), 0))
+		AND (f.size <= 4096 OR k.content<>f.content AND f.size <= 32768 OR k.content=f.content AND f.size > k.upto AND f.size-k.upto <= 131072)
+	LEFT JOIN LATERAL (SELECT CASE WHEN f.size <= 4096 OR k.content<>f.content THEN 0 ELSE coalesce((SELECT max(off) FROM pieces WHERE root=f.root AND content=f.content AND off <= k.upto), 0) END AS off OFFSET 0) AS b ON k.path IS NOT NULL
+	LEFT JOIN pieces AS p ON p.root=f.root AND p.content=f.content AND p.off >= b.off
 	WHERE f.root=$1::bigint AND (f.path >= $2::text AND f.path < $3::text OR f.path=ANY($4::text[]))
 		AND EXISTS(SELECT FROM locks WHERE root=$1::bigint AND path=$9::text AND holder=$10::text) ORDER BY f.path, p.off`
 
@@ -474,7 +475,7 @@ type cached struct {
 }
 
 // mostCached bounds the cache, in bytes; mostPart each part.
-const mostCached, mostPart = 16 << 20, 128 << 10
+const mostCached, mostPart = 16 << 20, 256 << 10
 
 func (k *cache) keep(content, version int64, w window) {
 	if version == 0 || len(w.data) > mostPart {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // line is the body of a trace's record: one plan.
@@ -70,6 +72,67 @@ type nextIn struct {
 	Cache    pagevm.Cache     `json:"cache"`
 }
 
+// record is a trace's record with its body.
+type record struct {
+	journal.Record
+	Body line `json:"body"`
+}
+
+// decode reads the body of a trace's record.
+func decode(r *journal.Record) (*line, error) {
+	if r.Op != opDecided {
+		return nil, fmt.Errorf("no operation %q is known", r.Op)
+	}
+	l := new(line)
+	return l, strictly(r.Body, l)
+}
+
+// strictly reads JSON that has no field but those of v.
+func strictly(data []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+// talk lays the conversation of a line over that of the one before.
+func (b *base) talk(l *line) error {
+	if l.KeepHost < 0 || l.KeepHost > len(b.hosts) || l.KeepPlaces < 0 || l.KeepPlaces > len(b.places) {
+		return fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", l.KeepHost, len(b.hosts), l.KeepPlaces, len(b.places))
+	}
+	b.hosts = append(b.hosts[:l.KeepHost:l.KeepHost], l.Host...)
+	b.places = append(b.places[:l.KeepPlaces:l.KeepPlaces], l.Places...)
+	if len(b.hosts) == 0 || len(b.hosts) != len(b.places) {
+		return fmt.Errorf("%d messages have %d places", len(b.hosts), len(b.places))
+	}
+	return nil
+}
+
+// cutWas has the cut planner asked as a step says.
+func (b *base) cutWas(s *step) error {
+	var f cutIn
+	err := json.Unmarshal(s.In, &f)
+	if err == nil {
+		b.cut, err = withFields(b.cut, f)
+	}
+	return err
+}
+
+// follow goes on by a line, without what that decided.
+func (b *base) follow(l *line) error {
+	if err := b.talk(l); err != nil {
+		return err
+	}
+	for i := range l.Steps {
+		if l.Steps[i].Decider != stepPlanCut {
+			continue
+		}
+		if err := b.cutWas(&l.Steps[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // lineOf writes a plan against what the trace has of the conversation, nil if that is
 // nothing of use, and gives what it has then.
 func lineOf(p *Plan, before *traced) (*line, *traced, error) {
@@ -88,6 +151,7 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	l.Places = p.Places[l.KeepPlaces:]
 	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
 	l.Projection = after.digest.sum(p.After, p.KeepSeen, p.KeepItems)
+	after.sum = l.Projection
 	for i, c := range p.Trail {
 		if c.Next != nil && c.Next.Proj == p.After {
 			l.Chosen = i

@@ -84,17 +84,12 @@ type replayed struct {
 
 // line decides one plan again.
 func (p *replay) line(l journal.TraceLine) error {
-	if l.Op != opDecided {
-		return fmt.Errorf("line %d: no operation %q is known", l.Line, l.Op)
-	}
-	var rec line
-	dec := json.NewDecoder(bytes.NewReader(l.Body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&rec); err != nil {
+	rec, err := decode(&l.Record)
+	if err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
 	}
 	key := conversation{rec.Branch, rec.Model}
-	base, err := p.base(key, &rec)
+	base, err := p.base(key, rec)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
 	}
@@ -102,7 +97,7 @@ func (p *replay) line(l journal.TraceLine) error {
 		p.report.Skipped++
 		return nil
 	}
-	again := &planAgain{rec: &rec, base: *base}
+	again := &planAgain{rec: rec, base: *base}
 	d, err := again.run(p.other)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", l.Line, err)
@@ -150,15 +145,7 @@ func (p *replay) base(key conversation, rec *line) (*base, error) {
 		}
 		b = before.base
 	}
-	if rec.KeepHost < 0 || rec.KeepHost > len(b.hosts) || rec.KeepPlaces < 0 || rec.KeepPlaces > len(b.places) {
-		return nil, fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", rec.KeepHost, len(b.hosts), rec.KeepPlaces, len(b.places))
-	}
-	b.hosts = append(b.hosts[:rec.KeepHost:rec.KeepHost], rec.Host...)
-	b.places = append(b.places[:rec.KeepPlaces:rec.KeepPlaces], rec.Places...)
-	if len(b.hosts) == 0 || len(b.hosts) != len(b.places) {
-		return nil, fmt.Errorf("%d messages have %d places", len(b.hosts), len(b.places))
-	}
-	return &b, nil
+	return &b, b.talk(rec)
 }
 
 // planAgain decides one plan again.
@@ -243,12 +230,7 @@ func (a *planAgain) step(i int, s *step) (*Difference, error) {
 }
 
 func (a *planAgain) planCut(field string, s *step) (*Difference, error) {
-	var f cutIn
-	err := json.Unmarshal(s.In, &f)
-	if err == nil {
-		a.base.cut, err = withFields(a.base.cut, f)
-	}
-	if err != nil {
+	if err := a.base.cutWas(s); err != nil {
 		return nil, err
 	}
 	return differ(field, s.Out, cachelayout.PlanCut(a.base.cut))

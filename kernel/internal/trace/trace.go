@@ -59,8 +59,9 @@ type Plan struct {
 	Time time.Time
 	// Branch and Model name the conversation.
 	Branch, Model string
-	// Before is the projection that was planned on, After the plan's, of which
-	// KeepSeen and KeepItems lead over from Before.
+	// Before is the projection that was planned on, On the plan that it is of, After is this
+	// plan's, of which KeepSeen and KeepItems lead over from Before.
+	On                  string
 	Before, After       *pagevm.Projection
 	KeepSeen, KeepItems int
 	// Host, Places and Align are what all of the trail was asked about.
@@ -80,6 +81,9 @@ type Writer struct {
 	// lines are the conversations by what the newest line of the file says of them:
 	// the next one is written as what differs.
 	lines map[conversation]*traced
+	// alone is the size of the largest line, in bytes, that this value wrote to stand by
+	// itself.
+	alone int64
 }
 
 // traced is what a trace has of a conversation.
@@ -87,6 +91,9 @@ type traced struct {
 	base
 	plan   string
 	digest projectionDigest
+	// sum is the projection's hash. A line of another process has no more of it: proj is nil
+	// then, and digest empty.
+	sum string
 }
 
 // base is what the next line of a conversation is written against, and read against.
@@ -118,16 +125,20 @@ func (t *Writer) Write(p *Plan) (n int, err error) {
 }
 
 func (t *Writer) write(p *Plan) (int, error) {
-	fresh, err := t.file.Begin()
+	// What others wrote is read where a line that needs none of it would not be much less.
+	others, fresh, err := t.file.Begin(mostTaken + 2*t.alone)
 	if err != nil {
 		return 0, err
 	}
 	if fresh {
 		clear(t.lines)
 	}
+	for _, r := range others {
+		t.take(r)
+	}
 	key := conversation{p.Branch, p.Model}
 	before := t.lines[key]
-	if before != nil && before.proj != p.Before {
+	if before != nil && !before.leadsTo(p) {
 		before = nil // another process planned in between, or the projection was lost
 	}
 	line, after, err := lineOf(p, before)
@@ -141,8 +152,49 @@ func (t *Writer) write(p *Plan) (int, error) {
 	if err := t.file.Append(journal.Record{Op: opDecided, ID: p.ID, Time: p.Time, Body: body}); err != nil {
 		return 0, err
 	}
+	if before == nil {
+		t.alone = max(t.alone, int64(len(body)))
+	}
 	t.lines[key] = after
 	return len(body), nil
+}
+
+// mostTaken is how much of what others wrote is read in any case, in bytes: with a database that
+// much comes with the session's lock.
+const mostTaken = 56 << 10
+
+// take goes on by the record of another process. Behind one that does not go on from what is known
+// here, nothing is known of its conversation.
+func (t *Writer) take(raw json.RawMessage) {
+	var r record
+	if err := strictly(raw, &r); err != nil || r.Op != opDecided {
+		clear(t.lines) // it may have been any conversation's
+		return
+	}
+	l := &r.Body
+	key := conversation{l.Branch, l.Model}
+	var b base
+	if before := t.lines[key]; l.Before == nil && before != nil && before.plan == l.After {
+		b = before.base
+	} else if l.Before == nil {
+		delete(t.lines, key)
+		return
+	}
+	if err := b.follow(l); err != nil {
+		delete(t.lines, key)
+		return
+	}
+	b.proj = nil
+	t.lines[key] = &traced{base: b, plan: r.ID, sum: l.Projection}
+}
+
+// leadsTo reports whether what is known is what a plan was planned on, which may have been read
+// anew.
+func (t *traced) leadsTo(p *Plan) bool {
+	if t.proj != p.Before && t.plan == p.On && t.digest.sum(p.Before, 0, 0) == t.sum {
+		t.proj = p.Before
+	}
+	return t.proj == p.Before
 }
 
 // Forget makes the next line need none before it.

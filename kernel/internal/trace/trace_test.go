@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,6 +64,95 @@ func TestWrittenPlansReplay(t *testing.T) {
 	}
 	if _, err := trace.Replay("t", bytes.NewReader(bytes.Join(append(lines[:3:3], lines[4:]...), nil))); err == nil {
 		t.Error("a line is missing, and the next goes on from it all the same")
+	}
+}
+
+// conv is a conversation whose plans writers note, each having read what stands.
+type conv struct {
+	t      *testing.T
+	n      int
+	newest string // plan
+	before []byte // the projection, as it is kept
+}
+
+func (c *conv) plan(w *trace.Writer) int {
+	c.t.Helper()
+	before := &pagevm.Projection{Version: pagevm.ProjectionVersion, Session: "s"}
+	if c.before != nil {
+		*before = pagevm.Projection{}
+		if err := json.Unmarshal(c.before, before); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	hosts, places := messages(c.n + 40)
+	p := &trace.Plan{ID: fmt.Sprint("pl-", c.n), Time: time.Unix(int64(c.n), 0), Model: "m", On: c.newest, Before: before, Host: hosts, Places: places,
+		Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items)}
+	in := cachelayout.CutInput{Conversation: 1000 * (c.n + 1), Fixed: 5 * (c.n / 2)}
+	next := &plan.NextStep{}
+	next.Proj, next.Out = pagevm.Next(before, pagevm.Delta{Host: hosts, Places: places, Align: p.Align}, pagevm.Wishes{}, pagevm.Cache{})
+	p.After, p.Trail = next.Proj, []plan.Step{{Cut: &plan.CutStep{In: in, Out: cachelayout.PlanCut(in)}}, {Next: next}}
+	n, err := w.Write(p)
+	if err != nil || n == 0 {
+		c.t.Fatalf("plan %d: %d bytes, %v", c.n, n, err)
+	}
+	c.n, c.newest = c.n+1, p.ID
+	if c.before, err = json.Marshal(p.After); err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+// TestWritersTakeTurns: of writers that take turns at one conversation each goes on from the
+// line of the other, as one that stays does: a line that stands by itself is written by each once,
+// and behind a plan that the trace does not have.
+func TestWritersTakeTurns(t *testing.T) {
+	for name, turns := range map[string]string{"two": "abababab", "as it comes": "aabbbabaab", "four": "abcdabcdabcddcba", "long": "abbbbbbbbbbbbbbbbbbbbbbbba", "one is begun anew": "ababAbab", "a plan is not in it": "abab-abab", "another wrote it": "ababXabab"} {
+		dir := t.TempDir()
+		writers := map[rune]*trace.Writer{}
+		writer := func(r rune) *trace.Writer {
+			if writers[r] == nil {
+				writers[r] = trace.NewWriter(store.Files(dir), "v1.2.3", 1<<20)
+				t.Cleanup(func() { writers[r].Close() })
+			}
+			return writers[r]
+		}
+		c := &conv{t: t}
+		alone := 0
+		for _, r := range turns {
+			switch r {
+			case 'A':
+				writer('a').Forget()
+				r, alone = 'a', alone+1
+			case '-':
+				c.plan(trace.NewWriter(store.Files(t.TempDir()), "v1.2.3", 1<<20))
+				alone++
+				continue
+			case 'X': // of the plan that stands in the trace not what is kept
+				var p pagevm.Projection
+				if err := json.Unmarshal(c.before, &p); err != nil {
+					t.Fatal(err)
+				}
+				p.Items[3].Tokens++
+				c.before, _ = json.Marshal(p)
+				alone++
+				continue
+			}
+			if writers[r] == nil {
+				alone++
+			}
+			c.plan(writer(r))
+		}
+		text, err := os.ReadFile(filepath.Join(dir, trace.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.Replay("t", bytes.NewReader(text))
+		if err != nil || r.Difference != nil || r.Plans != bytes.Count(text, []byte("\n"))-1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if n := bytes.Count(text, []byte(`"before":{`)); n != alone {
+			t.Errorf("%s: %d lines stand by themselves, want %d", name, n, alone)
+		}
 	}
 }
 

@@ -142,6 +142,6 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 // tracedPlan is what the trace keeps of a plan.
 func tracedPlan(pl *Planned, diff *branch.Record) *trace.Plan {
 	return &trace.Plan{ID: pl.Next.Plan, Time: pl.Request().Now, Branch: pl.Request().Branch, Model: pl.Request().Model,
-		Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		On: pl.Prev.Plan, Before: pl.Prev.Proj, After: pl.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
 		Host: pl.Hosts, Places: pl.Places, Align: pl.Align, Trail: pl.Trail}
 }
