@@ -75,43 +75,35 @@ type committedBody struct {
 // fsync, and only a unit with its committed line counts, so that a crash
 // leaves all of it or nothing. What another process committed before counts.
 func (j *Journal) Commit(tx Tx) (Outcome, error) {
-	out, _, err := j.CommitStats(tx)
-	return out, err
-}
-
-// CommitStats is Commit that also returns what it cost.
-func (j *Journal) CommitStats(tx Tx) (Outcome, Stats, error) {
-	var st Stats
 	if tx.Key == "" {
-		return "", st, errors.New("commit: transaction without a key")
+		return "", errors.New("commit: transaction without a key")
 	}
 	body, hash, err := compactBody(tx.Body)
 	if err != nil {
-		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
 	}
 	if bytes.HasPrefix(body, writebackMark) {
-		return "", st, fmt.Errorf("commit %q: the body is a writeback's; use Writeback", tx.Key)
+		return "", fmt.Errorf("commit %q: the body is a writeback's; use Writeback", tx.Key)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.ready(); err != nil {
-		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
 	}
 	if old, ok := j.commits[tx.Key]; ok {
 		if old == hash {
-			return Duplicate, st, nil
+			return Duplicate, nil
 		}
-		return Conflict, st, nil
+		return Conflict, nil
 	}
 	recs, out, err := tx.records(body, hash)
 	if err != nil {
-		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
 	}
-	st, err = j.write(true, recs)
-	if err != nil {
-		return "", st, fmt.Errorf("commit %q: %w", tx.Key, err)
+	if _, err := j.write(true, recs); err != nil {
+		return "", fmt.Errorf("commit %q: %w", tx.Key, err)
 	}
-	return out, st, nil
+	return out, nil
 }
 
 // records lays out the lines of the transaction.

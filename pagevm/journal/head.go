@@ -191,24 +191,6 @@ func (j *Journal) settle() error {
 	return err
 }
 
-// Settle makes durable what was read, unless that is known: a process that was killed may have
-// left what it had not synced.
-func (j *Journal) Settle() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.derived || j.off == 0 || j.head != nil && j.head.Off >= j.seen {
-		return nil
-	}
-	if err := j.ready(); err != nil {
-		return fmt.Errorf("sync journal: %w", err)
-	}
-	if _, err := j.f.Sync(); err != nil {
-		return fmt.Errorf("sync journal: %w", err)
-	}
-	j.keepHead()
-	return nil
-}
-
 // needHead makes the head of a journal that is about to be written and has none, or
 // one that can't be read; that is put aside.
 func (j *Journal) needHead() error {

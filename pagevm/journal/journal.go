@@ -132,8 +132,7 @@ type Journal struct {
 	f       store.Journal // nil until the first append
 	hf      store.Journal // of the head, nil until it is written
 	off     int64
-	seen    int64 // up to where it was read, and not written here
-	line    int   // lines up to off
+	line    int // lines up to off
 	sum     chain
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be
@@ -350,18 +349,22 @@ func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	return j.write(sync, recs)
 }
 
-// Sync makes records that were appended without sync durable.
-func (j *Journal) Sync() (Stats, error) {
+// Sync makes durable what was read, and what was appended without sync, unless the head says that
+// it is: a process that was killed may have left what it had not synced.
+func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.f == nil {
-		return Stats{}, nil
+	if j.off == 0 || j.head != nil && j.head.Off >= j.off {
+		return nil
 	}
-	st, err := j.f.Sync()
-	if err == nil {
-		j.keepHead()
+	if err := j.ready(); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
 	}
-	return Stats{Syncs: st.Syncs, SyncTime: st.SyncTime}, err
+	if _, err := j.f.Sync(); err != nil {
+		return fmt.Errorf("sync journal: %w", err)
+	}
+	j.keepHead()
+	return nil
 }
 
 // ready opens the file and brings our view and its end together.

@@ -42,12 +42,8 @@ func (j *Journal) catchUp(each func(Record)) error {
 			Hint: "it was compacted or changed by another program; open the session again"}
 	}
 	j.head, j.headErr = h, headErr
-	had := j.off
 	if err := j.read(f, size, each); err != nil {
 		return err
-	}
-	if j.off > had {
-		j.seen = j.off
 	}
 	switch {
 	case !j.chained: // nothing was ever vouched for

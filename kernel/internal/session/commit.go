@@ -196,7 +196,7 @@ func (s *Session) Stands() error {
 	if ok, err := store.Stands(s.files, folder.LockFile); ok || err != nil || s.Journal == nil {
 		return err
 	}
-	return s.Journal.Settle()
+	return s.Journal.Sync()
 }
 
 func (s *Session) openJournal() error {

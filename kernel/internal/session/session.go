@@ -86,8 +86,7 @@ type Session struct {
 	// Upkept: the journal ends with what retention or forgetting wrote.
 	Upkept bool
 	Deferral
-	// takeovers is [store.Takeovers] when the session was last read.
-	takeovers int64
+	servers servers
 	// readOnly: the journals were opened for reading. writing: who holds it may write;
 	// untidy: nobody has written since it was read.
 	readOnly, writing, untidy bool

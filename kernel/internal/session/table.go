@@ -53,19 +53,25 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	}
 	s.held.Store(true)
 	s.used.Store(time.Now().UnixNano())
-	unlock = s.letGo
+	unlock = func() {
+		if s.servers.changed(s.Files) {
+			s.Invalidate() // it was read of two
+		}
+		s.mu.Unlock()
+	}
 	s.Deferral = Deferral{}
-	if s.elsewhere() {
+	if s.servers.changed(s.Files) {
 		s.Invalidate()
 	}
 	if write {
-		switch release, err := s.lock(ctx); {
+		switch release, err := lockFolder(ctx, s); {
 		case err == nil:
 			s.files = s.Files
+			let := unlock
 			unlock = func() {
 				release()
 				ended(s, store.Unwritten(s.Files, folder.LockFile))
-				s.letGo()
+				let()
 			}
 		case store.Unwritable(err):
 			write, s.unlocked = false, err
@@ -84,21 +90,15 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	return s, unlock, nil
 }
 
-// elsewhere tells whether another server has come to answer for the session's files since it
-// was asked last: what is in memory is not known to be there.
-func (s *Session) elsewhere() bool {
-	n := store.Takeovers(s.Files)
-	was := s.takeovers
-	s.takeovers = n
-	return n != was
-}
+// servers counts those that have answered for a session's files.
+type servers struct{ n int64 }
 
-// letGo lets others have the session. What was read of two servers is not kept.
-func (s *Session) letGo() {
-	if s.elsewhere() {
-		s.Invalidate()
-	}
-	s.mu.Unlock()
+// changed tells whether another one has come to answer since this was asked last: what is in
+// memory is not known to be there.
+func (v *servers) changed(files store.Store) bool {
+	was := v.n
+	v.n = store.Takeovers(files)
+	return v.n != was
 }
 
 // ended says whether all that a call wrote is there, now that the lock is let go. What is not
@@ -164,7 +164,7 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 		// well from the beginning.
 		d := (*journal.DamageError)(nil)
 		replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil
-		if !replaced && !s.elsewhere() {
+		if !replaced && !s.servers.changed(s.Files) {
 			break
 		}
 		s.Invalidate()
@@ -177,8 +177,8 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	return write, err
 }
 
-// lock takes the session's lock among processes, waiting as long as ctx lets it.
-func (s *Session) lock(ctx context.Context) (release func(), err error) {
+// lockFolder takes a session's lock among processes, waiting as long as ctx lets it.
+func lockFolder(ctx context.Context, s *Session) (release func(), err error) {
 	if release, err = folder.Lock(ctx, s.o.State, s.Name); err != nil {
 		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
 	}
@@ -211,7 +211,7 @@ func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Sessio
 	if !write {
 		return s, unlock, nil
 	}
-	release, err := s.lock(ctx)
+	release, err := lockFolder(ctx, s)
 	if err != nil {
 		unlock()
 		return nil, nil, err
