@@ -191,7 +191,7 @@ func TestNoDoorLetsASecretIn(t *testing.T) {
 
 // TestNoCallKeepsASecret is the same for what is written by calls of their own.
 func TestNoCallKeepsASecret(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 12)
+	texts := suite.Some(canary.Texts(canary.Kinds, 12), 45)
 	ctx, now := context.Background(), time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
 	for name, do := range map[string]func(t *testing.T, k *kernel.Kernel, text string, i int) error{
 		"remember": func(_ *testing.T, k *kernel.Kernel, text string, _ int) error {
@@ -285,7 +285,7 @@ func TestPastSessionsHoldNoSecret(t *testing.T) {
 
 // TestModelsNotesHoldNoSecret is the same for what a model is asked and answers.
 func TestModelsNotesHoldNoSecret(t *testing.T) {
-	texts := canary.Texts(canary.Kinds, 15)
+	texts := suite.Some(canary.Texts(canary.Kinds, 15), 45)
 	for _, door := range []string{"words of the user", "a command", "a result"} {
 		t.Run(door, func(t *testing.T) {
 			t.Parallel()

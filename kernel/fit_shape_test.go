@@ -177,7 +177,7 @@ func TestPasteLargerThanTheWindow(t *testing.T) {
 				case "prompt":
 					req.Messages, req.Prompt, req.Turn = c.msgs, text, "t1"
 				case "parts":
-					c.add(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartText, Text: bulk[kind](c.rng, 300_000)}, words(question+" "+wish))
+					c.add(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartText, Text: bulk[kind](c.rng, suite.Pick(150_000, 300_000))}, words(question+" "+wish))
 				default:
 					c.add(memkernel.RoleUser, words(text))
 				}

@@ -26,6 +26,7 @@ type toolDef struct {
 	Deferred bool            `json:"defer_loading"`
 	Cache    json.RawMessage `json:"cache_control"`
 	raw      json.RawMessage
+	part     Segment
 	tokens   int
 }
 
@@ -43,7 +44,8 @@ func readDefs(tools []json.RawMessage) []toolDef {
 	out := make([]toolDef, len(tools))
 	for i, raw := range tools {
 		_ = json.Unmarshal(raw, &out[i]) // what is no definition has no name
-		out[i].raw, out[i].tokens = raw, segment("", raw).tokens()
+		out[i].raw, out[i].part = raw, segment(fmt.Sprintf("tools[%d]", i), raw)
+		out[i].tokens = out[i].part.tokens()
 	}
 	return out
 }
@@ -54,7 +56,7 @@ func toolSegments(defs []toolDef) (out []Segment) {
 		if defs[i].Deferred {
 			continue
 		}
-		s := segment(fmt.Sprintf("tools[%d]", i), defs[i].raw)
+		s := defs[i].part
 		if defs[i].search() {
 			s.extra = searchTokens - s.tokens()
 		}

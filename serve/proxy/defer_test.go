@@ -181,7 +181,7 @@ func (s *stage) newest() fakemodel.Request {
 func TestDeferOff(t *testing.T) {
 	c, a := newClock(), tracker()
 	s := newStage(t, a.answers(c.Now), deferring(c, false), nil)
-	play(t, s, &a, c, 0, 5)
+	play(t, s, &a, c, 0, suite.Pick(4, 5))
 	for _, r := range s.model.Requests() {
 		if r.Deferred() > 0 || strings.Contains(string(r.Body), "tool_search") {
 			t.Fatal("definitions wait that nobody allowed to")
@@ -338,7 +338,7 @@ func TestDeferRefused(t *testing.T) {
 	fake := a.answers(c.Now)
 	fake.NoToolSearch = true
 	s := newStage(t, fake, deferring(c, true), nil)
-	play(t, s, &a, c, 0, 5)
+	play(t, s, &a, c, 0, suite.Pick(4, 5))
 	refused := 0
 	for _, r := range s.model.Requests() {
 		if r.Refused {

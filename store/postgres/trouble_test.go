@@ -21,6 +21,7 @@ import (
 	"github.com/memkernel/memkernel/internal/fleet"
 	"github.com/memkernel/memkernel/internal/pgtest"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/store/postgres"
@@ -56,7 +57,7 @@ func TestFullDatabase(t *testing.T) {
 		}
 		return nil
 	}
-	if err := mount("size=14m"); err != nil {
+	if err := mount(suite.Pick("size=10m", "size=14m")); err != nil {
 		t.Skipf("no small file system can be mounted: %v", err)
 	}
 	t.Cleanup(func() {
