@@ -460,6 +460,9 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
+	if err := ctx.Err(); err != nil { // whose turn came as it ended
+		return fmt.Errorf("lock workspace: %w", err)
+	}
 	since, takeover := markdownstore.SinceOf(ctx), w.c.takeovers.Load()
 	w.mu.Lock()
 	old := !w.checked.After(since)
