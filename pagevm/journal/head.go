@@ -206,10 +206,6 @@ func (j *Journal) needHead() error {
 	if err := j.settle(); err != nil {
 		return err
 	}
-	hf := j.in.Journal(headName(j.name))
-	if _, err := hf.Size(); err != nil { // it is made
-		return err
-	}
 	h := journalHead{V: headVersion, Seq: headSlots, headMark: headMark{j.off, j.line, j.sum}}
 	var both []byte
 	for range headSlots {
@@ -221,8 +217,8 @@ func (j *Journal) needHead() error {
 		h.Seq++
 	}
 	h.Seq--
-	j.hf = hf
-	if err := hf.Patch(0, both, true); err != nil {
+	// Whole or not at all: what a kill leaves of it survives a power cut.
+	if _, err := j.in.Put(store.Synced, store.Doc{Name: headName(j.name), Data: both}); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
 	j.head, j.headErr, j.halfHead = &h, nil, false

@@ -369,3 +369,43 @@ func TestJournalReadWhileRewritten(t *testing.T) {
 		}
 	}
 }
+
+// An empty line behind the last record is no damage, though the head says that the journal was
+// synced behind it; and a record behind a torn one begins no line of its own.
+func TestHeadBehindAnEmptyLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	write := func(text string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(text)
+			f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := openTestJournal(t, path)
+	if _, err := j.Append(true, Record{Op: "turn", ID: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	write("\n")
+	j = openTestJournal(t, path)
+	if err := j.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	write(`{"v":`)
+	j = openTestJournal(t, path)
+	if _, err := j.Append(true, Record{Op: "turn", ID: "2"}); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if got := openTestJournal(t, path).Len(); got != 2 {
+		t.Errorf("%d records", got)
+	}
+	if text := readPath(path); bytes.Count(text, []byte("\n\n")) != 1 {
+		t.Errorf("%q", text)
+	}
+}

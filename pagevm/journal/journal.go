@@ -354,7 +354,7 @@ func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.off == 0 || j.head != nil && j.head.Off >= j.off {
+	if j.off == 0 || j.head.at(j.off, j.sum) != nil {
 		return nil
 	}
 	if err := j.ready(); err != nil {

@@ -457,7 +457,7 @@ func TestAppendWritesOnce(t *testing.T) {
 	j.Append(true, testRecord(1))
 	j.Commit(Tx{Key: "k", Body: json.RawMessage("1")})
 	// The journal, its head, and twice a line and then how far it goes.
-	want := []string{"create", "syncdir", "create", "syncdir", "write", "sync", "write", "sync", "write", "write", "sync", "write"}
+	want := []string{"create", "syncdir", "create", "write", "sync", "rename", "syncdir", "write", "sync", "write", "write", "sync", "write"}
 	if diff := cmp.Diff(want, ops); diff != "" {
 		t.Error(diff)
 	}

@@ -76,6 +76,9 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 	r.chained = j.chained
 	for {
 		rec, err := r.next()
+		if m := j.head.at(r.off, r.sum); m != nil { // behind a record, or empty lines
+			passed = m
+		}
 		if err == io.EOF {
 			j.mark(r)
 			_, err := j.vouch(r, j.head, passed)
@@ -93,7 +96,7 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 			}
 			if tail {
 				j.mark(r)
-				j.torn = size - j.off
+				j.needNL, j.torn = false, size-j.off // what lacks its break is the torn line
 				return nil
 			}
 			if bad != nil {
@@ -107,9 +110,6 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 			return fmt.Errorf("journal %s, line %d: %w; %s", j.path, r.line, err, salvageHint)
 		}
 		j.mark(r)
-		if m := j.head.at(r.off, r.sum); m != nil {
-			passed = m
-		}
 		if each != nil {
 			each(rec)
 		}

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/canary"
-	"github.com/memkernel/memkernel/internal/suite"
 )
 
 // Secrets of all kinds are masked, in a text, in a JSON string, and in a JSON string
@@ -70,10 +69,9 @@ func shown(in, out string) (list []string) {
 var maskMark = regexp.MustCompile(`\[masked:[a-z0-9-]+\]`)
 
 // othersText calls f for every text of recorded sessions and workspaces, and of this
-// repository but for its tests, or of a third of the files in the quick suite: each string of a line of JSON by itself, and other files whole.
+// repository but for its tests: each string of a line of JSON by itself, and other files whole.
 func othersText(t testing.TB, f func(path, text string)) {
 	t.Helper()
-	files := 0
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		switch v := v.(type) {
@@ -96,9 +94,6 @@ func othersText(t testing.TB, f func(path, text string)) {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
-			}
-			if files++; files%suite.Pick(3, 1) != 0 {
-				return nil
 			}
 			raw, err := os.ReadFile(path)
 			if err != nil || !utf8.Valid(raw) || len(raw) > 8<<20 && filepath.Ext(path) != ".jsonl" {

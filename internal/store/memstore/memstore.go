@@ -188,15 +188,18 @@ func apply(names map[string]*node, changes []change) {
 	}
 }
 
-// Restart returns the store as the next process finds it: after a kill, which leaves what was not
-// synced for a power cut to take, or, if pick is not nil, after a power cut, for which pick(n)
-// chooses among n outcomes. The locks of the old process are gone.
+// Restart returns the store as the next process finds it: after a kill, which leaves contents that were
+// not synced for a power cut to take, and names as they are, or, if pick is not nil, after a power
+// cut, for which pick(n) chooses among n outcomes. The locks of the old process are gone.
 func (s *Store) Restart(pick func(n int) int) *Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := New()
 	if pick == nil {
-		s.copyTo(next.core)
+		for n, v := range s.names {
+			same := &node{data: slices.Clone(v.data), time: v.time, firm: v.firm, old: slices.Clone(v.old), ghost: slices.Clone(v.ghost)}
+			next.names[n], next.disk[n] = same, same
+		}
 		return &Store{core: next.core, folder: s.folder}
 	}
 	names := maps.Clone(s.disk)
@@ -207,25 +210,6 @@ func (s *Store) Restart(pick func(n int) int) *Store {
 		next.names[n], next.disk[n] = fresh, fresh
 	}
 	return &Store{core: next.core, folder: s.folder}
-}
-
-// copyTo copies all names and contents, and what of them the disk has. The caller holds the lock.
-func (c *core) copyTo(to *core) {
-	copies := map[*node]*node{nil: nil}
-	all := func(from, to map[string]*node) map[string]*node {
-		for n, v := range from {
-			if _, ok := copies[v]; !ok {
-				copies[v] = &node{data: slices.Clone(v.data), time: v.time, firm: v.firm, old: slices.Clone(v.old), ghost: slices.Clone(v.ghost)}
-			}
-			to[n] = copies[v]
-		}
-		return to
-	}
-	all(c.names, to.names)
-	all(c.disk, to.disk)
-	for _, ch := range c.changes {
-		to.changes = append(to.changes, change{all(ch.set, map[string]*node{})})
-	}
 }
 
 // afterCut returns what a power cut leaves of a content.
