@@ -16,9 +16,9 @@ import (
 func TestJournalCrash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := memstore.New()
-		var want []string // what was appended, of which the first firm records are synced
+		var want []string   // what was appended, of which the first firm records are synced
 		firm, least := 0, 0 // least is how many of them have to be read
-		var may [][]string // what may be there instead, for what was under way
+		var may [][]string  // what may be there instead, for what was under way
 		for life := range rapid.IntRange(1, 4).Draw(t, "lives") {
 			j, err := OpenJournalIn(s, "s/journal.jsonl", nil)
 			if err != nil {

@@ -117,6 +117,19 @@ func (l *leases) over(paths []string) (locks, tokens []string) {
 	return locks, tokens
 }
 
+// broken is why something is missing that was written under a lock that fences some paths: what
+// follows it is not written there.
+func (l *leases) broken(paths []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, token := range slices.Sorted(maps.Keys(l.held)) {
+		if h := l.held[token]; h.failed != nil && slices.ContainsFunc(paths, h.covers) {
+			return h.failed
+		}
+	}
+	return nil
+}
+
 // viewOf is what is known of the folder that a path is in, while nobody else writes there;
 // nil without a lock that sees to it on the server that is asked. The caller holds mu.
 func (l *leases) viewOf(at string) *view {

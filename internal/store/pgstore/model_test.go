@@ -431,12 +431,12 @@ var statements = append(rowStatements, []statement{
 			}
 			for i, id := range a.ints(12) {
 				off, data := a.ints(13)[i], a.at(14).([][]byte)[i]
-				if slices.ContainsFunc(t.pieces[id], func(p piece) bool {
-					return p.off <= off && p.off+int64(len(p.data)) >= off+int64(len(data))
-				}) {
-					t.patch(id, off, data)
-					t.mark(id, off, a.int(8))
-					patches++
+				t.patch(id, off, data)
+				for _, p := range t.pieces[id] {
+					if over := min(p.off+int64(len(p.data)), off+int64(len(data))) - max(p.off, off); over > 0 {
+						t.mark(id, max(p.off, off), a.int(8))
+						patches += over
+					}
 				}
 			}
 			for i, at := range a.strs(17) {

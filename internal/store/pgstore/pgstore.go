@@ -475,6 +475,9 @@ func (c *core) changeBehind(head string, moved func() bool, op string, how store
 	if unsure == nil {
 		unsure = &sure
 	}
+	if err := c.leases.broken(paths); err != nil {
+		return fmt.Errorf("%s %s: what was written before it is not there: %w", op, c.where(paths[0]), err)
+	}
 	commit := "on"
 	if how == store.Unsynced {
 		commit = "off"

@@ -346,9 +346,12 @@ const flushAll = fenced + `
 		FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
 		WHERE f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect) AND (SELECT ok FROM good) RETURNING f.content),
 	p AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, x.content, x.off, x.data, $8::bigint FROM unnest($9::bigint[], $10::bigint[], $11::bytea[]) AS x(content, off, data) JOIN f USING(content)),
-	u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING x.data FROM (x.off-p.off+1)::int), mark=$8::bigint
+	u AS (UPDATE pieces AS p SET data=overlay(p.data PLACING
+			substring(x.data FROM (greatest(p.off, x.off)-x.off+1)::int FOR (least(p.off+length(p.data), x.off+length(x.data))-greatest(p.off, x.off))::int)
+			FROM (greatest(p.off, x.off)-p.off+1)::int), mark=$8::bigint
 		FROM unnest($12::bigint[], $13::bigint[], $14::bytea[]) AS x(content, off, data), f
-		WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off <= x.off AND p.off+length(p.data) >= x.off+length(x.data) RETURNING 1),
+		WHERE p.root=$1::bigint AND p.content=x.content AND f.content=x.content AND p.off < x.off+length(x.data) AND p.off+length(p.data) > x.off
+		RETURNING least(p.off+length(p.data), x.off+length(x.data))-greatest(p.off, x.off) AS bytes),
 	n AS (SELECT path, size, i, nextval('content_id') AS content FROM unnest($17::text[], $18::bigint[]) WITH ORDINALITY AS x(path, size, i) WHERE (SELECT ok FROM good)),
 	w AS (INSERT INTO files AS f(root, path, content, size, version, time) SELECT $1::bigint, path, content, size, 1, clock_timestamp() FROM n ORDER BY path
 		ON CONFLICT(root, path) DO UPDATE SET before=f.content, content=excluded.content, size=excluded.size, version=f.version+1, time=excluded.time RETURNING path, content, before, size, version),
@@ -356,7 +359,7 @@ const flushAll = fenced + `
 	kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.root=$1::bigint AND f.content=w.before WHERE w.before=ANY($22::bigint[]) ON CONFLICT DO NOTHING),
 	d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT before FROM w WHERE before<>ALL($22::bigint[])) RETURNING content),
 	r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
-	SELECT ok.ok, (SELECT count(*) FROM f), (SELECT count(*) FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
+	SELECT ok.ok, (SELECT count(*) FROM f), (SELECT coalesce(sum(bytes), 0)::bigint FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
 		(SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`
 
 // flushed reports whether what was held back is there: all of it has the mark, or nothing.
@@ -378,12 +381,14 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	l.mu.Unlock()
 	contents := []int64{} // an array, and not NULL, if there are none
 	var expect, upto, ac, aoff, pc, poff []int64
+	patched := 0 // bytes
 	var adata, pdata [][]byte
 	for _, id := range slices.Sorted(maps.Keys(held)) {
 		w := held[id]
 		contents, upto = append(contents, id), append(upto, w.off+int64(len(w.data)))
 		if !w.append {
 			expect, pc, poff, pdata = append(expect, -1), append(pc, id), append(poff, w.off), append(pdata, w.data)
+			patched += len(w.data)
 			continue
 		}
 		expect = append(expect, w.off)
@@ -422,7 +427,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		return conn.QueryRow(ctx, flushAll, c.root, locks, tokens, commit, contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path,
 			paths, sizes, of, offs, pieces, c.open.all()).Scan(&ok, &files, &patches, &put, &made, &versions)
 	})
-	whole := ok && files == len(contents) && patches == len(pc) && len(put) == len(paths)
+	whole := ok && files == len(contents) && patches == patched && len(put) == len(paths)
 	if err == nil && !whole && unsure {
 		// It was done before the answer was lost, or was not, and then somebody else may write.
 		before, q, args := look, flushed, []any{c.root, contents, mark, paths}
@@ -438,7 +443,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	case !ok:
 		err = &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)}
 	default:
-		// A patch across pieces, or somebody wrote without the lock.
+		// Somebody wrote without the lock.
 		err = fmt.Errorf("write in %s: %w", c.where(h.folder), store.ErrOvertaken)
 	}
 	if err != nil || unsure {

@@ -127,8 +127,19 @@ func (s *Session) Invalidate() {
 	s.init()
 }
 
-// Refresh reads what this or another process has written since the last look.
-func (s *Session) Refresh(write bool) error {
+// Refresh reads what this or another process has written since the last look, all of it of one
+// server.
+func (s *Session) Refresh(write bool) (err error) {
+	for range journalLooks {
+		if err = refresh(s, write); !s.servers.changed(s.Files) {
+			return err
+		}
+		s.Invalidate()
+	}
+	return fmt.Errorf("one server after another takes over: %w", errors.Join(store.ErrAgain, err))
+}
+
+func refresh(s *Session, write bool) error {
 	if err := follow(&s.Journal, s.Files, folder.JournalFile, write, write && s.readOnly, s.replay); err != nil {
 		return err
 	}

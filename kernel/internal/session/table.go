@@ -160,11 +160,9 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 	}
 	err = look()
 	for range journalLooks {
-		// Another process may have compacted or ended it, or another server answers: it reads
-		// well from the beginning.
+		// Another process may have compacted or ended it: it reads well from the beginning.
 		d := (*journal.DamageError)(nil)
-		replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil
-		if !replaced && !s.servers.changed(s.Files) {
+		if replaced := errors.As(err, &d) && (d.Replaced() || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil; !replaced {
 			break
 		}
 		s.Invalidate()

@@ -103,12 +103,14 @@ func (k *Keeper) stamp() (fileStamp, error) {
 	return fileStamp{fi.Size, fi.Time}, nil
 }
 
-// wrote notes that the file is what is known: one that can't be looked at now is read again.
+// wrote notes that the file is what is known: one that can't be looked at now is read again by
+// the next call.
 func (k *Keeper) wrote(l *Life) {
 	stamp, err := k.stamp()
-	if l.stamp = stamp; err != nil {
-		k.Forget()
+	if err != nil {
+		stamp.size = -1 // which no file has
 	}
+	l.stamp = stamp
 }
 
 // Known is the working state if it was read, or nil.
