@@ -371,8 +371,10 @@ func RetrievalOf(pl *plan.Result, withheld []retrieval.Withheld) outline.Retriev
 	for i := range pl.Proj.Items {
 		if it := &pl.Proj.Items[i]; it.Page == r.Page && r.Page != "" {
 			out.Page, out.Tokens = it.Page, pl.Scale(it.Tokens)
-			for _, ref := range pl.Page(it.Page).Refs {
-				out.Citations = append(out.Citations, plan.Citation(ref))
+			if p := pl.Page(it.Page); p != nil { // or check says that the journal has none such
+				for _, ref := range p.Refs {
+					out.Citations = append(out.Citations, plan.Citation(ref))
+				}
 			}
 		}
 	}
