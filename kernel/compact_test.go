@@ -345,3 +345,29 @@ func compactRecorded(t *testing.T, path string) (done, reclaimed int) {
 	}
 	return done, reclaimed
 }
+
+// A compaction that is delivered again, at another process, cuts once.
+func TestCompactDeliveredTwice(t *testing.T) {
+	dir := t.TempDir()
+	k, other := openKernel(t, dir), openKernel(t, dir)
+	defer k.Close()
+	defer other.Close()
+	c := session(77, 8, 3, 3000)
+	mustPlan(t, k, request(c))
+	c.say()
+	b := kernel.Boundary{SessionKey: "s", Model: model, Messages: c.msgs, Key: "c1", Now: c.now, Compact: &kernel.CompactWish{Share: 0.1}}
+	first, err := k.Compact(context.Background(), b)
+	if err != nil || first.Compaction.ReclaimedTokens == 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	b.Now = b.Now.Add(time.Minute)
+	again, err := other.Compact(context.Background(), b)
+	if err != nil || again.Outcome != kernel.Duplicate || again.Compaction.Reason != first.Compaction.Reason || again.Compaction.Generation != first.Compaction.Generation || again.Compaction.ReclaimedTokens != 0 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	// Who asks anew gets another.
+	b.Key, b.Compact = "c2", &kernel.CompactWish{Share: 0.05}
+	if more, err := k.Compact(context.Background(), b); err != nil || more.Outcome != kernel.Committed {
+		t.Errorf("%+v, %v", more, err)
+	}
+}

@@ -9,6 +9,9 @@ type Wish struct {
 	Tokens int
 	Share  float64
 	Force  bool
+	// Boundary is which of the session's boundaries, counted from 1, asks for it; 0 if that is
+	// not known. A cut that is made is noted with it.
+	Boundary int
 }
 
 // The reasons why a compaction on demand reclaims nothing.
@@ -163,5 +166,8 @@ func settleCuts(d *deciding) {
 	}
 	if d.pendingCut() && (d.Made.Cut != nil || !d.InLoop() || d.Cold) {
 		d.compacted = d.prior.Pending
+	}
+	if d.req.Demand != nil && d.Made.Cut != nil {
+		d.compacted = max(d.compacted, d.req.Demand.Boundary)
 	}
 }

@@ -65,13 +65,15 @@ type Account struct {
 	// Compacted are the times of the newest of them, Pending which boundary, counted
 	// from 1, asked last for a cut that a plan has to make, by branch.
 	Compacted []time.Time
-	Pending   map[string]int
+	// Boundaries are those that were passed, by key, counted from 1.
+	Boundaries map[string]int
+	Pending    map[string]int
 	// summaries are the versions of the pages of summaries that were read.
 	summaries map[string]int
 }
 
 func newAccount() Account {
-	return Account{Chains: map[string]string{}, Observed: map[string]summary.State{}}
+	return Account{Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
@@ -147,6 +149,7 @@ func (a *Account) recallBoundaries(store *journal.State, page journal.Address) e
 		if err := json.Unmarshal(e.Current().Value, &b); err != nil {
 			return fmt.Errorf("read boundary %s: %w", e.ID, err)
 		}
+		a.Boundaries[e.ID] = a.boundaries + i + 1
 		switch b.Point {
 		case journal.PointReset:
 			a.beginEpoch()

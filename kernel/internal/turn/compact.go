@@ -64,7 +64,10 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Bou
 	if err != nil {
 		return nil, err
 	}
-	if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, wish, known); err != nil {
+	wish.Boundary = s.Account.Boundaries[b.Key]
+	if l := s.Branches.Of(req.Branch, req.Model); b.Key != "" && p.Outcome == Duplicate && l.Compacted >= wish.Boundary {
+		p.Compaction = compactedBefore(l)
+	} else if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, wish, known); err != nil {
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
@@ -141,6 +144,15 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *Passed, r
 		p.Stats.add(w.Stats)
 	}
 	return d.compaction(w), nil
+}
+
+// compactedBefore says that the boundary's cut was made when it was first passed, by a call whose
+// answer was lost.
+func compactedBefore(l *branch.State) *Compaction {
+	c := newCompaction(CompactOK, "the cut was made before, when this boundary was passed")
+	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
+	c.TokensAfter, c.ContextWindow, c.Generation = c.TokensBefore, l.LastCall().ContextWindow, l.Proj.Generation
+	return c
 }
 
 // compactLater says that the next plan cuts.
