@@ -248,8 +248,8 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 }
 
 // fastCompression has the server compress with LZ4 what this connection writes, where it knows that and nobody
-// chose: its own way takes a quarter of all its time for turns. Each value says how it was
-// compressed, so that all programs read them alike.
+// chose: its own way takes much longer. Each value says how it was compressed, so that all
+// programs read them alike.
 const fastCompression = `SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name='default_toast_compression' AND source='default' AND 'lz4'=ANY(enumvals)`
 
 // meets is told of a new connection, and to which server it is. The others may have died with
