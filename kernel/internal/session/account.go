@@ -65,9 +65,9 @@ type Account struct {
 	// Compacted are the times of the newest of them, Pending which boundary, counted
 	// from 1, asked last for a cut that a plan has to make, by branch.
 	Compacted []time.Time
+	Pending   map[string]int
 	// Boundaries are those that were passed, by key, counted from 1.
 	Boundaries map[string]int
-	Pending    map[string]int
 	// summaries are the versions of the pages of summaries that were read.
 	summaries map[string]int
 }

@@ -136,7 +136,7 @@ func (s *Session) Refresh(write bool) (err error) {
 		}
 		s.Invalidate()
 	}
-	return fmt.Errorf("one server after another takes over: %w", errors.Join(store.ErrAgain, err))
+	return fmt.Errorf("read session %s: one server after another takes over: %w", s.Key, store.ErrAgain)
 }
 
 func refresh(s *Session, write bool) error {

@@ -67,11 +67,11 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 		switch release, err := lockFolder(ctx, s); {
 		case err == nil:
 			s.files = s.Files
-			let := unlock
+			unhold := unlock
 			unlock = func() {
 				release()
 				ended(s, store.Unwritten(s.Files, folder.LockFile))
-				let()
+				unhold()
 			}
 		case store.Unwritable(err):
 			write, s.unlocked = false, err
