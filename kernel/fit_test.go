@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,15 +79,17 @@ func picture(n int) memkernel.Part {
 
 // TestAnySizeIsPlanned: whatever the sizes and kinds of results, pastes and pictures,
 // a plan fits and is valid, or says by an error what keeps its shape and is too large;
-// off a cut it extends the plan before; a kernel that is opened anew sends the same; and
-// the trace decides the same again.
+// off a cut it extends the plan before; a kernel that is opened anew, and two that take
+// turns, send the same and decide it from the same; and the trace decides the same again.
 func TestAnySizeIsPlanned(t *testing.T) {
 	kinds := rapid.SampledFrom(slices.Sorted(maps.Keys(bulk)))
 	sizes := rapid.SampledFrom([]int{10, 1_000, 10_000, suite.Pick(15_000, 100_000), suite.Pick(25_000, 400_000)})
 	rapid.Check(t, func(t *rapid.T) {
 		dir := tempDir(t)
-		k, stay := openKernel(t, dir), openKernel(t, tempDir(t))
-		defer func() { k.Close(); stay.Close() }()
+		k, alone, shared := openKernel(t, dir), tempDir(t), tempDir(t)
+		stay := openKernel(t, alone)
+		pair := []*kernel.Kernel{openKernel(t, shared), openKernel(t, shared)}
+		defer func() { k.Close(); stay.Close(); pair[0].Close(); pair[1].Close() }()
 		c := newConversation(rapid.Int64().Draw(t, "seed"))
 		window := rapid.IntRange(16_000, suite.Pick(26_000, 300_000)).Draw(t, "window")
 		req := kernel.PlanRequest{SessionKey: "s", Model: model, ContextWindow: window, Resolver: rapid.SampledFrom([]string{"", "memory_get"}).Draw(t, "resolver")}
@@ -124,8 +127,9 @@ func TestAnySizeIsPlanned(t *testing.T) {
 			req.Messages, req.Now = slices.Clone(c.msgs), c.now
 			p, err := k.PlanContext(context.Background(), req)
 			q, other := stay.PlanContext(context.Background(), req)
-			if (err == nil) != (other == nil) {
-				t.Fatalf("a kernel that is opened anew says %v, one that stays %v", err, other)
+			r, third := pair[rapid.IntRange(0, 1).Draw(t, "whose turn")].PlanContext(context.Background(), req)
+			if (err == nil) != (other == nil) || (err == nil) != (third == nil) {
+				t.Fatalf("a kernel that is opened anew says %v, one that stays %v, one of two %v", err, other, third)
 			}
 			var small *kernel.TooSmallError
 			if errors.As(err, &small) && pictures*650 > (window-8_000)/4 {
@@ -139,6 +143,9 @@ func TestAnySizeIsPlanned(t *testing.T) {
 			if diff := cmp.Diff(stream(q), s); diff != "" {
 				t.Fatalf("a kernel that is opened anew sends other bytes:\n%s", diff)
 			}
+			if diff := cmp.Diff(stream(r), s); diff != "" {
+				t.Fatalf("one of two kernels sends other bytes:\n%s", diff)
+			}
 			if p.Layout.Made == nil && !strings.HasPrefix(s, last) {
 				t.Fatalf("off a cut the request is no extension of the one before")
 			}
@@ -146,7 +153,35 @@ func TestAnySizeIsPlanned(t *testing.T) {
 			plans++
 		}
 		wantSame(t, sessionFile(dir, "trace.jsonl"), plans)
+		given := deciderSaw(t, alone)
+		for name, other := range map[string]string{"that is opened anew": dir, "of two": shared} {
+			if diff := cmp.Diff(deciderSaw(t, other), given); diff != "" {
+				t.Errorf("a kernel %s decides from other messages than one that stays:\n%s", name, diff)
+			}
+		}
 	})
+}
+
+// deciderSaw is, for each plan of a trace, the conversation as the deciders were given it.
+func deciderSaw(t fataler, dir string) (plans []string) {
+	t.Helper()
+	var hosts []json.RawMessage
+	for _, line := range traceLines(t, sessionFile(dir, "trace.jsonl"))[1:] {
+		var rec struct {
+			Body struct {
+				Keep int `json:"keep_host"`
+				Host []json.RawMessage
+			}
+		}
+		decode(t, line, &rec)
+		hosts = append(hosts[:rec.Body.Keep:rec.Body.Keep], rec.Body.Host...)
+		seen, err := json.MarshalIndent(hosts, "", " ")
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		plans = append(plans, string(seen))
+	}
+	return plans
 }
 
 // free is the room that a plan leaves.

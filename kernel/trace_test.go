@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -142,6 +144,58 @@ func TestTraceBeginsAnew(t *testing.T) {
 		t.Errorf("lines that stand by themselves: %v, want %v", got, want)
 	}
 	wantSame(t, path, len(want))
+}
+
+// TestTraceOfMany: processes that take turns decide from what one alone decides from,
+// whichever of them showed a message, cut it or was away meanwhile, and send the same. Then
+// each line says what is new, and not the conversation again.
+func TestTraceOfMany(t *testing.T) {
+	for _, resolver := range []string{"", "memory_get"}[suite.Pick(1, 0):] {
+		alone, shared, anew := t.TempDir(), t.TempDir(), t.TempDir()
+		one := openKernel(t, alone)
+		ks := []*kernel.Kernel{openKernel(t, shared), openKernel(t, shared), openKernel(t, shared), openKernel(t, shared)}
+		last := openKernel(t, anew)
+		defer func() {
+			for _, k := range append(ks, one, last) {
+				k.Close()
+			}
+		}()
+		c := newConversation(123)
+		cuts := 0
+		for i := range suite.Pick(27, 60) {
+			c.user()
+			if i%7 == 3 {
+				c.loop(2, 60_000) // more than the room that is left
+			} else {
+				c.loop(1, 4000+c.rng.Intn(4000))
+			}
+			req := request(c)
+			req.Resolver, req.Messages = resolver, slices.Clone(c.msgs)
+			last = reopen(t, last, anew)
+			p := mustPlan(t, one, req)
+			for _, k := range []*kernel.Kernel{ks[i*3%4], last} {
+				if diff := cmp.Diff(stream(mustPlan(t, k, req)), stream(p)); diff != "" {
+					t.Fatalf("plan %d: another process sends other bytes:\n%s", i, diff)
+				}
+			}
+			if p.Layout.Made != nil {
+				cuts++
+			}
+			c.say()
+		}
+		if cuts < 2 {
+			t.Errorf("%d cuts are too few", cuts)
+		}
+		given := deciderSaw(t, alone)
+		for name, dir := range map[string]string{"of several": shared, "that is opened anew": anew} {
+			if diff := cmp.Diff(deciderSaw(t, dir), given); diff != "" {
+				t.Errorf("a process %s decides from other messages than one alone:\n%s", name, diff)
+			}
+		}
+		if size, want := fileSize(t, sessionFile(shared, "trace.jsonl")), fileSize(t, sessionFile(alone, "trace.jsonl")); size > want+want/5 {
+			t.Errorf("several processes write %d bytes of trace, one alone %d", size, want)
+		}
+	}
 }
 
 // TestTraceRotates: a trace that is full is put aside, the one before it goes, and

@@ -54,13 +54,16 @@ type State struct {
 	// Fitted are the pages that stand with a text of their own size, because they are
 	// larger than the room there was.
 	Fitted map[string]bool
-	// Settled is the generation of the projection that the messages' levels were
-	// compared with.
-	Settled int
+	// Settled is what the messages' levels were compared with.
+	Settled Settled
 
 	// restored is the newest record of a state that is being read from disk.
 	restored *Record
 }
+
+// Settled is what decides how messages stand that were sent: the generation of the
+// projection, and how often pages of the session had got other representations.
+type Settled struct{ Generation, Releveled int }
 
 // New is the state of a conversation of which nothing is known.
 func New(session, branch, model string) *State {

@@ -55,7 +55,7 @@ type decision struct {
 	level      int
 	cutLevel   int
 	fitted     map[string]bool
-	settled    int
+	settled    branch.Settled
 
 	// leadGone: the host's first messages do not stand.
 	leadGone bool
@@ -145,7 +145,7 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	showOnce(d)
 	settleCuts(d)
 	if len(d.pressed) > 0 && d.Made.Cut == nil {
-		d.settled = -1 // nothing became of it
+		d.settled.Generation = -1 // nothing became of it
 	}
 	if over := d.Planned(d.Proj) - d.Hard; over > 0 && !d.CutMade {
 		return d.decision, d.tooSmall(over)

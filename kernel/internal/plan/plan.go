@@ -42,6 +42,8 @@ type Prior struct {
 	Texts  map[string]string
 	// Maker makes the pages. The plan sets what counts as large.
 	Maker ingest.Maker
+	// Releveled counts the pages that got other representations than they had.
+	Releveled int
 	// Observed is the summary of the observed turns, Calibration what is known of the
 	// model's counts.
 	Observed    summary.State

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"slices"
+	"sync"
+
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -13,67 +17,89 @@ func ownSize(d *deciding, page string) {
 	d.fitted[page] = true
 }
 
-// settle makes the segments of messages that were sent and must stand say how they
-// stand: their level, and a text of its own size for as long as the message is open.
-// Then the next cut chooses from the page's ordinary levels, or has the text that
-// stands, if that is shorter. It comes to the same in a process that planned the
-// messages itself and in one that reads the session.
+// settle makes the segments of messages that were sent say how they stand. One that must
+// stand has its level, and a text of its own size for as long as the message is open. Any
+// other has the ordinary levels of its page, of which the next cut chooses, or the text that
+// stands, if that is shorter. It comes to the same in a process that planned the messages
+// itself, in one that planned some of them, and in one that reads the session.
 func settle(d *deciding) {
-	d.fitted, d.settled = nil, d.Prev.Proj.Generation
-	changed := d.Prev.Settled != d.Prev.Proj.Generation
-	if d.Absorbed == d.Align.At && len(d.Prev.Fitted) == 0 && !changed {
-		return
-	}
-	standing := map[string]*pagevm.Item{}
-	items := d.Prev.Proj.Items[:d.Align.Items]
-	for i := range items {
-		if Shortened(&items[i]) {
-			standing[items[i].Page] = &items[i]
-		}
-	}
-	d.Hosts = append([]pagevm.HostMessage(nil), d.Hosts...) // earlier lines share them
+	d.fitted, d.settled = nil, branch.Settled{Generation: d.Prev.Proj.Generation, Releveled: d.prior.Releveled}
+	changed := d.Prev.Settled != d.settled
+	standing := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(d.Prev.Proj.Items[:d.Align.Items]) })
+	shared := true // earlier lines share them
 	for i := range d.Hosts {
-		back := i >= d.Align.At && i < d.Absorbed // what had left comes back
-		all := back || i < d.Align.At && (i >= d.Absorbed || changed && d.mustStand(i))
+		sent := i < d.Align.At
+		anew := !sent && i < d.Absorbed // what had left comes back
+		read := sent && (changed || i >= d.Absorbed)
 		copied := false
 		for j := range d.Hosts[i].Segments {
-			page := d.Hosts[i].Segments[j].Page
-			if !all && !d.Prev.Fitted[page] {
+			was := &d.Hosts[i].Segments[j]
+			fitted := d.Prev.Fitted[was.Page]
+			if !anew && !read && !fitted && (!sent || was.First == pagevm.Full) {
 				continue
 			}
+			now := *was
+			if anew || fitted || read && represented(d, was) {
+				relevel(d, i, j, &now)
+			}
+			switch {
+			case sent && d.Align.Seen[i].Gone:
+				now.First = pagevm.Full
+			case sent:
+				settleSegment(d, i, &now, standing()[now.Page])
+			}
+			if now == *was {
+				continue
+			}
+			if shared {
+				d.Hosts, shared = slices.Clone(d.Hosts), false
+			}
 			if !copied {
-				d.Hosts[i].Segments = append([]pagevm.Segment(nil), d.Hosts[i].Segments...)
-				copied = true
+				d.Hosts[i].Segments, copied = slices.Clone(d.Hosts[i].Segments), true
 			}
-			if back || d.Prev.Fitted[page] {
-				relevel(d, i, j)
-			}
-			if i < d.Align.At && !d.Align.Seen[i].Gone {
-				settleSegment(d, i, j, standing[page])
-			}
+			d.Hosts[i].Segments[j] = now
 		}
 	}
 }
 
-// settleSegment settles a segment that stands as it, nil if it stands in full.
-func settleSegment(d *deciding, i, j int, it *pagevm.Item) {
-	s := &d.Hosts[i].Segments[j]
-	if s.First = pagevm.Full; it == nil {
-		return
+// shortened finds the items that show less than came, by their pages.
+func shortened(items []pagevm.Item) map[string]*pagevm.Item {
+	found := map[string]*pagevm.Item{}
+	for i := range items {
+		if Shortened(&items[i]) {
+			found[items[i].Page] = &items[i]
+		}
 	}
-	if it.Level == pagevm.Compressed && represent.Refers(d.Text(it.Hash)) {
+	return found
+}
+
+// settleSegment settles a segment of a message that stands as it, nil if it stands in full.
+func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
+	s.First = pagevm.Full
+	if it == nil || it.Level == pagevm.Compressed && represent.Refers(d.Text(it.Hash)) {
 		return // what it names may leave
 	}
-	s.First = it.Level
 	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !d.Places[i].Closed) {
 		*sh = pagevm.Shown{Hash: it.Hash, Tokens: it.Tokens, Positions: it.Positions, Markable: it.Markable, Image: it.Image}
 		ownSize(d, s.Page)
 	}
+	if d.mustStand(i) {
+		s.First = it.Level
+	}
+}
+
+// represented reports whether a segment has no levels though its page has: another process
+// gave a message that it had to show shorter some.
+func represented(d *deciding, s *pagevm.Segment) bool {
+	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
+		return false
+	}
+	page := d.Page(s.Page)
+	return page != nil && slices.ContainsFunc(page.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
 }
 
 // relevel gives a segment the ordinary levels of its page.
-func relevel(d *deciding, i, j int) {
-	s := &d.Hosts[i].Segments[j]
+func relevel(d *deciding, i, j int, s *pagevm.Segment) {
 	clear(s.At[:pagevm.Full])
 	s.First = pagevm.Full
 	if page := d.Page(s.Page); page != nil {

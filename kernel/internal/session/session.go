@@ -67,6 +67,7 @@ type Session struct {
 	Tracer  *trace.Writer    // trace.jsonl, nil if there is none
 
 	Pages        map[string]*pagevm.Page
+	Releveled    int               // pages that got other representations than they had
 	Texts        map[string]string // representations and kernel blocks by hash
 	Branches     Branches
 	Spans        map[string]branch.Span
@@ -281,6 +282,9 @@ func unmarshal(r journal.Record, v any) error {
 
 func (s *Session) keepPages(pages []*pagevm.Page) {
 	for _, p := range pages {
+		if old := s.Pages[p.ID]; old != nil && len(old.Reps) != len(p.Reps) {
+			s.Releveled++
+		}
 		s.Pages[p.ID] = p
 		s.Graves.Back(p.ID)
 		for _, r := range p.Reps {

@@ -81,9 +81,6 @@ type Writer struct {
 	// lines are the conversations by what the newest line of the file says of them:
 	// the next one is written as what differs.
 	lines map[conversation]*traced
-	// alone is the size of the largest line, in bytes, that this value wrote to stand by
-	// itself.
-	alone int64
 }
 
 // traced is what a trace has of a conversation.
@@ -126,7 +123,7 @@ func (t *Writer) Write(p *Plan) (n int, err error) {
 
 func (t *Writer) write(p *Plan) (int, error) {
 	// What others wrote is read where a line that needs none of it would not be much less.
-	others, fresh, err := t.file.Begin(mostTaken + 2*t.alone)
+	others, fresh, err := t.file.Begin(mostTaken + 2*messageBytes*int64(len(p.Host)))
 	if err != nil {
 		return 0, err
 	}
@@ -152,16 +149,14 @@ func (t *Writer) write(p *Plan) (int, error) {
 	if err := t.file.Append(journal.Record{Op: opDecided, ID: p.ID, Time: p.Time, Body: body}); err != nil {
 		return 0, err
 	}
-	if before == nil {
-		t.alone = max(t.alone, int64(len(body)))
-	}
 	t.lines[key] = after
 	return len(body), nil
 }
 
 // mostTaken is how much of what others wrote is read in any case, in bytes: with a database that
-// much comes with the session's lock.
-const mostTaken = 56 << 10
+// much comes with the session's lock. messageBytes is about what a message takes in a line that
+// stands by itself.
+const mostTaken, messageBytes = 56 << 10, 800
 
 // take goes on by the record of another process. Behind one that does not go on from what is known
 // here, nothing is known of its conversation.
