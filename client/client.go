@@ -76,7 +76,8 @@ type Client struct {
 
 // way is how calls get to a daemon.
 type way interface {
-	call(ctx context.Context, method string, params any) (json.RawMessage, error)
+	// call fills result, a pointer; nil drops what was answered.
+	call(ctx context.Context, method string, params, result any) error
 	greeting() protocol.Initialized
 	alive() bool
 	end(why string)
@@ -192,11 +193,7 @@ func (c *Client) once(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return err
 	}
-	raw, err := conn.call(ctx, method, params)
-	if err != nil || result == nil {
-		return err
-	}
-	return json.Unmarshal(raw, result)
+	return conn.call(ctx, method, params, result)
 }
 
 func answered[R any](ctx context.Context, m *Methods, method string, params any) (*R, error) {

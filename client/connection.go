@@ -60,11 +60,7 @@ func (o *Options) connect(ctx context.Context) (way, error) {
 	}
 	c := &connection{nc: nc, notify: o.Notify, waiting: map[uint64]*waiter{}}
 	go c.read()
-	raw, err := c.call(ctx, "initialize", hello(o.Name))
-	if err == nil {
-		err = json.Unmarshal(raw, &c.server)
-	}
-	if err != nil {
+	if err := c.call(ctx, "initialize", hello(o.Name), &c.server); err != nil {
 		c.end("the connection was closed")
 		return nil, err
 	}
@@ -189,17 +185,17 @@ func (c *connection) end(why string) {
 }
 
 // call sends a call and waits for its answer.
-func (c *connection) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+func (c *connection) call(ctx context.Context, method string, params, result any) error {
 	body, err := withDeadline(ctx, params)
 	if err != nil {
-		return nil, fmt.Errorf("memkernel: %s: parameters: %w", method, err)
+		return fmt.Errorf("memkernel: %s: parameters: %w", method, err)
 	}
 	w := &waiter{done: make(chan answer, 1)}
 	w.progress, _ = ctx.Value(progressKey{}).(func(Progress))
 	c.mu.Lock()
 	if c.closed != "" {
 		c.mu.Unlock()
-		return nil, &Error{Code: CodeClosed, Message: c.closed, Started: true}
+		return &Error{Code: CodeClosed, Message: c.closed, Started: true}
 	}
 	c.next++
 	id := c.next
@@ -207,17 +203,20 @@ func (c *connection) call(ctx context.Context, method string, params any) (json.
 	c.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		c.forget(id)
-		return nil, err
+		return err
 	}
 	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": body})
 	select {
 	case a := <-w.done:
-		return a.result, a.err
+		if a.err != nil || result == nil {
+			return a.err
+		}
+		return json.Unmarshal(a.result, result)
 	case <-ctx.Done():
 	}
 	c.forget(id)
 	c.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": map[string]any{"id": id}})
-	return nil, fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
+	return fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
 }
 
 // withDeadline adds the context's deadline to parameters.

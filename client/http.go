@@ -49,11 +49,7 @@ func (o *Options) remote(ctx context.Context) (*remote, error) {
 	// A redirect could take the token elsewhere.
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("it redirects") }
 	r := &remote{rpc: strings.TrimRight(o.URL, "/") + "/rpc", token: o.Token, http: &h}
-	raw, err := r.call(ctx, "initialize", hello(o.Name))
-	if err == nil {
-		err = json.Unmarshal(raw, &r.server)
-	}
-	if err != nil {
+	if err := r.call(ctx, "initialize", hello(o.Name), &r.server); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -73,21 +69,21 @@ func (r *remote) end(string) {
 	r.http.CloseIdleConnections()
 }
 
-func (r *remote) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+func (r *remote) call(ctx context.Context, method string, params, result any) error {
 	if r.closed.Load() {
-		return nil, &Error{Code: CodeClosed, Message: "the client was closed"}
+		return &Error{Code: CodeClosed, Message: "the client was closed"}
 	}
 	body, err := withDeadline(ctx, params)
 	if err != nil {
-		return nil, fmt.Errorf("memkernel: %s: parameters: %w", method, err)
+		return fmt.Errorf("memkernel: %s: parameters: %w", method, err)
 	}
 	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": r.next.Add(1), "method": method, "params": body})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.rpc, bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if r.token != "" {
@@ -109,11 +105,11 @@ func (r *remote) call(ctx context.Context, method string, params any) (json.RawM
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
+		return fmt.Errorf("memkernel: %s: %w", method, ctx.Err())
 	case err != nil:
-		return nil, &Error{Code: CodeClosed, Message: err.Error(), Hint: "deliver the call again", Started: true}
+		return &Error{Code: CodeClosed, Message: err.Error(), Hint: "deliver the call again", Started: true}
 	}
-	return r.answer(res, data)
+	return r.answer(res, data, result)
 }
 
 const eventKind = "text/event-stream"
@@ -147,21 +143,32 @@ func lastEvent(r io.Reader, progress func(Progress)) ([]byte, error) {
 	}
 }
 
-// answer reads what a server said.
-func (r *remote) answer(res *http.Response, data []byte) (json.RawMessage, error) {
-	var m message
+// answer reads what a server said, the result in place: a plan's may be large.
+func (r *remote) answer(res *http.Response, data []byte, result any) error {
+	if result == nil {
+		result = new(json.RawMessage)
+	}
+	m := struct {
+		Version string     `json:"jsonrpc"`
+		Result  any        `json:"result"`
+		Error   *wireError `json:"error"`
+	}{Result: result}
 	wait := retryAfter(res.Header.Get("Retry-After"), time.Now())
-	switch err := json.Unmarshal(data, &m); {
+	err := json.Unmarshal(data, &m)
+	var other *json.UnmarshalTypeError
+	switch {
 	case err == nil && m.Error != nil && m.Error.Data.Code != "":
 		e := m.Error.error()
 		e.wait = wait
-		return nil, e
-	case err == nil && m.Result != nil && res.StatusCode == http.StatusOK:
-		return m.Result, nil
+		return e
+	case err == nil && m.Error == nil && m.Version == "2.0" && m.Result != nil && res.StatusCode == http.StatusOK:
+		return nil
+	case errors.As(err, &other) && m.Version == "2.0" && res.StatusCode == http.StatusOK:
+		return err
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout:
-		return nil, &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
+		return &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
 	}
-	return nil, &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel serve --listen?"}
+	return &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel serve --listen?"}
 }
 
 // retryAfter is how long an answer says to wait: seconds, or a date.
