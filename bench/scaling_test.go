@@ -10,6 +10,10 @@ import (
 	"io"
 	"math/rand"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,22 +117,48 @@ func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string, p
 // BenchmarkScaling is a turn, plan and observe, of a session whose host holds 100,000
 // tokens, through services over HTTP and a database on this machine's loopback, against the
 // same turn in process with files, at 1, 2 and 4 services that take its turns one after the
-// other. stays is a session on each of them, all at
+// other. balanced is the same through a load balancer that knows no sessions: plan and observe go
+// to different services, to which the host has to hand in all. stays is a session on each of them, all at
 // once. All wait for the disk. Statements, round trips and bytes are those between
 // services and database, counted on the wire in turns of a session of their own, as large.
 func BenchmarkScaling(b *testing.B) {
 	for _, n := range scalingInstances {
-		b.Run(fmt.Sprintf("services=%d/moves", n), func(b *testing.B) { scalingMoves(b, n) })
+		b.Run(fmt.Sprintf("services=%d/moves", n), func(b *testing.B) { scalingMoves(b, n, false) })
+	}
+	for _, n := range scalingInstances[1:] {
+		b.Run(fmt.Sprintf("services=%d/balanced", n), func(b *testing.B) { scalingMoves(b, n, true) })
 	}
 	for _, n := range scalingInstances {
 		b.Run(fmt.Sprintf("services=%d/stays", n), func(b *testing.B) { scalingStays(b, n) })
 	}
 }
 
-func scalingMoves(b *testing.B, n int) {
+// balancer sends each request to the next of some services.
+func balancer(b *testing.B, urls []string) string {
+	b.Helper()
+	var all []*httputil.ReverseProxy
+	for _, u := range urls {
+		at, err := url.Parse(u)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, httputil.NewSingleHostReverseProxy(at))
+	}
+	var next atomic.Uint64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all[next.Add(1)%uint64(len(all))].ServeHTTP(w, r)
+	}))
+	b.Cleanup(s.Close)
+	return s.URL
+}
+
+func scalingMoves(b *testing.B, n int, balanced bool) {
 	server := onServer(b, "fsync=on")
 	wire := listenWire(b, server)
 	f, urls, pids := services(b, server.DSN(), n)
+	if balanced {
+		urls = []string{balancer(b, urls)}
+	}
 	k, err := kernel.Open(b.Context(), b.TempDir(), nil)
 	if err != nil {
 		b.Fatal(err)
@@ -182,6 +212,9 @@ func scalingMoves(b *testing.B, n int) {
 
 	// The same by way of what counts, with services of their own.
 	f, urls, _ = services(b, wire.dsn, n)
+	if balanced {
+		urls = []string{balancer(b, urls)}
+	}
 	there = newFar(b, f, "counted", urls)
 	rnd = rand.New(rand.NewSource(2))
 	for i := range scalingTurns {

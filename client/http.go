@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -90,6 +93,9 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	progress, _ := ctx.Value(progressKey{}).(func(Progress))
+	if key := sessionOf(params); key != "" {
+		req.Header.Set("Memkernel-Session", sessionHash(key))
+	}
 	if progress != nil {
 		req.Header.Set("Accept", "application/json, "+eventKind)
 	}
@@ -110,6 +116,23 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 		return &Error{Code: CodeClosed, Message: err.Error(), Hint: "deliver the call again", Started: true}
 	}
 	return r.answer(res, data, result)
+}
+
+// sessionOf is the session that a call's parameters name, "" if they name none.
+func sessionOf(params any) string {
+	if v := reflect.Indirect(reflect.ValueOf(params)); v.Kind() == reflect.Struct {
+		if f := v.FieldByName("SessionKey"); f.IsValid() && f.Kind() == reflect.String {
+			return f.String()
+		}
+	}
+	return ""
+}
+
+// sessionHash is what a load balancer gets to know of a session, so that it can send all its
+// calls to one server: 16 hex digits of the key's SHA-256.
+func sessionHash(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
 }
 
 const eventKind = "text/event-stream"

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,29 @@ func TestURL(t *testing.T) {
 	cancel()
 	if _, err := c.Status(stopped, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestSessionHeader: all calls of a session have its hash in a header, and others none.
+func TestSessionHeader(t *testing.T) {
+	var seen []string
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, strings.Join(r.Header["Memkernel-Session"], ","))
+		w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"protocol":1}}`))
+	}))
+	defer h.Close()
+	c, err := Connect(t.Context(), Options{URL: h.URL, Token: "mkt_x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s := c.Session("memkernel", SessionOptions{Model: model})
+	s.Plan(t.Context(), []json.RawMessage{says("user", "hello")}, nil)
+	c.Search(t.Context(), &protocol.SearchParams{Query: "x", SessionKey: "memkernel"})
+	c.Search(t.Context(), &protocol.SearchParams{Query: "x"})
+	const hash = "7f1a29f2b063dd2d" // the beginning of printf memkernel | sha256sum
+	if want := []string{"", hash, hash, ""}; !slices.Equal(seen, want) {
+		t.Errorf("headers %q, want %q", seen, want)
 	}
 }
 

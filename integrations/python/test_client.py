@@ -336,6 +336,7 @@ class Script(http.server.BaseHTTPRequestHandler):
         server = self.server
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server.seen.append((message["method"], time.monotonic()))
+        server.session = self.headers.get("Memkernel-Session")
         if message["method"] == "initialize":
             return self.answer(200, {"jsonrpc": "2.0", "id": message["id"], "result": {"protocol": 1}})
         step = server.script.pop(0) if server.script else None
@@ -384,6 +385,10 @@ class BusyServerTest(unittest.TestCase):
             calls = [at for method, at in self.server.seen if method == "pages"]
             self.assertEqual(len(calls), 4)
             self.assertGreaterEqual(calls[1] - calls[0], 0.19)
+            self.assertIsNone(self.server.session)
+            self.server.script = [(200, None, None)]
+            client.pages(session_key="memkernel")
+            self.assertEqual(self.server.session, "7f1a29f2b063dd2d")  # the beginning of printf memkernel | sha256sum
             self.server.script = [(429, "BUSY", "0")] * 4
             self.assertEqual(self.failed(client.pages).code, "BUSY")
             self.server.script = [(503, "STOPPING", "3600")]

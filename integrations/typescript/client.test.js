@@ -356,7 +356,7 @@ test("a server that is busy, going, or hangs", async (t) => {
     req.on("data", (b) => (body += b));
     req.on("end", () => {
       const m = JSON.parse(body);
-      seen.push({ method: m.method, at: Date.now(), gone: once(res, "close") });
+      seen.push({ method: m.method, at: Date.now(), session: req.headers["memkernel-session"], gone: once(res, "close") });
       if (m.method === "initialize") return res.end(JSON.stringify({ jsonrpc: "2.0", id: m.id, result: { protocol: 1 } }));
       const next = script.shift();
       if (!next) return; // it hangs
@@ -373,6 +373,10 @@ test("a server that is busy, going, or hangs", async (t) => {
   const calls = seen.filter((s) => s.method === "pages");
   assert.equal(calls.length, 4);
   assert.ok(calls[1].at - calls[0].at >= 190, "Retry-After is waited for");
+  assert.equal(calls[0].session, undefined);
+  script = [[200]];
+  await client.pages({ session_key: "memkernel" });
+  assert.equal(seen.at(-1).session, "7f1a29f2b063dd2d"); // the beginning of printf memkernel | sha256sum
   script = Array(5).fill([429, "BUSY", { "Retry-After": "0" }]);
   await assert.rejects(client.pages({}, { retries: 2 }), { code: "BUSY", status: 429 });
   script = [[503, "STOPPING", { "Retry-After": "3600" }]];
@@ -382,7 +386,7 @@ test("a server that is busy, going, or hangs", async (t) => {
   script = [];
   const stop = new AbortController();
   const hung = client.pages({}, { signal: stop.signal, timeoutMs: 0 });
-  while (seen.at(-1).method !== "pages" || seen.length < 11) await new Promise((done) => setTimeout(done, 5));
+  while (seen.at(-1).method !== "pages" || seen.length < 12) await new Promise((done) => setTimeout(done, 5));
   stop.abort();
   await assert.rejects(hung, { code: "CANCELLED", started: true });
   await seen.at(-1).gone; // the request ended

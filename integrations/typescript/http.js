@@ -1,5 +1,6 @@
 // The same calls to a server that is reached by a URL: a request each, with a token.
 
+import { createHash } from "node:crypto";
 import { MemkernelError } from "./error.js";
 
 const lost = (message, more) => new MemkernelError(message, { code: "CLOSED", hint: "deliver the call again", started: true, ...more });
@@ -7,6 +8,13 @@ const lost = (message, more) => new MemkernelError(message, { code: "CLOSED", hi
 /** Where calls go, if it is a URL; null for a socket or a workspace. */
 export function urlOf(where) {
   return typeof where === "string" && /^https?:\/\//i.test(where) ? new URL(where) : null;
+}
+
+// ofSession is what a load balancer gets to know of a call's session, so that it can send all
+// calls of one to the same server.
+function ofSession(params) {
+  const key = params?.session_key;
+  return key ? { "Memkernel-Session": createHash("sha256").update(key).digest("hex").slice(0, 16) } : {};
 }
 
 // after is how long an answer says to wait, in milliseconds.
@@ -60,7 +68,7 @@ export class HttpConnection {
 
   async #post(message, signal) {
     // A redirect could take the token elsewhere.
-    const answer = await fetch(this.#rpc, { method: "POST", headers: this.#headers, body: JSON.stringify(message), redirect: "error", signal });
+    const answer = await fetch(this.#rpc, { method: "POST", headers: { ...this.#headers, ...ofSession(message.params) }, body: JSON.stringify(message), redirect: "error", signal });
     const text = await answer.text();
     if (answer.status === 204) return undefined;
     let m;

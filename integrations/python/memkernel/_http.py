@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import hashlib
 import http.client
 import json
 import ssl
@@ -78,7 +79,7 @@ class HttpConnection:
             self._next += 1
             call = Call(self, self._next, method, on_progress)  # type: ignore[arg-type]
         data = _line({"jsonrpc": "2.0", "id": call._id, "method": method, "params": params})
-        threading.Thread(target=self._run, args=(call, data), name="memkernel", daemon=True).start()
+        threading.Thread(target=self._run, args=(call, data, params.get("session_key")), name="memkernel", daemon=True).start()
         return call
 
     def _send(self, message: "Json") -> None:
@@ -96,12 +97,12 @@ class HttpConnection:
     def _forget(self, id: Any) -> None:
         pass
 
-    def _run(self, call: Optional["Call"], data: bytes) -> None:
+    def _run(self, call: Optional["Call"], data: bytes, session: Optional[str] = None) -> None:
         from ._client import MemkernelError
 
         result, error = None, None
         try:
-            result = self._post(call._id if call else 0, data)
+            result = self._post(call._id if call else 0, data, session)
         except MemkernelError as err:
             error = err
         except (OSError, http.client.HTTPException, ValueError) as err:
@@ -113,13 +114,16 @@ class HttpConnection:
         if call is not None:
             call._end(result, error)
 
-    def _post(self, id: int, data: bytes) -> Any:
+    def _post(self, id: int, data: bytes, session: Optional[str]) -> Any:
         from ._client import MemkernelError
 
         connection = self._take(id)
         kept = False
         try:
-            connection.request("POST", self._path, data, self._headers)
+            headers = self._headers
+            if session:  # so that a load balancer can send all calls of a session to one server
+                headers = {**headers, "Memkernel-Session": hashlib.sha256(session.encode()).hexdigest()[:16]}
+            connection.request("POST", self._path, data, headers)
             answer = connection.getresponse()
             text = answer.read()
             kept = not answer.will_close
