@@ -45,7 +45,7 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 # PGlite is PostgreSQL and pgvector as WebAssembly; npm installs it in a temporary
 # folder. MEMKERNEL_POSTGRES_DSN names a server instead.
 test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
-	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres
+	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres ./internal/store/pgstore ./store/postgres
 	$(GO) test -count=1 ./index/postgres ./internal/store/pgstore ./store/postgres
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one

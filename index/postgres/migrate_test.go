@@ -157,7 +157,7 @@ func TestMigrate(t *testing.T) {
 
 // A migration that breaks off goes on where it was.
 func TestMigrationGoesOn(t *testing.T) {
-	processes(t)
+	server.Owned(t)
 	o := freshSchema(t)
 	dir, ctx := workspace(t), context.Background()
 	k := openKernel(t, dir, kernel.MemoryOptions{})

@@ -15,28 +15,10 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// several skips a test of several sessions where all connections share one.
-func several(t testing.TB) {
-	t.Helper()
-	server.once.Do(startServer)
-	if server.single {
-		t.Skip("PGlite has one session for all connections")
-	}
-}
-
-// processes skips a test that ends sessions on a server that is not ours.
-func processes(t testing.TB) {
-	t.Helper()
-	server.once.Do(startServer)
-	if !server.local {
-		t.Skip("ends sessions, which is for a server of the test's own")
-	}
-}
-
 // TestSeveralWriters: agents that sync at once, from the making of the tables on,
 // and two programs of one agent: everybody's files are there afterwards, whole.
 func TestSeveralWriters(t *testing.T) {
-	several(t)
+	server.Sessions(t)
 	o := freshSchema(t)
 	var wg sync.WaitGroup
 	fails := make(chan error, 100)
@@ -82,7 +64,7 @@ func TestSeveralWriters(t *testing.T) {
 
 // A wait for the lock ends with ErrBusy, and a lock ends with its connection.
 func TestLock(t *testing.T) {
-	processes(t)
+	server.Owned(t)
 	o := freshSchema(t)
 	a, b := open(t, o), open(t, o)
 	ctx := context.Background()
@@ -104,7 +86,7 @@ func TestLock(t *testing.T) {
 // TestKilledConnection: a server that drops a Sync's connection in the middle costs
 // what was in hand; the next Sync does the rest. A question asks again.
 func TestKilledConnection(t *testing.T) {
-	processes(t)
+	server.Owned(t)
 	o := freshSchema(t)
 	ix := open(t, o)
 	ctx := context.Background()
@@ -135,7 +117,7 @@ func TestKilledConnection(t *testing.T) {
 // killAll ends all sessions of indexes.
 func killAll(t testing.TB) {
 	t.Helper()
-	c, err := pgx.Connect(context.Background(), server.dsn)
+	c, err := pgx.Connect(context.Background(), server.DSN(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +130,7 @@ func killAll(t testing.TB) {
 }
 
 func TestStatementTimeout(t *testing.T) {
-	several(t)
+	server.Sessions(t)
 	o := freshSchema(t)
 	fill(t, open(t, o), notes, day)
 	o.StatementTimeout = 50 * time.Millisecond

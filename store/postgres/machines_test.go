@@ -26,18 +26,12 @@ import (
 
 func init() { suite.Quick(20) }
 
-var server struct {
-	once sync.Once
-	dsn  string
-	err  error
-	stop func()
-}
+// server is what the tests of this package share that need none of their own.
+var server pgtest.Shared
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if server.stop != nil {
-		server.stop()
-	}
+	server.Close()
 	if built != "" {
 		os.RemoveAll(built)
 	}
@@ -73,15 +67,7 @@ var schemas atomic.Int64
 // fresh names a database with a schema of the test's own.
 func fresh(t testing.TB) pgstore.Options {
 	t.Helper()
-	server.once.Do(func() {
-		if server.dsn = os.Getenv("MEMKERNEL_POSTGRES_DSN"); server.dsn == "" {
-			server.dsn, server.stop, server.err = pgtest.Start()
-		}
-	})
-	if server.err != nil {
-		t.Skipf("no PostgreSQL: %v; name one by MEMKERNEL_POSTGRES_DSN", server.err)
-	}
-	o := pgstore.Options{DSN: server.dsn, Root: "shop", Schema: fmt.Sprintf("mkm_%d_%d", os.Getpid(), schemas.Add(1))}
+	o := pgstore.Options{DSN: server.DSN(t), Root: "shop", Schema: fmt.Sprintf("mkm_%d_%d", os.Getpid(), schemas.Add(1))}
 	t.Cleanup(func() {
 		if c, err := pgx.Connect(context.Background(), o.DSN); err == nil {
 			_, _ = c.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+o.Schema+" CASCADE")

@@ -61,6 +61,7 @@ func TestProgramsOfBefore(t *testing.T) {
 // Tables that a program of before is writing to are brought up to date all the same: who meets
 // that one in a deadlock, and is the one that the server ends, begins anew.
 func TestUpgradeInADeadlock(t *testing.T) {
+	server.Sessions(t)
 	o := fresh(t)
 	all, err := pgstore.Migrations()
 	if err != nil {

@@ -32,37 +32,14 @@ import (
 
 func init() { suite.Quick(10) }
 
-// server is what the tests of this package share: the one that MEMKERNEL_POSTGRES_DSN
-// names, or one of this machine's programs.
-var server struct {
-	once  sync.Once
-	dsn   string
-	err   error
-	stop  func()
-	local bool
-}
+// server is what the tests of this package share.
+var server pgtest.Shared
 
 func TestMain(m *testing.M) {
 	pgstore.NoPauses()
 	code := m.Run()
-	if server.stop != nil {
-		server.stop()
-	}
+	server.Close()
 	os.Exit(code)
-}
-
-func dsn(t testing.TB) string {
-	t.Helper()
-	server.once.Do(func() {
-		if server.dsn = os.Getenv("MEMKERNEL_POSTGRES_DSN"); server.dsn == "" {
-			server.local = true
-			server.dsn, server.stop, server.err = pgtest.Start()
-		}
-	})
-	if server.err != nil {
-		t.Skipf("no PostgreSQL: %v; name one by MEMKERNEL_POSTGRES_DSN", server.err)
-	}
-	return server.dsn
 }
 
 var schemas atomic.Int64
@@ -70,7 +47,7 @@ var schemas atomic.Int64
 // fresh gives a test a schema of its own on the server.
 func fresh(t testing.TB) pgstore.Options {
 	t.Helper()
-	o := pgstore.Options{DSN: dsn(t), Schema: fmt.Sprintf("mks_%d_%d", os.Getpid(), schemas.Add(1)), Root: "project"}
+	o := pgstore.Options{DSN: server.DSN(t), Schema: fmt.Sprintf("mks_%d_%d", os.Getpid(), schemas.Add(1)), Root: "project"}
 	t.Cleanup(func() { drop(o) })
 	return o
 }
@@ -394,9 +371,7 @@ func TestAppendCompares(t *testing.T) {
 // Connections that the server ends, before a statement and after it, cost nothing and
 // double nothing.
 func TestConnectionsDie(t *testing.T) {
-	if dsn(t); !server.local {
-		t.Skip("ends sessions, which is for a server of the test's own")
-	}
+	server.Owned(t)
 	o := fresh(t)
 	s, killer := open(t, o), open(t, o)
 	rng := rand.New(rand.NewPCG(7, 11))
@@ -451,9 +426,7 @@ func TestConnectionsDie(t *testing.T) {
 // What the database is not, and names that would leave the root: one sentence, the way
 // out, and no password.
 func TestRefusals(t *testing.T) {
-	if dsn(t); !server.local {
-		t.Skip("makes users, which is for a server of the test's own")
-	}
+	server.Owned(t)
 	o := fresh(t)
 	s := open(t, o)
 	must := func(err error) {
@@ -534,6 +507,7 @@ func TestRefusals(t *testing.T) {
 // Tables of each earlier version are brought up to this one, with what is in them, also by
 // several machines at once.
 func TestMigrations(t *testing.T) {
+	server.Sessions(t)
 	all, err := pgstore.Migrations()
 	if err != nil {
 		t.Fatal(err)
@@ -670,6 +644,7 @@ func TestPutsAtOnce(t *testing.T) {
 // What is written is compressed by the server's fast way, unless somebody chose another; who reads
 // it need not know.
 func TestCompression(t *testing.T) {
+	server.Sessions(t)
 	o := fresh(t)
 	text := bytes.Repeat([]byte("what is said again is written once. "), 1000)
 	chosen := o

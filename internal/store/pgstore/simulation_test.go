@@ -995,9 +995,7 @@ func onServer(dir string, p plot) *simulation {
 
 // What simulations show on a model holds on a server.
 func TestMachinesOnAServer(t *testing.T) {
-	if dsn(t); !server.local {
-		t.Skip("ends sessions, which is for a server of the test's own")
-	}
+	server.Owned(t)
 	dir, happened := t.TempDir(), map[string]int{}
 	for seed := range uint64(suite.Number(t, "MEMKERNEL_SERVER_SEEDS", 2, 50)) {
 		o := fresh(t)

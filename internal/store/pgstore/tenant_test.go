@@ -28,9 +28,7 @@ var userIn = regexp.MustCompile(`user=\S+`)
 // house is a schema whose tables belong to a user who is no superuser, as tenants need it.
 func house(t testing.TB) (o pgstore.Options, super *pgx.Conn) {
 	t.Helper()
-	if dsn(t); !server.local {
-		t.Skip("makes users, which is for a server of the test's own")
-	}
+	server.Owned(t)
 	o = fresh(t)
 	super, err := pgx.Connect(t.Context(), o.DSN)
 	if err != nil {
@@ -387,7 +385,7 @@ func TestTenantsThatWouldNotBeBound(t *testing.T) {
 	}
 	o.Root = "shop/a"
 	asSuper := o
-	asSuper.DSN = dsn(t)
+	asSuper.DSN = server.DSN(t)
 	refused(asSuper, pgstore.ErrTenants, "the user postgres is a superuser, whom row-level security does not bind; name another user")
 	var role, owner string
 	if err := super.QueryRow(t.Context(), `SELECT role FROM roots WHERE role IS NOT NULL`).Scan(&role); err != nil {
@@ -418,7 +416,7 @@ func TestTenantsThatWouldNotBeBound(t *testing.T) {
 	must(`GRANT ALL ON ALL TABLES IN SCHEMA ` + o.Schema + ` TO guest_` + o.Schema)
 	t.Cleanup(func() { _, _ = super.Exec(context.Background(), `DROP OWNED BY guest_`+o.Schema) })
 	guest := o
-	guest.DSN = userIn.ReplaceAllString(dsn(t), "user=guest_"+o.Schema)
+	guest.DSN = userIn.ReplaceAllString(server.DSN(t), "user=guest_"+o.Schema)
 	if _, err := pgstore.Open(t.Context(), guest); !errors.Is(err, pgstore.ErrRefused) || !strings.Contains(err.Error(), "the tables are "+owner+"'s") {
 		t.Errorf("a guest: %v", err)
 	}
@@ -427,9 +425,7 @@ func TestTenantsThatWouldNotBeBound(t *testing.T) {
 // Machines that open the same tenants at once come to one role each, also where the tables
 // came from a backup and the server has no roles yet; and passwords are asked for and hold.
 func TestTenantsAtOnce(t *testing.T) {
-	if dsn(t); !server.local {
-		t.Skip("starts a server of its own")
-	}
+	server.Owned(t)
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
 		_ = os.Chmod(d, 0o755) // the server runs as another user
