@@ -92,10 +92,10 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
-	progress, _ := ctx.Value(progressKey{}).(func(Progress))
 	if key := sessionOf(params); key != "" {
 		req.Header.Set("Memkernel-Session", sessionHash(key))
 	}
+	progress, _ := ctx.Value(progressKey{}).(func(Progress))
 	if progress != nil {
 		req.Header.Set("Accept", "application/json, "+eventKind)
 	}
@@ -120,6 +120,10 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 
 // sessionOf is the session that a call's parameters name, "" if they name none.
 func sessionOf(params any) string {
+	if m, ok := params.(map[string]any); ok {
+		key, _ := m["session_key"].(string)
+		return key
+	}
 	if v := reflect.Indirect(reflect.ValueOf(params)); v.Kind() == reflect.Struct {
 		if f := v.FieldByName("SessionKey"); f.IsValid() && f.Kind() == reflect.String {
 			return f.String()

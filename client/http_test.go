@@ -129,9 +129,10 @@ func TestSessionHeader(t *testing.T) {
 	s := c.Session("memkernel", SessionOptions{Model: model})
 	s.Plan(t.Context(), []json.RawMessage{says("user", "hello")}, nil)
 	c.Search(t.Context(), &protocol.SearchParams{Query: "x", SessionKey: "memkernel"})
+	c.Call(t.Context(), "search", map[string]any{"query": "x", "session_key": "memkernel"}, nil)
 	c.Search(t.Context(), &protocol.SearchParams{Query: "x"})
 	const hash = "7f1a29f2b063dd2d" // the beginning of printf memkernel | sha256sum
-	if want := []string{"", hash, hash, ""}; !slices.Equal(seen, want) {
+	if want := []string{"", hash, hash, hash, ""}; !slices.Equal(seen, want) {
 		t.Errorf("headers %q, want %q", seen, want)
 	}
 }
