@@ -88,8 +88,8 @@ func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
 	}
 }
 
-// represented reports whether a segment has no levels though its page has: another process
-// gave a message that it had to show shorter some.
+// represented reports whether a segment lacks the levels that its page has: another process made
+// them, since it had to show the message shorter.
 func represented(d *deciding, s *pagevm.Segment) bool {
 	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
 		return false
