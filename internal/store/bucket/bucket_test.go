@@ -201,11 +201,12 @@ func TestTriedAgain(t *testing.T) {
 // clock that is an hour off end in time.
 func TestEndsInTime(t *testing.T) {
 	s, o := served(t)
-	o.Timeout = 200 * time.Millisecond
 	b := open(t, o)
 	if err := b.Put(t.Context(), "k", []byte("content")); err != nil {
 		t.Fatal(err)
 	}
+	o.Timeout = 200 * time.Millisecond
+	hasty := open(t, o)
 	for name, f := range map[string]s3test.Fault{
 		"never answers": func(_ http.ResponseWriter, r *http.Request, _ http.Handler) {
 			io.Copy(io.Discard, r.Body) // who has read it hears of the end
@@ -222,11 +223,11 @@ func TestEndsInTime(t *testing.T) {
 		},
 	} {
 		s.SetFault(f)
-		if _, err := b.Get(t.Context(), "k", 7); !errors.Is(err, bucket.ErrUnreachable) || !strings.Contains(err.Error(), "took too long") {
+		if _, err := hasty.Get(t.Context(), "k", 7); !errors.Is(err, bucket.ErrUnreachable) || !strings.Contains(err.Error(), "took too long") {
 			t.Errorf("%s: get: %v", name, err)
 		}
 		if name == "never answers" {
-			if err := b.Put(t.Context(), "new", bytes.Repeat([]byte("x"), 10<<10)); !errors.Is(err, bucket.ErrUnreachable) {
+			if err := hasty.Put(t.Context(), "new", bytes.Repeat([]byte("x"), 10<<10)); !errors.Is(err, bucket.ErrUnreachable) {
 				t.Errorf("%s: put: %v", name, err)
 			}
 		}

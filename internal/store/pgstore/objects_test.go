@@ -66,7 +66,7 @@ func bucketed(t testing.TB) (pgstore.Options, *s3test.Server) {
 	o := fresh(t)
 	s := s3test.Start()
 	t.Cleanup(s.Close)
-	in, err := bucket.New(bucket.Options{Endpoint: s.URL, Bucket: s3test.Bucket, Prefix: "p", AccessKey: "k", SecretKey: "the bucket's secret", Timeout: 2 * time.Second})
+	in, err := bucket.New(bucket.Options{Endpoint: s.URL, Bucket: s3test.Bucket, Prefix: "p", AccessKey: "k", SecretKey: "the bucket's secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
