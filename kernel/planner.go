@@ -37,9 +37,13 @@ func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool
 	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
-	out, lost, err := plannedOnce(ctx, k, req, write, done, plan)
+	how := toRead
+	if write {
+		how = toResume
+	}
+	out, lost, err := plannedOnce(ctx, k, req, how, done, plan)
 	if store.Overtaken(lost) { // another machine was at work in the session: it is planned anew from there
-		out, lost, err = plannedOnce(ctx, k, req, write, done, plan)
+		out, lost, err = plannedOnce(ctx, k, req, toWrite, done, plan)
 	}
 	switch {
 	case err != nil || lost == nil:
@@ -47,20 +51,34 @@ func planned(ctx context.Context, k *Kernel, req *PlanRequest, op Op, write bool
 	case store.Again(lost):
 		return nil, lost
 	}
-	out, _, err = plannedOnce(ctx, k, req, false, done, func(ctx context.Context, s *session.Session, c turn.Call) (*turn.Planned, error) {
+	out, _, err = plannedOnce(ctx, k, req, toRead, done, func(ctx context.Context, s *session.Session, c turn.Call) (*turn.Planned, error) {
 		return k.desk.Unrecorded(ctx, s, c, lost)
 	})
 	return out, err
 }
 
+// opening is how a plan opens its session: toResume is toWrite that may resume the session's lock.
+type opening int
+
+const (
+	toRead opening = iota
+	toWrite
+	toResume
+)
+
 // plannedOnce asks once. lost is why the plan could not be recorded after all.
-func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, write bool, done *Done, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, lost, err error) {
-	s, unlock, err := k.open(ctx, req.SessionKey, write)
+func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, how opening, done *Done, plan func(context.Context, *session.Session, turn.Call) (*turn.Planned, error)) (out *ContextPlan, lost, err error) {
+	var s *session.Session
+	var unlock func()
+	if how == toRead {
+		s, unlock, err = k.open(ctx, req.SessionKey, false)
+	} else {
+		s, unlock, err = openDeferred(ctx, k, req.SessionKey, how == toResume, func(err error) { lost = err })
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	defer unlock()
-	s.Defer(func(err error) { lost = err })
 	pl, err := plan(ctx, s, req.call())
 	if err != nil {
 		return nil, nil, hostError(req.SessionKey, err)

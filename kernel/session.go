@@ -20,7 +20,18 @@ const defaultKeepSessions = 64
 // disk if this process has not seen it.
 func (k *Kernel) open(ctx context.Context, key string, write bool) (*session.Session, func(), error) {
 	s, unlock, err := k.sessions.UseKey(ctx, key, write)
-	if err != nil || k.memory == nil || write && k.lockTells {
+	return fresh(ctx, k, key, write, s, unlock, err)
+}
+
+// openDeferred is open for a call that writes, as [session.Table.UseDeferred].
+func openDeferred(ctx context.Context, k *Kernel, key string, resume bool, lost func(error)) (*session.Session, func(), error) {
+	s, unlock, err := k.sessions.UseDeferred(ctx, key, resume, lost)
+	return fresh(ctx, k, key, true, s, unlock, err)
+}
+
+// fresh looks at what was written to memory since, unless the session's lock told.
+func fresh(ctx context.Context, k *Kernel, key string, write bool, s *session.Session, unlock func(), err error) (*session.Session, func(), error) {
+	if err != nil || k.memory == nil || write && k.lockTells && !s.Resumed {
 		return s, unlock, err
 	}
 	if err := memory.Fresh(ctx, k.memory); err != nil {

@@ -233,6 +233,18 @@ func Defer(s Store, lock string) (sync func() error) {
 	return func() error { return nil }
 }
 
+// Resume takes a lock alone that this process let go last, without asking whether another has
+// had it since: what was known of its folder then is believed, no more comes with it, and others may take it meanwhile. It is for
+// who asks for [Defer] at once, and answers nobody before the lock was let go and
+// [Unwritten] said nil: where another had it, that says so, and nothing that would have been
+// written is there. It is nil where the lock has to be taken by [Store.Lock].
+func Resume(s Store, lock string) (release func()) {
+	if h, ok := s.(interface{ Resume(lock string) func() }); ok {
+		return h.Resume(lock)
+	}
+	return nil
+}
+
 // WholeAppends reports whether an append to a journal is there whole or not at all, whatever
 // happened: its end need not be looked at.
 func WholeAppends(j Journal) bool {

@@ -180,10 +180,11 @@ func TestPausedMachine(t *testing.T) {
 			sa.SetFault(nil)
 			t.Fatalf("a turn of %d statements did not come to statement %d: %v", n.Load(), pauseAt, err)
 		}
-		if err := turn(b, before); err != nil {
-			t.Fatalf("the other machine: %v", err)
-		}
+		err = turn(b, before)
 		close(wake)
+		if err != nil {
+			t.Fatalf("the other machine: %v; the first: %v", err, <-ended)
+		}
 		err = <-ended // refused, or the turn that the other has committed already
 		sa.SetFault(nil)
 		t.Logf("paused at statement %d: %v", pauseAt, err)

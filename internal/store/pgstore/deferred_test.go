@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store/pgstore"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
 // pair is two machines on a model of the server, one workspace between them and a
@@ -188,4 +191,59 @@ func TestOvertakenInMidCall(t *testing.T) {
 		t.Errorf("observed on both: %+v, %v; %+v, %v", o, err, again, aerr)
 	}
 	p.turns(t, 4)
+}
+
+// A machine whose session stays resumes the session's lock, for one statement a call. What another
+// machine did meanwhile is in its plans all the same: what it wrote for all sessions, and what
+// a plan without anything new to write is made of.
+func TestResumed(t *testing.T) {
+	p := newPair(t)
+	var asked []string
+	p.hook = func(name string) error { asked = append(asked, name); return nil }
+	stay := func() {
+		for range 4 {
+			p.turn(t, p.k[0], "Please make the retry test of the queue pass.", "It passes.")
+		}
+		p.say(memkernel.RoleUser, "Which queue was it?")
+		asked = nil
+		if _, err := p.plan(p.k[0]); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(asked, "take") || asked[len(asked)-1] != "flush" {
+			t.Fatalf("a session that stays is planned by %q", asked)
+		}
+	}
+	plans := func(what string) *kernel.ContextPlan {
+		asked = nil
+		mine, err := p.plan(p.k[0])
+		other, oerr := p.plan(p.k[1])
+		if err != nil || oerr != nil {
+			t.Fatal(err, oerr)
+		}
+		if fmt.Sprint(mine.Messages) != fmt.Sprint(other.Messages) || len(mine.Faults) > 0 {
+			t.Errorf("%s: the other machine plans otherwise, or there are faults: %+v", what, mine.Faults)
+		}
+		if !slices.Contains(asked, "take") {
+			t.Errorf("%s: nobody noticed: %q", what, asked)
+		}
+		return mine
+	}
+	stay()
+	rule := journal.Update{Key: "tone", Type: pagevm.Preference, Field: "text", Op: journal.OpSetWithVersion, Scope: memkernel.ScopeProject,
+		Value: []byte(`"Answer in one line about heron-7."`), EvidenceRef: "session:another"}
+	hard := rule
+	hard.Field, hard.Value = journal.PinField, []byte(`"hard"`)
+	if r, err := p.k[1].Write(t.Context(), kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule, hard}}); err != nil || len(r.Accepted) != 2 {
+		t.Fatalf("write: %+v, %v", r, err)
+	}
+	if pl := plans("a rule for all sessions"); !strings.Contains(fmt.Sprint(pl.Messages), "heron-7") {
+		t.Error("the plan does not show the rule that another machine wrote")
+	}
+
+	p.say(memkernel.RoleAssistant, "That of worker 3.")
+	stay()
+	if c, err := p.k[1].Compact(t.Context(), kernel.Boundary{SessionKey: "s", Model: "claude-opus-4-5", Messages: p.msgs, Private: true, Now: p.clock}); err != nil {
+		t.Fatalf("compact: %+v, %v", c, err)
+	}
+	plans("a compaction")
 }

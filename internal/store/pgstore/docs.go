@@ -389,7 +389,7 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 		_, err := s.find("move", old)
 		return err
 	}
-	if err := s.settle([]string{old, now}); err != nil {
+	if err := cmp.Or(s.leases.assure([]string{old, now}), s.settle([]string{old, now})); err != nil {
 		return err
 	}
 	s.unsee(old)

@@ -38,6 +38,9 @@ func Migrations() ([]string, error) { return migrations() }
 // Settle writes what is held back.
 func (s *Store) Settle() error { return s.settle([]string{s.folder}) }
 
+// ResumeAfter has locks resumed that this process found so often in a row that it had last.
+func (s *Store) ResumeAfter(n int) { s.leases.need = n }
+
 // Renew renews the leases now.
 func (s *Store) Renew() { s.leases.renew() }
 

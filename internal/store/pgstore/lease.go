@@ -27,38 +27,11 @@ type leases struct {
 	unwritten map[string]error
 	// looked are documents that calls look at beside the folder that they lock.
 	looked map[string]bool
-	// had are the contents of folders as they were when their locks were let go.
-	had map[string]map[string]int64
+	// rests are locks of folders that were let go, by path; need is what the first resumption needs.
+	rests map[string]*rest
+	need  int
 	// below counts down the contents of documents that are held back.
 	below int64
-}
-
-// mostHad is how many folders are remembered.
-const mostHad = 1024
-
-// remember keeps what a folder has, for who locks it next. The caller holds mu.
-func (l *leases) remember(h *lease) {
-	if h.view == nil {
-		return
-	}
-	for folder := range l.had { // any one
-		if len(l.had) < mostHad {
-			break
-		}
-		delete(l.had, folder)
-	}
-	contents := map[string]int64{}
-	for at, f := range h.view.files {
-		contents[at] = f.content
-	}
-	l.had[h.folder] = contents
-}
-
-// contents are what a folder had.
-func (l *leases) contents(folder string) map[string]int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.had[folder]
 }
 
 // lease is one of them.
@@ -73,6 +46,8 @@ type lease struct {
 	taken time.Time
 	fresh time.Time // since when it lasts for a lease's time, by this process's clock
 	view  *view     // nil if the lock does not keep others from writing
+	// resumed: nobody has asked yet whether another took the lock meanwhile.
+	resumed bool
 	// failed is what kept from being written what was held back.
 	failed error
 	// takeover is how many servers had taken over when it was taken. Where another has since,
@@ -97,8 +72,8 @@ func (l *leases) fence(h *lease, token string) string {
 }
 
 func (l *leases) init(c *core) {
-	l.c, l.held, l.looked, l.had = c, map[string]*lease{}, map[string]bool{}, map[string]map[string]int64{}
-	l.unwritten = map[string]error{}
+	l.c, l.held, l.looked, l.rests = c, map[string]*lease{}, map[string]bool{}, map[string]*rest{}
+	l.unwritten, l.need = map[string]error{}, firstNeed
 }
 
 // covers reports whether a lease fences a path.
@@ -183,6 +158,9 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	if release != nil {
 		return release, nil
 	}
+	if l.isResumed(at) { // the server would give it
+		return nil, &store.LockedError{Name: s.where(at), Holder: "this process"}
+	}
 	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now(), fresh: time.Now()}
 	if dir := path.Dir(at); dir != "." {
 		h.folder = dir + "/"
@@ -199,7 +177,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
-			paths, contents, versions, ends := s.cache.known(l.contents(h.folder))
+			paths, contents, versions, ends := s.cache.known(l.contents(at))
 			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
 		}
 		rows, since, asked := s.rows.Load(), int64(0), time.Now()
@@ -244,7 +222,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		return nil, &store.LockedError{Name: s.where(at), Holder: holder}
 	}
 	l.drop(own)
-	l.add(token, h)
+	l.add(token, h, holder == "" || holder == s.holder)
 	return sync.OnceFunc(func() { l.release(token, h) }), nil
 }
 
@@ -332,9 +310,18 @@ func (l *leases) unused(at string, share store.Share) (own []string, release fun
 	return own, nil
 }
 
-func (l *leases) add(token string, h *lease) {
+// add keeps a lock that was taken; last says that nobody else had it since this process did.
+func (l *leases) add(token string, h *lease, last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if h.view != nil {
+		l.restOf(h.path).taken(last)
+	}
+	l.hold(token, h)
+}
+
+// hold has a lock renewed, and believed. The caller holds mu.
+func (l *leases) hold(token string, h *lease) {
 	l.held[token] = h
 	delete(l.unwritten, h.path)
 	if l.stop == nil {
@@ -376,20 +363,27 @@ func (l *leases) release(token string, h *lease) {
 		return
 	}
 	delete(l.held, token)
-	pending := h.view != nil && h.view.pending()
+	resumed := h.resumed
+	flush := resumed || h.view != nil && h.view.pending()
 	l.mu.Unlock()
-	var err error
-	if pending {
-		err = l.c.flush(h, token, true)
+	var there bool
+	if flush {
+		there = l.c.flush(h, token, true) == nil
+	}
+	if !there {
+		there = l.letGo(token, h) && !flush
 	}
 	l.mu.Lock()
-	l.remember(h)
+	defer l.mu.Unlock()
+	if !there {
+		token = ""
+	}
+	l.remember(h, token)
+	if resumed {
+		l.restOf(h.path).found(there)
+	}
 	if h.failed != nil {
 		l.unwritten[h.path] = h.failed
-	}
-	l.mu.Unlock()
-	if !pending || err != nil {
-		l.letGo(token, h)
 	}
 }
 
@@ -410,9 +404,9 @@ func (s *Store) Defer(name string) (sync func() error) {
 		h.view.deferred = true
 		return func() error {
 			l.mu.Lock()
-			pending := l.held[token] == h && h.view != nil && h.view.pending()
+			flush := l.held[token] == h && (h.resumed || h.view != nil && h.view.pending())
 			l.mu.Unlock()
-			if !pending {
+			if !flush {
 				return nil
 			}
 			return s.flush(h, token, false)
@@ -421,14 +415,22 @@ func (s *Store) Defer(name string) (sync func() error) {
 	return nothing
 }
 
-const freeLock = `WITH r AS (UPDATE locks SET held=held-$3::text WHERE root=$1::bigint AND path=$2::text) SELECT set_config('synchronous_commit', 'off', true)`
+// freeLock lets go of a lock; where it may be resumed ($4) its token stays.
+const freeLock = `WITH r AS (UPDATE locks SET held=CASE WHEN $4::boolean THEN held || jsonb_build_object($3::text, 0) ELSE held-$3::text END
+		WHERE root=$1::bigint AND path=$2::text AND held ? $3::text RETURNING 1)
+	SELECT EXISTS(SELECT FROM r), set_config('synchronous_commit', 'off', true)`
 
-// letGo frees a lock. One that can't be freed ends by itself.
-func (l *leases) letGo(token string, h *lease) {
-	_ = l.c.run("release", h.path, send, nil, func(ctx context.Context, conn conn) error {
+// letGo frees a lock, and says whether it was this process's still. One that can't be freed ends by
+// itself.
+func (l *leases) letGo(token string, h *lease) (own bool) {
+	l.mu.Lock()
+	rest := h.view != nil && h.failed == nil
+	l.mu.Unlock()
+	err := l.c.run("release", h.path, send, nil, func(ctx context.Context, conn conn) error {
 		var how string
-		return conn.QueryRow(ctx, freeLock, l.c.root, h.path, token).Scan(&how)
+		return conn.QueryRow(ctx, freeLock, l.c.root, h.path, token, rest).Scan(&own, &how)
 	})
+	return own && err == nil
 }
 
 // renewing renews the leases at a third of their time, until stop.

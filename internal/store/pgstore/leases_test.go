@@ -20,14 +20,16 @@ import (
 // two who append behind the same byte one is told so.
 func TestLeases(t *testing.T) {
 	onAll(t, true, func(t *testing.T, open opener) {
-		n := 0
+		n, resumed := 0, 0
+		defer func() { t.Logf("%d locks were resumed", resumed) }()
 		rapid.Check(t, func(t *rapid.T) {
 			n++
 			root := fmt.Sprint("leases ", n)
-			r := &leaseRun{t: t, content: map[string]string{}, locks: map[string]*leaseLock{}}
+			r := &leaseRun{t: t, content: map[string]string{}, locks: map[string]*leaseLock{}, rested: map[[2]any]bool{}, resumed: &resumed}
 			for range 3 {
 				s := open(root, time.Hour) // ends only where the test says so
 				defer s.Close()
+				s.ResumeAfter(0)
 				r.machines = append(r.machines, s)
 			}
 			for range rapid.IntRange(1, 25).Draw(t, "actions") {
@@ -49,19 +51,182 @@ func TestLeases(t *testing.T) {
 	})
 }
 
+// A lock that is resumed is this machine's if nobody took it since, which is asked before anything is
+// done that others could see, and at the latest when it is let go.
+func TestResume(t *testing.T) {
+	onAll(t, false, func(t *testing.T, open opener) {
+		a, b := open("resume", time.Hour), open("resume", time.Hour)
+		defer a.Close()
+		defer b.Close()
+		a.ResumeAfter(0)
+		lock := func(s *pgstore.Store) func() {
+			t.Helper()
+			release, err := s.Lock("s/lock", store.Alone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return release
+		}
+		put := func(s *pgstore.Store, name, text string) error {
+			_, err := s.Put(store.Synced, store.Doc{Name: name, Data: []byte(text)})
+			return err
+		}
+		was := func(name, want string) {
+			t.Helper()
+			if got, err := b.Get(name); string(got) != want {
+				t.Errorf("%s is %q, %v, and not %q", name, got, err, want)
+			}
+		}
+		resume := func() func() {
+			t.Helper()
+			lock(a)()
+			release := store.Resume(a, "s/lock")
+			if release == nil {
+				t.Fatal("it is not resumed")
+			}
+			return release
+		}
+		isLost := func(err error, want bool, what string) {
+			t.Helper()
+			if lost := (*store.LostError)(nil); errors.As(err, &lost) != want || !want && err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		isBusy := func(what string) {
+			t.Helper()
+			release, err := b.Lock("s/lock", store.Alone)
+			if busy := (*store.LockedError)(nil); !errors.As(err, &busy) {
+				t.Errorf("%s, and another gets the lock: %v", what, err)
+				release()
+			}
+		}
+		if err := put(a, "s/doc", "first"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Get("habits"); err == nil {
+			t.Fatal("there is one")
+		}
+
+		release := resume()
+		if _, err := a.Lock("s/lock", store.Alone); err == nil {
+			t.Error("two in one process have it")
+		}
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "nothing was done")
+		if release = store.Resume(a, "s/lock"); release == nil {
+			t.Fatal("it is not resumed twice")
+		}
+		store.Defer(a, "s/lock")
+		if err := put(a, "s/doc", "second"); err != nil {
+			t.Fatal(err)
+		}
+		was("s/doc", "first") // it is held back
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "a document was put")
+		was("s/doc", "second")
+
+		release = resume()
+		lock(b)()
+		release()
+		isLost(store.Unwritten(a, "s/lock"), true, "another had it, and nothing was written")
+		if store.Resume(a, "s/lock") != nil {
+			t.Error("it is resumed though another had it")
+		}
+
+		release = resume()
+		store.Defer(a, "s/lock")
+		if err := put(a, "s/doc", "third"); err != nil {
+			t.Fatal(err)
+		}
+		free := lock(b)
+		if err := put(b, "s/doc", "other"); err != nil {
+			t.Error(err)
+		}
+		free()
+		release()
+		isLost(store.Unwritten(a, "s/lock"), true, "another had it, and a document was put")
+		was("s/doc", "other")
+
+		release = resume()
+		if err := put(a, "s/doc", "fourth"); err != nil {
+			t.Error(err)
+		}
+		isBusy("something was written at once")
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "something was written at once")
+
+		release = resume()
+		sync := store.Defer(a, "s/lock")
+		if err := sync(); err != nil {
+			t.Error(err)
+		}
+		isBusy("it was synced")
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "it was synced")
+
+		release = resume()
+		sync = store.Defer(a, "s/lock")
+		lock(b)()
+		isLost(sync(), true, "synced when another had it")
+		isLost(put(a, "s/doc", "late"), true, "put behind that")
+		release()
+		isLost(store.Unwritten(a, "s/lock"), true, "synced when another had it")
+
+		for what, do := range map[string]func() error{
+			"put":    func() error { return put(a, "s/doc", "late") },
+			"move":   func() error { return a.Move(store.Synced, "s/doc", "s/late") },
+			"remove": func() error { _, err := a.Remove(store.Synced, "s/doc"); return err },
+			"append": func() error { _, err := a.Journal("s/log").Append(0, []byte("late"), true); return err },
+		} {
+			release = resume()
+			lock(b)()
+			isLost(do(), true, what)
+			release()
+			isLost(store.Unwritten(a, "s/lock"), true, what)
+			was("s/doc", "fourth")
+		}
+
+		release = resume()
+		isLost(a.Move(store.Synced, "s/doc", "s/moved"), false, "moved")
+		isBusy("a document was moved")
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "moved")
+		was("s/moved", "fourth")
+
+		lock(a)()
+		free = lock(a)
+		if _, err := a.Get("habits"); err == nil { // it is looked up with the next lock
+			t.Fatal("there is one")
+		}
+		free()
+		release = resume()
+		if err := put(b, "habits", "new"); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		isLost(store.Unwritten(a, "s/lock"), true, "a document beside the folder was put")
+	})
+}
+
 type leaseRun struct {
 	t        *rapid.T
 	machines []*pgstore.Store
 	content  map[string]string // of the log in each folder
 	locks    map[string]*leaseLock
+	resumed  *int
+	rested   map[[2]any]bool // by machine and folder: it let go of the lock last, as far as it knows
 }
 
 // leaseLock is a folder's lock as it should be.
-type leaseLock struct{ held []*leaseHold }
+type leaseLock struct {
+	held []*leaseHold
+	last int // the machine that may resume it, -1 if none may
+}
 
 type leaseHold struct {
 	machine int
 	alone   bool
+	resumed bool // and not used for anything yet
 	ended   bool // another may take it
 	lost    bool // another has taken it
 	release func()
@@ -73,16 +238,16 @@ func (r *leaseRun) step() {
 	folder := rapid.SampledFrom([]string{"s/x", "s/y"}).Draw(t, "folder")
 	s, l := r.machines[m], r.locks[folder]
 	if l == nil {
-		l = &leaseLock{}
+		l = &leaseLock{last: -1}
 		r.locks[folder] = l
 	}
-	switch rapid.SampledFrom([]string{"take", "take", "take", "release", "write", "write", "end", "renew"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"take", "take", "take", "resume", "resume", "release", "release", "write", "write", "end", "renew"}).Draw(t, "what") {
 	case "take":
 		// Locks that are shared go with their last use some time later: that is not drawn here.
 		free := true
 		for _, h := range l.held {
 			free = free && h.lost || free && h.ended
-			if h.machine == m && !h.lost {
+			if h.machine == m && (!h.lost || h.resumed) {
 				return // it has it: it would be told so, or fenced by itself
 			}
 		}
@@ -94,12 +259,35 @@ func (r *leaseRun) step() {
 			for _, h := range l.held {
 				h.lost = true
 			}
-			l.held = append(l.held, &leaseHold{machine: m, alone: true, release: release})
+			l.held, l.last = append(l.held, &leaseHold{machine: m, alone: true, release: release}), -1
+		}
+	case "resume":
+		if l.last >= 0 && rapid.IntRange(0, 3).Draw(t, "another") > 0 {
+			m, s = l.last, r.machines[l.last]
+		}
+		for _, h := range l.held {
+			if h.machine == m {
+				return
+			}
+		}
+		if release := store.Resume(s, folder+"/lock"); (release != nil) && l.last < 0 && !r.rested[[2]any{m, folder}] {
+			t.Fatalf("machine %d resumes %s, which it did not have", m, folder)
+		} else if release != nil {
+			l.held = append(l.held, &leaseHold{machine: m, alone: true, resumed: true, ended: true, lost: l.last != m, release: release})
+			delete(r.rested, [2]any{m, folder})
+			*r.resumed++
 		}
 	case "release":
 		for i, h := range l.held {
 			if h.machine == m {
 				h.release()
+				lost := (*store.LostError)(nil)
+				if err := store.Unwritten(s, folder+"/lock"); h.resumed && h.lost != errors.As(err, &lost) || !h.resumed && !h.lost && err != nil {
+					t.Fatalf("machine %d lets go of %s, which it resumed and another took: %v, %v; %v", m, folder, h.resumed, h.lost, err)
+				}
+				if !h.lost {
+					l.last, r.rested[[2]any{m, folder}] = m, true
+				}
 				l.held = append(l.held[:i:i], l.held[i+1:]...)
 				return
 			}
@@ -109,6 +297,9 @@ func (r *leaseRun) step() {
 		for _, h := range l.held {
 			has = has || h.machine == m
 			fenced = fenced || h.machine == m && h.lost
+			if h.machine == m && h.resumed && !h.lost { // from here on others wait for it
+				h.resumed, h.ended = false, false
+			}
 		}
 		if !has {
 			return // whoever writes has, or believes to have, the lock
@@ -143,7 +334,7 @@ func (r *leaseRun) step() {
 		s.Renew()
 		for _, l := range r.locks {
 			for _, h := range l.held {
-				h.ended = h.ended && h.machine != m
+				h.ended = h.ended && h.machine != m // one that was resumed as well
 			}
 		}
 	}

@@ -410,7 +410,11 @@ var statements = append(rowStatements, []statement{
 		t.files[k] = f
 		return one(ok, true, f.size, f.version)
 	}},
-	{"flush", "good AS MATERIALIZED", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
+	{"flush", "same AS MATERIALIZED", commits, true, func(m *Model, t *tables, ok bool, a args) answer {
+		for i, at := range a.strs(24) {
+			f := t.files[key{a.int(1), at}]
+			ok = ok && f.content == a.ints(25)[i] && f.version == a.ints(26)[i]
+		}
 		good, files := ok, map[key]fileRow{}
 		for i, id := range a.ints(5) {
 			k, f, there := t.of(id)
@@ -455,8 +459,10 @@ var statements = append(rowStatements, []statement{
 				put, made, versions = append(put, at), append(made, id), append(versions, old.version+1)
 			}
 		}
-		if k := (key{a.int(1), a.str(16)}); a.str(15) != "" {
-			t.free(k, a.str(15))
+		if end := a.int(23); end > 0 {
+			t.until(key{a.int(1), a.str(16)}, a.str(15), m.Now().UnixMicro()+end)
+		} else {
+			t.until(key{a.int(1), a.str(16)}, a.str(15), 0)
 		}
 		return one(ok, int64(len(files)), patches, put, made, versions)
 	}},
@@ -547,8 +553,14 @@ var statements = append(rowStatements, []statement{
 		return one("off")
 	}},
 	{"free", freeLock, commitsLate, false, func(m *Model, t *tables, _ bool, a args) answer {
-		t.free(key{a.int(1), a.str(2)}, a.str(3))
-		return one("off")
+		k := key{a.int(1), a.str(2)}
+		_, had := t.locks[k].held[a.str(3)]
+		if a.at(4).(bool) {
+			t.until(k, a.str(3), 0)
+		} else {
+			t.free(k, a.str(3))
+		}
+		return one(had, "off")
 	}},
 	{"renew", "WITH h AS (SELECT n.path, jsonb_object_agg", commits, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
 		more := map[string]map[string]int64{}
@@ -770,6 +782,16 @@ func (t *tables) free(k key, token string) {
 	if l, there := t.locks[k]; there {
 		l.held = maps.Clone(l.held)
 		delete(l.held, token)
+		t.locks[k] = l
+	}
+}
+
+// until has the lease of a token that is there end at some time.
+func (t *tables) until(k key, token string, end int64) {
+	l := t.locks[k]
+	if _, there := l.held[token]; there {
+		l.held = maps.Clone(l.held)
+		l.held[token] = end
 		t.locks[k] = l
 	}
 }

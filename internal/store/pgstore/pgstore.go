@@ -60,6 +60,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -475,7 +476,7 @@ func (c *core) changeBehind(head string, moved func() bool, op string, how store
 	if unsure == nil {
 		unsure = &sure
 	}
-	if err := c.leases.broken(paths); err != nil {
+	if err := cmp.Or(c.leases.assure(paths), c.leases.broken(paths)); err != nil {
 		return fmt.Errorf("%s %s: what was written before it is not there: %w", op, c.where(paths[0]), err)
 	}
 	commit := "on"

@@ -210,9 +210,15 @@ func (c *core) wrote(at string, f file) {
 			h.view.beside[at] = &f
 		}
 	}
+	for _, r := range l.rests {
+		if r.token != "" && r.lease.view.beside[at] != nil {
+			r.lease.view.beside[at] = &f
+		}
+	}
 	v := l.viewOf(at)
 	switch {
 	case v == nil:
+		l.disturb(at)
 	case f.content == 0:
 		for n := range v.files {
 			if n == at || strings.HasPrefix(n, at+"/") {
@@ -229,6 +235,7 @@ func (c *core) unsee(at string) {
 	l := &c.leases
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.disturb(at)
 	for _, h := range l.held {
 		if h.view != nil {
 			delete(h.view.beside, at)
@@ -339,8 +346,12 @@ func (c *core) settle(paths []string, contents ...int64) error {
 
 // flushAll writes what is held back, in one piece. Who has the lock is the only one who writes there, so
 // that all of it is as it was when it was read; where somebody wrote without the lock nothing is done.
+// A lock that was resumed is lost, too, where a document beside the folder ($24 to $26) is another by now.
+// The token of $15 rests from then on, or has a lease again, of $23.
 const flushAll = fenced + `
-	good AS MATERIALIZED (SELECT coalesce(ok.ok, false) AND cardinality($5::bigint[])=(SELECT count(*) FROM files AS f JOIN unnest($5::bigint[], $6::bigint[]) AS x(content, expect)
+	same AS MATERIALIZED (SELECT count(*)=cardinality($24::text[]) AS ok FROM unnest($24::text[], $25::bigint[], $26::bigint[]) AS b(path, content, version)
+		LEFT JOIN files AS f ON f.root=$1::bigint AND f.path=b.path WHERE coalesce(f.content, 0)=b.content AND coalesce(f.version, 0)=b.version),
+	good AS MATERIALIZED (SELECT coalesce(ok.ok, false) AND (SELECT ok FROM same) AND cardinality($5::bigint[])=(SELECT count(*) FROM files AS f JOIN unnest($5::bigint[], $6::bigint[]) AS x(content, expect)
 		ON f.root=$1::bigint AND f.content=x.content AND (x.expect < 0 OR f.size=x.expect)) AS ok FROM ok),
 	f AS (UPDATE files AS f SET size=greatest(f.size, x.upto), version=f.version+1, time=clock_timestamp()
 		FROM unnest($5::bigint[], $6::bigint[], $7::bigint[]) AS x(content, expect, upto)
@@ -358,8 +369,9 @@ const flushAll = fenced + `
 	q AS (INSERT INTO pieces(root, content, off, data, mark) SELECT $1::bigint, w.content, x.off, x.data, $8::bigint FROM w JOIN n USING(content) JOIN unnest($19::bigint[], $20::bigint[], $21::bytea[]) AS x(i, off, data) ON x.i=n.i),
 	kept AS (INSERT INTO gone(root, content, size, time) SELECT $1::bigint, f.content, f.size, clock_timestamp() FROM w JOIN files AS f ON f.root=$1::bigint AND f.content=w.before WHERE w.before=ANY($22::bigint[]) ON CONFLICT DO NOTHING),
 	d AS (DELETE FROM pieces WHERE root=$1::bigint AND content IN (SELECT before FROM w WHERE before<>ALL($22::bigint[])) RETURNING content),
-	r AS (UPDATE locks SET held=held-$15::text WHERE root=$1::bigint AND path=$16::text AND $15::text<>'' AND (SELECT ok FROM ok) IS NOT NULL)
-	SELECT ok.ok, (SELECT count(*) FROM f), (SELECT coalesce(sum(bytes), 0)::bigint FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
+	r AS (UPDATE locks SET held=held || jsonb_build_object($15::text, CASE WHEN $23::bigint > 0 THEN ` + now + `+$23::bigint ELSE 0 END)
+		WHERE root=$1::bigint AND path=$16::text AND held ? $15::text AND (SELECT ok FROM ok) IS NOT NULL)
+	SELECT ok.ok AND (SELECT ok FROM same), (SELECT count(*) FROM f), (SELECT coalesce(sum(bytes), 0)::bigint FROM u), (SELECT coalesce(array_agg(path ORDER BY path), '{}') FROM w),
 		(SELECT coalesce(array_agg(content ORDER BY path), '{}') FROM w), (SELECT coalesce(array_agg(version ORDER BY path), '{}') FROM w) FROM ok`
 
 // flushed reports whether what was held back is there: all of it has the mark, or nothing.
@@ -371,13 +383,26 @@ const flushed = `SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=
 const flushedForGood = `WITH r AS (UPDATE locks SET holder=holder WHERE root=$1::bigint AND path=$5::text), how AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true))
 	SELECT (SELECT count(*) > 0 FROM pieces WHERE root=$1::bigint AND mark=$3::bigint AND content=ANY($2::bigint[] || ARRAY(SELECT content FROM files WHERE root=$1::bigint AND path=ANY($4::text[])))) FROM how`
 
-// flush writes what is held back under a lock, and lets go of that.
+// flush writes what is held back under a lock, and lets go of that if it is to. One that was resumed
+// is this process's own, behind it.
 func (c *core) flush(h *lease, token string, release bool) error {
 	l := &c.leases
 	l.mu.Lock()
-	v := h.view
+	v, resumed := h.view, h.resumed
+	if v == nil { // what it was resumed with is gone
+		h.failed = cmp.Or[error](h.failed, &store.LostError{Name: c.where(h.path), Lock: c.where(h.path)})
+		l.mu.Unlock()
+		return h.failed
+	}
 	held, puts, waits := v.held, v.puts, v.waits
 	v.held, v.puts, v.waits = map[int64]*heldBack{}, map[string][]byte{}, false
+	beside, contentsBeside, versionsBeside := []string{}, []int64{}, []int64{}
+	if resumed {
+		for _, at := range slices.Sorted(maps.Keys(v.beside)) {
+			f := v.beside[at]
+			beside, contentsBeside, versionsBeside = append(beside, at), append(contentsBeside, f.content), append(versionsBeside, f.version)
+		}
+	}
 	l.mu.Unlock()
 	contents := []int64{} // an array, and not NULL, if there are none
 	var expect, upto, ac, aoff, pc, poff []int64
@@ -408,12 +433,15 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		}
 		sizes, offs, pieces = append(sizes, int64(len(puts[at]))), append(offs, o...), append(pieces, p...)
 	}
-	mark, free, commit := newMark(), "", "off"
+	mark, turned, until, commit := newMark(), "", int64(0), "off"
 	if waits {
 		commit = "on"
 	}
-	if release {
-		free = token
+	if release || resumed {
+		turned = token
+	}
+	if !release {
+		until = c.lease.Microseconds()
 	}
 	var ok, unsure bool
 	var files, patches int
@@ -424,8 +452,8 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		if release {
 			locks, tokens = append(locks, h.path), append(tokens, l.fence(h, token))
 		}
-		return conn.QueryRow(ctx, flushAll, c.root, locks, tokens, commit, contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, free, h.path,
-			paths, sizes, of, offs, pieces, c.open.all()).Scan(&ok, &files, &patches, &put, &made, &versions)
+		return conn.QueryRow(ctx, flushAll, c.root, locks, tokens, commit, contents, expect, upto, mark, ac, aoff, adata, pc, poff, pdata, turned, h.path,
+			paths, sizes, of, offs, pieces, c.open.all(), until, beside, contentsBeside, versionsBeside).Scan(&ok, &files, &patches, &put, &made, &versions)
 	})
 	whole := ok && files == len(contents) && patches == patched && len(put) == len(paths)
 	if err == nil && !whole && unsure {
@@ -452,11 +480,12 @@ func (c *core) flush(h *lease, token string, release bool) error {
 		c.unsee(h.path)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		h.failed = cmp.Or(h.failed, err)
+		h.view, h.resumed, h.failed = nil, h.resumed && err != nil, cmp.Or(h.failed, err)
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	h.resumed = false
 	for i, at := range put {
 		if f := v.files[at]; f != nil && f.content < 0 {
 			c.cache.drop([]int64{f.content})

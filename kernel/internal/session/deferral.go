@@ -13,6 +13,8 @@ type Deferral struct {
 	sync  func() error
 	lost  func(error)
 	after []func()
+	// Resumed: the lock was resumed, and told nothing of what others did.
+	Resumed bool
 	// unlocked is why who holds it has no lock among processes, and so writes nothing, though
 	// its journals may have been opened to be written before.
 	unlocked error

@@ -54,6 +54,14 @@ func (s *Session) Recover(ctx context.Context) error {
 	return nil
 }
 
+// owes reports whether Recover may have something to do.
+func owes(s *Session) bool {
+	if s.Journal != nil && s.Memories.recall(s.Journal.Store(), addressIn(s.Name, memoryKey)) != nil {
+		return true
+	}
+	return s.untidy || s.Name == folder.Project || s.Graves.Owes() || s.o.Memory != nil && len(s.Memories.unwritten) > 0
+}
+
 // eraseAll removes what promises say, if there are any, and reads the session
 // again. What can't be removed now stays promised, with the reason in EraseErr.
 func (s *Session) eraseAll(ctx context.Context) error {

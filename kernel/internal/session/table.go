@@ -42,6 +42,14 @@ const journalLooks = 4
 // to be written it is locked among processes, too; where nothing can be written it is
 // opened to be read. It repairs nothing: [Table.Use] does.
 func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Session, unlock func(), err error) {
+	if !write {
+		return t.open(ctx, key, name, nil)
+	}
+	return t.open(ctx, key, name, lockFolder)
+}
+
+// open is Open with a way to lock the folder; nil opens it to be read.
+func (t *Table) open(ctx context.Context, key, name string, lock func(context.Context, *Session) (release func(), err error)) (s *Session, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -63,8 +71,9 @@ func (t *Table) Open(ctx context.Context, key, name string, write bool) (s *Sess
 	if s.servers.changed(s.Files) {
 		s.Invalidate()
 	}
+	write := lock != nil
 	if write {
-		switch release, err := lockFolder(ctx, s); {
+		switch release, err := lock(ctx, s); {
 		case err == nil:
 			s.files = s.Files
 			unhold := unlock
@@ -149,6 +158,34 @@ func (t *Table) Use(ctx context.Context, key, name string, write bool) (*Session
 	return s, unlock, nil
 }
 
+// UseDeferred is Use to write for a call whose writes wait for its end, as [Deferral.Defer] says. With
+// resume it is not asked before then either whether another machine has been at work in the
+// session since this one was: if so lost hears of it, and the call is made again without.
+func (t *Table) UseDeferred(ctx context.Context, key string, resume bool, lost func(error)) (*Session, func(), error) {
+	key = KeyOr(key)
+	name, err := folder.Of(t.o.State, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resume {
+		s, unlock, err := t.open(ctx, key, name, resumeFolder)
+		if err == nil && !owes(s) {
+			t.releaseOldest(s)
+			s.Defer(lost)
+			s.Resumed = true
+			return s, unlock, nil
+		}
+		if err == nil {
+			unlock() // what is owed is done under a lock that others respect
+		} // else, where it was resumed, two machines may have written what was read
+	}
+	s, unlock, err := t.Use(ctx, key, name, true)
+	if err == nil {
+		s.Defer(lost)
+	}
+	return s, unlock, err
+}
+
 // read reads what is new on disk, and reports whether it may be written.
 func (s *Session) read(key string, write bool) (writable bool, err error) {
 	look := func() (err error) {
@@ -179,6 +216,16 @@ func (s *Session) read(key string, write bool) (writable bool, err error) {
 func lockFolder(ctx context.Context, s *Session) (release func(), err error) {
 	if release, err = folder.Lock(ctx, s.o.State, s.Name); err != nil {
 		return nil, fmt.Errorf("lock session %s: %w", s.Key, err)
+	}
+	return release, nil
+}
+
+var errNotResumed = errors.New("the lock has to be taken")
+
+// resumeFolder resumes a session's lock, as [store.Resume] says.
+func resumeFolder(_ context.Context, s *Session) (release func(), err error) {
+	if release = store.Resume(s.Files, folder.LockFile); release == nil {
+		return nil, errNotResumed
 	}
 	return release, nil
 }

@@ -44,7 +44,7 @@ func (d *Desk) Pass(ctx context.Context, b Boundary, point journal.CommitPoint) 
 // openBoundary is openTurn for a boundary, which may come without messages.
 func (d *Desk) openBoundary(ctx context.Context, t *Turn) (*session.Session, *intake, func(), error) {
 	if len(t.Messages) > 0 {
-		return d.openTurn(ctx, t, nil)
+		return d.openTurn(ctx, t, attempt{})
 	}
 	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
 	if t.Now.IsZero() {

@@ -113,7 +113,7 @@ func (d *Desk) said(ctx context.Context, r *FlushRequest) (string, error) {
 		l := s.Branches.Newest("", r.Model)
 		return s.Life.Said(l.Msgs, l.Proj.Generation+1), nil
 	}
-	s, w, unlock, err := d.openTurn(ctx, &Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}, nil)
+	s, w, unlock, err := d.openTurn(ctx, &Turn{SessionKey: r.SessionKey, Model: r.Model, Messages: r.Messages, Now: r.Now}, attempt{})
 	if err != nil {
 		return "", err
 	}

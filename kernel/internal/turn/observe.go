@@ -20,27 +20,35 @@ import (
 // Observe commits a turn: its pages, its usage, and the summary brought up to date.
 func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
 	yield := d.yieldState(ctx, &t)
-	return whole(func(lost func(error)) (*Observation, error) { return observeOnce(ctx, d, t, yield, lost) })
+	return whole(func(try attempt) (*Observation, error) { return observeOnce(ctx, d, t, yield, try) })
+}
+
+// attempt is one of taking a turn in: lost hears at its end that what was written is not there;
+// resume says that the session's lock may be resumed.
+type attempt struct {
+	resume bool
+	lost   func(error)
 }
 
 // whole takes a turn in that is to be there when its call ends. Where another machine was at
 // work in the session it is taken in anew, on what that one wrote.
-func whole(once func(lost func(error)) (*Observation, error)) (*Observation, error) {
-	for try := 1; ; try++ {
+func whole(once func(attempt) (*Observation, error)) (*Observation, error) {
+	for first := true; ; first = false {
 		var lost error
-		o, err := once(func(err error) { lost = err })
+		o, err := once(attempt{resume: first, lost: func(err error) { lost = err }})
 		switch {
+		case first && store.Overtaken(lost): // and whatever else is wrong may come of that
 		case err != nil || lost == nil:
 			return o, err
-		case try == 2 || !store.Overtaken(lost):
+		default:
 			return nil, lost
 		}
 	}
 }
 
-func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, lost func(error)) (*Observation, error) {
+func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, try attempt) (*Observation, error) {
 	ctx = markdownstore.Since(ctx, time.Now()) // with the session's lock comes what is new
-	s, w, unlock, err := d.openTurn(ctx, &t, lost)
+	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
 		return nil, err
 	}
@@ -56,20 +64,21 @@ func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, lost func(e
 }
 
 // openTurn opens the session of a turn for writing and makes its messages valid. What is
-// written waits for the end of the call, by which lost is told if it is not there, unless that
-// is nil.
-func (d *Desk) openTurn(ctx context.Context, t *Turn, lost func(error)) (*session.Session, *intake, func(), error) {
-	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, true)
+// written waits for the end of the call, by which the attempt is told if it is not there, unless
+// it is none.
+func (d *Desk) openTurn(ctx context.Context, t *Turn, try attempt) (s *session.Session, in *intake, unlock func(), err error) {
+	if try.lost != nil {
+		s, unlock, err = d.Sessions.UseDeferred(ctx, t.SessionKey, try.resume, try.lost)
+	} else {
+		s, unlock, err = d.Sessions.UseKey(ctx, t.SessionKey, true)
+	}
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	if lost != nil {
-		s.Defer(lost)
 	}
 	if t.Now.IsZero() {
 		t.Now = d.Now()
 	}
-	in, err := d.take(ctx, s, t)
+	in, err = d.take(ctx, s, t)
 	if err != nil {
 		unlock()
 		return nil, nil, nil, fmt.Errorf("observe session %s: %w", s.Key, err)
@@ -201,11 +210,11 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 
 // Ingest takes in what a host has so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t Turn) (*Observation, error) {
-	return whole(func(lost func(error)) (*Observation, error) { return ingestOnce(ctx, d, t, lost) })
+	return whole(func(try attempt) (*Observation, error) { return ingestOnce(ctx, d, t, try) })
 }
 
-func ingestOnce(ctx context.Context, d *Desk, t Turn, lost func(error)) (*Observation, error) {
-	s, w, unlock, err := d.openTurn(ctx, &t, lost)
+func ingestOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation, error) {
+	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
 		return nil, err
 	}

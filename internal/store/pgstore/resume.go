@@ -1,0 +1,149 @@
+package pgstore
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// rest is a lock that was let go, and what its folder had then. Its token stays in the lock's
+// row, with a lease that has ended: whoever takes the lock takes the token away, so that the row
+// tells whether somebody has.
+type rest struct {
+	contents map[string]int64
+	// own is how often in a row this process found that it had the lock last, and need how often it
+	// has to before it takes that for granted: each time that it was wrong, more often.
+	own, need int
+	token     string // "" where the lock can't be resumed
+	lease     *lease
+}
+
+// mostRests is how many are remembered; firstNeed and lastNeed bound what is needed to resume one.
+// A session whose turns go to one machine after the other is planned and observed on each: it
+// never has two in a row.
+const mostRests, firstNeed, lastNeed = 1024, 2, 256
+
+// restOf is what is remembered of a lock. The caller holds mu.
+func (l *leases) restOf(at string) *rest {
+	r := l.rests[at]
+	if r == nil {
+		for other := range l.rests { // any one
+			if len(l.rests) < mostRests {
+				break
+			}
+			delete(l.rests, other)
+		}
+		r = &rest{need: l.need}
+		l.rests[at] = r
+	}
+	return r
+}
+
+// taken counts that the lock was asked for; last says that this process had it last.
+func (r *rest) taken(last bool) {
+	r.token, r.own = "", r.own+1
+	if !last {
+		r.own = 0
+	}
+}
+
+// found counts that it was resumed, rightly or not.
+func (r *rest) found(right bool) {
+	if r.own++; !right {
+		r.own, r.need = 0, min(2*r.need, lastNeed)
+	}
+}
+
+// remember keeps what a folder has, for who locks it next; with a token the lock may be resumed. The
+// caller holds mu.
+func (l *leases) remember(h *lease, token string) {
+	if h.view == nil {
+		return
+	}
+	r := l.restOf(h.path)
+	r.token, r.lease, r.contents = token, h, map[string]int64{}
+	for at, f := range h.view.files {
+		r.contents[at] = f.content
+	}
+}
+
+// contents are what a folder had whose lock this is.
+func (l *leases) contents(at string) map[string]int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.rests[at]; r != nil {
+		return r.contents
+	}
+	return nil
+}
+
+// disturb is told of a write that no lock's holder made. The caller holds mu.
+func (l *leases) disturb(at string) {
+	for _, r := range l.rests {
+		if r.token != "" && (r.lease.covers(at) || strings.HasPrefix(r.lease.folder, at+"/")) {
+			r.token = ""
+		}
+	}
+}
+
+// Resume is for [store.Resume]. What others wrote to rows of the workspace does not come with it.
+func (s *Store) Resume(name string) (release func()) {
+	at, err := s.at(name)
+	if err != nil {
+		return nil
+	}
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.rests[at]
+	if r == nil || r.token == "" || r.own < r.need || l.moved(r.lease) {
+		return nil
+	}
+	for beside := range l.looked {
+		if r.lease.view.beside[beside] == nil {
+			return nil
+		}
+	}
+	token, h := r.token, r.lease
+	r.token = ""
+	for _, o := range l.held {
+		if o.view != nil && (o.covers(at) || strings.HasPrefix(o.folder, h.folder)) {
+			return nil
+		}
+	}
+	h.users, h.taken, h.resumed, h.failed, h.view.deferred = 1, time.Now(), true, nil, false
+	l.hold(token, h)
+	return sync.OnceFunc(func() { l.release(token, h) })
+}
+
+func (l *leases) isResumed(at string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.held {
+		if h.path == at && h.resumed {
+			return true
+		}
+	}
+	return false
+}
+
+// assure asks whether this process still has the locks over some paths that it resumed. From
+// then on nobody else gets them.
+func (l *leases) assure(paths []string) error {
+	l.mu.Lock()
+	todo := map[string]*lease{}
+	for token, h := range l.held {
+		if h.resumed && h.failed == nil && slices.ContainsFunc(paths, h.covers) {
+			todo[token] = h
+		}
+	}
+	l.mu.Unlock()
+	for _, token := range slices.Sorted(maps.Keys(todo)) {
+		if err := l.c.flush(todo[token], token, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
