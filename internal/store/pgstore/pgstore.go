@@ -36,6 +36,14 @@
 // Unsynced is held back, and with [Store.Defer] what is Synced, until the lock is let go. Then one
 // statement writes all of it, in one transaction, and frees the lock.
 //
+// # What is resumed
+//
+// Sessions mostly stay on a machine. A lock of a folder that is let go leaves its token in the row, with a
+// lease that has ended, and whoever takes the lock takes the token away. Who had it last may
+// go on from what it knew ([Store.Resume]), without asking: the statement that ends the call finds the
+// token there, or is refused as one is that was paused. Before anything else that others could
+// see the token gets a lease again.
+//
 // # Objects
 //
 // With a bucket, a content that its name is the hash of and that is large is an object there.
