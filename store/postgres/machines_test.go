@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/journal"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -294,26 +296,40 @@ func TestMachinesAtOnce(t *testing.T) {
 // can be made again: a turn of a session that stays on its machine, and of one that other
 // machines served meanwhile.
 func TestStatements(t *testing.T) {
-	for name, w := range map[string]struct{ machines, turn, plan int }{"stays": {1, 2, 1}, "moves": {2, 8, 2}, "moves among four": {4, 8, 2}} {
+	for name, w := range map[string]struct {
+		machines, turn, plan int
+		shared               bool // there are pages that all sessions share
+	}{"stays": {1, 2, 1, false}, "stays, with what is shared": {1, 2, 1, true}, "moves": {2, 6, 2, false}, "moves among four, with what is shared": {4, 6, 2, true}} {
 		t.Run(name, func(t *testing.T) {
-			machines := w.machines
 			o := fresh(t)
 			c := &counter{}
 			o.Tracer = c
 			var ks []*kernel.Kernel
 			dir := t.TempDir()
-			for range machines {
+			for range w.machines {
 				ks = append(ks, machine(t, o, dir))
 			}
 			talk := newTalk()
 			for i := range 12 {
-				k := ks[i%machines]
+				k := ks[i%w.machines]
 				talk.ask()
 				talk.work(4000)
 				talk.observe(t, k, talk.plan(t, k))
 			}
 			talk.ask()
 			talk.work(4000)
+			if w.shared {
+				rule := journal.Update{Key: "tone", Type: pagevm.Preference, Field: "text", Op: journal.OpSetWithVersion, Scope: memkernel.ScopeProject,
+					Value: []byte(`"Answer in one line."`), EvidenceRef: "session:another"}
+				if r, err := ks[0].Write(t.Context(), kernel.WriteRequest{SessionKey: "another", Project: true, Updates: []journal.Update{rule}}); err != nil || len(r.Accepted) != 1 {
+					t.Fatal(r, err)
+				}
+				for i := range 6 {
+					k := ks[i%w.machines]
+					talk.observe(t, k, talk.plan(t, k))
+					talk.ask()
+				}
+			}
 			c.take()
 			p := talk.plan(t, ks[0])
 			planned, trips := c.take()

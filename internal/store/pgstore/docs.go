@@ -487,8 +487,20 @@ type reader struct {
 	whole   bool // the window is all there is
 }
 
-func (r *reader) Size() (int64, error) {
+// known is what is known of the content without asking.
+func (r *reader) known() (f file, ok bool) {
 	if _, f, ok := r.c.seenContent(r.at, r.content); ok {
+		return f, true
+	}
+	l := &r.c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, ok = l.beside(r.at)
+	return f, ok && f.content == r.content
+}
+
+func (r *reader) Size() (int64, error) {
+	if f, ok := r.known(); ok {
 		return f.size, nil
 	}
 	var size int64
@@ -507,7 +519,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	if n == len(p) {
 		return n, nil
 	}
-	_, f, ok := r.c.seenContent(r.at, r.content)
+	f, ok := r.known()
 	if ok {
 		if n, err, done := r.c.cachedPart(f, p, off); done {
 			return n, err
@@ -520,7 +532,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 	if was := int64(len(r.win.data)); was > 0 && off > r.win.off && off <= r.win.off+was {
 		ahead = mostPart // it does read on
 	}
-	size, data, err := r.c.part(r.at, r.content, off, max(len(p), ahead))
+	size, version, data, err := r.c.part(r.at, r.content, off, max(len(p), ahead))
 	if err != nil {
 		return 0, err
 	}
@@ -538,7 +550,7 @@ func (r *reader) ReadAt(p []byte, off int64) (int, error) {
 		}
 	}
 	r.win = window{off, data}
-	if ok {
+	if ok && version == f.version {
 		r.c.cache.keep(r.content, f.version, r.win)
 	}
 	return ended(copy(p, data), p, off, size)
@@ -575,7 +587,7 @@ func (r *reader) Close() error {
 		return nil
 	}
 	r.win, r.whole = window{}, false
-	if _, _, ok := r.c.seenContent(r.at, r.content); ok {
+	if _, ok := r.known(); ok {
 		return nil // a name has it
 	}
 	return r.c.dropGone(r.at, r.content)
@@ -603,19 +615,19 @@ func (w *window) copy(p []byte, off int64) int {
 	return copy(p, w.data[off-w.off:])
 }
 
-// part reads up to n bytes of a content from a place on, and says how long it is.
-func (c *core) part(at string, content, off int64, n int) (size int64, data []byte, err error) {
+// part reads up to n bytes of a content from a place on, and says how long it is and in which version.
+func (c *core) part(at string, content, off int64, n int) (size, version int64, data []byte, err error) {
 	there := false
-	err = c.query("read", at, `SELECT z.size, coalesce(greatest(p.off, $2::bigint), 0),
+	err = c.query("read", at, `SELECT z.size, z.version, coalesce(greatest(p.off, $2::bigint), 0),
 			coalesce(substring(p.data FROM (greatest($2::bigint-p.off, 0)+1)::int FOR greatest(least(p.off+length(p.data), $3::bigint)-greatest(p.off, $2::bigint), 0)::int), '') FROM
-		(SELECT size FROM files WHERE content=$1::bigint AND root=$4::bigint UNION ALL SELECT size FROM gone WHERE content=$1::bigint AND root=$4::bigint LIMIT 1) AS z
+		(SELECT size, version FROM files WHERE content=$1::bigint AND root=$4::bigint UNION ALL SELECT size, 0 FROM gone WHERE content=$1::bigint AND root=$4::bigint LIMIT 1) AS z
 		LEFT JOIN pieces AS p ON p.content=$1::bigint AND p.root=$4::bigint AND p.off < $3::bigint AND p.off >= coalesce((SELECT max(off) FROM pieces WHERE content=$1::bigint AND root=$4::bigint AND off <= $2::bigint), 0)
 		ORDER BY p.off`, []any{content, off, off + int64(n), c.root}, func(rows pgx.Rows) error {
 		data = nil
 		for rows.Next() {
 			var from int64
 			var piece []byte
-			if err := rows.Scan(&size, &from, &piece); err != nil {
+			if err := rows.Scan(&size, &version, &from, &piece); err != nil {
 				return err
 			}
 			there = true
@@ -629,7 +641,7 @@ func (c *core) part(at string, content, off int64, n int) (size int64, data []by
 	if err == nil && !there {
 		err = c.notThere("read", at)
 	}
-	return size, data, err
+	return size, version, data, err
 }
 
 // newMark makes a mark for a write.

@@ -135,11 +135,11 @@ func (j *journal) ReadAt(p []byte, off int64) (int, error) {
 			return 0, err
 		}
 	}
-	size, data, err := j.c.part(j.at, j.content, off, max(len(p), readAhead))
+	size, version, data, err := j.c.part(j.at, j.content, off, max(len(p), readAhead))
 	if err != nil {
 		return 0, err
 	}
-	if seen {
+	if seen && version == f.version {
 		j.c.cache.keep(j.content, f.version, window{off, data})
 	}
 	return ended(copy(p, data), p, off, size)

@@ -312,7 +312,7 @@ var statements = append(rowStatements, []statement{
 		}
 		return one(true)
 	}},
-	{"part", "SELECT z.size, coalesce(greatest(p.off", reads, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
+	{"part", "SELECT z.size, z.version, coalesce(greatest(p.off", reads, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
 		f, there := t.opened(a.int(1))
 		if !there {
 			return out
@@ -326,11 +326,11 @@ var statements = append(rowStatements, []statement{
 		for _, p := range t.pieces[a.int(1)] {
 			if p.off >= from && p.off < a.int(3) {
 				lo, hi := max(p.off, a.int(2)), min(p.off+int64(len(p.data)), a.int(3))
-				out.rows = append(out.rows, []any{f.size, lo, p.data[min(lo-p.off, int64(len(p.data))):max(hi-p.off, min(lo-p.off, int64(len(p.data))))]})
+				out.rows = append(out.rows, []any{f.size, f.version, lo, p.data[min(lo-p.off, int64(len(p.data))):max(hi-p.off, min(lo-p.off, int64(len(p.data))))]})
 			}
 		}
 		if out.rows == nil {
-			return one(f.size, int64(0), []byte{})
+			return one(f.size, f.version, int64(0), []byte{})
 		}
 		return out
 	}},

@@ -200,11 +200,11 @@ func (c *core) seenContent(at string, content int64) (now string, f file, ok boo
 	return now, *g, true
 }
 
-// wrote tells the view what a path has now; nothing, if the content is 0.
-func (c *core) wrote(at string, f file) {
-	l := &c.leases
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// tell has a document known to those who look at it beside their folder. The caller holds mu.
+func (l *leases) tell(at string, f file) {
+	if !l.looked[at] {
+		return
+	}
 	for _, h := range l.held {
 		if h.view != nil && h.view.beside[at] != nil {
 			h.view.beside[at] = &f
@@ -215,6 +215,14 @@ func (c *core) wrote(at string, f file) {
 			r.lease.view.beside[at] = &f
 		}
 	}
+}
+
+// wrote tells the view what a path has now; nothing, if the content is 0.
+func (c *core) wrote(at string, f file) {
+	l := &c.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tell(at, f)
 	v := l.viewOf(at)
 	switch {
 	case v == nil:
@@ -491,6 +499,11 @@ func (c *core) flush(h *lease, token string, release bool) error {
 			c.cache.drop([]int64{f.content})
 			f.content, f.version = made[i], versions[i]
 			c.cache.keep(f.content, f.version, window{0, puts[at]})
+		}
+	}
+	for at := range l.looked {
+		if f := v.files[at]; f != nil {
+			l.tell(at, *f)
 		}
 	}
 	return nil
