@@ -10,6 +10,9 @@ import (
 // WritersLock is the lock of all who write to a workspace.
 const WritersLock = writersLock
 
+// BesideFor is how old may be what is known beside a lock that is resumed.
+const BesideFor = besideFor
+
 // Moments of a statement.
 const (
 	Look  = look

@@ -25,8 +25,7 @@ type leases struct {
 	// unwritten is what kept from being written what was held back under locks that
 	// were let go.
 	unwritten map[string]error
-	// looked are documents that calls look at beside the folder that they lock.
-	looked map[string]bool
+	besides   besides
 	// rests are locks of folders that were let go, by path; need is what the first resumption needs.
 	rests map[string]*rest
 	need  int
@@ -42,12 +41,13 @@ type lease struct {
 	// users share it in this process. One that nobody uses any more is kept for a while:
 	// who shares a lock takes it again soon.
 	users int
-	idle  bool // nobody has used it since it was renewed
-	taken time.Time
+	idle  bool      // nobody has used it since it was renewed
 	fresh time.Time // since when it lasts for a lease's time, by this process's clock
 	view  *view     // nil if the lock does not keep others from writing
-	// resumed: nobody has asked yet whether another took the lock meanwhile.
+	// resumed: nobody has asked yet whether another took the lock meanwhile. beside is what was
+	// known then of the documents beside the folder.
 	resumed bool
+	beside  map[string]*file
 	// failed is what kept from being written what was held back.
 	failed error
 	// takeover is how many servers had taken over when it was taken. Where another has since,
@@ -72,7 +72,8 @@ func (l *leases) fence(h *lease, token string) string {
 }
 
 func (l *leases) init(c *core) {
-	l.c, l.held, l.looked, l.rests = c, map[string]*lease{}, map[string]bool{}, map[string]*rest{}
+	l.c, l.held, l.rests = c, map[string]*lease{}, map[string]*rest{}
+	l.besides.looked = map[string]bool{}
 	l.unwritten, l.need = map[string]error{}, firstNeed
 }
 
@@ -161,7 +162,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	if l.isResumed(at) { // the server would give it
 		return nil, &store.LockedError{Name: s.where(at), Holder: "this process"}
 	}
-	h := &lease{path: at, alone: share == store.Alone, users: 1, taken: time.Now(), fresh: time.Now()}
+	h := &lease{path: at, alone: share == store.Alone, users: 1, fresh: time.Now()}
 	if dir := path.Dir(at); dir != "." {
 		h.folder = dir + "/"
 		if h.alone && path.Base(at) == folderLock && !l.overlaps(h) {
@@ -169,18 +170,22 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		}
 	}
 	locks, tokens := l.above(at)
-	beside := l.besides()
+	l.mu.Lock()
+	names := l.besides.names()
+	l.mu.Unlock()
+	var beside map[string]*file
+	var asked time.Time
 	var token, holder string
 	var ok bool
 	err = s.run("take", at, send, nil, func(ctx context.Context, conn conn) error {
-		h.takeover = s.takeovers.Load()
+		h.takeover, asked = s.takeovers.Load(), time.Now()
 		b := &pgx.Batch{}
 		b.Queue(takeLock, s.root, at, h.alone, s.lease.Microseconds(), s.holder, own, locks, tokens, fmt.Sprintf("%x", uint64(newMark())))
 		if h.view != nil { // as it is behind the lock: another statement sees it, this one does not
 			paths, contents, versions, ends := s.cache.known(l.contents(at))
-			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", beside, paths, contents, versions, ends, at, s.holder)
+			b.Queue(listView, s.root, h.folder, h.folder[:len(h.folder)-1]+"0", names, paths, contents, versions, ends, at, s.holder)
 		}
-		rows, since, asked := s.rows.Load(), int64(0), time.Now()
+		rows, since := s.rows.Load(), int64(0)
 		if rows != nil && (path.Base(at) == folderLock || at == writersLock) { // who has the lock sees what others wrote
 			since = rows.ask(b)
 		} else {
@@ -196,7 +201,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			if err != nil {
 				return err
 			}
-			if err := h.view.fill(rows, h.folder, beside, &s.cache); err != nil {
+			if beside, err = h.view.fill(rows, h.folder, names, &s.cache); err != nil {
 				return err
 			}
 		}
@@ -223,6 +228,11 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	}
 	l.drop(own)
 	l.add(token, h, holder == "" || holder == s.holder)
+	if h.view != nil {
+		l.mu.Lock()
+		l.besides.learn(beside, asked, h.takeover)
+		l.mu.Unlock()
+	}
 	return sync.OnceFunc(func() { l.release(token, h) }), nil
 }
 
@@ -236,13 +246,6 @@ func (l *leases) overlaps(h *lease) bool {
 		}
 	}
 	return false
-}
-
-// besides are the documents to look up with a lock.
-func (l *leases) besides() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.AppendSeq([]string{}, maps.Keys(l.looked))
 }
 
 // above is over for a lock itself: what is held of its own name does not count.

@@ -205,6 +205,20 @@ func TestResume(t *testing.T) {
 		}
 		release()
 		isLost(store.Unwritten(a, "s/lock"), true, "a document beside the folder was put")
+
+		lock(a)()
+		if err := put(b, "habits", "newer"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * pgstore.BesideFor)
+		if release = store.Resume(a, "s/lock"); release == nil {
+			t.Fatal("it is not resumed")
+		}
+		if got, err := a.Get("habits"); string(got) != "newer" {
+			t.Errorf("beside a lock that was resumed late stands %q, %v", got, err)
+		}
+		release()
+		isLost(store.Unwritten(a, "s/lock"), false, "what is beside was asked for")
 	})
 }
 

@@ -537,6 +537,14 @@ var statements = append(rowStatements, []statement{
 		}
 		return out
 	}},
+	{"beside", "SELECT path, content, size, version, time FROM files", reads, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
+		for _, at := range a.strs(2) {
+			if f, there := t.files[key{a.int(1), at}]; there {
+				out.rows = append(out.rows, []any{at, f.content, f.size, f.version, f.time})
+			}
+		}
+		return out
+	}},
 	{"lost", "SELECT h.token FROM unnest($2::text[], $3::text[])", reads, false, func(m *Model, t *tables, _ bool, a args) (out answer) {
 		for i, at := range a.strs(2) {
 			if _, there := t.locks[key{a.int(1), at}].held[a.strs(3)[i]]; there {

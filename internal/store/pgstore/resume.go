@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // rest is a lock that was let go, and what its folder had then. Its token stays in the lock's
@@ -97,15 +96,22 @@ func (s *Store) Resume(name string) (release func()) {
 	l := &s.leases
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.rests[at]
-	if r == nil || r.token == "" || r.own < r.need || l.moved(r.lease) {
+	if !l.rested(at) {
 		return nil
 	}
-	for beside := range l.looked {
-		if r.lease.view.beside[beside] == nil {
+	beside, recent := l.besides.recent(s.takeovers.Load())
+	if !recent {
+		l.mu.Unlock()
+		err := lookBeside(s.core)
+		l.mu.Lock()
+		if beside, recent = l.besides.recent(s.takeovers.Load()); err != nil || !recent {
 			return nil
 		}
 	}
+	if !l.rested(at) {
+		return nil
+	}
+	r := l.rests[at]
 	token, h := r.token, r.lease
 	r.token = ""
 	for _, o := range l.held {
@@ -113,9 +119,15 @@ func (s *Store) Resume(name string) (release func()) {
 			return nil
 		}
 	}
-	h.users, h.taken, h.resumed, h.failed, h.view.deferred = 1, time.Now(), true, nil, false
+	h.users, h.resumed, h.beside, h.failed, h.view.deferred = 1, true, beside, nil, false
 	l.hold(token, h)
 	return sync.OnceFunc(func() { l.release(token, h) })
+}
+
+// rested reports whether a lock may be resumed. The caller holds mu.
+func (l *leases) rested(at string) bool {
+	r := l.rests[at]
+	return r != nil && r.token != "" && r.own >= r.need && !l.moved(r.lease)
 }
 
 func (l *leases) isResumed(at string) bool {

@@ -26,9 +26,6 @@ func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // are held back, too. leases.mu guards it.
 type view struct {
 	files map[string]*file
-	// beside are documents that calls look at beside the folder, as they were
-	// when the lock was taken; one without a content was not there.
-	beside map[string]*file
 	// held are the writes that are held back, by content, and puts the documents, by path: they
 	// have a content below 0 until they are sent. waits: the disk is to be waited for with them.
 	held     map[int64]*heldBack
@@ -46,7 +43,7 @@ type heldBack struct {
 }
 
 func newView() *view {
-	return &view{files: map[string]*file{}, beside: map[string]*file{}, held: map[int64]*heldBack{}, puts: map[string][]byte{}}
+	return &view{files: map[string]*file{}, held: map[int64]*heldBack{}, puts: map[string][]byte{}}
 }
 
 // listView lists a folder with all below it, and documents beside it. Of what this
@@ -60,12 +57,14 @@ const listView = `SELECT f.path, f.content, f.size, f.version, f.time, p.off, p.
 	WHERE f.root=$1::bigint AND (f.path >= $2::text AND f.path < $3::text OR f.path=ANY($4::text[]))
 		AND EXISTS(SELECT FROM locks WHERE root=$1::bigint AND path=$9::text AND holder=$10::text) ORDER BY f.path, p.off`
 
-// fill reads its answer; what contents hold goes to the cache.
-func (v *view) fill(rows pgx.Rows, folder string, beside []string, keep *cache) error {
+// fill reads its answer, and gives what is beside the folder; what contents hold goes to the
+// cache.
+func (v *view) fill(rows pgx.Rows, folder string, names []string, keep *cache) (beside map[string]*file, err error) {
 	defer rows.Close()
 	clear(v.files)
-	for _, at := range beside {
-		v.beside[at] = &file{}
+	beside = map[string]*file{}
+	for _, at := range names {
+		beside[at] = &file{}
 	}
 	parts := map[*file]window{}
 	for last := (*file)(nil); rows.Next(); {
@@ -74,14 +73,14 @@ func (v *view) fill(rows pgx.Rows, folder string, beside []string, keep *cache) 
 		var off *int64
 		var data []byte
 		if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time, &off, &data); err != nil {
-			return err
+			return nil, err
 		}
 		if last == nil || last.content != f.content {
 			last = &f
 			if strings.HasPrefix(at, folder) {
 				v.files[at] = last
 			} else {
-				v.beside[at] = last
+				beside[at] = last
 			}
 		}
 		if off == nil {
@@ -99,7 +98,7 @@ func (v *view) fill(rows pgx.Rows, folder string, beside []string, keep *cache) 
 			keep.keep(f.content, f.version, w)
 		}
 	}
-	return rows.Err()
+	return beside, rows.Err()
 }
 
 func (v *view) pending() bool { return len(v.held)+len(v.puts) > 0 }
@@ -144,9 +143,6 @@ func (c *core) seen(at string) (f file, ok bool) {
 	return file{folder: v.hasFolder(at)}, true
 }
 
-// mostBeside is how many documents are looked up with a folder's lock.
-const mostBeside = 16
-
 // covered reports whether a view has all of the folder that a path is in.
 func (c *core) covered(at string) bool {
 	l := &c.leases
@@ -155,32 +151,11 @@ func (c *core) covered(at string) bool {
 	return l.viewOf(at) != nil
 }
 
-// beside is what a document outside the folder was when the newest lock was taken that is held.
-// One that is asked for with a lock held is looked up with the next. The caller holds mu.
-func (l *leases) beside(at string) (f file, ok bool) {
-	var newest *lease
-	for _, h := range l.held {
-		if h.view != nil && !l.moved(h) && (newest == nil || h.taken.After(newest.taken)) {
-			newest = h
-		}
-	}
-	if newest == nil || at == "" || strings.Count(at, "/") > 1 {
-		return f, false
-	}
-	if g := newest.view.beside[at]; g != nil {
-		return *g, true
-	}
-	if len(l.looked) < mostBeside {
-		l.looked[at] = true
-	}
-	return f, false
-}
-
 // noDocument says that a name of the root is a folder's.
 func (l *leases) noDocument(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.looked, at)
+	delete(l.besides.looked, at)
 }
 
 // seenContent looks a content up in the view that covers the path that it had; ok is false
@@ -198,23 +173,6 @@ func (c *core) seenContent(at string, content int64) (now string, f file, ok boo
 		return "", f, false
 	}
 	return now, *g, true
-}
-
-// tell has a document known to those who look at it beside their folder. The caller holds mu.
-func (l *leases) tell(at string, f file) {
-	if !l.looked[at] {
-		return
-	}
-	for _, h := range l.held {
-		if h.view != nil && h.view.beside[at] != nil {
-			h.view.beside[at] = &f
-		}
-	}
-	for _, r := range l.rests {
-		if r.token != "" && r.lease.view.beside[at] != nil {
-			r.lease.view.beside[at] = &f
-		}
-	}
 }
 
 // wrote tells the view what a path has now; nothing, if the content is 0.
@@ -244,10 +202,8 @@ func (c *core) unsee(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.disturb(at)
+	delete(l.besides.known, at)
 	for _, h := range l.held {
-		if h.view != nil {
-			delete(h.view.beside, at)
-		}
 		if h.view != nil && (h.covers(at) || strings.HasPrefix(h.folder, at+"/")) {
 			h.view = nil
 		}
@@ -406,8 +362,8 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	v.held, v.puts, v.waits = map[int64]*heldBack{}, map[string][]byte{}, false
 	beside, contentsBeside, versionsBeside := []string{}, []int64{}, []int64{}
 	if resumed {
-		for _, at := range slices.Sorted(maps.Keys(v.beside)) {
-			f := v.beside[at]
+		for _, at := range slices.Sorted(maps.Keys(h.beside)) {
+			f := h.beside[at]
 			beside, contentsBeside, versionsBeside = append(beside, at), append(contentsBeside, f.content), append(versionsBeside, f.version)
 		}
 	}
@@ -493,7 +449,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h.resumed = false
+	h.resumed, h.beside = false, nil
 	for i, at := range put {
 		if f := v.files[at]; f != nil && f.content < 0 {
 			c.cache.drop([]int64{f.content})
@@ -501,7 +457,7 @@ func (c *core) flush(h *lease, token string, release bool) error {
 			c.cache.keep(f.content, f.version, window{0, puts[at]})
 		}
 	}
-	for at := range l.looked {
+	for at := range l.besides.known {
 		if f := v.files[at]; f != nil {
 			l.tell(at, *f)
 		}

@@ -1,0 +1,118 @@
+package pgstore
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// besides are documents that calls look at beside the folder that they lock, as some of the root. They
+// are looked up with each lock of a folder, and believed while one is held. leases.mu guards them.
+type besides struct {
+	looked map[string]bool
+	// known are what they were when they were asked for last, by asked, on the server that
+	// takeover counts; one without a content was not there.
+	known    map[string]*file
+	asked    time.Time
+	takeover int64
+}
+
+// mostBeside is how many documents are looked up with a folder's lock.
+const mostBeside = 16
+
+// besideFor is how old what is known of them may be for who resumes a lock: they are asked for
+// else.
+const besideFor = 200 * time.Millisecond
+
+func (b *besides) names() []string { return slices.AppendSeq([]string{}, maps.Keys(b.looked)) }
+
+// learn takes what was asked for at a time, unless something newer is known.
+func (b *besides) learn(known map[string]*file, asked time.Time, takeover int64) {
+	if takeover > b.takeover || takeover == b.takeover && asked.After(b.asked) {
+		b.known, b.asked, b.takeover = known, asked, takeover
+	}
+}
+
+// look gives what is known of one; where nothing is, it is looked up with the next lock.
+func (b *besides) look(at string, takeover int64) (f file, ok bool) {
+	if at == "" || strings.Count(at, "/") > 1 {
+		return f, false
+	}
+	if g := b.known[at]; g != nil && b.takeover == takeover {
+		return *g, true
+	}
+	if len(b.looked) < mostBeside {
+		b.looked[at] = true
+	}
+	return f, false
+}
+
+// recent gives all that is known, ok if it is so of all and not old.
+func (b *besides) recent(takeover int64) (known map[string]*file, ok bool) {
+	if len(b.looked) == 0 {
+		return nil, true
+	}
+	for at := range b.looked {
+		if b.known[at] == nil {
+			return nil, false
+		}
+	}
+	return maps.Clone(b.known), b.takeover == takeover && time.Since(b.asked) < besideFor
+}
+
+// tell has what this process wrote be known, also to who resumed a lock. The caller holds mu.
+func (l *leases) tell(at string, f file) {
+	if l.besides.known[at] == nil {
+		return
+	}
+	l.besides.known[at] = &f
+	for _, h := range l.held {
+		if h.beside[at] != nil {
+			h.beside[at] = &f
+		}
+	}
+}
+
+// beside is what a document outside the folder was when the newest lock was taken that is held. The
+// caller holds mu.
+func (l *leases) beside(at string) (f file, ok bool) {
+	for _, h := range l.held {
+		if h.view != nil && !l.moved(h) {
+			return l.besides.look(at, l.c.takeovers.Load())
+		}
+	}
+	return f, false
+}
+
+// lookBeside asks for the documents that calls look at.
+func lookBeside(c *core) error {
+	l := &c.leases
+	l.mu.Lock()
+	names := l.besides.names()
+	l.mu.Unlock()
+	asked, takeover, known := time.Now(), c.takeovers.Load(), map[string]*file{}
+	err := c.query("look at", "", `SELECT path, content, size, version, time FROM files WHERE root=$1::bigint AND path=ANY($2::text[])`, []any{c.root, names}, func(rows pgx.Rows) error {
+		for _, at := range names {
+			known[at] = &file{}
+		}
+		for rows.Next() {
+			var at string
+			var f file
+			if err := rows.Scan(&at, &f.content, &f.size, &f.version, &f.time); err != nil {
+				return err
+			}
+			known[at] = &f
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.besides.learn(known, asked, takeover)
+	return nil
+}
