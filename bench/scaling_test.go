@@ -119,7 +119,8 @@ func services(b *testing.B, dsn string, n int) (f *fleet.Fleet, urls []string, p
 // same turn in process with files, at 1, 2 and 4 services that take its turns one after the
 // other. balanced is the same through a load balancer that knows no sessions: plan and observe go
 // to different services, to which the host has to hand in all. stays is a session on each of them, all at
-// once. All wait for the disk. Statements, round trips and bytes are those between
+// once. returns is a session that has stayed on one and comes back to it after a turn on the other, a new
+// one each time. All wait for the disk. Statements, round trips and bytes are those between
 // services and database, counted on the wire in turns of a session of their own, as large.
 func BenchmarkScaling(b *testing.B) {
 	for _, n := range scalingInstances {
@@ -131,6 +132,7 @@ func BenchmarkScaling(b *testing.B) {
 	for _, n := range scalingInstances {
 		b.Run(fmt.Sprintf("services=%d/stays", n), func(b *testing.B) { scalingStays(b, n) })
 	}
+	b.Run("services=2/returns", scalingReturns)
 }
 
 // balancer sends each request to the next of some services.
@@ -293,6 +295,34 @@ func scalingStays(b *testing.B, n int) {
 		b.ReportMetric((processorTime(server.PID())-stored).Seconds()*1000/turns, "database-cpu-ms/turn")
 	}
 	b.ReportMetric(p50(slices.Concat(took...)), "service-p50-ms")
+}
+
+func scalingReturns(b *testing.B) {
+	server := onServer(b, "fsync=on")
+	f, urls, _ := services(b, server.DSN(), 2)
+	var stays, returns []time.Duration
+	for session := 0; b.Loop(); session++ {
+		s := newFar(b, f, fmt.Sprint("s", session), urls)
+		both := s.at
+		rnd := rand.New(rand.NewSource(int64(session)))
+		step := func(turn, size, service int) time.Duration {
+			question, answer := serveTurn(rnd, turn, size)
+			s.at = both[service : service+1]
+			plan, err := s.step(b.Context(), question, answer)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return plan
+		}
+		for i := range scalingTurns {
+			step(i, scalingTokens/scalingTurns, 0)
+		}
+		stays = append(stays, step(scalingTurns, 100, 0))
+		step(scalingTurns+1, 100, 1)
+		returns = append(returns, step(scalingTurns+2, 100, 0))
+	}
+	b.ReportMetric(p50(stays), "stays-plan-p50-ms")
+	b.ReportMetric(p50(returns), "returns-plan-p50-ms")
 }
 
 // processorTime is what processes, and those that they began, have used, 0 where the system

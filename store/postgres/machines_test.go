@@ -320,7 +320,7 @@ func TestStatements(t *testing.T) {
 				ks = append(ks, machine(t, o, dir))
 			}
 			talk := newTalk()
-			for i := range 12 {
+			for i := range 18 { // 32 calls, and a session stays
 				k := ks[i%w.machines]
 				talk.ask()
 				talk.work(4000)

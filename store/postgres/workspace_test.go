@@ -314,7 +314,7 @@ func TestStatementsWithRows(t *testing.T) {
 				observed, _ = c.take()
 				return planned, observed, trips
 			}
-			for i := range 12 {
+			for i := range 18 { // 32 calls, and a session stays
 				turn(machines[i%len(machines)])
 			}
 			planned, observed, trips := turn(k)

@@ -155,7 +155,15 @@ func TestNothingFollowsWhatIsNotWritten(t *testing.T) {
 // A machine that another overtook in mid-call takes the call up anew, on what the other
 // wrote: its caller sees nothing of it.
 func TestOvertakenInMidCall(t *testing.T) {
-	p := newPair(t)
+	t.Run("locked", func(t *testing.T) { overtakenInMidCall(t, newPair(t)) })
+	t.Run("resumed", func(t *testing.T) {
+		p := newPair(t)
+		p.s[0].ResumeAfter(2)
+		overtakenInMidCall(t, p)
+	})
+}
+
+func overtakenInMidCall(t *testing.T, p *pair) {
 	for range 3 {
 		p.turn(t, p.k[0], "Please make the retry test of the queue pass.", "It passes.")
 	}
@@ -198,6 +206,7 @@ func TestOvertakenInMidCall(t *testing.T) {
 // a plan without anything new to write is made of.
 func TestResumed(t *testing.T) {
 	p := newPair(t)
+	p.s[0].ResumeAfter(2)
 	var asked []string
 	p.hook = func(name string) error { asked = append(asked, name); return nil }
 	stay := func() {

@@ -232,11 +232,10 @@ func (s *simulation) start(slot, n int) *machine {
 // resumes draws, from numbers of its own, how often a machine has to have found that nobody took a
 // lock before it resumes it: some resume every one, and mostly find at the end that somebody did.
 func (s *simulation) resumes(in *pgstore.Store) {
-	switch need := rand.New(rand.NewPCG(s.seed, 28)).IntN(4); {
-	case s.lasting:
+	if s.lasting {
 		in.ResumeAfter(math.MaxInt)
-	case need < 2:
-		in.ResumeAfter(need)
+	} else {
+		in.ResumeAfter(min(rand.New(rand.NewPCG(s.seed, 28)).IntN(4), 2))
 	}
 }
 
