@@ -38,13 +38,19 @@ func (h *host) write(lines int) {
 			own := fmt.Sprintf("memory/%s-%02d.md", h.key, i)
 			var over atomic.Bool // a call that was made twice comes too late
 			h.change(own, "", func(w markdownstore.Writer, _ func(string)) error {
-				_, _, err := w.Append(own, func(old string) (string, error) {
-					if over.Load() {
-						return "", nil
+				for settled := false; !settled; {
+					var err error
+					_, settled, err = w.Append(own, func(old string) (string, error) {
+						if over.Load() {
+							return "", nil
+						}
+						return with(old, line)[len(old):], nil
+					})
+					if err != nil {
+						return err
 					}
-					return with(old, line)[len(old):], nil
-				})
-				return err
+				}
+				return nil
 			})
 			over.Store(true)
 			age := h.s.age()

@@ -178,7 +178,7 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 	version := s.numbered(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.checked.IsZero() || version != s.version {
+	if s.checked.IsZero() || version != s.version || version == 0 && s.o.Version != nil {
 		before := s.written
 		s.mu.Unlock()
 		lag, version := s.look(ctx, version) // which asks a database, if that has the files
@@ -194,13 +194,17 @@ func (s *Syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 }
 
 // look looks how far the index is behind files of at least a version, which is 0 then if not
-// all could be looked at.
+// all could be looked at. Of files elsewhere at least one counts as written then: nobody knows that
+// none was.
 func (s *Syncer) look(ctx context.Context, version int64) (index.Lag, int64) {
 	lag, whole := s.o.Lag(ctx)
-	if !whole {
-		version = 0
+	if whole {
+		return lag, version
 	}
-	return lag, version
+	if s.o.Version != nil {
+		lag.Files = max(lag.Files, 1)
+	}
+	return lag, 0
 }
 
 // numbered is the version of the files, asked for before they are looked at: what is found

@@ -113,6 +113,31 @@ func TestNotLookedAt(t *testing.T) {
 	}
 }
 
+// Where files elsewhere can't be asked for, no search takes the index for up to date, however often
+// it looks, and the next one does where they can.
+func TestNotAsked(t *testing.T) {
+	f, down := &fake{}, false
+	s := f.syncer(t, Options{Version: func(context.Context) (int64, error) {
+		if down {
+			return 0, errors.New("out of reach")
+		}
+		return 1, nil
+	}})
+	for range 2 {
+		down, f.part = true, true
+		for range 2 {
+			if lag, _ := s.Stale(t.Context()); lag.Zero() {
+				t.Error("it counts as up to date, and nobody could ask")
+			}
+		}
+		down, f.part = false, false
+		if lag, _ := s.Stale(t.Context()); !lag.Zero() {
+			t.Errorf("it is asked again: %+v", lag)
+		}
+		s.Renewed(index.Lag{})
+	}
+}
+
 // Without options no signal runs anything, though searches are told how far behind it is.
 func TestOff(t *testing.T) {
 	f := &fake{lag: index.Lag{Removed: 2}}
