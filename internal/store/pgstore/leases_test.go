@@ -193,6 +193,20 @@ func TestResume(t *testing.T) {
 		isLost(store.Unwritten(a, "s/lock"), false, "moved")
 		was("s/moved", "fourth")
 
+		for what, do := range map[string]func() error{
+			"put":    func() error { return put(a, "s/deep/doc", "x") },
+			"move":   func() error { return errors.Join(a.Move(store.Synced, "s", "t"), a.Move(store.Synced, "t", "s")) },
+			"remove": func() error { _, err := a.Remove(store.Synced, "s/deep"); return err },
+		} {
+			resume()()
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+			if store.Resume(a, "s/lock") != nil {
+				t.Errorf("it is resumed behind a %s without it", what)
+			}
+		}
+
 		lock(a)()
 		free = lock(a)
 		if _, err := a.Get("habits"); err == nil { // it is looked up with the next lock

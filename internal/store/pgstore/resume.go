@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -81,10 +82,19 @@ func (l *leases) contents(at string) map[string]int64 {
 	return nil
 }
 
-// disturb is told of a write that no lock's holder made. The caller holds mu.
+// disturb is told of a write to a document that no lock's holder made; of a folder that went or came
+// with all that is in it, disturbBelow is as well. The caller holds mu.
 func (l *leases) disturb(at string) {
-	for _, r := range l.rests {
-		if r.token != "" && (r.lease.covers(at) || strings.HasPrefix(r.lease.folder, at+"/")) {
+	for dir := at; dir != "."; dir = path.Dir(dir) {
+		if r := l.rests[dir+"/"+folderLock]; r != nil {
+			r.token = ""
+		}
+	}
+}
+
+func (l *leases) disturbBelow(at string) {
+	for lock, r := range l.rests {
+		if strings.HasPrefix(lock, at+"/") {
 			r.token = ""
 		}
 	}

@@ -185,6 +185,9 @@ func (c *core) wrote(at string, f file) {
 	switch {
 	case v == nil:
 		l.disturb(at)
+		if f.content == 0 {
+			l.disturbBelow(at)
+		}
 	case f.content == 0:
 		for n := range v.files {
 			if n == at || strings.HasPrefix(n, at+"/") {
@@ -202,6 +205,7 @@ func (c *core) unsee(at string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.disturb(at)
+	l.disturbBelow(at)
 	delete(l.besides.known, at)
 	for _, h := range l.held {
 		if h.view != nil && (h.covers(at) || strings.HasPrefix(h.folder, at+"/")) {
