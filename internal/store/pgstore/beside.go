@@ -23,8 +23,8 @@ type besides struct {
 // mostBeside is how many documents are looked up with a folder's lock.
 const mostBeside = 16
 
-// besideFor is how old what is known of them may be for who resumes a lock: they are asked for
-// else.
+// besideFor is how old what is known of them may be for who resumes a lock. Where it is older they
+// are asked for: others here, who will not look at the end as that one does, see it, too.
 const besideFor = 200 * time.Millisecond
 
 func (b *besides) names() []string { return slices.AppendSeq([]string{}, maps.Keys(b.looked)) }
@@ -76,8 +76,9 @@ func (l *leases) tell(at string, f file) {
 	}
 }
 
-// beside is what a document outside the folder was when the newest lock was taken that is held. The
-// caller holds mu.
+// beside is what a document outside the folder was when it was looked up last: with the newest lock, or
+// besideFor at most before one that was resumed. Where none is held nothing is believed. The caller
+// holds mu.
 func (l *leases) beside(at string) (f file, ok bool) {
 	for _, h := range l.held {
 		if h.view != nil && !l.moved(h) {
