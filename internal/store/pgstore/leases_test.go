@@ -207,6 +207,15 @@ func TestResume(t *testing.T) {
 			}
 		}
 
+		if err := put(a, "outer/s/doc", "x"); err != nil {
+			t.Fatal(err)
+		}
+		if free, err := a.Lock("outer/s/lock", store.Alone); err != nil {
+			t.Fatal(err)
+		} else if free(); a.Move(store.Synced, "outer", "other") != nil || store.Resume(a, "outer/s/lock") != nil {
+			t.Error("it is resumed though the folder around it was moved")
+		}
+
 		lock(a)()
 		free = lock(a)
 		if _, err := a.Get("habits"); err == nil { // it is looked up with the next lock
