@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,20 +38,30 @@ type gptMessage struct {
 	CreateTime *float64 `json:"create_time"`
 	Recipient  string   `json:"recipient"`
 	Content    struct {
-		Type         string            `json:"content_type"`
-		Parts        []json.RawMessage `json:"parts"`
-		Text         string            `json:"text"`
-		Result       string            `json:"result"`
-		Profile      string            `json:"user_profile"`
-		Instructions string            `json:"user_instructions"`
-		Thoughts     []struct {
+		Type     string            `json:"content_type"`
+		Parts    []json.RawMessage `json:"parts"`
+		Text     string            `json:"text"`
+		Result   string            `json:"result"`
+		Thoughts []struct {
 			Summary string `json:"summary"`
 			Content string `json:"content"`
 		} `json:"thoughts"`
 	} `json:"content"`
 	Metadata struct {
-		Model string `json:"model_slug"`
+		Model  string `json:"model_slug"`
+		Hidden any    `json:"is_visually_hidden_from_conversation"`
+		System any    `json:"is_user_system_message"`
 	} `json:"metadata"`
+	Weight any `json:"weight"`
+}
+
+// hidden reports whether the program keeps the message out of the conversation that it
+// shows: profiles and instructions, what it asks the model on its own, and what weighs
+// nothing. Nobody said it.
+func (m *gptMessage) hidden() bool {
+	role := m.Author.Role
+	return m.Metadata.Hidden == true || m.Metadata.System == true || strings.HasSuffix(m.Content.Type, "_editable_context") ||
+		m.Weight == 0.0 && (role == "user" || role == "system")
 }
 
 func (r *reader) chatGPT(c *candidate) error {
@@ -82,32 +93,37 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 	if _, ok := conv.Mapping[at]; !ok {
 		at = newestLeaf(conv.Mapping)
 	}
-	var path []string
-	seen := map[string]bool{}
-	for at != "" && !seen[at] {
-		node, ok := conv.Mapping[at]
-		if !ok {
-			break
-		}
-		seen[at] = true
-		path = append(path, at)
-		at = node.Parent
-	}
-	slices.Reverse(path)
+	var order []string // of those that hold something, by time
+	times, parent := map[string]float64{}, map[string]string{}
 	for id, node := range conv.Mapping {
-		if !seen[id] && len(node.Message) > 0 && string(node.Message) != "null" {
+		parent[id] = node.Parent
+		var m struct {
+			CreateTime float64 `json:"create_time"`
+		}
+		if !node.empty() {
+			_ = json.Unmarshal(node.Message, &m) // of no time is as of the first
+			times[id], order = m.CreateTime, append(order, id)
+		}
+	}
+	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
+	path, seen := r.wayTo(s, at, parent, order)
+	for id, node := range conv.Mapping {
+		if !seen[id] && !node.empty() {
 			s.Aside++
 		}
 	}
 	calls := map[string]string{} // the open call of a tool
 	for _, id := range path {
-		raw := conv.Mapping[id].Message
-		if len(raw) == 0 || string(raw) == "null" {
+		node := conv.Mapping[id]
+		if node.empty() {
 			continue
 		}
 		var m gptMessage
-		if err := json.Unmarshal(raw, &m); err != nil {
+		if err := json.Unmarshal(node.Message, &m); err != nil {
 			r.lost(s.Format, fmt.Errorf("%s: message %s: %w", s.Place, id, err))
+			continue
+		}
+		if m.hidden() && calls[m.Author.Name] == "" {
 			continue
 		}
 		out := memkernel.Message{Key: id, Time: seconds(m.CreateTime), Model: m.Metadata.Model}
@@ -126,7 +142,7 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 			out.Role = memkernel.RoleTool
 			out.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: calls[m.Author.Name], Name: m.Author.Name, Content: parts, Text: true}}}
 			delete(calls, m.Author.Name)
-		case role == "user" && m.Content.Type != "user_editable_context":
+		case role == "user":
 			out.Role, out.Parts = memkernel.RoleUser, typed(parts)
 		default: // what the program put there, and results of calls that nobody shows
 			out.Role, out.Origin, out.Parts = memkernel.RoleUser, memkernel.OriginMeta, parts
@@ -139,6 +155,50 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 		}
 	}
 	s.Messages = joinTurns(s.Messages)
+}
+
+// empty reports whether a node holds no message.
+func (n *gptNode) empty() bool { return len(n.Message) == 0 || string(n.Message) == "null" }
+
+// wayTo returns the way from a conversation's beginning to its last message, by the parent
+// that each message names, and the messages on it. A parent that is missing, or that leads
+// round in a circle, is named as lost, and the message before by order takes its place.
+func (r *reader) wayTo(s *Session, last string, parent map[string]string, order []string) (path []string, on map[string]bool) {
+	place := make(map[string]int, len(order))
+	for i, id := range order {
+		place[id] = i
+	}
+	on = map[string]bool{}
+	root := "" // what the first message names is where conversations begin
+	if len(order) > 0 {
+		root = parent[order[0]]
+	}
+	for at, oldest := last, len(order); at != ""; {
+		if i, ok := place[at]; ok {
+			oldest = i
+		}
+		on[at], path = true, append(path, at)
+		next := parent[at]
+		_, known := parent[next]
+		if !known && (next == "" || next == root || strings.HasPrefix(next, "00000000-")) {
+			break
+		}
+		if known && !on[next] {
+			at = next
+			continue
+		}
+		at = ""
+		for i := oldest - 1; i >= 0 && at == ""; i-- {
+			if !on[order[i]] {
+				at = order[i]
+			}
+		}
+		if at != "" {
+			r.lost(s.Format, fmt.Errorf("%s: message %s: its parent %s is missing or leads back to it; the message before it by time was read on from", s.Place, path[len(path)-1], next))
+		}
+	}
+	slices.Reverse(path)
+	return path, on
 }
 
 // newestLeaf is the newest message that none follows.
@@ -183,12 +243,10 @@ func (m *gptMessage) parts() (out []memkernel.Part, unread string) {
 	}
 	add(memkernel.PartText, c.Text)
 	add(memkernel.PartText, c.Result)
-	add(memkernel.PartText, c.Profile)
-	add(memkernel.PartText, c.Instructions)
 	for _, t := range c.Thoughts {
 		add(memkernel.PartThinking, first(t.Content, t.Summary))
 	}
-	if len(out) == 0 && len(c.Parts) == 0 && !slices.Contains([]string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", "user_editable_context", "model_editable_context", ""}, c.Type) {
+	if len(out) == 0 && len(c.Parts) == 0 && !slices.Contains([]string{"text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap", ""}, c.Type) {
 		unread = c.Type
 	}
 	return out, unread
@@ -290,7 +348,7 @@ func (r *reader) claudeAI(c *candidate) error {
 			return fmt.Errorf("it is no conversation of Claude: it has no uuid")
 		}
 		s := &Session{Format: ClaudeAI, ID: conv.UUID, Title: conv.Name, Place: c.place + "#" + conv.UUID, Print: hash(string(raw))}
-		shown := claudePath(&conv)
+		shown := r.claudePath(s, &conv)
 		s.Aside = len(conv.Messages) - len(shown)
 		for _, m := range shown {
 			s.Messages = append(s.Messages, r.claudeMessages(s, m)...)
@@ -304,33 +362,35 @@ func (r *reader) claudeAI(c *candidate) error {
 
 // claudePath are the messages on the way to the last one; all, where they don't say which
 // is before them.
-func claudePath(conv *claudeConversation) []*claudeMessage {
-	byID := map[string]*claudeMessage{}
-	var all []*claudeMessage
+func (r *reader) claudePath(s *Session, conv *claudeConversation) (shown []*claudeMessage) {
+	byID, parent := map[string]*claudeMessage{}, map[string]string{}
+	var order []string
 	linked := false
 	for i := range conv.Messages {
 		m := &conv.Messages[i]
 		if m.UUID == "" {
 			m.UUID = fmt.Sprintf("%s-%d", conv.UUID, i+1)
 		}
+		if was := byID[m.UUID]; was != nil {
+			*was = *m // written again, further on
+			continue
+		}
 		linked = linked || byID[m.Parent] != nil
-		byID[m.UUID] = m
-		all = append(all, m)
+		byID[m.UUID], parent[m.UUID] = m, m.Parent
+		order = append(order, m.UUID)
 	}
-	if !linked {
-		return all
+	path := order
+	if linked {
+		last := conv.Leaf
+		if byID[last] == nil {
+			last = order[len(order)-1]
+		}
+		path, _ = r.wayTo(s, last, parent, order)
 	}
-	at := byID[conv.Leaf]
-	if at == nil {
-		at = all[len(all)-1]
+	for _, id := range path {
+		shown = append(shown, byID[id])
 	}
-	var path []*claudeMessage
-	for seen := map[string]bool{}; at != nil && !seen[at.UUID]; at = byID[at.Parent] {
-		seen[at.UUID] = true
-		path = append(path, at)
-	}
-	slices.Reverse(path)
-	return path
+	return shown
 }
 
 // claudeMessages are those that a message comes to: what an assistant's says behind the

@@ -147,6 +147,65 @@ user Thanks
 	}
 }
 
+// Nobody said what ChatGPT hides: profiles, what it asks on its own, what weighs nothing. A
+// result that is hidden still answers its call.
+func TestHiddenNodes(t *testing.T) {
+	node := func(id, parent, author, content, rest string) string {
+		return `"` + id + `":{"parent":"` + parent + `","children":[],"message":{"author":` + author + `,"content":` + content + rest + `}}`
+	}
+	text := func(words string) string { return `{"content_type":"text","parts":["` + words + `"]}` }
+	user, model := `{"role":"user"}`, `{"role":"assistant"}`
+	hidden := `,"metadata":{"is_visually_hidden_from_conversation":true}`
+	dir := t.TempDir()
+	lay(t, dir, "conversations.json", `[{"conversation_id":"c","current_node":"h","mapping":{`+strings.Join([]string{
+		node("a", "", user, `{"content_type":"user_editable_context","user_profile":"I am Wren","user_instructions":"Answer in verse"}`, ""),
+		node("b", "a", user, text("Continue from the plugin"), `,"weight":0`),
+		node("c", "b", `{"role":"system"}`, text("Original custom instructions no longer available"), `,"metadata":{"is_user_system_message":true}`),
+		node("d", "c", user, text("Where do puffins nest?"), `,"weight":1.0`),
+		node("e", "d", model, `{"content_type":"code","text":"search(puffins)"}`, `,"recipient":"browser"`),
+		node("f", "e", `{"role":"tool","name":"browser"}`, text("On cliffs"), hidden),
+		node("g", "f", model, text("Scratch note"), hidden),
+		node("h", "g", model, text("On cliffs by the sea."), `,"recipient":"all"`),
+	}, ",")+`}}]`)
+	h := readAll(t, dir, false, dir)
+	want := "user Where do puffins nest?\nassistant call browser search(puffins)\ntool result On cliffs\nassistant On cliffs by the sea.\n"
+	if len(h.sessions) != 1 || len(h.lost) > 0 || sketch(h.sessions[0].Messages) != want {
+		t.Errorf("lost %q, got\n%s", h.lost, sketch(h.sessions[0].Messages))
+	}
+}
+
+// A parent that is missing, or that leads round in a circle, ends neither the way nor is it
+// passed over in silence.
+func TestBrokenWays(t *testing.T) {
+	dir := t.TempDir()
+	said := func(id, parent, who, words string) string {
+		return fmt.Sprintf(`{"uuid":%q,"parent_message_uuid":%q,"sender":%q,"content":[{"type":"text","text":%q}]}`, id, parent, who, words)
+	}
+	for name, chat := range map[string][]string{
+		"hole":   {said("1", "root", "human", "one"), said("2", "1", "assistant", "two"), said("4", "3", "human", "four"), said("5", "4", "assistant", "five")},
+		"circle": {said("1", "root", "human", "one"), said("2", "1", "assistant", "two"), said("4", "5", "human", "four"), said("5", "4", "assistant", "five")},
+		"self":   {said("1", "root", "human", "one"), said("2", "1", "assistant", "two"), said("4", "4", "human", "four"), said("5", "4", "assistant", "fi"), said("5", "4", "assistant", "five")},
+	} {
+		lay(t, dir, "conversations.json", `[{"uuid":"k","chat_messages":[`+strings.Join(chat, ",")+`]}]`)
+		h := readAll(t, dir, false, dir)
+		if got := sketch(h.sessions[0].Messages); got != "user one\nassistant two\nuser four\nassistant five\n" {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+		if len(h.lost) != 1 || !strings.Contains(h.lost[0], "message 4: its parent") {
+			t.Errorf("%s: lost %q", name, h.lost)
+		}
+	}
+	lay(t, dir, "conversations.json", `[{"conversation_id":"c","current_node":"d","mapping":{`+
+		`"a":{"parent":"r","message":{"author":{"role":"user"},"create_time":1,"content":{"parts":["one"]}}},"r":{"message":null},`+
+		`"b":{"parent":"a","message":{"author":{"role":"assistant"},"create_time":2,"content":{"parts":["two"]}}},`+
+		`"c":{"parent":"gone","message":{"author":{"role":"user"},"create_time":3,"content":{"parts":["three"]}}},`+
+		`"d":{"parent":"c","message":{"author":{"role":"assistant"},"create_time":4,"content":{"parts":["four"]}}}}}]`)
+	h := readAll(t, dir, false, dir)
+	if got := sketch(h.sessions[0].Messages); got != "user one\nassistant two\nuser three\nassistant four\n" || len(h.lost) != 1 {
+		t.Errorf("lost %q, got\n%s", h.lost, got)
+	}
+}
+
 const claude = `[{"uuid":"k1","name":"Boats","chat_messages":[
 {"uuid":"m1","parent_message_uuid":"00000000-0000-4000-8000-000000000000","sender":"human","text":"Which boat?","content":[{"type":"text","text":"Which boat?"}],"created_at":"2026-03-01T10:00:00Z","attachments":[{"file_name":"boats.txt","extracted_content":"red, blue"}]},
 {"uuid":"m2","parent_message_uuid":"m1","sender":"assistant","text":"","content":[{"type":"text","text":"Blue."}],"created_at":"2026-03-01T10:00:01Z"},
