@@ -28,8 +28,8 @@ var arrows = map[string][]string{
 	"consolidation/history":   {"consolidation", "internal/lazyregexp", "markdownstore"},
 	"client":                  {"client/protocol", "internal/rendezvous"},
 	"client/protocol":         {},
-	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/nearest", "internal/progress", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
-	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/lazyregexp", "internal/visible"},
+	"consolidation":           {"internal/choice", "internal/lazyregexp", "internal/nearest", "internal/progress", "internal/textcode", "internal/visible", "kernel/health", "markdownstore", "pagevm/mask", "transcript"},
+	"markdownstore":           {".", "internal/atomicfile", "internal/glob", "internal/lazyregexp", "internal/textcode", "internal/visible"},
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/visible"},
@@ -118,6 +118,7 @@ var arrows = map[string][]string{
 	"internal/tools/searchhash":        {"index", "judge/relevance", "retrieval"},
 	"internal/tools/size":              {},
 	"internal/tools/window":            {},
+	"internal/textcode":                {},
 	"internal/visible":                 {},
 
 	"judge/golden":    {"judge/relevance", "retrieval"},
@@ -257,6 +258,7 @@ var thirdParty = map[string][]string{
 	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson", "gopkg.in/yaml.v3"},
 	"serve/install":           {"github.com/tailscale/hujson"},
 	"internal/glob":           {"github.com/bmatcuk/doublestar/v4"},
+	"internal/textcode":       {"golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},
 	"kernel/internal/inspect": {"golang.org/x/sys/unix"},
 }
 

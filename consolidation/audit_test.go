@@ -79,6 +79,7 @@ func TestEachCheckFiresAlone(t *testing.T) {
 		{"decoded twice", "twice", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nCafÃ© Ã  la mode, itâ€™s\n"}), "SOUL.md:3", nil},
 		{"replacement", "U+FFFD", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\nSk\uFFFDrven\n"}), "SOUL.md:3", nil},
 		{"mark", "byte-order", health.Encoding, with(map[string]string{"SOUL.md": "\uFEFF# S\n"}), "SOUL.md:1", nil},
+		{"utf-16", "UTF-16", health.Encoding, with(map[string]string{"SOUL.md": "\xff\xfe#\x00 \x00S\x00\n\x00"}), "SOUL.md", nil},
 		{"zero byte", "zero bytes", health.Encoding, with(map[string]string{"SOUL.md": "# S\n\na\x00b\n"}), "SOUL.md:3", nil},
 		{"future log", "2026-05-01", health.FutureDates, with(map[string]string{"memory/2026-05-01.md": "# Log\n"}), "memory/2026-05-01.md", nil},
 		{"future section", "2027-03-08", health.FutureDates, with(map[string]string{"MEMORY.md": "+\n## 2027-03-08\n\n- Something came up.\n"}), "MEMORY.md:12", nil},

@@ -28,6 +28,9 @@ func damages() []damage {
 	}
 }
 
+// inUTF16 is the finding about a file in UTF-16.
+const inUTF16 = "is UTF-16: it is read, and nothing is written to it"
+
 // severalFiles is how many files of one damage are told one by one.
 const severalFiles = 3
 
@@ -37,9 +40,8 @@ func (a *auditor) encoding() {
 	found := make([][]health.Finding, len(kinds)+1)
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
-		if raw := f.Doc.Raw; strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
-			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: "is UTF-16, and is not read", Hint: "save the file as UTF-8"})
-			continue
+		if f.UTF16 {
+			found[len(kinds)] = append(found[len(kinds)], health.Finding{Severity: health.Note, Place: health.Place{Path: f.Path}, What: inUTF16, Hint: "save the file as UTF-8"})
 		}
 		for k, d := range kinds {
 			at, n := d.find(f.Doc.Raw)
@@ -55,7 +57,7 @@ func (a *auditor) encoding() {
 		}
 	}
 	for k := range found {
-		what := "is UTF-16, and is not read"
+		what := inUTF16
 		if k < len(kinds) {
 			what = "holds " + kinds[k].what
 		}

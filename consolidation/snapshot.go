@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -21,6 +22,8 @@ type File struct {
 	Size    int64
 	ModTime time.Time
 	markdownstore.Class
+	// UTF16 marks a file in UTF-16, which Doc has in UTF-8.
+	UTF16 bool
 	// Shadowed marks a memory.md that MEMORY.md is in the place of.
 	Shadowed bool
 	Doc      markdownstore.Document
@@ -182,7 +185,9 @@ func (s *Snapshot) add(p string, c markdownstore.Class, maxBytes int64) {
 		data, err = fs.ReadFile(s.fsys, p)
 	}
 	if f.Err = err; err == nil {
-		f.Doc = markdownstore.Parse(p, string(data))
+		text := textcode.Text(string(data))
+		f.UTF16 = text != string(data)
+		f.Doc = markdownstore.Parse(p, text)
 		f.Entries = Entries(f.Doc)
 	}
 	s.Files = append(s.Files, f)

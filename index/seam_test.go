@@ -199,7 +199,7 @@ func TestOddTextIsFoundWhereItStands(t *testing.T) {
 // text.
 func TestBinaryFileIsSkipped(t *testing.T) {
 	dir := folder(t, map[string]string{
-		"memory/photo.md": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR walrus", "memory/utf16.md": "\xff\xfew\x00a\x00l\x00\n\x00", "memory/a.md": "seal\n",
+		"memory/photo.md": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR walrus", "memory/zip.md": "PK\x03\x04\x14\x00\x00\x00\x08\x00wal", "memory/a.md": "seal\n",
 	})
 	s, ix := both(t, dir)
 	if r := reindex(t, s, ix); r.Skipped != 2 || r.Added != 1 || len(r.Failed) > 0 {

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/textcode"
 )
 
 // ErrTooLarge is returned when a file is above Options.MaxFileBytes.
@@ -20,10 +22,12 @@ const loadTries = 3
 // Loaded is a whole file at one moment.
 type Loaded struct {
 	File
-	// Text is the file, byte for byte.
+	// Text is the file, byte for byte unless that is UTF-16.
 	Text string
-	// Hash is the sha256 of Text in hex: what Replace wants to see again.
+	// Hash is the sha256 of the file in hex: what Replace wants to see again.
 	Hash string
+	// UTF16 reports whether the file is in UTF-16: it is read and never written to.
+	UTF16 bool
 	// Unsettled reports whether the file was being written each time that it
 	// was read. Text may be half of what it will be, ModTime is zero, and the
 	// file should be read again.
@@ -88,7 +92,9 @@ func (s *Store) loadOnce(pl place) (Loaded, bool, error) {
 		return Loaded{}, false, tooLarge(after.Size(), s.opts.MaxFileBytes)
 	}
 	changed := after.Size() != int64(len(text)) || !after.ModTime().Equal(before.ModTime())
-	return Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: text, Hash: hashOf(text)}, changed, nil
+	l := Loaded{File: fileOf(pl.path, pl.class, after, s.opts.MaxFileBytes), Text: textcode.Text(text), Hash: hashOf(text)}
+	l.UTF16 = l.Text != text
+	return l, changed, nil
 }
 
 func tooLarge(size, limit int64) error {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textcode"
 )
 
 // Reason is how a read ended; the names are those of recall.
@@ -43,7 +45,7 @@ const mostHashed = 1 << 20
 // Read returns lines of a memory file: from is the first line, 0 meaning 1,
 // lines how many, 0 meaning all. It streams: a large file costs no more than
 // what is returned. The bytes are those of the file, but for the byte-order
-// mark. What is not memory is denied with a *DeniedError.
+// mark and UTF-16, which is read as UTF-8. What is not memory is denied with a *DeniedError.
 func (s *Store) Read(path string, from, lines int) (Content, error) {
 	if from < 0 || lines < 0 {
 		return Content{}, fmt.Errorf("read %s: line %d, count %d: neither may be negative", path, from, lines)
@@ -93,7 +95,7 @@ func hashed(c *Content, f io.Reader) (io.Reader, error) {
 }
 
 func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
-	br := bufio.NewReaderSize(r, 64<<10)
+	br := bufio.NewReaderSize(textcode.Reader(r), 64<<10)
 	head, err := br.Peek(binarySample)
 	if err != nil && err != io.EOF {
 		return err

@@ -94,6 +94,29 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestUTF16: what Notepad saves is read in lines like any other file, and never written to.
+func TestUTF16(t *testing.T) {
+	const raw = "\xfe\xff\x00o\x00n\x00e\x00\n\x00t\x00w\x00o\x00\n"
+	dir := workspace(t, map[string]string{"memory/n.md": raw})
+	s := open(t, dir, true)
+	if c, err := s.Read("memory/n.md", 2, 1); err != nil || c.Text != "two\n" || c.StartLine != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	l, err := s.ReadFile("memory/n.md")
+	if err != nil || l.Text != "one\ntwo\n" || !l.UTF16 || l.Unsettled || l.Hash != hashOf(raw) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if _, err := s.Replace(t.Context(), "memory/n.md", l.Hash, "three\n"); err == nil || !strings.Contains(err.Error(), "save it as UTF-8") {
+		t.Errorf("replaced: %v", err)
+	}
+	if _, err := s.Append(t.Context(), "memory/n.md", "e1", "three"); err == nil || !strings.Contains(err.Error(), "save it as UTF-8") {
+		t.Errorf("appended: %v", err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, "memory/n.md")); err != nil || string(now) != raw {
+		t.Errorf("the file is %q, %v", now, err)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	s := open(t, workspace(t, tree), true)
 	l, err := s.ReadFile("AGENTS.md")

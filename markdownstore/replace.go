@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textcode"
 )
 
 // ErrConflict is what a *ConflictError is.
@@ -104,6 +106,9 @@ func swap(s *Store, w Writer, pl place, want, text string, guard func(path, befo
 	}
 	var hash string
 	err := w.Swap(pl.real, func(fi fs.FileInfo, old string) (string, error) {
+		if why := binaryWhy(old); why != "" && textcode.Text(old) != old {
+			return "", fmt.Errorf("the file is not written to: %s", why)
+		}
 		if !s.opts.Private && isAny(s.files, fi, privates(s.files)) {
 			return "", deny(pl.path, DenyPrivate)
 		}

@@ -155,6 +155,9 @@ func (d *doctor) file(f markdownstore.File) error {
 	if err != nil {
 		return err
 	}
+	if l.UTF16 {
+		d.oneOf("a file is UTF-16", health.Note, f.Path+" is UTF-16: it is read, and nothing is written to it", "save it as UTF-8")
+	}
 	for _, n := range markdownstore.Parse(f.Path, l.Text).Notes {
 		place := f.Path
 		if n.Line > 0 {
