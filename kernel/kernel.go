@@ -118,9 +118,6 @@ type Options struct {
 	// Economy says what a session prefers where memory costs money, unless a request
 	// does: save, balanced, keep, or a number from 0 to 1. Default: balanced.
 	Economy cachelayout.Economy
-	// Repeats says how a result is shown that has lines of an earlier one: of the same file,
-	// or of the same command. Default: RepeatsWhole.
-	Repeats Repeats
 	// Summary says whether a model makes notes of sessions in the background.
 	Summary SummaryOptions
 	// KeepSessions is how many sessions are held in memory; the others are read again
@@ -242,7 +239,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,
 		Keep: max(cmp.Or(o.KeepSessions, defaultKeepSessions), 1)})
 	k.desk = &turn.Desk{Sessions: k.sessions, State: state, Prices: o.Prices, Counts: budget.NewCache(0), Counter: o.Counter, Represent: &o.Represent,
-		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Once: o.Repeats == RepeatsOnce, Now: o.Now, Upkeep: runs, Edits: o.Memory.edits(), Masker: masker, Habits: habit.In(state)}
+		Memory: m, Carry: o.Memory.carry(), Life: o.Life.plan(), Keeping: o.Life.room(), LowWater: o.LowWater, Economy: o.Economy, Now: o.Now, Upkeep: runs, Edits: o.Memory.edits(), Masker: masker, Habits: habit.In(state)}
 	if o.Watch != nil {
 		k.desk.Recalled = k.watch.recalled
 	}

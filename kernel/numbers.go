@@ -94,7 +94,7 @@ var negativeMeans = map[string]bool{
 
 // check refuses numbers that no option means.
 func (o *Options) check() error {
-	return firstError(checkNumbers("", reflect.ValueOf(*o)), checkEconomy(o.Economy), o.Repeats.check(), checkEdits(o.Memory.Edits))
+	return firstError(checkNumbers("", reflect.ValueOf(*o)), checkEconomy(o.Economy), checkEdits(o.Memory.Edits))
 }
 
 // checkNumbers refuses negative numbers, and such as are none, in all exported fields.

@@ -18,7 +18,6 @@ type kernelPolicy struct {
 	rec      *recording
 	lowWater int
 	economy  cachelayout.Economy
-	repeats  kernel.Repeats
 	k        *kernel.Kernel
 }
 
@@ -26,7 +25,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 	if p.rec.opt.Scratch == "" {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy, Repeats: p.repeats})
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy})
 	p.k = k
 	return err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -74,7 +73,6 @@ var numbers = map[string]int{AsRecorded: 0, ClaudeCode: 0, ContextEditing: 0, Fu
 //	memkernel-N        N tokens of conversation stay at a cut
 //	memkernel-E        E is an economy, save, balanced, keep or such as 0.7, in place of
 //	                   Options.Economy
-//	memkernel-once     lines that stand in the prompt already are not repeated
 //	append-late-N      N tokens of messages stay at a compaction
 //	clear-tool-uses-N  N tool results stay
 //	cache-ttl-N        results are cleared from N per cent of the window on
@@ -85,7 +83,7 @@ var numbers = map[string]int{AsRecorded: 0, ClaudeCode: 0, ContextEditing: 0, Fu
 //	sliding-N          N tokens of messages are shown
 //	oracle-N           N per cent of the references are to be shown
 func ParsePolicy(name string) (policy string, figures []int, err error) {
-	if _, own := ownEconomy(name); own || name == Once {
+	if _, own := ownEconomy(name); own {
 		return Memkernel, nil, nil
 	}
 	for _, p := range Policies() {
@@ -117,9 +115,6 @@ func ParsePolicy(name string) (policy string, figures []int, err error) {
 	}
 	return policy, figures, nil
 }
-
-// Once is memkernel with [kernel.RepeatsOnce].
-const Once = Memkernel + "-once"
 
 // EconomyPolicies are the names of memkernel under each economy, from the cheapest.
 func EconomyPolicies() (names []string) {
@@ -177,9 +172,6 @@ func newPolicy(ctx context.Context, name string, rec *recording, goal int) (poli
 		p := &kernelPolicy{rec: rec, lowWater: n, economy: rec.opt.Economy}
 		if own, ok := ownEconomy(name); ok {
 			p.economy = own
-		}
-		if name == Once {
-			p.repeats = kernel.RepeatsOnce
 		}
 		return p, p.open(ctx)
 	case AppendLate:

@@ -74,36 +74,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestRepeats prints what of the recorded results could be left out at their first
-// appearance without losing anything.
-func TestRepeats(t *testing.T) {
-	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
-	if len(files) == 0 {
-		t.Skip("no recorded sessions in ../../../shared/data/transcripts: nothing to report on")
-	}
-	by := map[string]*Repeats{}
-	for _, f := range suite.Some(files, 6) {
-		Repeat(session(t, f), by)
-	}
-	t.Logf("\n%s", RepeatsTable(by))
-}
-
-func TestRepeat(t *testing.T) {
-	read := func(path, text string) represent.EvidenceInput {
-		return represent.EvidenceInput{Tool: "Read", Input: `{"file_path":"` + path + `"}`, Text: text}
-	}
-	long := strings.Repeat("a line that stands alone\n", 40)
-	by := map[string]*Repeats{}
-	Repeat([]represent.EvidenceInput{
-		read("a.txt", long+"one\n"), read("b.txt", long+"one\n"), read("a.txt", long+"two\n"),
-		{Tool: "Bash", Text: "10 %\r20 %\r\x1b[1mdone\x1b[0m\n"},
-		{Tool: "Bash", Text: "ok 1\nok 2\nok 3\nok 4\nok 5\nend"},
-	}, by)
-	if r := by[All]; r.Whole != len(long)+4 || r.Lines < len(long) || r.Unseen != len("10 %\r20 %\r\x1b[1m\x1b[0m\n") || r.Runs < 15 {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestSample(t *testing.T) {
 	in := sample(t)
 	r, err := Run(in, nil)

@@ -15,7 +15,6 @@ import (
 // below is in its doc tag.
 type Config struct {
 	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money: save cuts early and keeps little, keep cuts only where the window forces it and keeps as much as may stand; a number is between them, with balanced at 0.5. memkernel config economy says what each has cost and kept."`
-	Repeats       string              `key:"repeats" experimental:"yes" default:"whole" of:"whole|once" doc:"How a result is shown that has lines of an earlier one of the same file or command: whole, or once, which names the lines that stand whole in the same prompt, and shows what is new."`
 	Plan          Plan                `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
 	Output        Output              `key:"output" doc:"How results are shown."`
 	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
@@ -37,8 +36,12 @@ type Config struct {
 	Upkeep        Upkeep              `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to. Of the section audit they take near_duplicate, observation_lines and the host's limits."`
 	Retention     Retention           `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 
-	origin map[string]Origin
+	origin   map[string]Origin
+	warnings []string
 }
+
+// Warnings names the settings of the file that earlier versions had. They have no effect.
+func (c *Config) Warnings() []string { return c.warnings }
 
 // Plan holds the defaults of the planning verbs.
 type Plan struct {

@@ -328,6 +328,23 @@ func TestExperimental(t *testing.T) {
 	}
 }
 
+// A file of an earlier version is read: a setting that was removed is named, with its line.
+func TestRemovedKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"repeats: once\nplan:\n  model: x\n":                              "config.yaml:1: repeats: ",
+		"plan:\n  model: x\nexperimental:\n  # tried\n  repeats: whole\n": "config.yaml:5: experimental.repeats: ",
+		"repeats: [a, b]\nplan:\n  model: x\n":                            "config.yaml:1: repeats: ",
+	} {
+		c := read(t, text)
+		if w := c.Warnings(); len(w) != 1 || !strings.Contains(w[0], want) || c.Plan.Model != "x" {
+			t.Errorf("%q: %q, %q", text, w, c.Plan.Model)
+		}
+	}
+	if _, err := config.Read(strings.NewReader("plan:\n  repeats: once\n"), "c.yaml"); err == nil {
+		t.Error("it is known in a section that it was never in")
+	}
+}
+
 // What most users meet is what the tables document.
 func TestDocumentedKeys(t *testing.T) {
 	documented := 0

@@ -20,7 +20,8 @@ memkernel config --sample > .memkernel/config.yaml   # a file to start from
 
 - A dot in a name is a level of the file: ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `.
 - A key that is not known, one that stands twice, one without a value, and a value
-  of another type or out of range are errors that name file and line.
+  of another type or out of range are errors that name file and line. A key that an
+  earlier version had, and this one has not, has no effect: a warning names its line.
 - What stands below ` + "`experimental`" + ` may stand in its section as well:
   ` + "`experimental.retrieval.min_score`" + ` is ` + "`retrieval.min_score`" + `.
 - Tokens: ` + "`200000`, `200k` (thousand), `1m`" + ` (million).

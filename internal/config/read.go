@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -142,6 +143,11 @@ func (f *file) section(s section, n *yaml.Node) error {
 	return nil
 }
 
+// removed has the settings that earlier versions had, by full name, with what holds now.
+var removed = map[string]string{
+	"repeats": "results are always shown whole",
+}
+
 // member reads one key of a section.
 func (f *file) member(s section, k, v *yaml.Node) error {
 	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
@@ -150,6 +156,11 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	keys := slices.Concat(s.keys, s.moved)
 	i := slices.IndexFunc(keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
+		full := strings.TrimPrefix(s.name+"."+k.Value, ".")
+		if now, was := removed[strings.TrimPrefix(full, Experiments+".")]; was {
+			f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting was removed: %s; take the line out", f.name, k.Line, full, now))
+			return nil
+		}
 		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
 	}
 	key := keys[i]

@@ -229,11 +229,6 @@ func choose(m *measured, in pagevm.SelectInput) *pagevm.CutWish {
 
 // nextProjection asks Next for what follows the projection before.
 func (m *measured) nextProjection(d pagevm.Delta, wishes pagevm.Wishes, c pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
-	if wishes.Cut != nil {
-		own := *wishes.Cut
-		own.Levels = m.wholeAgain(own.Levels)
-		wishes.Cut = &own
-	}
 	p, dec := pagevm.Next(m.Prev.Proj, d, wishes, c)
 	m.log.trail = append(m.log.trail, Step{Next: &NextStep{wishes, c, p, dec}})
 	return p, dec

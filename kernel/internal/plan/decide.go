@@ -142,7 +142,6 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	case notesWait(d, cache):
 		showNotes(d, delta, cache)
 	}
-	showOnce(d)
 	settleCuts(d)
 	if len(d.pressed) > 0 && d.Made.Cut == nil {
 		d.settled.Generation = -1 // nothing became of it

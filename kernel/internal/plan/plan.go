@@ -58,8 +58,6 @@ type Prior struct {
 	Memory    Memory
 	// Economy is that of calls that name none.
 	Economy cachelayout.Economy
-	// Once: results name the lines that stand in the prompt already, and don't repeat them.
-	Once bool
 }
 
 // Life says how the working state of sessions is kept.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // ownSize remembers that a page stands with a text of its own size.
@@ -76,8 +75,8 @@ func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 // settleSegment settles a segment of a message that stands as it, nil if it stands in full.
 func settleSegment(d *deciding, i int, s *pagevm.Segment, it *pagevm.Item) {
 	s.First = pagevm.Full
-	if it == nil || it.Level == pagevm.Compressed && represent.Refers(d.Text(it.Hash)) {
-		return // what it names may leave
+	if it == nil {
+		return
 	}
 	if sh := &s.At[it.Level]; sh.Hash != it.Hash && (sh.Hash == "" || sh.Tokens > it.Tokens || !d.Places[i].Closed) {
 		*sh = pagevm.Shown{Hash: it.Hash, Tokens: it.Tokens, Positions: it.Positions, Markable: it.Markable, Image: it.Image}

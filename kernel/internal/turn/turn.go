@@ -54,9 +54,7 @@ type Desk struct {
 	LowWater int
 	// Economy is that of calls that name none.
 	Economy cachelayout.Economy
-	// Once: results name the lines that stand in the prompt already.
-	Once bool
-	Now  func() time.Time
+	Now     func() time.Time
 	// Recalled is told of the searches that plans make. It may be nil.
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }

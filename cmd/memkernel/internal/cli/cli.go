@@ -109,6 +109,9 @@ func (a *App) ReadConfig(cmd *cobra.Command) error {
 	switch {
 	case err == nil:
 		a.Config, a.ConfigFile = c, path
+		for _, w := range c.Warnings() {
+			a.warn(w)
+		}
 	case errors.Is(err, fs.ErrNotExist) && a.ConfigPath == "":
 		a.Config = config.Default()
 	default:

@@ -66,13 +66,19 @@ func (u *UI) AllowGrace(d time.Duration) { u.grace.Store(int64(d)) }
 // GraceTime is how long the verb may take to stop when it is told to.
 func (u *UI) GraceTime() time.Duration { return graceAfterSignal + time.Duration(u.grace.Load()) }
 
-// errorf and hintf are the only ways to standard error, but for progress.
+// errorf, hintf and warn are the only ways to standard error, but for progress.
 func (u *UI) errorf(format string, args ...any) {
 	fmt.Fprintf(u.Err, "memkernel: error: %s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
 func (u *UI) hintf(format string, args ...any) {
 	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(u.Commands(fmt.Sprintf(format, args...))))
+}
+
+func (u *UI) warn(text string) {
+	if !u.Quiet {
+		fmt.Fprintf(u.Err, "memkernel: warning: %s\n", oneLine(text))
+	}
 }
 
 // Tip is a hint after a success.

@@ -88,7 +88,7 @@ func host(address string) string {
 // KernelOptions are all settings of the kernel, with a price book and a provider of vectors;
 // either may be nil.
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
-	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Repeats: kernel.Repeats(s.Config.Repeats), Memory: memoryOptions(s.Config),
+	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Memory: memoryOptions(s.Config),
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
 			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: flushOptions(s.Config), Progress: progressOptions(s.Config),
 			NoCheckpoints: !s.Config.Checkpoint.Save,
