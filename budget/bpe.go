@@ -5,42 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// pattern names the rule by which a vocabulary splits text into pieces.
-type pattern uint8
-
-const (
-	patternO200k pattern = iota
-	patternCl100k
-	patternP50k
-)
-
 // bpe counts exactly, by a byte-pair vocabulary. It holds no state but views of
 // the embedded tables, allocates only for text that is not UTF-8, and is safe
 // for concurrent use.
 type bpe struct {
-	name    string
-	pattern pattern
-	vocab   *vocabulary
-	// mergeSpaces has runs of spaces merged even where the table holds them as
-	// one token, since limit hides that token.
-	mergeSpaces bool
+	name  string
+	vocab *vocabulary
 }
 
-// r50kTokens is the size of the r50k vocabulary; the tokens that p50k has on
-// top are runs of spaces.
-const r50kTokens = 50256
-
 func newBPE(name string) *bpe {
-	switch name {
-	case O200k:
-		return &bpe{name: name, pattern: patternO200k, vocab: openVocabulary(o200kTable, noID)}
-	case Cl100k:
-		return &bpe{name: name, pattern: patternCl100k, vocab: openVocabulary(cl100kTable, noID)}
-	case P50k:
-		return &bpe{name: name, pattern: patternP50k, vocab: openVocabulary(p50kTable, noID)}
-	default:
-		return &bpe{name: R50k, pattern: patternP50k, vocab: openVocabulary(p50kTable, r50kTokens), mergeSpaces: true}
+	if name == Cl100k {
+		return &bpe{name, openVocabulary(cl100kTable)}
 	}
+	return &bpe{name, openVocabulary(o200kTable)}
 }
 
 // Name returns the tokenizer's name.
@@ -54,29 +31,23 @@ func (b *bpe) Count(text string) Count {
 }
 
 func (b *bpe) tokens(text string) (n int) {
-	switch b.pattern {
-	case patternO200k:
-		for i, j := 0, 0; i < len(text); i = j {
-			j = nextO200k(text, i)
-			n += b.piece(text, i, j)
-		}
-	case patternCl100k:
+	if b.name == Cl100k {
 		for i, j := 0, 0; i < len(text); i = j {
 			j = nextCl100k(text, i)
 			n += b.piece(text, i, j)
 		}
-	case patternP50k:
-		for i, j := 0, 0; i < len(text); i = j {
-			j = nextP50k(text, i)
-			n += b.piece(text, i, j)
-		}
+		return n
+	}
+	for i, j := 0, 0; i < len(text); i = j {
+		j = nextO200k(text, i)
+		n += b.piece(text, i, j)
 	}
 	return n
 }
 
 // piece counts the tokens of the piece text[i:j], which is not empty.
 func (b *bpe) piece(text string, i, j int) int {
-	if b.vocab.whole(text, i, j) && !(b.mergeSpaces && strings.HasPrefix(text[i:j], "  ")) {
+	if b.vocab.whole(text, i, j) {
 		return 1
 	}
 	piece := text[i:j]

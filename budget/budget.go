@@ -54,8 +54,6 @@ func trust(k Kind) int {
 const (
 	O200k     = "o200k"      // OpenAI since GPT-4o
 	Cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
-	P50k      = "p50k"       // text-davinci-002 and -003, code-davinci
-	R50k      = "r50k"       // GPT-3
 	ClaudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
 	ClaudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
 	Gemini    = "gemini"
@@ -74,10 +72,10 @@ type Counter interface {
 // nothing. An unknown name is an error; for an unknown model ask [Family].
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
-	case O200k, Cl100k, P50k, R50k:
+	case O200k, Cl100k:
 		return newBPE(tokenizer), nil
 	case ClaudeOld, ClaudeNew, Gemini, Bytes:
 		return newEstimator(tokenizer), nil
 	}
-	return nil, fmt.Errorf("find tokenizer %q: unknown name; use one of o200k, cl100k, p50k, r50k, claude-old, claude-new, gemini, bytes", tokenizer)
+	return nil, fmt.Errorf("find tokenizer %q: unknown name; use one of o200k, cl100k, claude-old, claude-new, gemini, bytes", tokenizer)
 }

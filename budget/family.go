@@ -72,14 +72,12 @@ func openAIFamily(id string, words []string) string {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.Contains(id, p) })
 	}
 	switch {
-	case has("text-davinci-00", "code-davinci", "code-cushman", "davinci-codex", "cushman-codex") && !has("text-davinci-001"):
-		return P50k
+	case has("gpt-2", "gpt2", "text-davinci", "code-davinci", "davinci-codex", "cushman"):
+		return Bytes // older than the vocabularies that are known
 	case has("gpt-4o", "gpt-4.1", "gpt-4-1", "gpt-4.5", "gpt-4-5", "chatgpt-", "gpt-oss", "codex"):
 		return O200k
 	case has("gpt-4", "gpt-3.5", "gpt-35", "text-embedding-", "davinci-002", "babbage-002"):
 		return Cl100k
-	case has("gpt-2", "gpt2", "davinci", "curie", "babbage", "text-ada"):
-		return R50k
 	case slices.Contains(words, "gpt"), slices.ContainsFunc(words, isReasoner):
 		return O200k
 	}

@@ -61,7 +61,7 @@ func OverheadsFor(model string) Overheads {
 		// these is left out (TestCallFraming).
 		o = Overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
 		o.ToolPrompt, o.ToolPromptForced = claudeToolPrompt(model)
-	case O200k, Cl100k, P50k, R50k:
+	case O200k, Cl100k:
 		// OpenAI's cookbook: 3 to 4 per message, 3 to prime the answer; tools 16
 		// to 24 once and about 6 each.
 		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24, ToolPromptForced: 24}

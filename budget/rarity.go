@@ -16,7 +16,7 @@ const (
 	rareRank   = 100_000
 )
 
-var words = sync.OnceValue(func() *vocabulary { return openVocabulary(o200kTable, noID) })
+var words = sync.OnceValue(func() *vocabulary { return openVocabulary(o200kTable) })
 
 // Rarity returns how rare a word in small letters is in the text of the world, code included:
 // from 0 for one like "run" to 1 for one that o200k, the vocabulary it is read from, has no

@@ -52,7 +52,7 @@ func nextO200kSlow(s string, i int) int {
 	}
 	switch {
 	case c&classNumber != 0:
-		return numberRun(s, i+w, 2)
+		return numberRun(s, i+w)
 	case isSymbol(c):
 		return symbolRun(s, i+w, true)
 	case s[i] == ' ' && i+1 < len(s):
@@ -133,9 +133,9 @@ func contraction(s string, i int) int {
 	return 0
 }
 
-// numberRun skips up to most numbers.
-func numberRun(s string, i, most int) int {
-	for ; i < len(s) && most != 0; most-- {
+// numberRun skips up to two numbers.
+func numberRun(s string, i int) int {
+	for k := 0; k < 2 && i < len(s); k++ {
 		c, n := classAt(s, i)
 		if c&classNumber == 0 {
 			break

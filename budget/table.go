@@ -17,8 +17,6 @@ var (
 	o200kTable string
 	//go:embed tables/cl100k.bin
 	cl100kTable string
-	//go:embed tables/p50k.bin
-	p50kTable string
 )
 
 const (
@@ -56,16 +54,13 @@ type vocabulary struct {
 	pairs, short, mid, long, text  string
 	// slots of the four hash tables
 	pairSlots, shortSlots, midSlots, longSlots uint64
-	// limit hides tokens with an id of limit or above.
-	limit uint32
 }
 
 // openVocabulary splits a table into its sections.
-func openVocabulary(t string, limit uint32) *vocabulary {
+func openVocabulary(t string) *vocabulary {
 	n := func(i int) int { return int(load32(t, len(tableMagic)+4*i)) }
 	v := &vocabulary{
 		pairSlots: uint64(n(0)), shortSlots: uint64(n(1)), midSlots: uint64(n(2)), longSlots: uint64(n(3)),
-		limit: limit,
 	}
 	chars := n(4)
 	t = t[headerSize:]
@@ -118,10 +113,7 @@ func (v *vocabulary) pair(left, right uint32) uint32 {
 	for {
 		w := load64(v.pairs, int(at)*8)
 		if w>>idBits == key {
-			if id := uint32(w & (1<<idBits - 1)); id < v.limit {
-				return id
-			}
-			return noID
+			return uint32(w & (1<<idBits - 1))
 		}
 		if w == ^uint64(0) {
 			return noID

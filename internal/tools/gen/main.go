@@ -16,12 +16,10 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// vocabularies names the rank files and the tables made from them. r50k needs
-// none: it is p50k without its runs of spaces, which checkSubset proves.
+// vocabularies names the rank files and the tables made from them.
 var vocabularies = []struct{ source, table string }{
 	{"o200k_base.tiktoken", "o200k.bin"},
 	{"cl100k_base.tiktoken", "cl100k.bin"},
-	{"p50k_base.tiktoken", "p50k.bin"},
 }
 
 func main() {
@@ -51,45 +49,5 @@ func run(dir string) error {
 			return err
 		}
 	}
-	if err := checkSubset(ld); err != nil {
-		return err
-	}
 	return os.WriteFile(filepath.Join(dir, "classes.bin"), classTable(), 0o644)
-}
-
-// checkSubset fails unless r50k is p50k without the tokens that consist of
-// spaces alone, which is what the r50k counter relies on.
-func checkSubset(ld *loader.OfflineLoader) error {
-	p, err := ld.LoadTiktokenBpe("p50k_base.tiktoken")
-	if err != nil {
-		return err
-	}
-	r, err := ld.LoadTiktokenBpe("r50k_base.tiktoken")
-	if err != nil {
-		return err
-	}
-	for tok, rank := range r {
-		if got, ok := p[tok]; !ok || got != rank {
-			return fmt.Errorf("r50k token %q is not in p50k at the same rank", tok)
-		}
-	}
-	for tok, rank := range p {
-		if _, ok := r[tok]; ok {
-			continue
-		}
-		if rank < len(r) || !onlySpaces(tok) {
-			return fmt.Errorf("p50k token %q is neither in r50k nor a run of spaces", tok)
-		}
-	}
-	return nil
-}
-
-// onlySpaces reports whether tok is two or more spaces and nothing else.
-func onlySpaces(tok string) bool {
-	for _, c := range []byte(tok) {
-		if c != ' ' {
-			return false
-		}
-	}
-	return len(tok) >= 2
 }
