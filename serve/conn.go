@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/lines"
 )
 
 // conn is one client.
@@ -110,26 +112,17 @@ var errLineTooLong = errors.New("line too long")
 
 // line reads a line, nil if it is blank. A longer one than is allowed is passed over.
 func (c *conn) line(in *cutter) (*Message, error) {
-	for size := 0; ; {
-		part, err := c.r.ReadSlice('\n')
-		if size += len(part); size <= c.s.opt.LineBytes {
-			_, _ = in.Write(part) // it takes everything
-		} else {
-			in.drop()
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		blank := in.blank()
-		m := in.end()
-		switch {
-		case size > c.s.opt.LineBytes && err == nil:
-			return nil, errLineTooLong
-		case size > c.s.opt.LineBytes || blank:
-			return nil, err
-		}
-		return m, err
+	size, err := lines.Next(c.r, c.s.opt.LineBytes, func(part []byte) { _, _ = in.Write(part) }) // it takes everything
+	if size > c.s.opt.LineBytes {
+		in.drop()
+		in.end()
+		return nil, errLineTooLong
 	}
+	if in.blank() {
+		in.end()
+		return nil, err
+	}
+	return in.end(), err
 }
 
 // handle answers a message.

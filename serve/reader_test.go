@@ -347,6 +347,7 @@ func TestStreamGoesOn(t *testing.T) {
 		{wrong, "NOT_JSON"}, {long, "LINE_TOO_LONG"}, {strings.Replace(long, `["`, `[1 2,"`, 1), "LINE_TOO_LONG"}, {"]", "NOT_JSON"}, {"{", "NOT_JSON"}, {`"`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[7],"dialect":"anthropic"}}}`, "INVALID_PARAMS"},
+		{"\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"no.such"}`, "UNKNOWN_METHOD"},
 	} {
 		c.send("%s\n \t \n\n{\"jsonrpc\":\"2.0\",\"id\":\"next\",\"method\":\"pages\"}", x.line)
 		got := map[any]reply{}

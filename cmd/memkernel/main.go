@@ -45,7 +45,10 @@ func mainWithSignals() int {
 			}
 			cancel()
 			select {
-			case <-done:
+			case code := <-done:
+				if code == fail.ExitOK && u.IsServing() {
+					return code
+				}
 			case <-signals:
 			case <-time.After(u.GraceTime()):
 			}

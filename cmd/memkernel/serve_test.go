@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
@@ -38,6 +41,49 @@ func served(t *testing.T, workspace string) (send io.WriteCloser, receive *bufio
 	receive = bufio.NewScanner(out)
 	receive.Buffer(nil, 16<<20)
 	return send, receive
+}
+
+// TestSignalsEndServers: a verb that runs until it is told to stop has done its work then.
+func TestSignalsEndServers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	for _, c := range []struct {
+		args   string
+		signal os.Signal
+	}{
+		{"serve", syscall.SIGTERM}, {"serve --listen 127.0.0.1:0", syscall.SIGTERM}, {"serve", os.Interrupt},
+		{"proxy --listen 127.0.0.1:0 --upstream http://127.0.0.1:9", syscall.SIGTERM},
+		{"ui --no-open --addr 127.0.0.1:0", syscall.SIGTERM}, {"mcp", syscall.SIGTERM},
+	} {
+		cmd := exec.Command("memkernel", append(strings.Fields(c.args), "--workspace", t.TempDir())...)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if c.args == "mcp" {
+			io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Errorf("%s printed %q, %v", c.args, line, err)
+		}
+		if err := cmd.Process.Signal(c.signal); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s after %v: %v, %s", c.args, c.signal, err, stderr.String())
+		}
+		in.Close()
+	}
 }
 
 // converse runs a conversation: lines of a client behind "C: ", and behind "S: " the

@@ -97,34 +97,23 @@ const instructions = `memkernel is this project's long-term memory. Before answe
 // hangs up or ctx ends; what it asked before it hung up is answered. Nothing but frames is
 // written to w.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
-	open := newUnanswered(ctx)
-	in := &requests{ReadCloser: readCloser(r), framed: framed{see: open.frame}, of: open}
-	out := &answers{Writer: w, framed: framed{see: open.frame}}
-	err := s.Run(ctx, &sdk.IOTransport{Reader: in, Writer: writeCloser{out}})
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil // asked to stop
-	}
-	return err
+	return s.Run(ctx, newStream(r, w))
 }
 
-// Run speaks over a transport of the SDK's.
+// Run speaks over a transport until the client hangs up or ctx ends.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
 	defer s.follows.stop()
-	return s.sdk.Run(ctx, t)
-}
-
-// readCloser closes what can be closed, so that a read that waits comes to an end.
-func readCloser(r io.Reader) io.ReadCloser {
-	if c, ok := r.(io.ReadCloser); ok {
-		return c
+	session, err := s.sdk.Connect(ctx, t, nil)
+	if err != nil {
+		return err
 	}
-	return io.NopCloser(r)
+	stop := context.AfterFunc(ctx, func() { session.Close() })
+	defer stop()
+	if err := session.Wait(); ctx.Err() == nil {
+		return err
+	}
+	return nil // asked to stop
 }
-
-// writeCloser leaves the stream open: it is the caller's.
-type writeCloser struct{ io.Writer }
-
-func (writeCloser) Close() error { return nil }
 
 // set binds the tools to the session of this moment.
 func (s *Server) set() (*tools.Set, error) {

@@ -52,7 +52,19 @@ type UI struct {
 	grace atomic.Int64
 	// interrupts: they are for a command that the verb runs.
 	interrupts atomic.Bool
+	// serves: a signal is how the verb ends.
+	serves atomic.Bool
 }
+
+// Serve marks a verb that runs until it is told to stop, and lets it take so long for that.
+// If it stops without an error, the program ends with 0 in place of the signal's code.
+func (u *UI) Serve(grace time.Duration) {
+	u.serves.Store(true)
+	u.AllowGrace(grace)
+}
+
+// IsServing reports whether Serve was called.
+func (u *UI) IsServing() bool { return u.serves.Load() }
 
 // LeaveInterrupts leaves the interrupts of the terminal to a command that the verb runs.
 func (u *UI) LeaveInterrupts() { u.interrupts.Store(true) }

@@ -29,7 +29,8 @@ func MCP(a *cli.App) *cobra.Command {
 client hangs up: the tools memory_search, memory_get, memory_append,
 memory_update, memory_delete, memory_undo, page_expand and context_status, and
 MEMORY.md with the logs of days as resources. Standard output has frames only;
-what else is to be said goes to standard error.
+what else is to be said goes to standard error. A line that is no request gets
+the error -32700 or -32600, and the next line is served.
 
 A door that doesn't say is shared: MEMORY.md and USER.md are there with
 --private only, for a client that one person alone uses. With --host the tools
@@ -69,6 +70,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 	if err != nil {
 		return err
 	}
+	a.Serve(0)
 	return s.Serve(ctx, a.In, display.Bare(a.Out))
 }
 

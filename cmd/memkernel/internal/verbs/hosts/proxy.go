@@ -183,11 +183,11 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	}
 	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
 	defer unlist()
+	grace := time.Duration(a.Config.Proxy.Grace)
+	a.Serve(grace)
 	if err := announce(a, l, x, t); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	grace := time.Duration(a.Config.Proxy.Grace)
-	a.AllowGrace(grace)
 	return x.Serve(ctx, l, grace)
 }
 

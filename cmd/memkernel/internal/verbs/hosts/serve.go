@@ -87,7 +87,7 @@ func runServe(ctx context.Context, a *cli.App, s *serveFlags) error {
 	if err := cmp.Or(s.metrics.check(), s.listen.check(s)); err != nil {
 		return err
 	}
-	a.AllowGrace(serve.DefaultDrain)
+	a.Serve(serve.DefaultDrain)
 	if s.listen.tenants {
 		return serveTenants(ctx, a, s)
 	}

@@ -77,6 +77,7 @@ func runUI(ctx context.Context, a *cli.App, u *uiFlags) error {
 		return err
 	}
 	defer end()
+	a.Serve(0)
 	link := s.Link()
 	if _, err := fmt.Fprintln(a.Out, link); err != nil {
 		s.Close()
