@@ -63,12 +63,12 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// Decisions are found by who speaks and how long, in every language.
+// A short reply to a question is a decision, in every language.
 func TestDecisionsInAnyLanguage(t *testing.T) {
 	for _, c := range []struct{ name, agent, reply string }{
-		{"german", strings.Repeat("Das ist eine lange Erklärung der Möglichkeiten. ", 12), "Nimm das zweite."},
-		{"chinese", strings.Repeat("这里详细说明可以选择的各种方案以及它们各自的优点和缺点。", 15), "用第一个方案"},
-		{"arabic", strings.Repeat("هذا شرح طويل للخيارات المتاحة. ", 20), "نعم"},
+		{"german", strings.Repeat("Das ist eine lange Erklärung der Möglichkeiten. ", 12) + "Welche soll ich nehmen?", "Nimm das zweite."},
+		{"chinese", strings.Repeat("这里详细说明可以选择的各种方案以及它们各自的优点和缺点。", 15) + "您选哪一个？", "用第一个方案"},
+		{"arabic", strings.Repeat("هذا شرح طويل للخيارات المتاحة. ", 20) + "هل أبدأ؟", "نعم"},
 		{"russian question", "Какой вариант выбрать?", "Второй"},
 	} {
 		if got := build(talk(user("los"), says(c.agent), user(c.reply))); len(got.Decisions) != 1 || !strings.HasSuffix(string(got.Decisions[0].What), "→ "+c.reply) {

@@ -26,7 +26,7 @@ func logsOf(pairs ...string) fstest.MapFS {
 // can be read by itself. How a line is tagged by an earlier program does not matter.
 func TestCapturesEarnTheirPlace(t *testing.T) {
 	path, log := session("2026-03-09", "a",
-		"[decision] Which broker should we use? → chose 2. Kafka, it keeps order (user: 2)",
+		"[decision] Which broker should we use? 1. RabbitMQ; 2. Kafka → 2, because the order counts",
 		"[decision] Want me to do this? → yes",
 		"[decision] rejected Bash git push --force",
 		"[decision] commit 25f4652: docs: update comments",
@@ -44,7 +44,7 @@ func TestCapturesEarnTheirPlace(t *testing.T) {
 	want := []string{
 		"Never write generated files into the repository.",
 		"`pnpm run seed` fails (ERR_PNPM_NO_SCRIPT Missing script: seed); `pnpm run db:seed` works",
-		"Broker: Kafka, it keeps order",
+		"Which broker should we use? 1. RabbitMQ; 2. Kafka → 2, because the order counts",
 		"`bd sync --short` fails (unknown flag: --short); `bd sync` works",
 	}
 	if got := texts(c); !slices.Equal(got, want) {

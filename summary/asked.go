@@ -2,31 +2,21 @@ package summary
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/memkernel/memkernel/internal/choice"
 )
 
 // Question is one that a call puts to the user.
 type Question struct {
 	// ID is the host's name for it, if it has one.
-	ID      string   `json:"id,omitempty"`
-	Text    string   `json:"text"`
-	Options []Option `json:"options,omitempty"`
-}
-
-func (q Question) offer() choice.Offer {
-	return choice.Offer{Question: q.Text, Asks: true, Options: q.Options}
+	ID   string `json:"id,omitempty"`
+	Text string `json:"text"`
 }
 
 // questionsOf returns what a call asks the user: an input with questions and options.
 func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []Question) {
 	type question struct {
-		ID       string            `json:"id"`
-		Question string            `json:"question"`
-		Options  []json.RawMessage `json:"options"`
+		ID       string `json:"id"`
+		Question string `json:"question"`
 	}
 	var qs []question
 	if raw := in["questions"]; len(raw) == 0 || json.Unmarshal(raw, &qs) != nil {
@@ -34,7 +24,6 @@ func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []
 		if one.Question == "" || in["options"] == nil {
 			return "", nil
 		}
-		_ = json.Unmarshal(in["options"], &one.Options) // without options its answer stands as it is
 		qs = []question{one}
 	}
 	var all []string
@@ -43,42 +32,9 @@ func questionsOf(mask masker, in map[string]json.RawMessage) (ask string, out []
 		if len(out) == maxQuestions {
 			continue
 		}
-		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes), Options: offeredIn(mask, q.Options)})
+		out = append(out, Question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes)})
 	}
 	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
-}
-
-// offeredIn returns the options of a call, which may be texts or have a label.
-func offeredIn(mask masker, raw []json.RawMessage) []Option {
-	var out []Option
-	for i, r := range raw[:min(len(raw), maxOptions)] {
-		var o struct {
-			Label, Title, Name, Value, Description string
-		}
-		if s := str(r); s != "" {
-			o.Label = s
-		} else {
-			_ = json.Unmarshal(r, &o) // one without a label is no option
-		}
-		title := oneLine(mask.source(firstOf(o.Label, o.Title, o.Name, o.Value), userWindow), optionRunes)
-		if title == "" {
-			continue
-		}
-		text := title
-		if d := mask.source(o.Description, userWindow); strings.TrimSpace(d) != "" {
-			text += ": " + d
-		}
-		out = append(out, Option{Label: strconv.Itoa(i + 1), Title: title, Text: choice.Cut(oneLine(text, 4*choice.OptionRunes), choice.OptionRunes)})
-	}
-	return out
-}
-
-func firstOf(list ...string) string {
-	i := slices.IndexFunc(list, func(s string) bool { return s != "" })
-	if i < 0 {
-		return ""
-	}
-	return list[i]
 }
 
 // answered records what the user answered to the questions of a call.
@@ -90,58 +46,16 @@ func (u *updater) answered(c Call, result string) {
 			continue
 		}
 		told++
-		u.settle(q, values, note)
+		if note != "" {
+			values = append(values, note)
+		}
+		if said := strings.Join(values, ", "); said != "" {
+			u.decided(ByUser, "choice", q.Text+" → "+oneLine(said, replyRunes))
+		}
 	}
 	if text := gist(result, optionRunes); told == 0 && text != "" && !strings.Contains(text, nothingMark) {
 		u.decided(ByUser, "choice", c.Ask+" → "+text)
 	}
-}
-
-// settle records the answers to one question: the options that they name, else their
-// words.
-func (u *updater) settle(q Question, values []string, note string) {
-	var ans choice.Answer
-	var words []string
-	for _, v := range values {
-		found, rest := q.named(v)
-		for _, i := range found {
-			if !slices.Contains(ans.Chosen, i) {
-				ans.Chosen = append(ans.Chosen, i)
-			}
-		}
-		words = append(words, rest...)
-	}
-	if note != "" {
-		words = append(words, note)
-	}
-	said := strings.Join(words, ", ")
-	switch {
-	case !ans.Empty():
-		u.decided(ByUser, "choice", oneLine(q.offer().Decision(ans, said), DecisionRunes))
-	case said != "":
-		u.decided(ByUser, "reply", oneLine(q.Text+" → "+oneLine(said, replyRunes), DecisionRunes))
-	}
-}
-
-// named returns the options that an answer names, one or several behind commas, and what
-// else it contains.
-func (q Question) named(answer string) (found []int, rest []string) {
-	answer = oneLine(answer, 4*questionRunes)
-	for i, o := range q.Options {
-		if answer == o.Title {
-			return []int{i}, nil
-		}
-	}
-	left := ", " + answer + ", "
-	for i, o := range q.Options {
-		if mark := ", " + o.Title + ", "; strings.Contains(left, mark) {
-			found, left = append(found, i), strings.Replace(left, mark, ", ", 1)
-		}
-	}
-	if left = strings.Trim(left, ", "); left != "" {
-		rest = []string{left}
-	}
-	return found, rest
 }
 
 // The words by which hosts say that nothing was answered, and what they put behind an

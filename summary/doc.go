@@ -18,7 +18,7 @@
 //	│   last_command: <command> → <status>                                 │
 //	│   last_error: <one line>                                             │
 //	│ decisions:                                                           │
-//	│   - <question or proposal> → <reply>                                 │
+//	│   - <question> → <reply>                                             │
 //	│ open_threads:                                                        │
 //	│   - <unanswered question, unfinished plan item, failing check>       │
 //	│ recent_artifacts:                                                    │

@@ -90,7 +90,7 @@ func id(raw json.RawMessage) string {
 	return oneLine(string(raw), nameRunes)
 }
 
-// todoList replaces the plan. New wording is a decision, new states are not.
+// todoList replaces the plan.
 func (u *updater) todoList(list []item) {
 	todos := make([]Todo, 0, min(len(list), maxTodos))
 	for _, it := range list {
@@ -99,32 +99,10 @@ func (u *updater) todoList(list []item) {
 		}
 		todos = append(todos, Todo{Text: oneLine(u.mask.source(it.text(), userWindow), todoRunes), Status: status(it.Status), Key: u.m.Key})
 	}
-	same := slices.EqualFunc(todos, u.s.Todos, func(a, b Todo) bool { return a.Text == b.Text })
 	if len(todos) == 0 {
 		todos = nil
 	}
 	u.s.Todos = todos
-	if !same && len(todos) > 0 {
-		u.planned()
-	}
-}
-
-// planned records the current plan. Several writes within one user turn
-// are one decision.
-func (u *updater) planned() {
-	var b strings.Builder
-	b.WriteString("plan (" + strconv.Itoa(len(u.s.Todos)) + "): ")
-	for i, t := range u.s.Todos {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		if b.WriteString(t.Text); b.Len() > 4*(questionRunes+replyRunes) {
-			break
-		}
-	}
-	e := u.entry("d", "plan", oneLine(b.String(), questionRunes+replyRunes))
-	e.By = ByAgent
-	putDecision(&u.s, e, func(last Entry) bool { return last.Kind == "plan" && last.Turn == e.Turn })
 }
 
 // taskCreated adds an item; its id is in the result as "#N", else it is
@@ -141,7 +119,6 @@ func (u *updater) taskCreated(text, result string) {
 		drop := max(0, slices.IndexFunc(u.s.Todos, func(o Todo) bool { return !open(o.Status) }))
 		u.s.Todos = slices.Delete(u.s.Todos, drop, drop+1)
 	}
-	u.planned()
 }
 
 // hashNumber returns the digits after the first # that has some.

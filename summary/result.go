@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -63,8 +64,6 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	case !transcript.Dialog(c.Name): // another's tool speaks for nobody
 	case c.Ask != "":
 		u.answered(c, first)
-	case c.Plan != "":
-		u.decided(ByUser, "plan", "plan accepted: "+c.Plan)
 	}
 }
 
@@ -86,8 +85,8 @@ func resultText(r *memkernel.ToolResult) string {
 	return text
 }
 
-// rejection records a refused call. What the person said with it is their
-// newest request.
+// rejection records what the person said when they refused a call, which is their newest
+// request as well. A refusal without a word, or with a question, decides nothing that lasts.
 func (u *updater) rejection(c Call, said string) {
 	what := c.Name
 	switch {
@@ -98,18 +97,18 @@ func (u *updater) rejection(c Call, said string) {
 	case c.Plan != "":
 		what += " " + c.Plan
 	}
-	text := "rejected " + oneLine(what, questionRunes)
-	if said != "" && len(c.Questions) == 1 && transcript.Dialog(c.Name) && u.chose(c.Questions[0].offer(), said, "") {
-		u.s.Request = u.entry("r", "", gist(said, requestRunes))
-		u.rules(said)
+	if said == "" {
 		return
 	}
-	if said != "" {
-		text += " → " + oneLine(said, replyRunes)
-		u.s.Request = u.entry("r", "", gist(said, requestRunes))
-		u.rules(said)
+	u.s.Request = u.entry("r", "", gist(said, requestRunes))
+	u.rules(said)
+	switch {
+	case choice.Wonders(said), asks(said) && !choice.Settles(said):
+	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
+		u.decided(ByUser, "reply", c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
+	default:
+		u.decided(ByUser, "rejection", "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
 	}
-	u.decided(ByUser, "rejection", text)
 }
 
 // outcome reads how a call ended: the host's verdict, or the exit status that

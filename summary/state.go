@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/memkernel/memkernel/internal/choice"
 )
 
 // Version is the format of State and of the text.
@@ -29,7 +27,6 @@ const (
 	maxPending     = 64
 	maxRunning     = 8
 	maxQuestions   = 8
-	maxOptions     = 12
 	maxDirs        = 8
 	maxPaths       = 20
 )
@@ -85,7 +82,7 @@ type Offset struct {
 type Entry struct {
 	// ID is unique within the state and never given twice.
 	ID string `json:"id"`
-	// Kind is what made it: reply, choice, rejection, plan, commit, statement, check.
+	// Kind is what made it: reply, choice, rejection, commit, statement, check.
 	Kind string `json:"kind,omitempty"`
 	// By is whose decision it is, [ByUser] or [ByAgent], "" if that is not known.
 	By string `json:"by,omitempty"`
@@ -142,25 +139,18 @@ type Command struct {
 	Key    string `json:"key,omitempty"`
 }
 
-// Ask is what the assistant said last, as a question or proposal that the
-// user's next message may answer.
+// Ask is the end of the assistant's last text, which the user's next message may answer.
 type Ask struct {
-	// Text is the question, or the last line if there was none.
+	// Text is the question, or the last paragraph if there was none.
 	Text string `json:"text"`
-	// Question reports whether it asked; Long that the text was long enough for a
-	// short reply to be a decision on it.
-	Question bool     `json:"question,omitempty"`
-	Long     bool     `json:"long,omitempty"`
-	Options  []Option `json:"options,omitempty"`
-	// Inline reports whether the options are the sides of the question, without labels.
-	Inline bool   `json:"inline,omitempty"`
-	Key    string `json:"key,omitempty"`
+	// Question reports whether it asked.
+	Question bool `json:"question,omitempty"`
+	// Options are the labels and titles that it listed.
+	Options []string `json:"listed,omitempty"`
+	Key     string   `json:"key,omitempty"`
 	// Time is when it was said.
 	Time time.Time `json:"time,omitzero"`
 }
-
-// Option is a choice that the assistant offered.
-type Option = choice.Option
 
 // Evicted counts entries that left the state because a list was full.
 type Evicted struct {

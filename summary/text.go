@@ -13,8 +13,8 @@ const (
 	goalRunes       = 280
 	requestRunes    = 200
 	constraintRunes = 220
-	questionRunes   = 180
-	replyRunes      = 120
+	questionRunes   = choice.QuestionRunes
+	replyRunes      = choice.ReplyRunes
 	optionRunes     = 120
 	whyRunes        = 140
 	commandRunes    = 140
@@ -24,8 +24,9 @@ const (
 	nameRunes       = 120
 )
 
-// DecisionRunes is how long a decision is at most, in runes.
-const DecisionRunes = 400
+// DecisionRunes is how long a decision is at most, in runes: a question, the options that it
+// lists, a reply.
+const DecisionRunes = 600
 
 // Windows of text that are looked at, in bytes. Everything that shows up in a
 // summary is near the start or the end of what it comes from.

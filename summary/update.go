@@ -1,21 +1,12 @@
 package summary
 
 import (
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-// longTurn is the length, in runes, from which an assistant's text is long
-// enough that a short reply to it decides something even if it asked nothing.
-const longTurn = 300
-
-// shortReply is the longest reply, in runes, that counts as an answer.
-const shortReply = 120
 
 // updater applies messages to a state of its own.
 type updater struct {
@@ -155,13 +146,12 @@ func (u *updater) say(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	long := utf8.RuneCountInString(head(text, 4*longTurn)) >= longTurn
 	text = u.mask.ending(text, sayWindow)
 	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
 	before, m := u.asked(), u.m
 	u.late = func() Ask {
 		a := ask(text).goesOn(before)
-		a.Long, a.Key = long, m.Key
+		a.Key = m.Key
 		if !m.Time.IsZero() {
 			a.Time = m.Time.UTC().Round(0)
 		}
@@ -180,18 +170,3 @@ func (u *updater) asked() Ask {
 
 // unasked forgets what was left to the person.
 func (u *updater) unasked() { u.s.Ask, u.late = Ask{}, nil }
-
-// putDecision records one, replacing the last if same reports that it is an older
-// state of the same decision. A host that takes messages back has the others read
-// again: what was read from them is kept.
-func putDecision(s *State, e Entry, same func(last Entry) bool) {
-	if e.Key != "" && slices.ContainsFunc(s.Decisions, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text }) {
-		return
-	}
-	if n := len(s.Decisions); n > 0 && same != nil && same(s.Decisions[n-1]) {
-		e.ID = s.Decisions[n-1].ID
-		s.Decisions[n-1] = e
-		return
-	}
-	s.Decisions = push(s.Decisions, e, maxDecisions, &s.Evicted.Decisions)
-}

@@ -59,13 +59,13 @@ const maxChat = 160
 // leave to go on, in any of the languages.
 func Chat(message string) bool {
 	const options = isOption | isPick // nothing but these are words to look for
-	return made(message, options|isFill|isYes|isNeg|isAnd|isBut|selects|isChat, 0) && !made(message, options, 0) && !AsksOn(message)
+	return made(message, options|isFill|isYes|isNeg|isAnd|isBut|isPoint|isChat, 0) && !made(message, options, 0) && !AsksOn(message)
 }
 
 // AsksOn reports whether a message is a question that can't be understood without the one
 // before it: "why?", "and the second one?".
 func AsksOn(message string) bool {
-	return strings.ContainsAny(message, "?？؟;") && made(message, isFill|isYes|isNeg|isAnd|isOr|isBut, isOption|isWhich|selects|isFurther)
+	return strings.ContainsAny(message, "?？؟;") && made(message, isFill|isYes|isNeg|isAnd|isOr|isBut, isOption|isWhich|isPoint|isFurther)
 }
 
 // made reports whether all words of a message are of some classes, and at least one of
@@ -82,9 +82,7 @@ func made(message string, of, core class) bool {
 			words, found = words+1, true
 		case t.kind == word && t.is(of):
 			words++
-		case t.kind == word, t.kind == number, t.kind == hash:
-			return false
-		case t.kind == other && strings.ContainsAny(message[t.at:t.end], "0123456789"):
+		case t.kind == word, t.kind == number, t.text == "#":
 			return false
 		}
 	}

@@ -1,14 +1,14 @@
-// Package choice reads what an agent offers, what a person chooses of it, and what an
-// agent states that was decided: the one place that knows the shapes and words of choices,
-// in every language of package index/analysis that writes words. It is pure.
+// Package choice finds the question of an agent's text, reports whether a person's reply
+// answers it, and finds the sentences in which somebody states a decision. It is the one
+// place that knows the words of these, in every language of package index/analysis that
+// writes words. It is pure.
 //
-//	Offered(text)     the options of an agent's text, and the question that it asks
-//	Offer.Answer      which of them a reply chooses or rejects
-//	Offer.Decision    that as one line; Words finds the person's own in one
-//	Statements(text)  the sentences in which an agent states that something is decided
-//	DecisionLabel     "Decision: …", as people and agents head what they decided
+//	Ask(text)         the question of an agent's text, with the options that it lists
+//	Asked.Answered    the question and a reply that answers it, word for word, as one line
+//	Statements(text)  the sentences that state a decision
+//	DecisionLabel     "Decision: …", as people and agents head their decisions
+//	Chat, AsksOn      messages that ask nothing, or nothing without the one before
 //
-// It would rather miss a choice than make one up: a reply that holds anything else than
-// a choice before it, a condition, a doubt or a question chooses nothing, and its words
-// stand for themselves. What is in code, or quoted, offers and chooses nothing.
+// Which of the options a reply means is left to its reader. A question or a doubt answers
+// nothing, and neither does a long text. Code and quotations neither ask nor state anything.
 package choice

@@ -2,19 +2,18 @@ package choice
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// class is what a word can mean in a reply, as bits: words of one language are those of
-// another with another meaning.
+// class is a set of meanings that a word can have, as bits. A word of one language may have
+// another meaning in another.
 type class uint32
 
 const (
-	isOption class = 1 << iota
+	isOption class = 1 << iota // in the order of newLexicon
 	isPick
 	isFill
 	isKill
@@ -24,98 +23,60 @@ const (
 	isOr
 	isBut
 	isHedge
-	isOrdinal
-	isNumber
-	isLast
-	isBoth
-	isNone
-	isNeither
-	isAll
-	isFormer
-	isLatter
-	isMany
+	isPoint
 	isWhich
-	isLead
-	isFirstTwo
+
 	isChat
 	isFurther
-
-	// selects are the words that point at options.
-	selects = isOrdinal | isNumber | isLast | isBoth | isNone | isNeither | isAll | isFormer | isLatter | isFirstTwo
 )
 
-// meaning is what a phrase can mean, with the number that it stands for.
-type meaning struct {
-	class class
-	// ordinal and number are from one on, 0 for none.
-	ordinal, number int
-}
-
-func (m meaning) with(o meaning) meaning {
-	return meaning{m.class | o.class, max(m.ordinal, o.ordinal), max(m.number, o.number)}
-}
-
-// lexicon are the phrases of all languages: those of scripts with spaces by their words,
-// the others by their first character, the longest first.
+// lexicon holds the phrases of all languages: those of scripts with spaces by their words,
+// the others by their characters.
 type lexicon struct {
-	spaced  map[string]meaning
+	spaced  map[string]class
 	longest map[string]int // the most words of a phrase that begins with one
-	wide    map[string]meaning
-	reach   int // the longest of them, in characters
+	wide    map[string]class
+	reach   int // the length of the longest phrase in wide, in characters
 }
 
-// lexical are the words of choices; chatting are these with those of chat, which may begin
-// or end as a choice does.
+// lexical returns the words of answers and statements, chatting the same with the words of
+// chat, some of which begin or end as an answer does.
 var (
 	lexical  = sync.OnceValue(newLexicon)
 	chatting = sync.OnceValue(func() *lexicon {
 		lx := newLexicon()
 		for _, words := range chatter {
-			lx.add(words, meaning{class: isChat})
+			lx.add(words, isChat)
 		}
-		lx.add(further, meaning{class: isFurther})
+		lx.add(further, isFurther)
 		return lx
 	})
 )
 
 func newLexicon() *lexicon {
-	lx := &lexicon{spaced: map[string]meaning{}, longest: map[string]int{}, wide: map[string]meaning{}}
+	lx := &lexicon{spaced: map[string]class{}, longest: map[string]int{}, wide: map[string]class{}}
 	for _, t := range tongues {
-		for _, f := range []struct {
-			phrases string
-			class   class
-		}{{t.option, isOption}, {t.pick, isPick}, {t.fill, isFill}, {t.kill, isKill}, {t.yes, isYes}, {t.neg, isNeg}, {t.and, isAnd}, {t.or, isOr}, {t.but, isBut}, {t.hedge, isHedge}, {t.last, isLast},
-			{t.both, isBoth}, {t.none, isNone}, {t.neither, isNeither}, {t.all, isAll}, {t.former, isFormer}, {t.latter, isLatter}, {t.many, isMany}, {t.which, isWhich}, {t.lead, isLead}, {t.firstTwo, isFirstTwo}} {
-			lx.add(f.phrases, meaning{class: f.class})
-		}
-		for i, p := range strings.Split(t.ordinals, ";") {
-			lx.add(p, meaning{class: isOrdinal, ordinal: i + 1})
-		}
-		for i, p := range strings.Split(t.numbers, ";") {
-			lx.add(p, meaning{class: isNumber, number: i + 1})
+		for i, phrases := range [...]string{t.option, t.pick, t.fill, t.kill, t.yes, t.neg, t.and, t.or, t.but, t.hedge, t.points, t.which} {
+			lx.add(phrases, 1<<i)
 		}
 	}
 	return lx
 }
 
-func (lx *lexicon) add(phrases string, m meaning) {
-	for p := range strings.SplitSeq(phrases, "|") {
-		if p == "" {
-			continue
-		}
+func (lx *lexicon) add(phrases string, c class) {
+	for _, p := range phrasesOf(phrases) {
 		if r, _ := utf8.DecodeRuneInString(p); wide(r) {
-			p = normal(p)
-			lx.wide[p] = lx.wide[p].with(m)
+			lx.wide[p] |= c
 			lx.reach = max(lx.reach, utf8.RuneCountInString(p))
 			continue
 		}
-		for _, form := range slices.Compact([]string{normal(p), folded(normal(p))}) {
+		for _, form := range slices.Compact([]string{p, folded(p)}) {
 			words := strings.FieldsFunc(form, func(r rune) bool { return !isWordRune(r) && r != '\'' })
 			key := strings.Join(words, " ")
-			if form != normal(p) && lx.spaced[key].class != 0 {
+			if form != p && lx.spaced[key] != 0 {
 				continue // it means something else without its accents
 			}
-			lx.spaced[key] = lx.spaced[key].with(m)
+			lx.spaced[key] |= c
 			lx.longest[words[0]] = max(lx.longest[words[0]], len(words))
 		}
 	}
@@ -129,53 +90,20 @@ const (
 	number
 	comma
 	stop // the end of a sentence or a line
-	asks // a question mark
-	dash
-	hash
-	other // a decimal, a mark that means something
+	other
 )
 
 // token is a piece of a text.
 type token struct {
-	kind tokenKind
-	meaning
-	// text is the word in small letters, without marks; value what a number is.
-	text  string
-	value int
-	upper bool
-	// at is where it begins in the text, in bytes, end where it ends.
+	kind  tokenKind
+	class class
+	// text is in small letters, without marks.
+	text string
+	// at is the offset of its first byte in the text, end that of the byte after it.
 	at, end int
 }
 
 func (t token) is(c class) bool { return t.kind == word && t.class&c != 0 }
-
-// letter returns the place that a single letter stands for, from one on, 0 if t is none.
-func (t token) letter() int {
-	if t.kind != word || utf8.RuneCountInString(t.text) != 1 {
-		return 0
-	}
-	r, _ := utf8.DecodeRuneInString(t.text)
-	return letterPlace(r)
-}
-
-const (
-	cyrillic = "абвгдежз"
-	stems    = "甲乙丙丁戊"
-	hangul   = "가나다라마바"
-)
-
-func letterPlace(r rune) int {
-	r = unicode.ToLower(r)
-	if r >= 'a' && r <= 'l' {
-		return int(r-'a') + 1
-	}
-	for _, alphabet := range [...]string{cyrillic, stems, hangul} {
-		if i := slices.Index([]rune(alphabet), r); i >= 0 {
-			return i + 1
-		}
-	}
-	return 0
-}
 
 // wide reports whether r is of a script that puts no spaces between words, or of Korean,
 // whose particles are joined to its words.
@@ -185,183 +113,60 @@ func wide(r rune) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// suffixes are what people hang at a figure.
-var suffixes = map[string]bool{"st": true, "nd": true, "rd": true, "th": true, "e": true, "er": true, "ère": true, "ème": true, "eme": true, "de": true, "ste": true, "te": true, "es": true, "est": true, "as": true, "at": true, "ös": true,
-	"yi": true, "yı": true, "i": true, "ı": true, "u": true, "ü": true, "й": true, "я": true, "е": true, "ой": true, "го": true, "му": true, "ю": true, "ª": true, "º": true, "ο": true, "η": true, "inci": true, "nci": true, "incisi": true}
-
-// scan takes a text apart. Figures of all scripts are the same, and so are letters of
-// full and half width.
+// scan takes a text apart.
 func scan(text string) []token { return lexical().scan(text) }
 
 func (lx *lexicon) scan(text string) []token {
-	r := reader{text: text, lx: lx, out: make([]token, 0, 1+len(text)/6)}
-	for r.more() {
-	}
-	return r.out
-}
-
-// reader takes a text apart as far as it is read.
-type reader struct {
-	text string
-	lx   *lexicon
-	out  []token
-	i    int // where it goes on
-}
-
-// has reports whether the text has more than n tokens, and reads as far as it takes to know
-// the token n.
-func (t *reader) has(n int) bool {
-	for len(t.out) < n+2 && t.more() { // the last one may yet grow
-	}
-	return len(t.out) > n
-}
-
-// more reads on, false at the text's end.
-func (t *reader) more() bool {
-	if t.i == len(t.text) {
-		return false
-	}
-	i, out := t.i, t.out
-	r, n := utf8.DecodeRuneInString(t.text[i:])
-	switch {
-	case r == '\n':
-		out = append(out, token{kind: stop, text: "\n", at: i, end: i + n})
-		i += n
-	case digit(r) >= 0:
-		t := scanNumber(t.text, i)
-		out, i = append(out, t), t.end
-	case wide(r):
-		t := t.lx.scanWide(t.text, i)
-		if l := len(out) - 1; t.class == 0 && l >= 0 && out[l].kind == word && out[l].class == 0 && out[l].end == i && t.letter() == 0 {
-			out[l].text, out[l].end = out[l].text+t.text, t.end
-		} else {
-			out = append(out, t)
+	out := make([]token, 0, 1+len(text)/6)
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		t := token{at: i, end: i + n}
+		switch {
+		case figure(r):
+			for t.kind = number; t.end < len(text); t.end += n {
+				if r, n = utf8.DecodeRuneInString(text[t.end:]); !figure(r) {
+					break
+				}
+			}
+			t.text = normal(text[i:t.end])
+		case wide(r):
+			t = lx.scanWide(text, i)
+			if l := len(out) - 1; t.class == 0 && l >= 0 && out[l].kind == word && out[l].class == 0 && out[l].end == i {
+				out[l].text, out[l].end, i = out[l].text+t.text, t.end, t.end
+				continue
+			}
+		case isWordRune(r):
+			t = lx.scanWord(text, i)
+		default:
+			var ok bool
+			if t.kind, ok = markOf(r, text[i+n:]); !ok {
+				i += n
+				continue
+			}
+			t.text = text[i : i+n]
 		}
-		i = t.end
-	case isWordRune(r):
-		t := t.lx.scanWord(t.text, i)
 		out, i = append(out, t), t.end
-	default:
-		if k, ok := markOf(r, t.text[i+n:]); ok {
-			out = append(out, token{kind: k, text: t.text[i : i+n], at: i, end: i + n})
-		}
-		i += n
 	}
-	t.i, t.out = i, out
-	return true
+	return out
 }
+
+// figure reports whether r is a digit of any script, also within a circle.
+func figure(r rune) bool { return unicode.IsDigit(r) || r >= '①' && r <= '⑨' }
 
 // markOf returns what a mark means, if anything.
 func markOf(r rune, rest string) (tokenKind, bool) {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch r {
 	case '.', '!', '·':
-		if rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`"')*_`, next) {
-			return stop, true
-		}
-		return 0, false
-	case '。', '！', ';', '；', '…', '।', '؛':
+		return stop, rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`"')*_`, next)
+	case '\n', '。', '！', ';', '；', '…', '।', '؛', '?', '？', '؟', '\u037e', '՞':
 		return stop, true
-	case '?', '？', '؟', '\u037e', '՞':
-		return asks, true
-	case ',', '，', '،', '、', ':', '：', '(', '（', '—':
+	case ',', '，', '،', '、', ':', '：', '(', '（', '—', '-', '–', '&', '+', '＋', '＆', '/':
 		return comma, true
-	case '&', '+', '＋', '＆':
-		return comma, true
-	case '/':
-		return comma, digit(next) >= 0 || unicode.IsSpace(next)
-	case '-', '–', '~', '〜', '～':
-		if next == ' ' {
-			return comma, true
-		}
-		return dash, true
-	case '#', '№', '＃':
-		return hash, true
-	case '=', '<', '>', '%', '$', '€', '@', '\\', '{', '}', '|', '^', '°':
+	case '#', '№', '＃', '=', '<', '>', '%', '$', '€', '@', '\\', '{', '}', '|', '^', '°':
 		return other, true
 	}
 	return 0, false
-}
-
-// digit returns the value of a figure of any script, -1 for other characters.
-func digit(r rune) int {
-	switch {
-	case r >= '0' && r <= '9':
-		return int(r - '0')
-	case r < 0x80:
-		return -1
-	case r >= '①' && r <= '⑨':
-		return int(r-'①') + 1
-	case r >= '０' && r <= '９':
-		return int(r - '０')
-	case r >= '٠' && r <= '٩':
-		return int(r - '٠')
-	case r >= '۰' && r <= '۹':
-		return int(r - '۰')
-	case r >= '०' && r <= '९':
-		return int(r - '०')
-	case r >= '๐' && r <= '๙':
-		return int(r - '๐')
-	}
-	return -1
-}
-
-// scanNumber reads a figure with what hangs at it. One with a point in it, or with a
-// unit, is no label.
-func scanNumber(text string, at int) token {
-	t := token{kind: number, at: at}
-	i, digits := at, 0
-	for i < len(text) {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if r == 0xFE0F || r == 0x20E3 {
-			i += n
-			continue
-		}
-		d := digit(r)
-		if d < 0 {
-			break
-		}
-		if digits++; digits <= 4 {
-			t.value = 10*t.value + d
-		}
-		i += n
-	}
-	t.end, t.text = i, normal(text[at:i])
-	if digits > 2 {
-		t.kind = other
-	}
-	rest := text[i:]
-	if len(rest) > 1 && strings.ContainsRune(".,:", rune(rest[0])) && digit(rune(rest[1])) >= 0 && rest[0] != ',' {
-		t.kind = other
-	}
-	if len(rest) > 0 && (rest[0] == '%' || rest[0] == '$') {
-		t.kind = other
-	}
-	skip := 0
-	for _, mark := range [...]string{"-", "'", "’", ":"} {
-		if strings.HasPrefix(rest, mark) {
-			skip = len(mark)
-		}
-	}
-	end := skip
-	for end < len(rest) {
-		r, n := utf8.DecodeRuneInString(rest[end:])
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) || wide(r) {
-			break
-		}
-		end += n
-	}
-	if tail := normal(rest[skip:end]); tail != "" {
-		switch {
-		case suffixes[tail]:
-			t.end = i + end
-		case skip == 0 && !unicode.In([]rune(tail)[0], unicode.Arabic, unicode.Cyrillic):
-			t.kind, t.end = other, i+end // a unit: 2s, 3x
-		case strings.HasPrefix(rest, "-"):
-			t.kind, t.end = other, i+end // 2-way
-		}
-	}
-	return t
 }
 
 // scanWide reads the longest phrase of a script without spaces, or one character.
@@ -373,8 +178,8 @@ func (lx *lexicon) scanWide(text string, at int) token {
 		ends = append(ends, i)
 	}
 	for _, end := range slices.Backward(ends) {
-		if m, ok := lx.wide[normal(text[at:end])]; ok {
-			return token{meaning: m, text: normal(text[at:end]), at: at, end: end}
+		if c, ok := lx.wide[normal(text[at:end])]; ok {
+			return token{class: c, text: normal(text[at:end]), at: at, end: end}
 		}
 	}
 	return token{text: normal(text[at:ends[0]]), at: at, end: ends[0]}
@@ -391,12 +196,11 @@ func (lx *lexicon) scanWord(text string, at int) token {
 		first = normal(text[at:end])
 		most = max(lx.longest[first], lx.longest[folded(first)])
 	}
-	up, _ := utf8.DecodeRuneInString(text[at:])
-	t := token{text: first, at: at, end: end, upper: unicode.IsUpper(up)}
+	t := token{text: first, at: at, end: end}
 	phrase, n, stop := first, 1, end
 	for {
-		if m, ok := lx.find(phrase); ok {
-			t.meaning, t.text, t.end = m, phrase, stop
+		if c, ok := lx.find(phrase); ok {
+			t.class, t.text, t.end = c, phrase, stop
 		}
 		if n++; n > most {
 			break
@@ -416,12 +220,12 @@ func (lx *lexicon) scanWord(text string, at int) token {
 }
 
 // find returns what a phrase means, without its accents if nothing with them.
-func (lx *lexicon) find(phrase string) (meaning, bool) {
-	m, ok := lx.spaced[phrase]
+func (lx *lexicon) find(phrase string) (class, bool) {
+	c, ok := lx.spaced[phrase]
 	if !ok && !ascii(phrase) {
-		m, ok = lx.spaced[folded(phrase)]
+		c, ok = lx.spaced[folded(phrase)]
 	}
-	return m, ok
+	return c, ok
 }
 
 // wordEnd returns where the word that begins at a place ends, and where the part of it before
@@ -439,7 +243,7 @@ func wordEnd(text string, at int) (end, apostrophe int) {
 				continue
 			}
 		}
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !(unicode.IsDigit(r) && end > at) || wide(r) || digit(r) >= 0 && end == at {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !(unicode.IsDigit(r) && end > at) || wide(r) {
 			break
 		}
 		end += n
@@ -500,6 +304,3 @@ func ascii(s string) bool {
 	}
 	return true
 }
-
-// itoa returns the label of a place.
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -18,8 +18,8 @@ const (
 
 // Statements returns the sentences of an agent's text that state that something is decided, by
 // the agent or by it and the person: "We decided to …", "I'll go with … because …",
-// "Decision: …". What is denied, asked, supposed, quoted or told of others is none. Where
-// a sentence decides for "that" or "option 2", what follows it is said with it.
+// "Decision: …". A sentence that is denied, asked, supposed, quoted or told of others is none.
+// A sentence that decides for nothing but "that" follows the sentence before it.
 func Statements(text string) []string {
 	lines := readable(tailBytes(text, textBytes))
 	means := strings.Split(transcript.Unquoted(strings.Join(lines, "\n")), "\n")
@@ -50,7 +50,7 @@ func Statements(text string) []string {
 			at = from + len(m)
 			s := unmarked(said[from:at])
 			if states(unmarked(m)) {
-				add(stated(text, s, before))
+				add(stated(s, before))
 			}
 			before = s
 		}
@@ -208,28 +208,18 @@ func denies(s string) bool {
 	return slices.ContainsFunc(scan(s), func(t token) bool { return t.is(isNeg) && !t.is(isFill|isAnd) })
 }
 
-// stated returns a statement with what it points at: the option that it names, or the sentence
-// before it where it is nothing but "that".
-func stated(text, s, before string) string {
-	words := 0
+// stated returns a statement, after the sentence before it where it says nothing but "that". It
+// returns "" if there is no such sentence.
+func stated(s, before string) string {
 	for _, t := range scan(s) {
-		if t.kind == word && t.class == 0 || t.kind == other {
-			words++
+		if t.kind == other || t.kind == number || t.kind == word && t.class == 0 {
+			return Cut(s, StatementRunes)
 		}
 	}
-	if words > 2 {
-		return Cut(s, StatementRunes)
+	if before == "" {
+		return ""
 	}
-	o := Offered(text)
-	for i := range o.Options {
-		if p := (Offer{Question: s, Asks: true, Options: o.Options}).proposed(); p == i {
-			return Cut(strings.TrimRight(s, ".!")+": "+o.Options[i].Text, StatementRunes)
-		}
-	}
-	if words == 0 && before != "" {
-		return Cut(before+" "+s, StatementRunes)
-	}
-	return Cut(s, StatementRunes)
+	return Cut(before+" "+s, StatementRunes)
 }
 
 // DecisionLabel reports whether a line is headed by a word for a decision, in any of the

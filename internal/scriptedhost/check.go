@@ -249,13 +249,9 @@ func (h *Host) said(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// exchanged reports whether a decision is there as it was taken: both sides of an
-// exchange, or all items of a plan.
+// exchanged reports whether both sides of the exchange that a decision came of are there.
 func exchanged(all, decision string) bool {
 	parts := strings.Split(decision, " → ")
-	if plan, ok := strings.CutPrefix(decision, "plan (3): "); ok {
-		parts = strings.Split(plan, "; ")
-	}
 	for _, p := range parts {
 		if !strings.Contains(all, p) {
 			return false

@@ -42,7 +42,7 @@ func (l Ledger) after(st *Step) Ledger {
 	l.Pinned = with(l.Pinned, g.Pinned)
 	l.Told = with(l.Told, g.Told)
 	l.Memories = with(l.Memories, g.Memory)
-	l.Decisions = with(l.Decisions, g.Decision, g.Plan)
+	l.Decisions = with(l.Decisions, g.Decision)
 	if g.Answered {
 		l.Question = ""
 	}

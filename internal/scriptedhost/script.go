@@ -91,7 +91,7 @@ func (w *writer) oneTurn() {
 	}
 	g := Gain{Memory: w.memoryOf()}
 	if w.rng.IntN(4) == 0 {
-		g.Items, g.Plan = w.todo()
+		g.Items = w.todo()
 	}
 	if w.rng.IntN(2) == 0 {
 		w.asked = fmt.Sprintf("Shall I move %s into a table of its own?", w.name())
@@ -159,9 +159,8 @@ func (w *writer) work(work Work) {
 	}
 }
 
-// todo has the agent write its plan, and returns what is open in it and what it is as
-// a decision.
-func (w *writer) todo() (open []string, plan string) {
+// todo has the agent write its plan, and returns its open items.
+func (w *writer) todo() []string {
 	done, now, next := w.name(), w.name(), w.name()
 	input, _ := json.Marshal(map[string]any{"todos": []map[string]string{
 		{"content": "Read " + done, "status": "completed"},
@@ -171,8 +170,7 @@ func (w *writer) todo() (open []string, plan string) {
 	w.say(memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse,
 		Call: &memkernel.ToolCall{ID: id, Name: "TodoWrite", Input: string(input)}}}})
 	w.say(answer(id, "Todos have been modified successfully."))
-	open = []string{"Mend " + now, "Test " + next}
-	return open, fmt.Sprintf("plan (3): Read %s; %s; %s", done, open[0], open[1])
+	return []string{"Mend " + now, "Test " + next}
 }
 
 func answer(id, text string) memkernel.Message {

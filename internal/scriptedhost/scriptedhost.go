@@ -141,8 +141,6 @@ type Gain struct {
 	Question string
 	Answered bool
 	// Items are the open items of the agent's plan from here on, nil if unchanged.
-	// Plan is what the agent decided by writing it.
 	Items  []string
-	Plan   string
 	Memory string
 }
