@@ -13,6 +13,7 @@ import (
 
 // growth is what one recorded model call added to the prompt.
 type growth struct {
+	tokenizer     string // of the model that was called
 	text          string // of the assistant turn before and of what answered it
 	hidden        Count  // thinking that is not shown
 	bytes         int    // of text and JSON as they are in the file
@@ -66,7 +67,7 @@ func recordedGrowth(tb testing.TB, path string) []growth {
 					cur.total = n
 					out = append(out, cur)
 				}
-				cur, last, total, broken = growth{}, rec.Message.ID, n, false
+				cur, last, total, broken = growth{tokenizer: Family(rec.Message.Model)}, rec.Message.ID, n, false
 			}
 			cur.add(rec.Message.Content)
 		case rec.Type == "user":
@@ -98,12 +99,12 @@ func (g *growth) add(content json.RawMessage) {
 			g.bytes += len(b.Text)
 		case "thinking":
 			g.text += b.Thinking + "\n"
-			n := HiddenThinking(b.Thinking, b.Signature)
+			n := HiddenThinking(g.tokenizer, b.Thinking, b.Signature)
 			g.hidden.Tokens, g.hidden.Bound = g.hidden.Tokens+n.Tokens, g.hidden.Bound+n.Bound
 			g.bytes += len(b.Thinking)
 		case "tool_use":
 			g.uses++
-			g.text += b.Name + "\n" + ToolInput(ClaudeOld, string(b.Input)) + "\n"
+			g.text += b.Name + "\n" + ToolInput(g.tokenizer, string(b.Input)) + "\n"
 			g.bytes += len(b.Name) + len(b.Input)
 		case "tool_result":
 			g.results++
@@ -112,12 +113,13 @@ func (g *growth) add(content json.RawMessage) {
 	}
 }
 
-// claudeText counts for the sessions at hand, all of which are older models'.
-var claudeText, _ = For(ClaudeOld)
-
 // framed is the estimate of what a call added, with its framing.
 func (g *growth) framed() Count {
-	n, o := claudeText.Count(g.text), OverheadsFor(ClaudeOld)
+	c, err := For(g.tokenizer)
+	if err != nil {
+		panic(err)
+	}
+	n, o := c.Count(g.text), OverheadsFor(g.tokenizer)
 	frame := 2*o.PerMessage + g.uses*o.PerToolUse + g.results*o.PerToolResult
 	return Count{Tokens: n.Tokens + g.hidden.Tokens + frame, Bound: n.Bound + g.hidden.Bound + frame}
 }

@@ -11,18 +11,22 @@ func TestHiddenThinking(t *testing.T) {
 	text := strings.Repeat("The test fails because the clock goes back. ", 20)
 	tests := []struct {
 		name, text  string
+		tokenizer   string
 		signed      int // bytes behind the signature's header
 		least, most int
 	}{
-		{"no signature", text, -signatureHeader, 0, 0},
-		{"all is shown", text, len(text), 0, 0},
-		{"all but rounding is shown", text, len(text) + len(text)/10, 0, 0},
-		{"a summary is shown", text, 4 * len(text), 600, 700},
-		{"nothing is shown", "", 4000, 990, 1000},
+		{"no signature", text, ClaudeOld, -signatureHeader, 0, 0},
+		{"all is shown", text, ClaudeOld, len(text), 0, 0},
+		{"all but rounding is shown", text, ClaudeOld, len(text) + len(text)/10, 0, 0},
+		{"a summary is shown", text, ClaudeOld, 4 * len(text), 600, 700},
+		{"nothing is shown", "", ClaudeOld, 4000, 990, 1000},
+		{"the newer tokenizer makes more of a summary", text, ClaudeNew, 4 * len(text), 800, 900},
+		{"the newer tokenizer makes more of nothing shown", "", ClaudeNew, 4000, 1290, 1300},
+		{"another provider's signature", "", O200k, 4000, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := HiddenThinking(tt.text, strings.Repeat("x", (tt.signed+signatureHeader)*4/3))
+			got := HiddenThinking(tt.tokenizer, tt.text, strings.Repeat("x", (tt.signed+signatureHeader)*4/3))
 			if got.Tokens < tt.least || got.Tokens > tt.most || got.Bound < got.Tokens {
 				t.Errorf("%+v, want %d to %d tokens", got, tt.least, tt.most)
 			}

@@ -102,7 +102,7 @@ func (s *scale) part(out *measure, class string, q *memkernel.Part) {
 	case q.Media != nil:
 		out.add(ClassMedia, s.over.Image(q.Media.Width, q.Media.Height).Tokens, 0)
 	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
-		out.add(ClassThinking, s.thinking(q), len(q.Text))
+		out.add(ClassThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature).Tokens, len(q.Text))
 	case q.Kind == memkernel.PartOther:
 		out.add(ClassOther, s.text(q.Raw), len(q.Raw))
 	default:
@@ -115,16 +115,6 @@ func (s *scale) text(text string) int {
 		return 0
 	}
 	return s.counter.Count(text).Tokens
-}
-
-// thinking adds the size that Claude's signatures show; other providers' show
-// none.
-func (s *scale) thinking(q *memkernel.Part) int {
-	n := s.text(q.Text)
-	if s.family == budget.ClaudeOld || s.family == budget.ClaudeNew {
-		n += budget.HiddenThinking(q.Text, q.Signature).Tokens
-	}
-	return n
 }
 
 // positions returns how many places of the provider's look-back a message takes:

@@ -49,20 +49,12 @@ func (c *Counter) Part(p *memkernel.Part) int {
 		return c.Overheads.Image(p.Media.Width, p.Media.Height).Tokens + c.Text(p.Text)
 	case p.Kind == memkernel.PartOther:
 		return c.Text(p.Raw)
-	case p.Kind == memkernel.PartThinking && c.claude():
-		return c.Text(p.Text) + budget.HiddenThinking(p.Text, p.Signature).Tokens
-	case p.Kind == memkernel.PartRedactedThinking && c.claude():
-		return budget.HiddenThinking("", p.Signature).Tokens
-	case p.Kind == memkernel.PartRedactedThinking:
+	case p.Kind == memkernel.PartRedactedThinking && c.family != budget.ClaudeOld && c.family != budget.ClaudeNew:
 		return c.Text(p.Signature)
+	case p.Kind == memkernel.PartThinking || p.Kind == memkernel.PartRedactedThinking:
+		return c.Text(p.Text) + budget.HiddenThinking(c.family, p.Text, p.Signature).Tokens
 	}
 	return c.Text(p.Text)
-}
-
-// claude reports whether thinking is signed as Claude's is; what others sign says
-// nothing of its size.
-func (c *Counter) claude() bool {
-	return c.family == budget.ClaudeOld || c.family == budget.ClaudeNew
 }
 
 // Tools counts the tool definitions and the system prompt that they bring.
