@@ -126,6 +126,35 @@ func TestGaugeOfSessions(t *testing.T) {
 	}
 }
 
+// A host that sends its request a second time gets the same bytes, even if the memory that
+// the first plan recalled has filled the prompt beyond a threshold.
+func TestGaugeOfARepeatedRequest(t *testing.T) {
+	more := map[string]string{}
+	for i := range 6 {
+		more[fmt.Sprintf("memory/worker-%d.md", i)] = "# Worker\n\n" + strings.Repeat(fmt.Sprintf("The retry test of queue worker %d fails when the clock jumps back an hour. ", i), 8) + "\n"
+	}
+	k, _ := workspaceKernel(t, more)
+	c := newConversation(63)
+	told := 0
+	for i := range 45 {
+		c.add(memkernel.RoleUser, words(fmt.Sprintf("Attempt %d: why does the retry test of queue worker %d fail when the clock jumps?", i, i%6)))
+		c.loop(1, 900)
+		req := private(c)
+		req.ContextWindow = 32_000
+		first := mustPlan(t, k, req)
+		told += strings.Count(shown(first, "memkernel:nt"), "[Context: ")
+		for range 2 {
+			if again := stream(mustPlan(t, k, req)); again != stream(first) {
+				t.Fatalf("attempt %d: the same request was planned with other bytes:\n%s", i, strings.TrimPrefix(again, stream(first)))
+			}
+		}
+		c.say()
+	}
+	if told == 0 {
+		t.Error("the gauge was never shown")
+	}
+}
+
 // A host whose prompts have no gauge has none for the next cut either.
 func TestGaugeThatIsNeverShown(t *testing.T) {
 	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Show: 1}})

@@ -23,6 +23,12 @@ func gauge(d *deciding) {
 		d.level, d.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
 		return
 	}
+	if d.Align.At == len(d.Msgs) {
+		// The same request again: what the plan before appended filled the prompt. A line
+		// about that would change the bytes of a host that only tries again.
+		d.level, d.cutLevel = d.Prev.Level, int(d.toldOfCut())
+		return
+	}
 	t := d.prior.Life.Thresholds(d.Window, d.Reserve)
 	now, crossed := t.Cross(checkpoint.Level(d.Prev.Level), d.Reading)
 	d.level = int(now)
