@@ -41,7 +41,8 @@ func recordings(t *testing.T) map[string][]byte {
 }
 
 // longTranscript is a session of Claude Code's of so many turns of two messages.
-func longTranscript(t *testing.T, turns int) []byte {
+// Its last call was billed so many tokens.
+func longTranscript(t *testing.T, turns, billed int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -55,6 +56,9 @@ func longTranscript(t *testing.T, turns int) []byte {
 				"message": map[string]any{"id": "msg" + reply, "type": "message", "role": "assistant", "model": "claude-opus-4-5", "stop_reason": "end_turn",
 					"content": []any{map[string]any{"type": "text", "text": fmt.Sprintf("Route %d is open; I went with the longer hours.", i)}}}},
 		} {
+			if m := r["message"].(map[string]any); m["role"] == "assistant" && i == turns-1 {
+				m["usage"] = map[string]any{"input_tokens": billed, "output_tokens": 20}
+			}
 			if err := enc.Encode(r); err != nil {
 				t.Fatal(err)
 			}
@@ -97,10 +101,11 @@ func everything(t *testing.T, dir string) map[string]string {
 // long it is.
 func TestObserveAgainWritesNothing(t *testing.T) {
 	all := recordings(t)
-	all["long.jsonl"] = longTranscript(t, 700)
+	all["long.jsonl"] = longTranscript(t, 700, 20_000)
+	all["full.jsonl"] = longTranscript(t, 3, 190_000)
 	for name, data := range all {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "long.jsonl" {
+			if testing.Short() && name != "long.jsonl" && name != "full.jsonl" {
 				t.Skip("short")
 			}
 			dir, file := t.TempDir(), filepath.Join(t.TempDir(), name)

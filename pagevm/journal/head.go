@@ -305,7 +305,7 @@ func (j *Journal) replace(content []byte, n *Journal) error {
 		j.broken = err // which of the two is there is known when it is read
 		return err
 	}
-	j.off, j.line, j.sum, j.records, j.needNL, j.chained, j.last = n.off, n.line, n.sum, n.records, n.needNL, n.chained, n.last
+	j.off, j.needed, j.line, j.sum, j.records, j.needNL, j.chained, j.last = n.off, n.needed, n.line, n.sum, n.records, n.needNL, n.chained, n.last
 	j.keepHead()
 	return nil
 }

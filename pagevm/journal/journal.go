@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,10 @@ const (
 	OpRejected  = "rejected"
 	OpCommitted = "committed"
 )
+
+// OpRemembered notes that a file has an entry that the journal promised. Losing the record
+// costs one look into the file, so [Journal.Sync] never syncs for it alone.
+const OpRemembered = "remembered"
 
 // Record is one entry of the journal.
 type Record struct {
@@ -138,9 +143,10 @@ type Journal struct {
 	headErr error        // why there is none, though there should be
 	// halfHead: one of the head's two states can't be read.
 	halfHead bool
-	records  int  // records up to off
-	needNL   bool // the last line lacks its line break
-	chained  bool // a line up to off has a sum
+	needed   int64 // end of the last record up to off that Sync has to make durable
+	records  int   // records up to off
+	needNL   bool  // the last line lacks its line break
+	chained  bool  // a line up to off has a sum
 	torn     int64
 	commits  map[string]string // committed key to hash of its body
 	store    *State
@@ -349,12 +355,13 @@ func (j *Journal) Append(sync bool, recs ...Record) (Stats, error) {
 	return j.write(sync, recs)
 }
 
-// Sync makes durable what was read, and what was appended without sync, unless the head says that
-// it is: a process that was killed may have left what it had not synced.
+// Sync makes durable all records that were read or appended, unless the head shows that they
+// are: a killed process may have left records that it had not synced. It does nothing if every
+// record after the head's mark is an [OpRemembered].
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.off == 0 || j.head.at(j.off, j.sum) != nil {
+	if j.off == 0 || j.head.at(j.off, j.sum) != nil || j.head != nil && j.head.Next == nil && j.head.Off >= j.needed {
 		return nil
 	}
 	if err := j.ready(); err != nil {
@@ -454,6 +461,9 @@ func (j *Journal) write(sync bool, recs []Record) (Stats, error) {
 	j.off += int64(buf.Len())
 	j.line += len(recs)
 	j.sum, j.needNL, j.chained = sum, false, true
+	if slices.ContainsFunc(recs, func(r Record) bool { return r.Op != OpRemembered }) {
+		j.needed = j.off
+	}
 	if sync {
 		j.keepHead()
 	}

@@ -110,6 +110,9 @@ func (j *Journal) read(f io.ReaderAt, size int64, each func(Record)) error {
 			return fmt.Errorf("journal %s, line %d: %w; %s", j.path, r.line, err, salvageHint)
 		}
 		j.mark(r)
+		if rec.Op != OpRemembered {
+			j.needed = j.off
+		}
 		if each != nil {
 			each(rec)
 		}

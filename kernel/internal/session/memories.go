@@ -23,8 +23,6 @@ const (
 	memoryType  pagevm.Type = "memory"
 	memoryKey   string      = "memory"
 	memoryField string      = "entries"
-	// opRemembered: the file has the entry.
-	opRemembered = "remembered"
 	// opRemember was the promise before memory was written by validated appends.
 	// Journals of that time are read.
 	opRemember = "remember"
@@ -176,8 +174,7 @@ func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (mark
 	}
 	if s.Memories.unwritten[id] {
 		s.Memories.wrote(id)
-		// Losing this line costs one look into the file.
-		if _, err := s.Journal.Append(false, journal.Record{Op: opRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
+		if _, err := s.Journal.Append(false, journal.Record{Op: journal.OpRemembered, ID: id, Time: s.o.Now(), Body: []byte("{}")}); err != nil {
 			return a, err
 		}
 	}

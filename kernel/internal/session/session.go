@@ -240,7 +240,7 @@ func (s *Session) replay(r journal.Record) error {
 			s.Left = archive.Left{}
 		}
 		return err
-	case opRemembered:
+	case journal.OpRemembered:
 		s.Memories.wrote(r.ID)
 	case journal.OpStaged:
 		if s.Account.staged = nil; r.IsWriteback() {
