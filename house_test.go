@@ -180,8 +180,8 @@ var arrows = map[string][]string{
 	"replay/recall":    {"."},
 
 	"serve":                         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/lines", "internal/rendezvous", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "kernel/status", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
-	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/settings", "internal/store", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
-	"serve/install":                 {"internal/atomicfile", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
+	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/nearest", "internal/settings", "internal/store", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/install":                 {"internal/atomicfile", "internal/nearest", "internal/rendezvous", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
 	"serve/mcp":                     {"index/watch", "internal/lines", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":                   {".", "cachelayout", "internal/store", "kernel/outline", "replay", "serve/proxy"},
 	"serve/proxy":                   {".", "budget", "internal/store", "kernel", "kernel/fault", "transcript"},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/nearest"
 )
 
 // Host is what a host shows of the files that a session begins with.
@@ -49,6 +51,7 @@ func HostNames() (names []string) {
 // HostByName finds a host.
 func HostByName(name string) (Host, bool) {
 	all := hosts()
+	name = nearest.Host(name, HostNames())
 	i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name })
 	if i < 0 {
 		return Host{}, false

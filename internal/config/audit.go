@@ -2,7 +2,7 @@ package config
 
 // Audit holds the thresholds of the verb audit.
 type Audit struct {
-	Host             string   `key:"host" default:"openclaw" flag:"host" of:"openclaw|codex|claude-code" doc:"The host whose limits hold for the files that a session begins with: what is over them is not shown to the model."`
+	Host             string   `key:"host" default:"openclaw" flag:"host" of:"openclaw|codex|claude|claude-code" doc:"The host whose limits hold for the files that a session begins with: what is over them is not shown to the model."`
 	FileLimit        int      `key:"file_limit" experimental:"yes" range:"100..100000000" empty:"the host's: 20,000 characters for openclaw, 32,768 bytes for codex, 25,000 bytes for claude-code" doc:"Most that the host shows of one file, in characters or, for codex and claude-code, bytes."`
 	TotalLimit       int      `key:"total_limit" experimental:"yes" range:"100..100000000" empty:"the host's: 150,000 characters for openclaw, 32,768 bytes for codex" doc:"Most that the host shows of all such files together."`
 	SizeWarning      float64  `key:"size_warning" experimental:"yes" default:"0.9" range:"0..1" doc:"Share of these limits from which files are found too large; 0 for never."`

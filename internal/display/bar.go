@@ -1,6 +1,7 @@
 package display
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -15,14 +16,47 @@ type Bars struct {
 	w     io.Writer
 	stage string
 	bar   *progressbar.ProgressBar
+	// now is the clock of the lines that are printed in place of bars, nil for bars. last
+	// is when one was printed.
+	now  func() time.Time
+	last time.Time
 }
 
 // NewBars draws on a terminal that can go back in a line.
 func NewBars(w io.Writer) *Bars { return &Bars{w: Bare(w)} }
 
+// NewLines prints a line every ten seconds, for an output that is no terminal.
+func NewLines(w io.Writer, now func() time.Time) *Bars {
+	return &Bars{w: Bare(w), now: now, last: now()}
+}
+
+// lineEvery is how often a line is printed.
+const lineEvery = 10 * time.Second
+
+// print prints where the reindex is, if it is time to.
+func (b *Bars) print(p indexing.Progress) {
+	now := b.now()
+	if now.Sub(b.last) < lineEvery {
+		return
+	}
+	b.last = now
+	done, all, unit := int(p.Done), int(p.Total), "text"
+	switch p.Stage {
+	case indexing.StageIndex:
+		done, all, unit = p.Files, p.FilesTotal, "file"
+	case indexing.StageVectors:
+		unit = "vector"
+	}
+	fmt.Fprintf(b.w, "memkernel: %s: %s of %s, %d %%\n", stageName(p.Stage), Thousands(done), Plural(all, unit), 100*p.Done/p.Total)
+}
+
 // Show moves the bar to where the reindex is.
 func (b *Bars) Show(p indexing.Progress) {
 	if p.Total <= 0 {
+		return
+	}
+	if b.now != nil {
+		b.print(p)
 		return
 	}
 	if b.stage != p.Stage {
@@ -33,15 +67,18 @@ func (b *Bars) Show(p indexing.Progress) {
 	b.bar.Set64(min(p.Done, p.Total))
 }
 
-func (b *Bars) begin(p indexing.Progress) *progressbar.ProgressBar {
-	name := "reading files"
-	switch p.Stage {
+func stageName(stage string) string {
+	switch stage {
 	case indexing.StageEmbed:
-		name = "embedding"
+		return "embedding"
 	case indexing.StageVectors:
-		name = "copying vectors"
+		return "copying vectors"
 	}
-	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(name),
+	return "reading files"
+}
+
+func (b *Bars) begin(p indexing.Progress) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(b.w), progressbar.OptionSetDescription(stageName(p.Stage)),
 		progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(),
 		progressbar.OptionShowBytes(p.Stage == indexing.StageIndex), progressbar.OptionShowIts(), progressbar.OptionClearOnFinish(), progressbar.OptionEnableColorCodes(false))
 }

@@ -40,8 +40,9 @@ const (
 type Progress struct {
 	Stage       string
 	Done, Total int64
-	Files       int
-	Chunks      int
+	// FilesTotal is how many files are read, 0 in other stages.
+	Files, FilesTotal int
+	Chunks            int
 }
 
 // Report says what a reindex did.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/nearest"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -89,12 +90,10 @@ func HostNames() []string {
 	return out
 }
 
-// ParseHost reads a host's name.
+// ParseHost reads a host's name, as people write it.
 func ParseHost(name string) (Host, error) {
-	for _, h := range Hosts() {
-		if string(h) == name {
-			return h, nil
-		}
+	if h := Host(nearest.Host(name, HostNames())); h.row().name == h {
+		return h, nil
 	}
 	return "", fmt.Errorf("unknown host %q: give one of %s", name, strings.Join(HostNames(), ", "))
 }

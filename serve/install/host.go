@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/nearest"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -87,10 +88,10 @@ type Host struct {
 }
 
 // Find returns the hosts of these names, or, without any, those that left a trace on the
-// machine.
+// machine. Names that are written otherwise become the hosts' own, in place.
 func (s *Site) Find(names []string) ([]Host, error) {
-	for _, n := range names {
-		if !slices.Contains(Names(), n) {
+	for i, n := range names {
+		if names[i] = nearest.Host(n, Names()); !slices.Contains(Names(), names[i]) {
 			return nil, fmt.Errorf("unknown host %q: give one of %s", n, strings.Join(Names(), ", "))
 		}
 	}

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
 // stateNames are what names in a state directory begin with, but for the configuration.
-var stateNames = []string{".gitignore", ".mk~", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "gain", "habits.json", "hook", "import", "index.", "install.", "left_out.json", "markdown.lock", "moving.json", "project", "proxies", "serve", "sessions", "summary", "sync.json", "tokens", "transcripts", "workspace"}
+var stateNames = []string{".gitignore", ".mk~", ".serve-", "backups", "blobs", "calibration.json", "config.lock", "embedding-", "ended", "gain", "habits.json", "hook", "import", "index.", "install.", "jobs.jsonl", "left_out.json", "markdown.lock", "moving.json", "nightly.lock", "project", "proxies", "retain.lock", "serve", "sessions", "summary", "sync.json", "tmp", "tokens", "transcripts", "vectors", "workspace"}
 
 // configName is the configuration in a state directory.
 const configName = "config.yaml"
@@ -66,6 +68,11 @@ func (in *Installer) RemoveState() error {
 	own, others, err := in.StateFiles()
 	if err != nil {
 		return err
+	}
+	socket, err := rendezvous.Path(in.State.Where(""))
+	if err == nil && filepath.Dir(socket) != in.State.Where("") {
+		_ = os.Remove(socket)               // a daemon that was killed left it
+		_ = os.Remove(filepath.Dir(socket)) // if no other workspace's socket is in it
 	}
 	if _, err := in.State.Remove(store.Synced, own...); err != nil || len(others) > 0 {
 		return err

@@ -11,7 +11,7 @@ var hosts = []host{
 		hooks: hook.Codex, files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
 	{name: "gemini", title: "Gemini CLI", home: []string{".gemini"}, binary: "gemini", project: []string{".gemini", "GEMINI.md"},
 		hooks: hook.Gemini, files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
-	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", byHand: openclawByHand},
+	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", project: []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md"}, byHand: openclawByHand},
 	{name: "opencode", title: "OpenCode", home: []string{".config/opencode", ".local/share/opencode"}, binary: "opencode", project: []string{".opencode", "opencode.json", "opencode.jsonc"},
 		files: opencodeFiles, all: opencodeAll, byHand: opencodeByHand, next: "start opencode here"},
 	{name: "pi", title: "Pi", home: []string{".pi"}, binary: "pi", project: []string{".pi"}, byHand: piByHand, sessions: piSessions},

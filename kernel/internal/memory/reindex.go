@@ -141,7 +141,7 @@ func told(tell func(indexing.Progress)) func(index.Progress) {
 		return nil
 	}
 	return func(p index.Progress) {
-		tell(indexing.Progress{Stage: indexing.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, Chunks: p.Chunks})
+		tell(indexing.Progress{Stage: indexing.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, FilesTotal: p.FilesTotal, Chunks: p.Chunks})
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 //   - Progress is shown only if standard error is a terminal and a verb takes over a
 //     second, in one line that is wiped at the end, and never with --quiet, which
 //     silences hints that follow a success as well; --progress decides otherwise.
+//     Without a terminal an index alone prints a line every ten seconds.
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set; --color decides otherwise. Nothing is said by colour alone.
 //   - Text fits 80 columns, and up to 140 where the terminal has them.
@@ -242,10 +243,14 @@ func (u *UI) Data() io.Writer {
 // document is standard output for JSON, which stays JSON on a terminal too.
 func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 
-// Bars are there on a terminal that can go back in a line, and not with --quiet.
+// Bars show how far an index is: bars on a terminal that can go back in a line, and a line
+// every ten seconds elsewhere. They are nil with --quiet.
 func (u *UI) Bars() *display.Bars {
-	if !u.showsProgress() {
+	switch {
+	case u.showsProgress():
+		return display.NewBars(u.Err)
+	case u.Quiet || u.progress == "never":
 		return nil
 	}
-	return display.NewBars(u.Err)
+	return display.NewLines(u.Err, time.Now)
 }
