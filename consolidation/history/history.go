@@ -18,15 +18,14 @@ import (
 type Kind string
 
 // The kinds. A curation, a pruning, an agent's edit and an undo made the file what it was; a
-// commit, a run that saw it and the file as it stands only hold what somebody made.
+// run that saw it and the file as it is now only hold what somebody made.
 const (
-	Curated   Kind = "curate"
-	Pruned    Kind = "prune"
-	Edited    Kind = "edit"
-	Undone    Kind = "undo"
-	Committed Kind = "commit"
-	Seen      Kind = "seen"
-	Now       Kind = "now"
+	Curated Kind = "curate"
+	Pruned  Kind = "prune"
+	Edited  Kind = "edit"
+	Undone  Kind = "undo"
+	Seen    Kind = "seen"
+	Now     Kind = "now"
 )
 
 // Made reports whether it made the file what it is.
@@ -41,12 +40,10 @@ type State struct {
 	// was no file.
 	Text, Hash     string
 	Unkept, Absent bool
-	// ID names the run or commit, Undoes the run that it takes back; Author and Subject are a
-	// commit's.
-	ID, Undoes      string
-	Author, Subject string
-	// Also are other files that it changed.
-	Also func() ([]string, error)
+	// ID names the run, Undoes the run that it takes back.
+	ID, Undoes string
+	// Also lists the files that the run changed.
+	Also []string
 }
 
 // Event is what happened to an entry or a file.
@@ -78,14 +75,10 @@ type Version struct {
 	EndLine int    `json:"end_line"`
 	// Text is the entry as it was written, "" for a whole file.
 	Text string `json:"text"`
-	// Run or Commit is what made it or has it; Kind what the run was, Undoes what it took
-	// back; Author and Subject are the commit's.
-	Kind    Kind   `json:"kind"`
-	Run     string `json:"run"`
-	Undoes  string `json:"undoes"`
-	Commit  string `json:"commit"`
-	Author  string `json:"author"`
-	Subject string `json:"subject"`
+	// Run is the run that made it, Kind its kind, and Undoes the run that it took back.
+	Kind   Kind   `json:"kind"`
+	Run    string `json:"run"`
+	Undoes string `json:"undoes"`
 	// From is what it was promoted or moved from, To where it was moved; SupersededBy is the
 	// entry that took its place.
 	From         []string `json:"from"`
@@ -111,63 +104,23 @@ type Source struct {
 	Successor func(path string, e *consolidation.Entry) string
 }
 
-// Merge puts what is known of a file into one order, oldest first, and what is the same but for
-// blank lines into one state. What is no commit is in its order already, the last is what the
-// file is. Commits, whose times are whole seconds, come where the text that they have was
-// made, as far as that was then.
+// Merge joins neighbouring states that are the same but for blank lines, and makes times
+// ascend. States must be oldest first; the last is the file as it is now.
 func Merge(states []State) []State {
-	if len(states) == 0 {
-		return nil
-	}
-	last := len(states) - 1
-	var all, commits []State
-	for _, s := range states[:last] {
-		if s.Kind == Committed {
-			commits = append(commits, s)
-			continue
-		}
-		if n := len(all); n > 0 && s.Time.Before(all[n-1].Time) {
-			s.Time = all[n-1].Time
-		}
-		all = append(all, s)
-	}
-	least := 0 // commits have an order of their own
-	for i := range commits {
-		c := &commits[i]
-		at := least
-		for at < len(all) && !all[at].Time.After(c.Time) {
-			at++
-		}
-		for k := least; k < len(all); k++ {
-			if d := all[k].Time.Sub(c.Time); max(d, -d) <= sameMoment && all[k].Kind != Committed && same(&all[k], c) {
-				at = k + 1
-			}
-		}
-		all = slices.Insert(all, at, *c)
-		least = at + 1
-	}
 	out := states[:0:0]
-	for _, s := range append(all, states[last]) {
+	for i, s := range states {
 		n := len(out)
+		if n > 0 && i < len(states)-1 && s.Time.Before(out[n-1].Time) {
+			s.Time = out[n-1].Time
+		}
 		if n == 0 || !same(&out[n-1], &s) {
 			out = append(out, s)
-			continue
-		}
-		was := &out[n-1]
-		if was.Unkept && !s.Unkept {
+		} else if was := &out[n-1]; was.Unkept && !s.Unkept {
 			was.Text, was.Unkept = s.Text, false
-		}
-		if s.Kind == Committed && !was.Kind.Made() && was.Kind != Committed {
-			s.Text, s.Unkept = was.Text, was.Unkept
-			*was = s
 		}
 	}
 	return out
 }
-
-// sameMoment is how far the times of a commit and of what it has are apart at most, if these
-// were written one right after the other.
-const sameMoment = 2 * time.Second
 
 func same(a, b *State) bool {
 	switch {
@@ -348,12 +301,7 @@ func (t *tracer) entries(path string, i int) []consolidation.Entry {
 }
 
 func (t *tracer) version(path string, s *State) Version {
-	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: s.Kind, Path: path, From: []string{}, To: []string{}, Undoes: s.Undoes, Author: s.Author, Subject: s.Subject}
-	if s.Kind == Committed {
-		v.Commit = s.ID
-	} else {
-		v.Run = s.ID
-	}
+	v := Version{Time: s.Time, By: !s.Kind.Made(), Kind: s.Kind, Path: path, From: []string{}, To: []string{}, Run: s.ID, Undoes: s.Undoes}
 	switch {
 	case s.Kind == Edited:
 		v.Origin = consolidation.OriginAgent
@@ -455,20 +403,13 @@ func asOf(states []State, at time.Time) int {
 	return out
 }
 
-// mostAlso is how many files of one commit or run are looked through for what moved.
+// mostAlso is how many files of one run are looked through for what moved.
 const mostAlso = 20
 
 // movedFrom finds the file that lost an entry when another one got it.
 func (t *tracer) movedFrom(path string, s *State, e *consolidation.Entry) (q string, k int, was *consolidation.Entry) {
-	if s.Also == nil {
-		return "", 0, nil
-	}
-	also, err := s.Also()
-	if err != nil && t.err == nil {
-		t.err = err
-	}
 	key := consolidation.Key(e.Plain)
-	for _, q := range also[:min(len(also), mostAlso)] {
+	for _, q := range s.Also[:min(len(s.Also), mostAlso)] {
 		if q == path || key == "" {
 			continue
 		}
@@ -574,15 +515,8 @@ func (t *tracer) left(path string, line int) bool {
 // movedTo are the places that got an entry when a file lost it.
 func (t *tracer) movedTo(path string, s *State, was *consolidation.Entry) []string {
 	out := []string{}
-	if s.Also == nil {
-		return out
-	}
-	also, err := s.Also()
-	if err != nil && t.err == nil {
-		t.err = err
-	}
 	key := consolidation.Key(was.Plain)
-	for _, q := range also[:min(len(also), mostAlso)] {
+	for _, q := range s.Also[:min(len(s.Also), mostAlso)] {
 		states := t.states(q)
 		k := slices.IndexFunc(states, func(x State) bool { return x.ID == s.ID && x.Kind == s.Kind })
 		if k < 0 || q == path {

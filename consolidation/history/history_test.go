@@ -16,7 +16,7 @@ var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 // did is a state of a file as a test writes it down.
 func did(hour int, kind history.Kind, id, text string, also ...string) history.State {
-	return history.State{Time: start.Add(time.Duration(hour) * time.Hour), Kind: kind, ID: id, Text: text, Also: func() ([]string, error) { return also, nil }}
+	return history.State{Time: start.Add(time.Duration(hour) * time.Hour), Kind: kind, ID: id, Text: text, Also: also}
 }
 
 // world is what is known of files.
@@ -77,19 +77,19 @@ func TestEntriesAreFollowed(t *testing.T) {
 	}{
 		"nothing but what is there": {world{"MEMORY.md": {did(1, history.Now, "", "# M\n\n"+a)}}, "MEMORY.md", 3, "first_known@MEMORY.md:3 unknown"},
 		"no entry":                  {world{"MEMORY.md": {did(1, history.Now, "", "# M\n\n"+a)}}, "MEMORY.md", 2, "none"},
-		"lines move": {world{"MEMORY.md": {did(1, history.Committed, "c1", a), did(2, history.Committed, "c2", b+a), did(3, history.Now, "", b+"\n- x is new here\n"+a)}},
+		"lines move": {world{"MEMORY.md": {did(1, history.Seen, "", a), did(2, history.Seen, "", b+a), did(3, history.Now, "", b+"\n- x is new here\n"+a)}},
 			"MEMORY.md", 4, "first_known@MEMORY.md:1 unknown"},
-		"a value changes": {world{"MEMORY.md": {did(1, history.Committed, "c1", b+a), did(2, history.Now, "", b+strings.Replace(a, "Maria", "Jens", 1))}},
+		"a value changes": {world{"MEMORY.md": {did(1, history.Seen, "", b+a), did(2, history.Now, "", b+strings.Replace(a, "Maria", "Jens", 1))}},
 			"MEMORY.md", 2, "changed@MEMORY.md:2 unknown; first_known@MEMORY.md:2 unknown"},
-		"another line is no version": {world{"MEMORY.md": {did(1, history.Committed, "c1", a), did(2, history.Now, "", "- Lamps want oil of the better sort.\n")}},
+		"another line is no version": {world{"MEMORY.md": {did(1, history.Seen, "", a), did(2, history.Now, "", "- Lamps want oil of the better sort.\n")}},
 			"MEMORY.md", 1, "written@MEMORY.md:1 unknown"},
-		"of two that are alike the nearer one": {world{"MEMORY.md": {did(1, history.Committed, "c1", "- Gate 3 is opened by keeper Olsen.\n- Gate 4 is opened by keeper Berg.\n"),
+		"of two that are alike the nearer one": {world{"MEMORY.md": {did(1, history.Seen, "", "- Gate 3 is opened by keeper Olsen.\n- Gate 4 is opened by keeper Berg.\n"),
 			did(2, history.Now, "", "- Gate 3 is opened by keeper Olsen.\n- Gate 4 is opened by keeper Lund.\n")}}, "MEMORY.md", 2, "changed@MEMORY.md:2 unknown; first_known@MEMORY.md:2 unknown"},
-		"Chinese": {world{"MEMORY.md": {did(1, history.Committed, "c1", "- 数据库运行在端口 5432 上\n"), did(2, history.Now, "", "- 数据库运行在端口 6432 上\n")}},
+		"Chinese": {world{"MEMORY.md": {did(1, history.Seen, "", "- 数据库运行在端口 5432 上\n"), did(2, history.Now, "", "- 数据库运行在端口 6432 上\n")}},
 			"MEMORY.md", 1, "changed@MEMORY.md:1 unknown; first_known@MEMORY.md:1 unknown"},
-		"prose of several lines": {world{"MEMORY.md": {did(1, history.Committed, "c1", "The ferry calls\nat the north quay in winter.\n"), did(2, history.Now, "", "# Ferries\n\nThe ferry calls\nat the south quay in winter.\n")}},
+		"prose of several lines": {world{"MEMORY.md": {did(1, history.Seen, "", "The ferry calls\nat the north quay in winter.\n"), did(2, history.Now, "", "# Ferries\n\nThe ferry calls\nat the south quay in winter.\n")}},
 			"MEMORY.md", 4, "changed@MEMORY.md:3 unknown; first_known@MEMORY.md:1 unknown"},
-		"other line ends": {world{"MEMORY.md": {did(1, history.Committed, "c1", a+b), did(2, history.Now, "", strings.ReplaceAll(b+a, "\n", "\r\n"))}},
+		"other line ends": {world{"MEMORY.md": {did(1, history.Seen, "", a+b), did(2, history.Now, "", strings.ReplaceAll(b+a, "\n", "\r\n"))}},
 			"MEMORY.md", 2, "first_known@MEMORY.md:1 unknown"},
 		"promoted from a log": {world{
 			"MEMORY.md":            {did(1, history.Seen, "", b), did(2, history.Curated, "run-1", b+"\n- The pump is Maria's. <!-- from memory/2026-03-01.md#L3 -->\n<!-- mk:up-1 -->\n", "MEMORY.md")},
@@ -109,10 +109,10 @@ func TestEntriesAreFollowed(t *testing.T) {
 			"MEMORY.md":       {did(1, history.Seen, "", "# M\n\n"+a+b), did(2, history.Pruned, "run-1", "# M\n\n"+b+"<!-- moved to memory/boats.md -->\n", "memory/boats.md", "MEMORY.md")},
 			"memory/boats.md": {{Time: start, Kind: history.Seen, Absent: true}, did(2, history.Pruned, "run-1", "# Boats\n\n"+strings.TrimSpace(a)+" <!-- from MEMORY.md -->\n<!-- mk:up-2 -->\n", "memory/boats.md", "MEMORY.md")}},
 			"MEMORY.md", 4, "removed@MEMORY.md:3 upkeep >memory/boats.md:3"},
-		"moved in a commit": {world{
-			"memory/a.md": {did(1, history.Committed, "c1", a+b), did(2, history.Committed, "c2", b, "memory/a.md", "memory/b.md")},
-			"memory/b.md": {did(2, history.Committed, "c2", "# B\n\n"+a, "memory/a.md", "memory/b.md")}},
-			"memory/b.md", 3, "moved@memory/b.md:3 unknown <memory/a.md:1; first_known@memory/a.md:1 unknown"},
+		"moved by an edit": {world{
+			"memory/a.md": {did(1, history.Seen, "", a+b), did(2, history.Edited, "run-1", b, "memory/a.md", "memory/b.md")},
+			"memory/b.md": {did(2, history.Edited, "run-1", "# B\n\n"+a, "memory/a.md", "memory/b.md")}},
+			"memory/b.md", 3, "moved@memory/b.md:3 agent <memory/a.md:1; first_known@memory/a.md:1 unknown"},
 		"taken back": {world{
 			"MEMORY.md": {did(1, history.Seen, "", a+b), did(2, history.Pruned, "run-1", b, "MEMORY.md", "memory/archive/x.md"), did(3, history.Undone, "run-2", a+b, "MEMORY.md", "memory/archive/x.md")},
 			"memory/archive/x.md": {{Time: start, Kind: history.Seen, Absent: true}, did(2, history.Pruned, "run-1", "# Taken out\n\n"+a, "MEMORY.md", "memory/archive/x.md"),
@@ -153,7 +153,7 @@ func TestUnkeptStates(t *testing.T) {
 
 // A file that is taken away and made again has both in its history.
 func TestFilesAreFollowed(t *testing.T) {
-	w := world{"memory/a.md": {did(1, history.Committed, "c1", "one\ntwo\n"), {Time: start.Add(2 * time.Hour), Kind: history.Committed, ID: "c2", Absent: true}, did(3, history.Committed, "c3", "one\n"), did(4, history.Now, "", "one\n\n\n")}}
+	w := world{"memory/a.md": {did(1, history.Seen, "", "one\ntwo\n"), {Time: start.Add(2 * time.Hour), Kind: history.Seen, Absent: true}, did(3, history.Seen, "", "one\n"), did(4, history.Now, "", "one\n\n\n")}}
 	vs, err := history.OfFile(w.source(), "memory/a.md")
 	if got, want := short(vs), "written@memory/a.md:0 unknown; removed@memory/a.md:0 unknown; first_known@memory/a.md:0 unknown"; got != want || err != nil {
 		t.Errorf("it is\n%s, %v\nwant\n%s", got, err, want)
@@ -165,7 +165,7 @@ func TestFilesAreFollowed(t *testing.T) {
 func TestHistoryOfAnything(t *testing.T) {
 	line := rapid.SampledFrom([]string{"- gate one is opened by Olsen", "- gate two is opened by Olsen", "- gate two is opened by Berg", "# Gates", "## Lamps", "", "lamps want oil", "- 灯需要油", "| a | b |", "|---|---|", "<!-- moved to memory/a.md -->",
 		"- x <!-- from memory/a.md#L2 -->", "- y <!-- from MEMORY.md#L1, memory/a.md#L1 --> <!-- supersedes memory/a.md#L1 -->", "<!-- mk:up-1 -->", "- z <!-- supersedes k-000000000000 -->"})
-	kinds := rapid.SampledFrom([]history.Kind{history.Curated, history.Pruned, history.Undone, history.Committed, history.Seen})
+	kinds := rapid.SampledFrom([]history.Kind{history.Curated, history.Pruned, history.Edited, history.Undone, history.Seen})
 	rapid.Check(t, func(t *rapid.T) {
 		w := world{}
 		for _, path := range []string{"MEMORY.md", "memory/a.md"} {

@@ -50,25 +50,17 @@ func History(w io.Writer, h *maintenance.History, p Style) error {
 	if h.Unkept > 0 {
 		fmt.Fprintf(&b, "\nof %s of the file the text is not kept: retention or forget removed it, or it holds what is taken for a secret\n", countOf(h.Unkept, "state"))
 	}
-	if h.Elsewhere {
-		b.WriteString("\ngit keeps its commits whatever memkernel forgets or its retention removes\n")
-	}
-	if h.Failed != "" {
-		fmt.Fprintf(&b, "\nwithout all that git has: %s\n", Printable(h.Failed))
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// because says what made a version, or has it.
+// because names the run that made a version.
 func because(v *history.Version) string {
 	switch {
 	case v.Kind == history.Undone:
 		return fmt.Sprintf(" (%s takes %s back)", v.Run, v.Undoes)
 	case v.Run != "":
 		return fmt.Sprintf(" (%s, %s)", v.Run, v.Kind)
-	case v.Commit != "":
-		return fmt.Sprintf(" (commit %.10s of %s: %.80s)", v.Commit, v.Author, v.Subject)
 	}
 	return ""
 }

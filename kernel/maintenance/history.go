@@ -1,10 +1,8 @@
 package maintenance
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/consolidation/history"
 )
@@ -19,26 +17,6 @@ type HistoryRequest struct {
 	Limit int
 	// Diff adds to each version how it differs from the one before.
 	Diff bool
-	// Versions are what files were elsewhere, such as in version control. Nil is nowhere.
-	Versions Versions
-}
-
-// Versions are what files were, by another keeper of them. It is only read.
-type Versions interface {
-	// Of gives what a file was, newest first, under whatever name it had.
-	Of(ctx context.Context, path string) ([]Revision, error)
-	// Together gives the files that a revision changed.
-	Together(ctx context.Context, id string) ([]string, error)
-}
-
-// Revision is what a file was from some time on.
-type Revision struct {
-	ID              string
-	Time            time.Time
-	Author, Subject string
-	Text            string
-	// Absent: the file was taken away.
-	Absent bool
 }
 
 // History is what a file or an entry was, newest version first.
@@ -53,10 +31,6 @@ type History struct {
 	Total int `json:"total"`
 	// Unkept counts the states of the file that are on record without their text.
 	Unkept int `json:"unkept"`
-	// Elsewhere reports whether another keeper has versions, which neither retention nor a
-	// request to forget reaches. Failed is why it could not be asked for all of them.
-	Elsewhere bool   `json:"elsewhere"`
-	Failed    string `json:"failed"`
 }
 
 // The errors of a history.

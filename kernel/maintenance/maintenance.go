@@ -44,7 +44,7 @@ type Keeper interface {
 	// is none of the name.
 	Why(ctx context.Context, r WhyRequest) (*Grounds, error)
 	// History says what a file of memory, or an entry of one, was before: each version with
-	// when, by whom and why, as far as runs, marks and [HistoryRequest.Versions] know. Its
+	// when, by whom and why, as far as runs and marks know. Its
 	// error is an [ErrNoHistory] or [ErrNoText], or a [NoLineError]. It changes nothing.
 	History(ctx context.Context, r HistoryRequest) (*History, error)
 	// Provenance says who put what a line of a file belongs to there, and who said it, as

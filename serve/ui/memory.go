@@ -189,11 +189,7 @@ func (s *Server) history(r *http.Request) (any, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, mistake{err}
 	}
-	req := maintenance.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true}
-	if s.o.Past != nil {
-		req.Versions = s.o.Past()
-	}
-	h, err := s.o.Kernel.Maintenance().History(r.Context(), req)
+	h, err := s.o.Kernel.Maintenance().History(r.Context(), maintenance.HistoryRequest{Path: r.URL.Query().Get("path"), Line: line, Limit: limit, Diff: true})
 	var none *maintenance.NoLineError
 	if errors.Is(err, maintenance.ErrNoHistory) || errors.Is(err, maintenance.ErrNoText) || errors.As(err, &none) {
 		return nil, mistake{err}

@@ -44,10 +44,8 @@ type Options struct {
 	Transcripts func() []string
 	// Plan is how sessions are planned until a visitor chooses otherwise.
 	Plan Plan
-	// Audit are the thresholds of an audit, Past what files were in version control, Doctor
-	// what a doctor says; nil if there is none.
+	// Audit has the thresholds of an audit, Doctor runs a doctor; nil if there is none.
 	Audit  maintenance.AuditOptions
-	Past   func() maintenance.Versions
 	Doctor func(context.Context) (*health.Report, error)
 	// Hint makes a hint's commands whole; nil leaves them as they are.
 	Hint func(string) string

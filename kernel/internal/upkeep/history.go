@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// History says what a file or an entry was, by what runs did and saw, by the marks in files,
-// and by what else keeps versions of them. It changes nothing.
+// History returns the versions of a file or an entry, by the records of runs and the marks in
+// files. It changes nothing.
 func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at time.Time) (*maintenance.History, error) {
 	req.Path = path.Clean(req.Path)
 	r, unlock, err := k.begin(ctx, kindSeen, at, false)
@@ -28,7 +28,7 @@ func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at
 		return nil, err
 	}
 	defer unlock()
-	p := &past{run: r, ctx: ctx, elsewhere: req.Versions, known: map[string][]history.State{}, out: &maintenance.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
+	p := &past{run: r, ctx: ctx, known: map[string][]history.State{}, out: &maintenance.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
 	states, err := p.states(req.Path)
 	if err != nil {
 		return nil, err
@@ -55,11 +55,10 @@ func (k *Keeper) History(ctx context.Context, req maintenance.HistoryRequest, at
 // past is what is known of files, while one history is asked for.
 type past struct {
 	*run
-	ctx       context.Context
-	elsewhere maintenance.Versions
-	known     map[string][]history.State
-	snap      *consolidation.Snapshot
-	out       *maintenance.History
+	ctx   context.Context
+	known map[string][]history.State
+	snap  *consolidation.Snapshot
+	out   *maintenance.History
 }
 
 // trace finds the versions.
@@ -110,12 +109,11 @@ func (p *past) show(req *maintenance.HistoryRequest) {
 	out.Text = p.Masker.Text(out.Text)
 	for i := range out.Versions {
 		v := &out.Versions[i]
-		v.Text, v.Author, v.Subject = p.Masker.Text(v.Text), p.Masker.Text(v.Author), p.Masker.Text(v.Subject)
+		v.Text = p.Masker.Text(v.Text)
 		if req.Diff && v.Before != v.After {
 			v.Diff = diffOf(p.Masker.Text(v.Before), p.Masker.Text(v.After))
 		}
 	}
-	out.Failed = p.Masker.Text(out.Failed)
 }
 
 // diffOf is how one text differs from another one, as a unified diff without its head.
@@ -158,18 +156,15 @@ func (p *past) states(file string) ([]history.State, error) {
 		}
 		all = append(all, s...)
 	}
-	all = append(all, p.revisions(file)...)
 	p.known[file] = history.Merge(append(all, now))
 	return p.known[file], p.ctx.Err()
 }
 
 // ofRun are what a file was before and after a run.
 func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
-	also := func() (paths []string, err error) {
-		for i := range l.run.Steps {
-			paths = append(paths, l.run.Steps[i].Path)
-		}
-		return paths, nil
+	var also []string
+	for i := range l.run.Steps {
+		also = append(also, l.run.Steps[i].Path)
 	}
 	add := func(s history.State, text func() (string, error)) {
 		if err != nil {
@@ -233,29 +228,6 @@ func (p *past) after(st *step) (string, error) {
 		before += "\n\n"
 	}
 	return before + strings.Trim(added, "\n") + "\n" + markerOf(st.ID) + "\n", nil
-}
-
-// revisions are what a file was elsewhere. That they can't be had is told, and the rest is
-// shown without them.
-func (p *past) revisions(path string) []history.State {
-	if p.elsewhere == nil {
-		return nil
-	}
-	revs, err := p.elsewhere.Of(p.ctx, path)
-	if err != nil && p.out.Failed == "" {
-		p.out.Failed = err.Error()
-	}
-	var out []history.State
-	for _, v := range slices.Backward(revs) {
-		s := history.State{Time: v.Time, Kind: history.Committed, Text: v.Text, Absent: v.Absent, ID: v.ID, Author: v.Author, Subject: v.Subject}
-		if !v.Absent {
-			s.Hash = store.Sum([]byte(v.Text))
-		}
-		s.Also = func() ([]string, error) { return p.elsewhere.Together(p.ctx, v.ID) }
-		out = append(out, s)
-	}
-	p.out.Elsewhere = p.out.Elsewhere || len(out) > 0
-	return out
 }
 
 // successor is the entry of today that says that it takes the place of another one.

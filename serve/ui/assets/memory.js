@@ -63,7 +63,7 @@ const why = (el, path, line, view) => tryTo(el, view, async () => {
 const past = (at, path, line, view) => tryTo(at(), view, async () => versions(await ask("history", { path, line: line || "", limit: 12 }, view.signal)));
 
 function versions(d) {
-  return [h("p", { class: "hint" }, `${num(d.total)} versions`, d.failed && ": " + d.failed), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event, "tag"), h("span", {}, v.origin || "nobody knows who"), v.run && h("code", {}, v.run), v.commit && h("code", {}, v.commit.slice(0, 10)), v.subject && h("span", { class: "hint" }, v.subject), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
+  return [h("p", { class: "hint" }, `${num(d.total)} versions`), h("ol", { class: "versions" }, d.versions.map((v) => h("li", {}, h("header", {}, when(v.time), badge(v.event, "tag"), h("span", {}, v.origin || "nobody knows who"), v.run && h("code", {}, v.run), (v.added || v.removed) ? h("span", { class: "n" }, "+", num(v.added), " −", num(v.removed)) : null),
     v.diff ? diff(v.diff) : v.text && h("pre", { class: "text", tabindex: "0" }, v.text))))];
 }
 

@@ -1,5 +1,5 @@
-// Package git runs git in a workspace: what memory's files were in its commits, and commits of
-// what they become. It commits nothing but memory's files, and only where it is asked to.
+// Package git commits memory's files in a workspace. It commits nothing else, and only where
+// it is asked to.
 package git
 
 import (
@@ -22,18 +22,12 @@ type Commits struct {
 // git runs the program in the workspace.
 func (g *Commits) git(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.Dir}, args...)...)
-	out, err := outputOf(cmd, args[0])
-	return strings.TrimRight(out, "\n"), err
-}
-
-// outputOf runs git, and adds to its error what it says.
-func outputOf(cmd *exec.Cmd, verb string) (string, error) {
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", verb, err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
-	return out.String(), nil
+	return strings.TrimRight(out.String(), "\n"), nil
 }
 
 // Commit commits what memory's files are, and nothing else: not the rest of a

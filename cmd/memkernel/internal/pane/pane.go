@@ -12,11 +12,8 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/kernel/maintenance"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/install"
 	"github.com/memkernel/memkernel/serve/ui"
@@ -59,12 +56,6 @@ func Open(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w Wish) (*ui.Ser
 	}
 	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Write: w.Write,
 		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(), Masker: masker,
-		Past: func() maintenance.Versions {
-			if setup.InRows(&a.Settings) {
-				return nil
-			}
-			return git.Past(a.Workspace)
-		},
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})
 	if err != nil {

@@ -12,8 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/git"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -41,9 +39,9 @@ session, an agent, a tool, upkeep; that nobody knows is said), and why: promoted
 log, moved, superseded, taken back. It follows an entry from line to line, from file to
 file, into the log that it comes from and to what it took the place of.
 
-It knows what curate, prune and nightly did and saw, as long as retention.backups_days
-keeps it, and what git has, where the workspace is a repository. Secrets are masked. What
-you forget is in none of it but git's commits, which memkernel never changes.
+It knows what curate, prune, nightly and agents' edits did and saw, as long as
+retention.backups_days keeps it. Secrets are masked. What you forget is in none of it.
+Commits of git are not read: 'git log -L' has those of a line.
 
 It changes nothing without --undo, which takes back a change that an agent made: its files
 become what they were, if nobody changed them since.`,
@@ -112,11 +110,7 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 		return err
 	}
 	defer k.Close()
-	req := maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff}
-	if !setup.InRows(&a.Settings) { // a repository has what was in the folder
-		req.Versions = git.Past(a.Workspace)
-	}
-	h, err := k.Maintenance().History(ctx, req)
+	h, err := k.Maintenance().History(ctx, maintenance.HistoryRequest{Path: filepath.ToSlash(path), Line: line, Limit: f.limit, Diff: f.diff})
 	if err != nil {
 		return hintHistory(err)
 	}
@@ -125,8 +119,8 @@ func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string)
 	} else {
 		err = display.History(a.Out, h, a.Style())
 	}
-	if err == nil && h.Total <= 1 && !h.Elsewhere {
-		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night, and a repository ('git init') every commit")
+	if err == nil && h.Total <= 1 {
+		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
 	return err
 }
