@@ -93,18 +93,6 @@ func TestStatsAfterObserve(t *testing.T) {
 			t.Errorf("nothing was planned, and %q is in\n%s", not, text)
 		}
 	}
-	page := filepath.Join(ws, "stats.html")
-	if code, _, stderr := invoke(t, "stats", "--workspace", ws, "--html", page); code != fail.ExitOK {
-		t.Fatal(stderr)
-	}
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wellFormed(t, string(html))
-	if strings.Contains(string(html), "per planned call") {
-		t.Error("the page plots plans that were not made")
-	}
 }
 
 // TestStatsOfRequests observes a request whose messages have their provider's usage.

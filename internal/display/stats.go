@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
-// Stats is the table and the picture for a terminal of the style's width.
+// Stats prints the tables for a terminal of the style's width.
 func Stats(w io.Writer, st *billing.Report, p Style) error {
 	columns := p.Width
 	b := &strings.Builder{}
@@ -22,7 +22,6 @@ func Stats(w io.Writer, st *billing.Report, p Style) error {
 	}
 	againstBill(b, t, p, columns)
 	said(b, t, p, columns)
-	picture(b, st, p, columns)
 	sums(b, "by session", st.Sessions, p, columns)
 	sums(b, "by day", st.Days, p, columns)
 	sums(b, "by model", st.Models, p, columns)
@@ -107,60 +106,6 @@ func optionalShare(v *float64) string {
 		return "-"
 	}
 	return share(*v)
-}
-
-// picture draws the calls in the order of time.
-func picture(b *strings.Builder, st *billing.Report, p Style, columns int) {
-	const name, most = 16, 14
-	n := columns - 2 - name - most
-	draw := func(label string, colour Ink, of func(r *billing.Call) int) {
-		values := make([]int, len(st.Calls))
-		for i := range st.Calls {
-			values[i] = of(&st.Calls[i])
-		}
-		line, top := sparkline(values, n)
-		fmt.Fprintf(b, "  %s%s%s\n", left(label, name), p.Paint(colour, line), p.Paint(Gray, right("max "+compact(top), columns-2-name-Width(line))))
-	}
-	b.WriteString(p.Paint(Bold, "over time") + "\n")
-	if st.Total.Compared > 0 {
-		draw("planned input", cyan, func(r *billing.Call) int { return r.PlannedInputTokens })
-	}
-	draw("billed input", blue, func(r *billing.Call) int { return r.Usage.InputTotal() })
-	draw("  cache read", green, func(r *billing.Call) int { return r.Usage.CacheReadTokens })
-	draw("  written", yellow, func(r *billing.Call) int { return r.Usage.CacheWrite5mTokens + r.Usage.CacheWrite1hTokens })
-	draw("  uncached", red, func(r *billing.Call) int { return r.Usage.InputTokens })
-}
-
-// sparkline draws values in at most n columns, each the largest of its share of
-// them. Nothing is blank, something is never blank.
-func sparkline(values []int, n int) (line string, top int) {
-	levels := []rune("▁▂▃▄▅▆▇█")
-	out := buckets(values, n)
-	for _, v := range out {
-		top = max(top, v)
-	}
-	var b strings.Builder
-	for _, v := range out {
-		if v <= 0 || top == 0 {
-			b.WriteByte(' ')
-			continue
-		}
-		b.WriteRune(levels[min(v*len(levels)/top, len(levels)-1)])
-	}
-	return b.String(), top
-}
-
-// buckets thins values to at most n, keeping the largest of each.
-func buckets(values []int, n int) []int {
-	if len(values) <= n {
-		return values
-	}
-	out := make([]int, n)
-	for i, v := range values {
-		at := i * n / len(values)
-		out[at] = max(out[at], v)
-	}
-	return out
 }
 
 // compact shortens a count: 1234567 is 1.2M.

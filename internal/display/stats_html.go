@@ -32,17 +32,6 @@ svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:11p
 .plots{display:grid;gap:0 14px;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr))}
 `
 
-const pageHead = `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>memkernel stats</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>` + PageStyle + `</style></head><body>
-`
-
-// StatsPage is a page that needs nothing but itself: no network and no script.
-func StatsPage(st *billing.Report, where *time.Location) string {
-	return pageHead + "<h1>memkernel stats</h1>\n" + StatsSections(st, where) + "</body></html>\n"
-}
-
 // StatsSections are the sections of a page of [PageStyle] on what was billed.
 func StatsSections(st *billing.Report, where *time.Location) string {
 	var b strings.Builder

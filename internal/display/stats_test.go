@@ -35,27 +35,8 @@ func TestStatsFitsAnyWidth(t *testing.T) {
 				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
 			}
 		}
-		wholePage(t, StatsPage(st, time.UTC))
+		wellFormed(t, StatsSections(st, time.UTC))
 	})
-}
-
-func TestSparkline(t *testing.T) {
-	for _, tt := range []struct {
-		values []int
-		n      int
-		want   string
-		top    int
-	}{
-		{nil, 10, "", 0},
-		{[]int{0, 0}, 10, "  ", 0},
-		{[]int{1, 1000}, 10, "▁█", 1000},
-		{[]int{0, 4, 8}, 10, " ▅█", 8},
-		{[]int{1, 8, 1, 1}, 2, "█▂", 8},
-	} {
-		if got, top := sparkline(tt.values, tt.n); got != tt.want || top != tt.top {
-			t.Errorf("sparkline(%v, %d) = %q, %d; want %q, %d", tt.values, tt.n, got, top, tt.want, tt.top)
-		}
-	}
 }
 
 func TestRoundUp(t *testing.T) {
@@ -66,17 +47,15 @@ func TestRoundUp(t *testing.T) {
 	}
 }
 
-// wholePage parses a page as XML, but for the tags that HTML does not close.
-func wholePage(t *testing.T, page string) {
+// wellFormed parses sections of a page as XML.
+func wellFormed(t *testing.T, sections string) {
 	t.Helper()
-	_, body, _ := strings.Cut(page, "<body>")
-	body, _, _ = strings.Cut(body, "</body>")
-	d := xml.NewDecoder(strings.NewReader("<body>" + body + "</body>"))
+	d := xml.NewDecoder(strings.NewReader("<body>" + sections + "</body>"))
 	for {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.Fatalf("the page is not well-formed: %v", err)
+			t.Fatalf("the sections are not well-formed: %v", err)
 		}
 	}
 }

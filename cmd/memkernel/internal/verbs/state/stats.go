@@ -3,9 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +19,6 @@ import (
 type statsFlags struct {
 	session string
 	since   cli.TimeValue
-	html    string
 }
 
 // Stats is the verb stats.
@@ -40,15 +36,13 @@ What cuts saved is against sending everything ever said at every call, whether a
 window holds it or not, and less what the cuts themselves had to rewrite. A price
 that the book did not know when the call was observed is in no sum of costs.`,
 		Example: `  memkernel stats
-  memkernel stats --session build-42 --since 2026-03-09T00:00:00Z
-  memkernel stats --html stats.html`,
+  memkernel stats --session build-42 --since 2026-03-09T00:00:00Z`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runStats(cmd.Context(), a, s) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")
 	f.Var(&s.since, "since", "leave out calls that were planned before")
-	f.StringVar(&s.html, "html", "", "write a page with plots to this `file` as well")
 	return cmd
 }
 
@@ -61,11 +55,6 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 	st, err := k.Usage(ctx, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
 	if err != nil {
 		return statsHint(err)
-	}
-	if s.html != "" {
-		if err := writeWhole(s.html, display.StatsPage(st, a.Config.Workspace.Timezone.Location())); err != nil {
-			return fmt.Errorf("write page: %w", err)
-		}
 	}
 	for _, path := range st.Torn {
 		a.Tip("the last line of %s was cut off and is left out", path)
@@ -82,24 +71,6 @@ func statsHint(err error) error {
 	switch {
 	case errors.As(err, &damage):
 		return fail.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
-	}
-	return err
-}
-
-// writeWhole writes a file beside its place and moves it there, so that no half of
-// it ever stands.
-func writeWhole(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".memkernel-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 	}
 	return err
 }
