@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"strings"
+
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
@@ -19,3 +21,10 @@ const (
 )
 
 func keyOr(key string) string { return session.KeyOr(key) }
+
+// OnlySessionState reports whether a text of SESSION-STATE.md is what the kernel wrote of a
+// session, with nothing of anybody else's in it.
+func OnlySessionState(text string) bool {
+	f := workstate.ParseStateFile(text)
+	return f.Section != nil && !f.Section.Edited && strings.TrimSpace(f.Others()) == ""
+}

@@ -56,6 +56,8 @@ type Installer struct {
 	// OwnConfig tells whether the text of the configuration in it is only what the program
 	// wrote by itself.
 	OwnConfig func(text []byte) bool
+	// OwnState tells the same of SESSION-STATE.md.
+	OwnState func(text string) bool
 }
 
 // tries is how often a file that its host writes to at the same moment is read anew.

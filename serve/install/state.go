@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/rendezvous"
+	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -40,6 +41,22 @@ func (in *Installer) StateFiles() (own, others []string, err error) {
 func (in *Installer) configIsOwn() bool {
 	text, err := in.State.Get(configName)
 	return err == nil && in.OwnConfig(text)
+}
+
+// SessionState returns what becomes of SESSION-STATE.md without the state: it goes if the
+// kernel alone wrote to it. Without write nothing is done.
+func (in *Installer) SessionState(write bool) (out []Change, err error) {
+	path := filepath.Join(in.Workspace, "SESSION-STATE.md")
+	data, err := settings.Read(path)
+	if err != nil || data == nil || !in.OwnState(string(data)) {
+		return nil, nil // somebody's own, or no file that can be read
+	}
+	c := Change{Path: path, Action: Delete, Adds: []string{}, ByHand: []string{}}
+	if write {
+		err = settings.Write(path, data, nil)
+		c.Done = err == nil
+	}
+	return []Change{c}, err
 }
 
 // daemonLock is the lock that a running 'memkernel serve' holds.

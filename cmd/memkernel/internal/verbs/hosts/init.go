@@ -224,7 +224,7 @@ func installer(a *cli.App) (*install.Installer, error) {
 		home = real
 	}
 	s := &install.Site{Workspace: dir, Home: home, Program: name, Shell: shellWord(name), Checkout: checkout(self), Getenv: os.Getenv, LookPath: exec.LookPath}
-	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: setup.OnlyWritten}, nil
+	return &install.Installer{Site: s, State: store.Files(a.StateDir), OwnConfig: setup.OnlyWritten, OwnState: kernel.OnlySessionState}, nil
 }
 
 // checkout is the folder with the program's own source that it was built in, "" if it

@@ -33,7 +33,8 @@ held nothing else go.
 
 Your Markdown is never touched. The state folder stays, so that init takes up where
 it was, unless --state is given: then the index, the journals of sessions and the
-backups go too, and config.yaml if nobody but memkernel wrote to it.`,
+backups go too, and config.yaml and SESSION-STATE.md if nobody but memkernel wrote
+to them.`,
 		Example: "  memkernel uninstall\n  memkernel uninstall --dry-run\n  memkernel uninstall --yes --host codex",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, o) },
@@ -86,6 +87,11 @@ func runUninstall(ctx context.Context, a *cli.App, o *uninstallFlags) error {
 			return err
 		}
 		doc.State = &stateGoes{document.List(own), document.List(others), len(own)+len(others) == 0 && store.Exists(in.State, "")}
+		state, err := in.SessionState(false)
+		if err != nil {
+			return err
+		}
+		doc.Files = append(doc.Files, state...)
 	}
 	anything := len(doc.Files) > 0 || doc.State.anything()
 	if !a.JSON {
@@ -129,9 +135,16 @@ func takeOut(ctx context.Context, in *install.Installer, o *uninstallFlags, doc 
 		return recordError(err)
 	}
 	if doc.State.anything() {
-		return in.RemoveState()
+		if err := in.RemoveState(); err != nil {
+			return err
+		}
 	}
-	return nil
+	if !o.state {
+		return nil
+	}
+	state, err := in.SessionState(true)
+	doc.Files = append(doc.Files, state...)
+	return err
 }
 
 func showUninstallPlan(a *cli.App, in *install.Installer, doc *uninstallJSON, anything bool) {

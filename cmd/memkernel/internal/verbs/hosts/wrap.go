@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,7 +150,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 			logger.Warn("the proxy ended", "detail", err.Error())
 		}
 	}
-	if err := tell(a, m, args[0]); err != nil {
+	if err := tell(a, m, args[0], front); err != nil {
 		return err
 	}
 	if childErr != nil {
@@ -281,13 +282,17 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 }
 
 // tell says in a line what came of it.
-func tell(a *cli.App, m *meter.Meter, command string) error {
+func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	sum, kept := m.Sum()
 	if a.Quiet {
 		return nil
 	}
 	line := display.Gained(&sum)
-	if sum.Calls == 0 {
+	asked := slices.IndexFunc(front, func(f served) bool { s := f.proxy.Status(); return s.Planned+s.Extended+len(s.Passed) > 0 })
+	switch {
+	case sum.Calls == 0 && asked >= 0:
+		line = fmt.Sprintf("no call was answered: see whether %s can be reached, and whether it takes the key; --log FILE keeps what it said", front[asked].proxy.Status().Upstreams[0].URL)
+	case sum.Calls == 0:
 		line = fmt.Sprintf("no call came through: %s asks an API that none of ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL leads to, or asked nothing", filepath.Base(command))
 	}
 	if kept != nil {
