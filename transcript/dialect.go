@@ -1,10 +1,12 @@
 package transcript
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/claudecode"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
@@ -93,9 +95,9 @@ const sniffLines = 50
 // else ErrUnknownDialect. Messages that would be good in both JSON dialects
 // count as anthropic: the canonical form is the same.
 func Detect(prefix []byte) (Dialect, error) {
-	s := strings.TrimLeft(strings.TrimPrefix(string(prefix), bom), " \t\r\n")
+	s := jsonl.Trim(string(prefix))
 	if s == "" {
-		return "", ErrEmpty
+		return "", nothing(bytes.IndexByte(prefix, 0) >= 0)
 	}
 	if isGemini(s) {
 		return "", fmt.Errorf("detect dialect: %w: it is a session of Gemini CLI, which its hooks read (memkernel hook --host gemini)", ErrUnknownDialect)
@@ -107,7 +109,7 @@ func Detect(prefix []byte) (Dialect, error) {
 	}
 	for range sniffLines {
 		line, rest, more := strings.Cut(s, "\n")
-		if d := sniffLine(line); d != "" {
+		if d := sniffLine(jsonl.Trim(line)); d != "" {
 			return d, nil
 		}
 		if !more {

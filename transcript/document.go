@@ -164,7 +164,8 @@ func (d *document) value(kind Kind, name string) error {
 	raw, line, _ := d.v.take()
 	rec := Record{Line: line, Offset: off, Lead: lead, Raw: raw, Kind: kind, Type: name}
 	d.any = true
-	if err := d.src.fill(&rec, false); err != nil {
+	e := &wire.Entry{Line: line, Raw: raw, Kind: kind, Type: name}
+	if err := d.src.settle(&rec, e, d.src.row.Parse(e), false); err != nil {
 		return err
 	}
 	if !d.yield(rec, nil) {

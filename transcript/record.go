@@ -28,7 +28,7 @@ const (
 // message concerned, a text for people, and the parts that were taken out.
 type Note = wire.Note
 
-// Record is one line of a JSONL transcript, or one value of a JSON document.
+// Record is a value of a JSONL transcript, or of a JSON document.
 // Lead, Raw and Tail of all records in order are the file, byte for byte.
 // The strings are immutable but may share a larger buffer: clone what is kept
 // beyond the loop if memory matters.
@@ -37,12 +37,11 @@ type Record struct {
 	Line int
 	// Offset is the byte offset of Lead in the file.
 	Offset int64
-	// Lead is what precedes Raw: a byte order mark, or the separators of
-	// a document.
+	// Lead is what precedes Raw: padding, or the separators of a document.
 	Lead string
 	// Raw is the record's JSON.
 	Raw string
-	// Tail is the line end: "\n", "\r\n" or "".
+	// Tail is padding after Raw, and the line end if Raw is the last of its line.
 	Tail string
 	// Kind is what the record means here, Type the host's own name for it.
 	Kind Kind
@@ -66,16 +65,16 @@ var (
 	ErrUnread = errors.New("nothing of the transcript could be read")
 	// ErrUnknownDialect is returned when no dialect fits the first bytes.
 	ErrUnknownDialect = errors.New("transcript is in no known dialect")
-	// errLineTooLong is returned for a record over Options.MaxLineBytes.
-	errLineTooLong = errors.New("record is too long")
 )
 
 // LineError reports a record that could not be read.
 type LineError struct {
 	// File is the name given to Load, "" if there was none.
 	File string
-	// Line is 1-based.
-	Line int
+	// Line is 1-based. From and To are the bytes of the file that the record takes, 0 if
+	// that is not known.
+	Line     int
+	From, To int64
 	// Err is the cause.
 	Err error
 	// Hint is what the user can do.
@@ -87,7 +86,11 @@ func (e *LineError) Error() string {
 	if file == "" {
 		file = "transcript"
 	}
-	s := fmt.Sprintf("read %s:%d: %v", file, e.Line, e.Err)
+	s := fmt.Sprintf("read %s:%d: ", file, e.Line)
+	if e.To > e.From {
+		s += fmt.Sprintf("bytes %d to %d: ", e.From, e.To)
+	}
+	s += e.Err.Error()
 	if e.Hint != "" {
 		s += " (" + e.Hint + ")"
 	}

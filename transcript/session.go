@@ -64,6 +64,9 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 		case rec.Kind == wire.KindUnknown:
 			unknown.add(&rec)
 		}
+		if n := strings.Count(rec.Lead, "\x00") + strings.Count(rec.Tail, "\x00"); n > 0 {
+			s.log.Note("padding", &wire.Entry{Line: rec.Line}, "%d zero bytes around the record were passed over, a crash may have left them", n)
+		}
 		fields = fields || rec.Kind == wire.KindField
 		read = read || rec.Kind != wire.KindBlank && rec.Kind != wire.KindBroken && rec.Kind != wire.KindUnknown && rec.Kind != wire.KindField
 		if e := rec.entry; e != nil {

@@ -2,13 +2,13 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
@@ -56,7 +56,7 @@ func open(r io.Reader, opt Options) (*source, error) {
 	d := opt.Dialect
 	if d == "" {
 		if d, err = Detect(prefix); err != nil {
-			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && cutOff(line) {
+			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && jsonl.IsCut(line) {
 				err = fmt.Errorf("%w: %s", ErrUnread, halfLine)
 			}
 			return nil, fmt.Errorf("read %s: %w", nameOr(opt.Name), err)
@@ -91,7 +91,7 @@ func (s *source) broken(line int, err error) *LineError {
 	switch {
 	case errors.As(err, &unread):
 		e.Hint = "hand in the provider's own object, or take it out of the message"
-	case errors.Is(err, errLineTooLong):
+	case errors.Is(err, jsonl.ErrTooLong):
 		e.Hint = "raise the limit on the record size"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.Hint = "the record is cut off, its writer may have been stopped; skip broken records to read the rest"
@@ -101,63 +101,62 @@ func (s *source) broken(line int, err error) *LineError {
 	return e
 }
 
-// cutOff reports whether raw is a JSON value that ends before it should, which more
-// bytes may complete.
-func cutOff(raw string) bool {
-	var v json.RawMessage
-	return errors.Is(json.NewDecoder(strings.NewReader(raw)).Decode(&v), io.ErrUnexpectedEOF)
-}
-
 func (s *source) lines(yield func(Record, error) bool) {
-	l := newLineReader(s.r, s.opt.MaxLineBytes)
-	var off int64
-	any := false
-	for {
-		raw, tail, tooLong, err := l.next()
-		if err == io.EOF {
-			break
+	any, zeros := false, false
+	var e *wire.Entry
+	read := func(v *jsonl.Value) error {
+		e = &wire.Entry{Line: v.Line, Raw: v.Raw}
+		if err := s.row.Parse(e); err != nil {
+			return err
 		}
+		if v.Torn && e.Kind == wire.KindUnknown {
+			return errors.New("it is no record that is known")
+		}
+		return nil
+	}
+	for v, err := range jsonl.Values(s.r, s.opt.MaxLineBytes, read) {
 		if err != nil {
 			yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), err))
 			return
 		}
-		rec := Record{Line: l.line, Offset: off, Raw: raw, Tail: tail}
-		if rec.Line == 1 && strings.HasPrefix(raw, bom) {
-			rec.Lead, rec.Raw = raw[:len(bom)], raw[len(bom):]
-		}
-		off += int64(len(raw) + len(tail))
-		if any = any || tooLong || strings.TrimSpace(rec.Raw) != ""; !any || !tooLong && strings.TrimSpace(rec.Raw) == "" {
+		rec := Record{Line: v.Line, Offset: v.Offset, Lead: v.Lead, Raw: v.Raw, Tail: v.Tail}
+		if v.Blank() {
 			rec.Kind = wire.KindBlank
-		} else if err := s.fill(&rec, tooLong); err != nil {
+		} else if err := s.settle(&rec, e, v.Err, v.Cut()); err != nil {
 			yield(rec, err)
 			return
 		}
-		if !yield(rec, nil) {
+		zeros = zeros || v.Zeros() > 0
+		if any = any || !v.Blank(); !yield(rec, nil) {
 			return
 		}
 	}
 	if !any {
-		yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), ErrEmpty))
+		yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), nothing(zeros)))
 	}
 }
 
-// fill parses a record. The error is nil if the record is broken but broken
-// records are to be skipped.
-func (s *source) fill(rec *Record, tooLong bool) error {
-	var err error
-	e := &wire.Entry{Line: rec.Line, Raw: rec.Raw, Kind: rec.Kind, Type: rec.Type}
-	if tooLong {
-		err = fmt.Errorf("%w: more than %d bytes", errLineTooLong, s.opt.MaxLineBytes)
-	} else {
-		err = s.row.Parse(e)
+// nothing returns what is the matter with a file without any record.
+func nothing(zeros bool) error {
+	if zeros {
+		return fmt.Errorf("%w: it holds zero bytes alone, which a crash leaves", ErrUnread)
 	}
-	if err == nil {
+	return ErrEmpty
+}
+
+// settle fills in a record that was read to an entry, or could not be for a reason. The error
+// is nil if the record is broken but broken records are to be skipped. cut: more bytes
+// may complete it.
+func (s *source) settle(rec *Record, e *wire.Entry, unread error, cut bool) error {
+	if unread == nil {
 		rec.Kind, rec.Type, rec.ID, rec.Parent, rec.Message, rec.entry = e.Kind, e.Type, e.ID, e.Parent, e.Message, e
 		return nil
 	}
 	*rec = Record{Line: rec.Line, Offset: rec.Offset, Lead: rec.Lead, Raw: rec.Raw, Tail: rec.Tail,
-		Kind: wire.KindBroken, Err: s.broken(rec.Line, err)}
-	if rec.Tail == "" && !tooLong && cutOff(rec.Raw) {
+		Kind: wire.KindBroken, Err: s.broken(rec.Line, unread)}
+	rec.Err.From = rec.Offset + int64(len(rec.Lead))
+	rec.Err.To = rec.Err.From + int64(len(rec.Raw))
+	if cut {
 		rec.Kind = KindTorn
 		return nil
 	}

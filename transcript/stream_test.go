@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -122,9 +123,11 @@ func TestBrokenLines(t *testing.T) {
 		{"syntax", okLine + "\n{\"type\":\"user\",,}\n" + strings.Replace(okLine, "u1", "u2", 1), 2, 2},
 		{"truncated last line, with a line break", okLine + "\n" + okLine[:40] + "\n", 2, 1},
 		{"no object", okLine + "\n[1]\n", 2, 1},
-		{"zeros of a crash", okLine + "\n\x00\x00\x00", 2, 1},
+		{"zeros of a crash in a record", okLine + "\n" + okLine[:40] + "\x00\x00\x00\n", 2, 1},
 		{"control character", "{\"type\":\"user\",\"uuid\":\"\x01\"}\n" + okLine, 1, 1},
-		{"two values", okLine + " {}\n" + strings.Replace(okLine, "u1", "u2", 1), 1, 1},
+		{"torn before a record", okLine[:40] + okLine + "\n" + strings.Replace(okLine, "u1", "u2", 1), 1, 2},
+		{"torn after a record", okLine + okLine[:40] + "\n" + strings.Replace(okLine, "u1", "u2", 1), 1, 2},
+		{"not an object after a record", okLine + " 1\n" + strings.Replace(okLine, "u1", "u2", 1), 1, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Load(strings.NewReader(tc.in), "log.jsonl", nil)
@@ -140,6 +143,27 @@ func TestBrokenLines(t *testing.T) {
 				t.Errorf("written back %q", got)
 			}
 		})
+	}
+}
+
+// What a crash leaves around records costs none of them, nor does a writer that put several
+// in one line: nothing is broken, and zero bytes are noted.
+func TestPaddedLines(t *testing.T) {
+	second, third := strings.Replace(okLine, "u1", "u2", 1), strings.Replace(okLine, "u1", "u3", 1)
+	for in, noted := range map[string]string{
+		okLine + "\x00\x00\n\x00" + second + "\n" + third + "\n":               "padding padding",
+		"\x00\x00\n" + okLine + second + "\n" + bom + third + " \x00\n":        "padding padding",
+		bom + "\x00" + okLine + "\n" + second + " " + third + "\n\x00\x00\x00": "padding padding",
+		okLine + bom + "\r\n" + second + "\r" + third:                          "",
+	} {
+		s, err := Load(strings.NewReader(in), "", nil)
+		if err != nil || len(s.Messages) != 3 || len(s.Skipped) > 0 || strings.Join(rules(s.Notes), " ") != noted {
+			t.Errorf("%q: %v, %+v", in, err, s)
+			continue
+		}
+		if got := rewrite(t, []byte(in), nil); string(got) != in {
+			t.Errorf("%q is written back as %q", in, got)
+		}
 	}
 }
 
@@ -196,8 +220,8 @@ func TestLineTooLong(t *testing.T) {
 	long := strings.Replace(okLine, "hi", strings.Repeat("x", 600_000), 1)
 	in := long + "\n" + strings.Replace(okLine, "u1", "u2", 1) + "\n"
 	opt := &Options{MaxLineBytes: 300_000}
-	if _, err := Load(strings.NewReader(in), "x", opt); !errors.Is(err, errLineTooLong) {
-		t.Fatalf("Load = %v, want %v", err, errLineTooLong)
+	if _, err := Load(strings.NewReader(in), "x", opt); !errors.Is(err, jsonl.ErrTooLong) {
+		t.Fatalf("Load = %v, want %v", err, jsonl.ErrTooLong)
 	}
 	opt.OnBroken = Skip
 	if s := load(t, in, opt); len(s.Messages) != 1 || len(s.Skipped) != 1 {

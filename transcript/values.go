@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
+
+const chunkBytes = 256 << 10 // 256 KiB
 
 // valueReader cuts a JSON document into its values without holding the whole:
 // at most the current value and one chunk.
@@ -127,7 +130,7 @@ func (v *valueReader) value() error {
 			v.pos++
 		}
 		if v.pos-v.mark > v.max {
-			return errLineTooLong
+			return jsonl.ErrTooLong
 		}
 		if !v.more() {
 			if depth == 0 && !quoted {

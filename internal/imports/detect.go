@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/index/borrowed"
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -76,13 +76,16 @@ var errUnknown = errors.New("it is of no format that is known; doc/import.md lis
 
 // read finds out the format and reads the file by it.
 func (r *reader) read(c *candidate) error {
-	head := bytes.TrimLeft(bytes.TrimPrefix(c.head, []byte("\ufeff")), " \t\r\n")
 	ext := strings.ToLower(filepath.Ext(c.path))
 	switch {
 	case c.file != nil && bytes.HasPrefix(c.head, []byte(borrowed.Magic)):
 		return r.database(c)
 	case c.file != nil && bytes.HasPrefix(c.head, []byte("PK\x03\x04")), c.file != nil && ext == ".zip":
 		return r.archive(c)
+	}
+	c.Reader = jsonl.Unpadded(c.Reader)
+	head := []byte(jsonl.Trim(string(c.head)))
+	switch {
 	case len(head) == 0:
 		if c.named {
 			return errors.New("it is empty")
@@ -149,29 +152,21 @@ func isGemini(head []byte) bool {
 }
 
 // firstFolder is the folder that the first records of a transcript name.
-func firstFolder(head []byte, more io.Reader) string {
-	lines := bufio.NewReaderSize(io.LimitReader(more, 8<<20), sniffBytes)
-	for range 400 {
-		line, err := lines.ReadBytes('\n')
+func firstFolder(more io.Reader) string {
+	folder := ""
+	jsonl.Find(io.LimitReader(more, 8<<20), maxValue, 400, func(raw string) bool {
 		var rec struct {
 			CWD     string `json:"cwd"`
 			Payload struct {
 				CWD string `json:"cwd"`
 			} `json:"payload"`
 		}
-		if bytes.Contains(line, []byte(`"cwd"`)) && json.Unmarshal(line, &rec) == nil {
-			if rec.CWD != "" {
-				return rec.CWD
-			}
-			if rec.Payload.CWD != "" {
-				return rec.Payload.CWD
-			}
+		if strings.Contains(raw, `"cwd"`) && json.Unmarshal([]byte(raw), &rec) == nil {
+			folder = first(rec.CWD, rec.Payload.CWD)
 		}
-		if err != nil {
-			break
-		}
-	}
-	return ""
+		return folder != ""
+	})
+	return folder
 }
 
 // transcript hands out a session that a coding agent wrote down.
@@ -214,7 +209,7 @@ func (r *reader) transcript(c *candidate) error {
 	if c.size > MaxSession {
 		return tooLarge(c.size, MaxSession)
 	}
-	return r.session(s, firstFolder(c.head, c), true)
+	return r.session(s, firstFolder(c), true)
 }
 
 // tooLarge says that a file is, and what may be done.

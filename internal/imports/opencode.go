@@ -110,7 +110,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 	if c.size > MaxGemini {
 		return tooLarge(c.size, MaxGemini)
 	}
-	data, err := io.ReadAll(io.LimitReader(withoutMark(c), MaxGemini))
+	data, err := io.ReadAll(io.LimitReader(c, MaxGemini))
 	if err != nil {
 		return err
 	}

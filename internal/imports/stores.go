@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
 // MCP's memory server keeps a graph in memory.jsonl: entities with observations, and
@@ -34,43 +36,54 @@ func (m *mcpRecord) known() bool {
 
 // isMCP reports whether one of the first lines is a record of the graph.
 func isMCP(head []byte) bool {
-	for range 20 {
-		line, rest, _ := bytes.Cut(head, []byte("\n"))
+	return jsonl.Find(bytes.NewReader(head), maxValue, 20, func(raw string) bool {
 		var m mcpRecord
-		if bytes.Contains(line, []byte(`ype"`)) && json.Unmarshal(line, &m) == nil && m.known() && (m.EntityType != "" || m.RelationType != "") {
-			return true
-		}
-		head = rest
-	}
-	return false
+		return strings.Contains(raw, `ype"`) && json.Unmarshal([]byte(raw), &m) == nil && m.known() && (m.EntityType != "" || m.RelationType != "")
+	})
 }
 
 func (r *reader) mcpMemory(c *candidate) error {
 	c.format = MCPMemory
-	return r.lines(c, func(n int, line []byte) error {
-		var m mcpRecord
-		if err := json.Unmarshal(line, &m); err != nil {
+	var m mcpRecord
+	for v, err := range jsonl.Values(c, maxValue, func(v *jsonl.Value) error {
+		m = mcpRecord{}
+		if err := json.Unmarshal([]byte(v.Raw), &m); err != nil || m.known() {
 			return err
 		}
-		if !m.known() {
-			return errors.New("it is neither an entity nor a relation")
+		return errors.New("it is neither an entity nor a relation")
+	}) {
+		if err != nil {
+			r.lost(c.format, fmt.Errorf("%s: %w", c.place, err))
+			return nil
 		}
-		source := fmt.Sprintf("%s#L%d", path.Base(filepath.ToSlash(c.place)), n)
-		if m.Type == "relation" {
-			return r.fact(&Fact{Format: MCPMemory, Topic: m.From, Text: m.From + " " + m.RelationType + " " + m.To, Source: source})
+		switch err = r.ctx.Err(); {
+		case err != nil:
+		case v.Err != nil:
+			r.lost(c.format, fmt.Errorf("%s:%d: %s: %w", c.place, v.Line, v.Place(), v.Err))
+		case !v.Blank():
+			err = r.mcpFacts(&m, fmt.Sprintf("%s#L%d", path.Base(filepath.ToSlash(c.place)), v.Line))
 		}
-		topic := m.Name
-		for _, o := range m.Observations {
-			text := o
-			if m.EntityType != "" {
-				text = m.Name + " (" + m.EntityType + "): " + o
-			}
-			if err := r.fact(&Fact{Format: MCPMemory, Topic: topic, Text: text, Source: source}); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// mcpFacts hands out the facts of a record.
+func (r *reader) mcpFacts(m *mcpRecord, source string) error {
+	if m.Type == "relation" {
+		return r.fact(&Fact{Format: MCPMemory, Topic: m.From, Text: m.From + " " + m.RelationType + " " + m.To, Source: source})
+	}
+	for _, text := range m.Observations {
+		if m.EntityType != "" {
+			text = m.Name + " (" + m.EntityType + "): " + text
+		}
+		if err := r.fact(&Fact{Format: MCPMemory, Topic: m.Name, Text: text, Source: source}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isMem0 reports whether a head is that of what mem0 answers when it is asked for all
@@ -115,7 +128,7 @@ func (r *reader) mem0(c *candidate) error {
 	var doc struct {
 		Results []json.RawMessage `json:"results"`
 	}
-	if err := json.NewDecoder(withoutMark(c)).Decode(&doc); err != nil {
+	if err := json.NewDecoder(c).Decode(&doc); err != nil {
 		return fmt.Errorf("it can't be read: %w", orEnd(err))
 	}
 	for i, raw := range doc.Results {

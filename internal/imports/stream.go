@@ -1,8 +1,6 @@
 package imports
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -39,7 +37,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 // elements reads the elements of a JSON list one at a time, however long it is. f gets the
 // number of each, from 1; what it can't read it returns an error of, which is told to lost.
 func (r *reader) elements(c *candidate, f func(n int, raw json.RawMessage) error) error {
-	in := &bounded{Reader: withoutMark(c), left: maxValue}
+	in := &bounded{Reader: c, left: maxValue}
 	d := json.NewDecoder(in)
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return fmt.Errorf("it is no list: %w", orEnd(err))
@@ -78,61 +76,6 @@ func orEnd(err error) error {
 		return errors.New("it is cut off")
 	}
 	return err
-}
-
-// withoutMark reads without a byte order mark at the beginning.
-func withoutMark(in io.Reader) io.Reader {
-	b := bufio.NewReaderSize(in, sniffBytes)
-	if mark, err := b.Peek(3); err == nil && string(mark) == "\ufeff" {
-		_, _ = b.Discard(3) // they are there
-	}
-	return b
-}
-
-// lines reads a file line by line, however long it is. A line that is too long, or that f
-// can't read, is told to lost, by its number.
-func (r *reader) lines(c *candidate, f func(n int, line []byte) error) error {
-	in := bufio.NewReaderSize(withoutMark(c), sniffBytes)
-	for n := 1; ; n++ {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		line, long, err := wholeLine(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			r.lost(c.format, fmt.Errorf("%s:%d: %w", c.place, n, err))
-			return nil
-		}
-		bad := error(nil)
-		if long {
-			bad = errValue
-		} else if line = bytes.TrimSpace(line); len(line) > 0 {
-			bad = f(n, line)
-		}
-		if s := (stop{}); errors.As(bad, &s) {
-			return bad
-		}
-		if bad != nil {
-			r.lost(c.format, fmt.Errorf("%s:%d: %w", c.place, n, bad))
-		}
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// wholeLine reads a line; of one that is too long nothing.
-func wholeLine(in *bufio.Reader) (line []byte, long bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxValue; long {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
-		}
-	}
 }
 
 // seconds is a time in seconds since 1970, with a fraction.

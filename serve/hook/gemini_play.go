@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
 // geminiPlayer plays the records of a session file to the conversation as it was said.
@@ -57,27 +58,28 @@ func readGemini(r io.Reader, path string) (*geminiPlayer, error) {
 		}
 		return p, nil
 	}
-	lines, read := bufio.NewReader(bytes.NewReader(data)), false
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			var rec geminiRecord
-			bad := json.Unmarshal(trimmed, &rec)
-			if bad == nil && !rec.known() {
-				bad = errors.New("it is no record of a session")
-			}
-			switch {
-			case bad == nil:
-				read = true
-				p.play(rec)
-			case err == nil || !read: // a last line that is cut off comes again
-				p.lost = append(p.lost, fmt.Errorf("%s:%d: %w", path, n, bad))
-				p.broken = p.lost[0]
-			}
+	read, rec := false, geminiRecord{}
+	for v, err := range jsonl.Values(bytes.NewReader(data), len(data), func(v *jsonl.Value) error {
+		rec = geminiRecord{}
+		if err := json.Unmarshal([]byte(v.Raw), &rec); err != nil || rec.known() {
+			return err
 		}
-		if errors.Is(err, io.EOF) {
-			break
+		return errors.New("it is no record of a session")
+	}) {
+		switch {
+		case err != nil:
+			return nil, err
+		case v.Blank():
+		case v.Err == nil:
+			read = true
+			p.play(rec)
+		case !v.Cut() || !read: // a last line that is cut off comes again
+			p.lost = append(p.lost, fmt.Errorf("%s:%d: %s: %w", path, v.Line, v.Place(), v.Err))
+			p.broken = p.lost[0]
 		}
+	}
+	if !read && p.broken == nil && bytes.IndexByte(data, 0) >= 0 {
+		p.broken = fmt.Errorf("%s: it holds zero bytes alone, which a crash leaves", path)
 	}
 	if !read && p.broken != nil {
 		return nil, fmt.Errorf("%w: it is cut off, or no session file of Gemini CLI; nothing of it was read, and the next event tries again", p.broken)

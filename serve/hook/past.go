@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -49,6 +51,9 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	return true, lost, r.write(stateDir)
 }
 
+// maxFirst is how long a first record may be, in bytes.
+const maxFirst = 64 << 20
+
 // sessionID is the id that a host gave the session of a transcript: Claude Code names the
 // file by it, others write it into the first record.
 func sessionID(h Host, path string) (string, error) {
@@ -67,9 +72,20 @@ func sessionID(h Host, path string) (string, error) {
 			ID string `json:"id"`
 		} `json:"payload"`
 	}
-	err = json.NewDecoder(f).Decode(&head)
-	id := first(head.Payload.ID, head.SessionID, head.ID)
-	if err != nil || id == "" {
+	id := ""
+	named := func(raw string) bool {
+		if json.Unmarshal([]byte(raw), &head) == nil {
+			id = first(head.Payload.ID, head.SessionID, head.ID)
+		}
+		return id != ""
+	}
+	if !jsonl.Find(f, maxFirst, 1, named) {
+		// It may be one document over many lines.
+		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(f).Decode(&head) == nil {
+			id = first(head.Payload.ID, head.SessionID, head.ID)
+		}
+	}
+	if id == "" {
 		return "", fmt.Errorf("read transcript %s: its first record names no session", path)
 	}
 	return id, nil

@@ -1,16 +1,17 @@
 package install
 
 import (
-	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
 // What is looked at to find sessions: so many files, and so much of each.
@@ -68,20 +69,14 @@ func codexFolder(path string) string {
 		return ""
 	}
 	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, maxFirstLine)).ReadBytes('\n')
 	var meta struct {
 		Payload struct {
 			CWD string `json:"cwd"`
 		} `json:"payload"`
 		CWD string `json:"cwd"`
 	}
-	if json.Unmarshal(line, &meta) != nil {
-		return ""
-	}
-	if meta.Payload.CWD != "" {
-		return meta.Payload.CWD
-	}
-	return meta.CWD
+	jsonl.Find(f, maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
+	return cmp.Or(meta.Payload.CWD, meta.CWD)
 }
 
 // geminiSessions are the chats of the folders that name the workspace, by its hash or

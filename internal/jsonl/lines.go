@@ -1,32 +1,32 @@
-package transcript
+package jsonl
 
 import (
-	"fmt"
 	"io"
 	"strings"
 )
 
 const chunkBytes = 256 << 10 // 256 KiB
 
-// lineReader cuts a stream into lines. It reads chunks and turns each into one
+// lines cuts a stream into lines. It reads chunks and turns each into one
 // string, so that a line costs no allocation of its own unless it crosses a
 // chunk; at most one chunk and one line are held.
-type lineReader struct {
+type lines struct {
 	r     io.Reader
 	buf   []byte
 	chunk string
 	part  []byte // the beginning of a line that crosses chunks
 	max   int
 	line  int
+	pos   int64 // after the line that was read
 	eof   bool
 }
 
-func newLineReader(r io.Reader, max int) *lineReader {
-	return &lineReader{r: r, buf: make([]byte, chunkBytes), max: max}
+func newLines(r io.Reader, max int) *lines {
+	return &lines{r: r, buf: make([]byte, chunkBytes), max: max}
 }
 
 // fill replaces the spent chunk. It returns io.EOF at the end.
-func (l *lineReader) fill() error {
+func (l *lines) fill() error {
 	for range 100 {
 		n, err := l.r.Read(l.buf)
 		if n > 0 {
@@ -42,7 +42,7 @@ func (l *lineReader) fill() error {
 
 // next returns the next line and its line end. A line over the limit is
 // passed over: tooLong is set, raw is "". err is io.EOF after the last line.
-func (l *lineReader) next() (raw, tail string, tooLong bool, err error) {
+func (l *lines) next() (raw, tail string, tooLong bool, err error) {
 	l.part = l.part[:0]
 	if l.eof {
 		return "", "", false, io.EOF
@@ -51,6 +51,7 @@ func (l *lineReader) next() (raw, tail string, tooLong bool, err error) {
 	for {
 		if i := strings.IndexByte(l.chunk, '\n'); i >= 0 {
 			raw, l.chunk = l.chunk[:i+1], l.chunk[i+1:]
+			l.pos += int64(len(raw))
 			return l.cut(raw, tooLong)
 		}
 		if tooLong = tooLong || len(l.part)+len(l.chunk) > l.max; tooLong {
@@ -58,6 +59,7 @@ func (l *lineReader) next() (raw, tail string, tooLong bool, err error) {
 		} else {
 			l.part = append(l.part, l.chunk...)
 		}
+		l.pos += int64(len(l.chunk))
 		l.chunk = ""
 		if err := l.fill(); err == io.EOF {
 			l.eof = true
@@ -66,13 +68,13 @@ func (l *lineReader) next() (raw, tail string, tooLong bool, err error) {
 			}
 			return l.cut("", tooLong)
 		} else if err != nil {
-			return "", "", false, fmt.Errorf("read line %d: %w", l.line, err)
+			return "", "", false, err
 		}
 	}
 }
 
 // cut joins the parts of a line and takes off its end.
-func (l *lineReader) cut(last string, tooLong bool) (raw, tail string, long bool, err error) {
+func (l *lines) cut(last string, tooLong bool) (raw, tail string, long bool, err error) {
 	if tooLong || len(l.part)+len(last) > l.max {
 		return "", "", true, nil
 	}

@@ -1,0 +1,242 @@
+// Package jsonl reads files of other programs that hold a JSON object a line. Padding around
+// a record (zero bytes, blanks, byte order marks) is stripped, several records in one line
+// are read one by one, and reading goes on at the next record after one that is torn: a
+// whole record is never given up with its neighbour. It knows no format, and the journals of
+// this program are none of its business.
+package jsonl
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"unicode"
+)
+
+// ErrTooLong is the error of a line over the limit.
+var ErrTooLong = errors.New("record is too long")
+
+// errNoObject is the error of a text that begins with no object.
+var errNoObject = errors.New("record is not a JSON object")
+
+// Value is a record, a text that can't be read, or an empty line. Lead, Raw and Tail of all
+// values in order are the file, byte for byte but for lines over the limit.
+type Value struct {
+	// Line is the 1-based line on which Raw begins, Offset the byte at which Lead does.
+	Line   int
+	Offset int64
+	// Lead and Tail are the padding around Raw; the last Tail of a line has its end. Raw is
+	// "" on an empty line.
+	Lead, Raw, Tail string
+	// Torn reports whether the text before it on its line could not be read.
+	Torn bool
+	// Err is why Raw can't be read, nil if it was.
+	Err error
+
+	cut bool // Raw breaks off
+}
+
+// Blank reports whether there is nothing but padding.
+func (v *Value) Blank() bool { return v.Raw == "" && v.Err == nil }
+
+// Zeros returns how many zero bytes the padding has. Other padding is harmless, and these are
+// left by a crash.
+func (v *Value) Zeros() int { return strings.Count(v.Lead, "\x00") + strings.Count(v.Tail, "\x00") }
+
+// End returns the offset after the value.
+func (v *Value) End() int64 { return v.Offset + int64(len(v.Lead)+len(v.Raw)+len(v.Tail)) }
+
+// Place names the bytes that Raw takes in the file.
+func (v *Value) Place() string {
+	from := v.Offset + int64(len(v.Lead))
+	return fmt.Sprintf("bytes %d to %d", from, from+int64(len(v.Raw)))
+}
+
+// Cut reports whether a record breaks off where more bytes may complete it: it is the end of
+// the file, and its writer may be at it.
+func (v *Value) Cut() bool { return v.cut && !strings.Contains(v.Tail, "\n") }
+
+// IsCut reports whether a text is the beginning of an object that breaks off.
+func IsCut(text string) bool {
+	_, _, err := whole(Trim(text))
+	return errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// isPadding reports whether a character at the edge of a record belongs to no value.
+func isPadding(c rune) bool {
+	return c == '\ufeff' || c == '\u200b' || unicode.IsControl(c) || unicode.IsSpace(c)
+}
+
+// Trim returns a text without the padding around it.
+func Trim(text string) string { return strings.TrimFunc(text, isPadding) }
+
+// Unpadded returns a reader of a file without the padding at its beginning.
+func Unpadded(in io.Reader) io.Reader {
+	b := bufio.NewReader(in)
+	for {
+		if c, _, err := b.ReadRune(); err != nil {
+			return b // which has the error again
+		} else if !isPadding(c) {
+			_ = b.UnreadRune() // it was just read
+			return b
+		}
+	}
+}
+
+// Values reads a file. read gets each record, and returns why it is none. A record of a line
+// that holds more, or that is torn, may be handed to it twice. max bounds the bytes of a
+// line. An error of the file itself ends the reading, and is yielded with an empty value.
+func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		l := newLines(in, max)
+		for {
+			off := l.pos
+			text, end, tooLong, err := l.next()
+			if err != nil {
+				if err != io.EOF {
+					yield(Value{Line: l.line}, fmt.Errorf("read line %d: %w", l.line, err))
+				}
+				return
+			}
+			v := padded(text)
+			v.Line, v.Offset, v.Tail = l.line, off, v.Tail+end
+			switch {
+			case tooLong:
+				v.Err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, max)
+			case v.Raw != "":
+				v.Err = read(&v)
+			}
+			if v.Err == nil || tooLong {
+				if !yield(v, nil) {
+					return
+				}
+			} else if !split(v, read, yield) {
+				return
+			}
+		}
+	}
+}
+
+// padded takes a text apart.
+func padded(text string) (v Value) {
+	v.Raw = strings.TrimLeftFunc(text, isPadding)
+	v.Lead = text[:len(text)-len(v.Raw)]
+	if v.Raw == "" {
+		return v
+	}
+	text = v.Raw
+	v.Raw = strings.TrimRightFunc(text, isPadding)
+	v.Tail = text[len(v.Raw):]
+	return v
+}
+
+// split yields the records of a line that is none as a whole, and what is between them.
+func split(line Value, read func(*Value) error, yield func(Value, error) bool) bool {
+	rest, torn := line.Raw, false
+	for at := 0; at < len(rest); {
+		n, fail, err := whole(rest[at:])
+		v := line
+		v.Offset, v.Torn = line.Offset+int64(len(line.Lead)+at), torn
+		if at == 0 {
+			v.Offset, v.Lead = line.Offset, line.Lead
+		} else {
+			v.Lead = ""
+		}
+		if v.cut = errors.Is(err, io.ErrUnexpectedEOF); err != nil {
+			n = next(rest, at, at+fail, read) - at
+		}
+		piece := padded(rest[at : at+n])
+		gap := len(rest) - at - n
+		gap -= len(strings.TrimLeftFunc(rest[at+n:], isPadding))
+		v.Raw, v.Tail = piece.Raw, piece.Tail+rest[at+n:at+n+gap]
+		if at += n + gap; at == len(rest) {
+			v.Tail += line.Tail
+		}
+		switch {
+		case err == nil:
+			v.Err = read(&v)
+		case len(v.Raw) < len(line.Raw):
+			v.Err = err
+		} // the reader says best what is wrong with all of a line
+		torn = v.Err != nil
+		if !yield(v, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole returns the length of the object that a text begins with. Otherwise it returns
+// where it fails, and why.
+func whole(text string) (n, fail int, err error) {
+	if !strings.HasPrefix(text, "{") {
+		return 0, 0, errNoObject
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	var raw json.RawMessage
+	err = d.Decode(&raw)
+	var bad *json.SyntaxError
+	switch {
+	case err == nil:
+		return int(d.InputOffset()), 0, nil
+	case errors.As(err, &bad):
+		return 0, int(bad.Offset) - 1, err
+	}
+	return 0, len(text), err
+}
+
+// next returns where the first whole record is after a torn one, whose scan failed at fail;
+// the end of the line if there is none. A torn record holds whole objects, too: these end
+// before its scan fails, and are followed by more of it. Where the tear is at a place for a
+// value, the record is told from such an object by its first key and by its reader.
+func next(line string, from, fail int, read func(*Value) error) int {
+	work := 4*len(line) + 1<<16 // a line of nothing but open braces must not take long
+	for at := from + 1; work > 0; at++ {
+		i := strings.IndexByte(line[at:], '{')
+		if i < 0 {
+			break
+		}
+		at += i
+		n, failed, err := whole(line[at:])
+		if work -= max(n, failed); err != nil {
+			continue
+		}
+		after := strings.TrimLeftFunc(line[at+n:], isPadding)
+		if after != "" && after[0] != '{' || at+n <= fail && firstKey(line[at:]) != firstKey(line[from:]) {
+			continue
+		}
+		if read(&Value{Raw: line[at : at+n], Torn: true}) == nil {
+			return at
+		}
+	}
+	return len(line)
+}
+
+// firstKey returns the first key of an object.
+func firstKey(object string) string {
+	_, object, _ = strings.Cut(object, `"`)
+	key, _, _ := strings.Cut(object, `"`)
+	return key
+}
+
+// Find hands the first records of a file to match until it takes one, and reports whether it
+// did. At most limit lines are looked at, and of one no more than max bytes.
+func Find(in io.Reader, max, limit int, match func(raw string) bool) bool {
+	for v, err := range Values(in, max, func(v *Value) error {
+		if !match(v.Raw) {
+			return errNoObject
+		}
+		return nil
+	}) {
+		if err != nil || v.Line > limit {
+			break
+		}
+		if v.Err == nil && !v.Blank() {
+			return true
+		}
+	}
+	return false
+}
