@@ -164,7 +164,14 @@ func drawItems(t *rapid.T) (items []string, paired map[string]bool) {
 				{stem, "function_call_output"}, {"function_call", stem}, {"tool_search_call", "tool_search_output"}, {"shell_call", "shell_call_output"}, {"function_call", "function_call_output"}}).Draw(t, "kinds")
 			id := fmt.Sprintf("call_%d_%d", n, k)
 			paired[id] = true
-			items = append(items, fmt.Sprintf(`{"type":"%s","call_id":"%s"%s}`, pair[0], id, members()))
+			with := members()
+			if pair[0] == "function_call" { // which no API takes without these
+				if strings.Contains(with, `"name" :`) || strings.Contains(with, `"arguments" :`) || strings.Contains(with, `"input" :`) || strings.Contains(with, `"action" :`) {
+					with = ""
+				}
+				with += `,"name":"f","arguments":"{}"`
+			}
+			items = append(items, fmt.Sprintf(`{"type":"%s","call_id":"%s"%s}`, pair[0], id, with))
 			outputs = append(outputs, fmt.Sprintf(`{"type":"%s"%s,"call_id":"%s"}`, pair[1], members(), id))
 		}
 		if rapid.Bool().Draw(t, "alone") {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,8 @@ const MissingResult = "[no result was recorded for this call]"
 // Repair mends what providers would reject, for planning: it gives unanswered
 // calls a synthetic result, takes out results that answer nothing, moves
 // results to their call, makes the user's what holds results under any other role,
-// renames reused call ids, and drops empty messages and blocks that the message's
+// gives calls whose id is used again, or empty, ids of their own, makes names and inputs
+// of calls such that APIs take them, and drops empty messages and blocks that the message's
 // role can't hold. Everything done is noted, and what
 // is taken out is in the notes. Sound input comes back as the same slice. With
 // keepPending the calls of the newest message stay open, for a caller whose
@@ -30,7 +32,7 @@ func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []
 }
 
 func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
-	h := &repairer{past: past, owner: map[string]*turn{}, used: map[string]int{}, now: map[string]string{}, done: map[string]bool{}}
+	h := &repairer{past: past, owner: map[string]*turn{}, asked: map[string]*memkernel.ToolCall{}, used: map[string]int{}, now: map[string][]string{}, done: map[string]bool{}}
 	h.role = memkernel.RoleUser
 	if past != nil && past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
 		h.role = memkernel.RoleTool
@@ -57,12 +59,13 @@ type repairer struct {
 	past    *Past // of the messages before, nil if there are none
 	reaches bool  // a result answers an open call of the past
 	turns   []*turn
-	made    []turn            // the turns themselves, at most one of a message
-	owner   map[string]*turn  // open or answered call to its turn, by repaired id
-	used    map[string]int    // how often a call id was met
-	now     map[string]string // host's call id to the repaired id it means now
-	done    map[string]bool   // answered, by repaired id
-	role    memkernel.Role    // of synthetic results
+	made    []turn                         // the turns themselves, at most one of a message
+	owner   map[string]*turn               // open or answered call to its turn, by repaired id
+	asked   map[string]*memkernel.ToolCall // the call as it was handed in, by repaired id
+	used    map[string]int                 // how often a call id was met
+	now     map[string][]string            // host's call id to the repaired ids it means now
+	done    map[string]bool                // answered, by repaired id
+	role    memkernel.Role                 // of synthetic results
 	notes   []Note
 	changed bool
 }
@@ -175,10 +178,10 @@ func (h *repairer) place(t *turn) *turn {
 	return last
 }
 
-// calls registers the calls of a message. An id that comes back while its call
-// waits for its result is a copy and left out; after the answer, or once the
-// conversation has gone on without one, it is another call, which gets an id of its
-// own.
+// calls registers the calls of a message, and makes them such that providers take them. An
+// id that comes back while its call waits for its result is a copy and left out if it asks
+// for the same, and one of several at once if not. After the answer, or once the
+// conversation has gone on without one, it is a later call. Both get ids of their own.
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
@@ -191,49 +194,62 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 			h.used[id] = h.past.uses(id)
 		}
 		h.used[id]++
-		if h.used[id] > 1 {
-			if !owned {
-				parts, m.Raw, owned = slices.Clone(parts), "", true
-			}
-			if h.waits(id, t) {
-				h.note("duplicate-call", i, m.Key, []memkernel.Part{p}, "call %s is open already, the copy was left out", id)
-				parts = slices.Delete(parts, k, k+1)
-				k--
-				continue
-			}
-			fresh := h.freshID(id)
-			h.note("duplicate-call-id", i, m.Key, nil, "call id %s is used again, the later call became %s", id, fresh)
-			call := *p.Call
-			call.ID = fresh
-			parts[k].Call, parts[k].Raw = &call, ""
-			h.now[id], id = fresh, fresh
-		} else {
-			h.now[id] = id
+		call, wrong := wire.Mend(&p)
+		again := h.used[id] > 1 || id == "" || h.owner[id] != nil || h.past.has(id)
+		if (again || wrong != "") && !owned {
+			parts, m.Raw, owned = slices.Clone(parts), "", true
 		}
-		h.owner[id] = t
-		t.want = append(t.want, id)
+		if waits := again && h.waits(id, t); waits && h.isCopy(&p) {
+			h.note("duplicate-call", i, m.Key, []memkernel.Part{p}, "call %s is open already, the copy was left out", id)
+			parts = slices.Delete(parts, k, k+1)
+			k--
+			continue
+		} else if again {
+			call.ID = h.freshID(id)
+			h.note("duplicate-call-id", i, m.Key, nil, "call id %q is empty or used again, the call became %s", id, call.ID)
+			if !waits {
+				h.now[id] = nil
+			}
+		}
+		if wrong != "" {
+			h.note("malformed-call", i, m.Key, nil, "call %s can't be sent as it is: %s; it goes out as %s with the input %.200s", call.ID, wrong, call.Name, call.Input)
+		}
+		h.now[id] = append(h.now[id], call.ID)
+		h.owner[call.ID], h.asked[call.ID] = t, p.Call
+		t.want = append(t.want, call.ID)
+		if again || wrong != "" {
+			parts[k].Call, parts[k].Raw = &call, ""
+		}
 	}
 	m.Parts = parts
 	return m
 }
 
-// waits reports whether the call that an id means now still waits for its result when
+// isCopy reports whether one of the open calls of an id asks for the same.
+func (h *repairer) isCopy(p *memkernel.Part) bool {
+	return slices.ContainsFunc(h.now[p.Call.ID], func(id string) bool {
+		return !h.done[id] && h.asked[id].Name == p.Call.Name && h.asked[id].Input == p.Call.Input
+	})
+}
+
+// waits reports whether a call that an id means now still waits for its result when
 // turn t speaks. One of the past may, which only all turns together can show.
 func (h *repairer) waits(id string, t *turn) bool {
-	repaired, ok := h.now[id]
-	if !ok {
-		repaired, ok = h.past.repaired(id)
-		h.reaches = h.reaches || ok && !h.past.done[repaired]
+	if _, ok := h.now[id]; !ok {
+		_, open := h.past.means(id)
+		h.reaches = h.reaches || open
 		return false
 	}
-	return !h.done[repaired] && !slices.ContainsFunc(h.turns[h.owner[repaired].position:t.position], func(u *turn) bool {
-		return !u.asks || len(u.results) > 0
+	return slices.ContainsFunc(h.now[id], func(id string) bool {
+		return !h.done[id] && !slices.ContainsFunc(h.turns[h.owner[id].position:t.position], func(u *turn) bool {
+			return !u.asks || len(u.results) > 0
+		})
 	})
 }
 
 func (h *repairer) freshID(id string) string {
 	for n := h.used[id]; ; n++ {
-		fresh := fmt.Sprintf("%s_%d", id, n)
+		fresh := fmt.Sprintf("%s_%d", cmp.Or(id, "call"), n)
 		if h.owner[fresh] == nil && !h.past.has(fresh) {
 			return fresh
 		}
@@ -317,21 +333,27 @@ func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]me
 	}
 }
 
-// claim finds the turn that a result answers, with the id it goes by now.
+// claim finds the turn that a result answers, with the id it goes by now: that of the first
+// open call of the host's id, if there are several of the tool that the result names.
 func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.Part, bool) {
-	id := p.Result.CallID
-	repaired, known := h.now[id]
-	if before, ok := h.past.repaired(id); ok && !known {
-		h.reaches = h.reaches || !h.past.done[before]
-		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
-		return nil, p, false
+	id, repaired := p.Result.CallID, ""
+	for _, of := range h.now[id] {
+		if named := p.Result.Name != "" && h.asked[of].Name == p.Result.Name; !h.done[of] && (repaired == "" || named) {
+			if repaired = of; named {
+				break
+			}
+		}
 	}
-	switch {
-	case !known:
-		h.note("orphan-result", i, key, []memkernel.Part{p}, "result for %s answers no earlier call and was left out", id)
-		return nil, p, false
-	case h.done[repaired]:
-		h.note("duplicate-result", i, key, []memkernel.Part{p}, "call %s was answered already, the later result was left out", id)
+	if repaired == "" {
+		rule, why := "duplicate-result", "call %s was answered already, the later result was left out"
+		if len(h.now[id]) == 0 {
+			known, open := h.past.means(id)
+			h.reaches = h.reaches || open
+			if !known {
+				rule, why = "orphan-result", "result for %s answers no earlier call and was left out"
+			}
+		}
+		h.note(rule, i, key, []memkernel.Part{p}, why, id)
 		return nil, p, false
 	}
 	h.done[repaired] = true

@@ -10,7 +10,7 @@ import (
 // call ids were used and answered. Nil, or the zero value, is that of the beginning.
 type Past struct {
 	used map[string]int
-	now  map[string]string
+	now  map[string][]string
 	done map[string]bool // by repaired id
 	made map[string]bool // repaired ids of all calls
 	tool bool
@@ -24,13 +24,14 @@ func (p *Past) uses(id string) int {
 	return p.used[id]
 }
 
-// repaired returns what the call goes by that the host's id means.
-func (p *Past) repaired(id string) (string, bool) {
+// means reports whether the host's id is that of a call, and whether that waits for its
+// result.
+func (p *Past) means(id string) (known, open bool) {
 	if p == nil {
-		return "", false
+		return false, false
 	}
-	repaired, ok := p.now[id]
-	return repaired, ok
+	of, known := p.now[id]
+	return known, slices.ContainsFunc(of, func(id string) bool { return !p.done[id] })
 }
 
 // has reports whether a call goes by that id, repaired.
@@ -59,7 +60,7 @@ func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok 
 		return nil, false
 	}
 	if p.used == nil {
-		p.used, p.now, p.done, p.made = map[string]int{}, map[string]string{}, map[string]bool{}, map[string]bool{}
+		p.used, p.now, p.done, p.made = map[string]int{}, map[string][]string{}, map[string]bool{}, map[string]bool{}
 	}
 	for id, n := range h.used {
 		p.used[id] = n

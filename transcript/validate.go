@@ -20,7 +20,7 @@ const (
 
 // Violation is one broken rule of a provider's.
 type Violation struct {
-	// Code is the rule's short code: A1 to A11 for Anthropic, C for chat
+	// Code is the rule's short code: A1 to A12 for Anthropic, C for chat
 	// completions, R for Responses, G for Gemini, D for DeepSeek.
 	Code string
 	// Rule is its name, such as "pair-adjacent".
@@ -156,6 +156,19 @@ func (v *validator) reference() func(*memkernel.Message) *memkernel.Message {
 			}
 		}
 		return nil
+	}
+}
+
+// callShape finds calls that no API takes.
+func (v *validator) callShape(code string) {
+	for i := range v.req.Messages {
+		for k := range v.req.Messages[i].Parts {
+			if p := &v.req.Messages[i].Parts[k]; wire.IsCall(p) {
+				if _, wrong := wire.Mend(p); wrong != "" {
+					v.add(code, "call-shape", i, k, "call %s: %s", p.Call.ID, wrong)
+				}
+			}
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func (v *validator) anthropic() {
 	v.markers(turns)
 	v.compaction(turns)
 	v.nonEmpty(turns)
+	v.callShape("A12")
 }
 
 // pairs judges A1 pair-adjacent, A2 results-first and A3 no-orphan.

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/wire"
 )
 
-// gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate
-// and G4 thought-signature.
+// gemini judges G1 response-follows-call, G2 call-follows-user, G3 alternate,
+// G4 thought-signature and G5 call-shape.
 func (v *validator) gemini() {
 	turns := v.turns()
 	for i := range turns {
@@ -30,6 +30,7 @@ func (v *validator) gemini() {
 		v.add("G2", "call-follows-user", v.first(turns, n-1), -1, "the contents end with a model turn")
 	}
 	v.thoughtSignatures(turns)
+	v.callShape("G5")
 }
 
 // geminiPair: the turn after n calls holds exactly their n responses.

@@ -7,7 +7,7 @@ import (
 )
 
 // chat judges the rules of chat completions: C1 calls-answered, C2
-// no-orphan-tool, C3 window-start.
+// no-orphan-tool, C3 window-start, C4 call-shape.
 func (v *validator) chat() {
 	open := map[string]wire.At{}
 	start := true
@@ -53,6 +53,7 @@ func (v *validator) chat() {
 		}
 	}
 	settle()
+	v.callShape("C4")
 }
 
 // deepSeek judges D1 reasoning-content: where the model thinks, every
@@ -82,13 +83,14 @@ func hasThinking(m *memkernel.Message) bool {
 	return false
 }
 
-// responses judges R1 call-output, R2 reasoning-group, R3 item-order and R4
-// reasoning-after-cut.
+// responses judges R1 call-output, R2 reasoning-group, R3 item-order, R4
+// reasoning-after-cut and R5 call-shape.
 func (v *validator) responses() {
 	v.callOutput()
 	v.reasoningGroup()
 	v.itemOrder()
 	v.afterCut("R4", "reasoning-after-cut")
+	v.callShape("R5")
 }
 
 func (v *validator) callOutput() {

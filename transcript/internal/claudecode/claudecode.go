@@ -38,9 +38,9 @@ func isSilent(t string) bool {
 // line holds the fields of a Claude Code record, still in the line's
 // own memory.
 type line struct {
-	typ, subtype, id, parent, time, session, cwd, agent, turn string
-	message, content, compact, micro, from                    string
-	side, meta, summary, hidden, apiError                     bool
+	typ, subtype, id, parent, time, session, cwd, agent, turn, request string
+	message, content, compact, micro, from                             string
+	side, meta, summary, hidden, apiError                              bool
 }
 
 func parse(e *wire.Entry) error {
@@ -83,6 +83,7 @@ func parse(e *wire.Entry) error {
 type extra struct {
 	branch             string // sidechain id; "?" if only parents show it
 	group              string // records of one group are one message
+	request            string // the call that a message came by, "" if that is not known
 	fork               bool   // a plain user message that may open a fork
 	cleared            []string
 	keepHead, keepTail string
@@ -110,6 +111,8 @@ func (l *line) field(key string, c *wire.Cursor) {
 		l.cwd = c.Str()
 	case "agentId":
 		l.agent = c.Str()
+	case "requestId":
+		l.request = c.Str()
 	case "promptId":
 		l.turn = c.Str()
 	case "origin":
@@ -168,6 +171,8 @@ func (l *line) toMessage(e *wire.Entry, own *extra) error {
 	}
 	c := wire.Scan(strings.Clone(l.message))
 	id, stop := anthropic.ReadMessage(&c, m)
+	own.request = strings.Clone(l.request)
+	id = cmp.Or(id, own.request)
 	if c.Err != nil {
 		return c.Err
 	}

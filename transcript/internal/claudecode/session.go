@@ -1,7 +1,9 @@
 package claudecode
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -13,16 +15,29 @@ import (
 type assembler struct {
 	log    *wire.Log
 	byID   map[string]int    // record id to message index
-	groups map[string]int    // branch and message id to message index
-	calls  map[string]bool   // branch and call id, to drop repeated lines
+	groups map[string]*group // by branch and message id
+	calls  map[string]*call  // by branch and call id
 	sides  map[string]string // record id to branch, for sidechains without agent id
 	askers map[string]int    // branch and parent to the plain user message that answers it
 	side   string            // branch of the last sidechain record
 }
 
+// group is a message of which further records may come.
+type group struct {
+	at      int // its place among the messages
+	request string
+}
+
+// call is the newest call of an id.
+type call struct {
+	memkernel.ToolCall
+	time     time.Time
+	answered bool
+}
+
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
-	a := assembler{log: l, byID: map[string]int{}, groups: map[string]int{},
-		calls: map[string]bool{}, sides: map[string]string{}, askers: map[string]int{}}
+	a := assembler{log: l, byID: map[string]int{}, groups: map[string]*group{},
+		calls: map[string]*call{}, sides: map[string]string{}, askers: map[string]int{}}
 	return a.add, nil
 }
 
@@ -32,7 +47,12 @@ func (a *assembler) add(e *wire.Entry) {
 	default:
 		return
 	}
-	if _, dup := a.byID[e.ID]; dup && e.ID != "" {
+	if i, dup := a.byID[e.ID]; dup && e.ID != "" {
+		if i >= 0 && e.Message != nil {
+			if grew, _ := wire.Repeat(&a.log.Messages[i], e.Message); grew {
+				return // it was written before it was whole
+			}
+		}
 		a.log.Note("duplicate-record", e, "record %s is in the file twice, the first one counts", e.ID)
 		return
 	}
@@ -98,15 +118,28 @@ func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
 	if m.Role == memkernel.RoleAssistant && m.Origin == "" && m.Model != "" {
 		a.log.Model = m.Model
 	}
-	a.dropRepeated(e)
-	group := m.Branch + "\x00" + own.group
-	if i, ok := a.groups[group]; ok && own.group != "" {
-		a.remember(e.ID, i)
-		// It stays where its first line was, so results that were written between its
-		// lines follow it.
-		wire.Join(&a.log.Messages[i], m)
-		return
+	if m.Role == memkernel.RoleUser && m.Origin == "" && !wire.HasResults(*m) {
+		a.closeGroups(m.Branch) // the next answer is another message, whatever its id
 	}
+	key := m.Branch + "\x00" + own.group
+	if g := a.groups[key]; g != nil && own.group != "" && !a.isOther(g, m, own) {
+		into := &a.log.Messages[g.at]
+		_, again := wire.Repeat(into, m)
+		if !again && (wire.HasCalls(*m) || !slices.ContainsFunc(into.Parts, a.isAnswered(m.Branch))) {
+			again = true
+			a.dropCopies(e)
+			// It stays where its first line was, so results that were written between its
+			// lines follow it.
+			wire.Join(into, m)
+		}
+		if again {
+			a.remember(e.ID, g.at)
+			a.called(m)
+			return
+		}
+	}
+	a.dropCopies(e)
+	a.called(m)
 	if own.fork {
 		a.fork(e, l)
 	}
@@ -115,29 +148,66 @@ func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
 			m.Key = own.group
 			a.byID[own.group] = len(a.log.Messages)
 		}
-		a.groups[group] = len(a.log.Messages)
+		a.groups[key] = &group{at: len(a.log.Messages), request: own.request}
 	}
 	i := a.log.Push(*m, e.Flags)
 	a.remember(e.ID, i)
 }
 
-// dropRepeated takes out calls that the file holds already: hosts copy records
-// under new ids when they resume a session.
-func (a *assembler) dropRepeated(e *wire.Entry) {
-	m := e.Message
-	if m.Role != memkernel.RoleAssistant {
-		return
+// isOther reports whether a record with the id of an open message is another message:
+// it came by another call of the model, or asks again for something else under the id of a
+// call that was answered.
+func (a *assembler) isOther(g *group, m *memkernel.Message, own *extra) bool {
+	answered := a.isAnswered(m.Branch)
+	return g.request != "" && own.request != "" && g.request != own.request || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
+		if !answered(p) {
+			return false
+		}
+		c := &a.calls[m.Branch+"\x00"+p.Call.ID].ToolCall
+		return !wire.SameCall(c, p.Call) && !wire.SameCall(p.Call, c)
+	})
+}
+
+// isAnswered returns a function that reports whether a part is a call with an id to which the
+// branch has a result.
+func (a *assembler) isAnswered(branch string) func(memkernel.Part) bool {
+	return func(p memkernel.Part) bool {
+		if !wire.IsCall(&p) {
+			return false
+		}
+		c := a.calls[branch+"\x00"+p.Call.ID]
+		return c != nil && c.answered
 	}
+}
+
+// called takes note of the calls and the results of a message.
+func (a *assembler) called(m *memkernel.Message) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		key := m.Branch + "\x00" + wire.CallOf(p)
+		c := a.calls[key]
+		switch {
+		case wire.IsCall(p) && c != nil && wire.SameCall(&c.ToolCall, p.Call) && !c.answered:
+			c.ToolCall = *p.Call
+		case wire.IsCall(p):
+			a.calls[key] = &call{ToolCall: *p.Call, time: m.Time}
+		case wire.IsResult(p) && c != nil:
+			c.answered = true
+		}
+	}
+}
+
+// dropCopies takes out calls that the file holds already: hosts copy records under new ids
+// when they resume a session. A call of the same id that asks for something else, or
+// at another time, is another one: some servers number the calls of each answer anew.
+func (a *assembler) dropCopies(e *wire.Entry) {
+	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]
-	for i, p := range m.Parts {
-		if p.Call != nil && p.Call.ID != "" {
-			key := m.Branch + "\x00" + p.Call.ID
-			if a.calls[key] {
-				a.log.Notes = append(a.log.Notes, wire.Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
-					Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{m.Parts[i]}})
-				continue
-			}
-			a.calls[key] = true
+	for _, p := range m.Parts {
+		if c := a.calls[m.Branch+"\x00"+wire.CallOf(&p)]; wire.IsCall(&p) && p.Call.ID != "" && c != nil && c.time.Equal(m.Time) && c.Input == p.Call.Input && c.Name == p.Call.Name {
+			a.log.Notes = append(a.log.Notes, wire.Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
+				Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{p}})
+			continue
 		}
 		kept = append(kept, p)
 	}

@@ -23,6 +23,7 @@ type assembler struct {
 	billed string
 	model  string
 	pairs  pairs
+	items  map[string]bool // ids of the items of the open message
 }
 
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
@@ -58,10 +59,17 @@ func (a *assembler) message(m *memkernel.Message) {
 	}
 	m.Model = a.model
 	if a.open >= 0 {
-		joinItem(&a.log.Messages[a.open], m)
+		into := &a.log.Messages[a.open]
+		if a.items[m.Key] && m.Key != "" {
+			if _, again := wire.Repeat(into, m); again {
+				return
+			}
+		}
+		a.items[m.Key] = true
+		joinItem(into, m)
 		return
 	}
-	a.open = a.log.Push(*m, wire.Flags{})
+	a.open, a.items = a.log.Push(*m, wire.Flags{}), map[string]bool{m.Key: true}
 	a.last = a.open
 }
 

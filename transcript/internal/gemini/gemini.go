@@ -184,8 +184,8 @@ func readCall(c *wire.Cursor) (call *memkernel.ToolCall, odd bool) {
 		case "name":
 			call.Name = c.Str()
 		case "args":
-			if c.Peek() == '{' {
-				call.Input = c.Raw()
+			if call.Input = c.Raw(); call.Input == "null" {
+				call.Input = "{}"
 			}
 		default:
 			odd = true

@@ -36,7 +36,13 @@ func (a *assembler) add(e *wire.Entry) {
 		a.entries = append(a.entries, entry{parent: -1, message: -1, keep: -1, header: true})
 		return
 	}
-	if _, dup := a.byID[e.ID]; dup && e.ID != "" {
+	if i, dup := a.byID[e.ID]; dup && e.ID != "" {
+		if at := a.entries[i].message; at >= 0 && e.Message != nil {
+			if grew, _ := wire.Repeat(&a.log.Messages[at], e.Message); grew {
+				a.log.Flags[at] = e.Flags
+				return // it was written before it was whole
+			}
+		}
 		a.log.Note("duplicate-record", e, "entry %s is in the file twice, the first one counts", e.ID)
 		return
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -106,14 +107,60 @@ func SafeID(id string) string {
 	}, id)
 }
 
+// Mend returns a call as APIs take it, and what was wrong with it, "" if nothing was: a name of
+// characters that all allow, and as input an object. A name of Gemini's may hold dots
+// and colons, too. Calls of other kinds than functions have forms that only their makers know.
+func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
+	call = *p.Call
+	switch RawType(p.Raw) {
+	case "", "tool_use", "toolCall", "function", "custom", "function_call", "custom_tool_call":
+	default:
+		return call, ""
+	}
+	name := call.Name
+	if strings.Contains(p.Raw, `"functionCall"`) {
+		name = strings.NewReplacer(".", "_", ":", "_").Replace(name)
+	}
+	if name == "" || len(name) > maxCallName || SafeID(name) != name {
+		call.Name = cmp.Or(strings.Trim(SafeID(strings.TrimSpace(name)), "_"), "unnamed")
+		call.Name = call.Name[:min(len(call.Name), maxToolName)]
+		wrong = "its name is empty or no name"
+	}
+	if call.Custom || isObject(call.Input) {
+		return call, wrong
+	}
+	switch c := Scan(call.Input); c.Peek() {
+	case '"': // an object as a text, or a text
+		if s := c.Str(); c.End() == nil {
+			call.Input = s
+		}
+	case 'n':
+		call.Input = ""
+	}
+	if !isObject(call.Input) {
+		call.Input = string(AppendInput(nil, &call))
+	}
+	return call, "its input is no object"
+}
+
+// maxCallName is how long a name in a history may be for any provider.
+const maxCallName = 200
+
+// isObject reports whether a text is a JSON object.
+func isObject(text string) bool {
+	c := Scan(text)
+	if c.Peek() != '{' {
+		return false
+	}
+	c.Skip()
+	return c.End() == nil
+}
+
 // AppendInput appends a call's input as the JSON object that the API wants.
 // Input that is none is wrapped: models do emit broken arguments.
 func AppendInput(dst []byte, call *memkernel.ToolCall) []byte {
-	c := Scan(call.Input)
-	if !call.Custom && c.Peek() == '{' {
-		if c.Skip(); c.End() == nil {
-			return AppendValid(dst, call.Input)
-		}
+	if !call.Custom && isObject(call.Input) {
+		return AppendValid(dst, call.Input)
 	}
 	if strings.TrimSpace(call.Input) == "" {
 		return append(dst, '{', '}')

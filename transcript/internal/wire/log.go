@@ -215,6 +215,65 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
+// Repeat takes over what a message holds again of another, as it was or further on, and what
+// comes after that: hosts that stream write a message down several times. again is false if
+// m is no repetition, grew reports whether it added anything.
+func Repeat(into, m *memkernel.Message) (grew, again bool) {
+	at, n := 0, 0 // where most of m's parts are there again
+	for i := range into.Parts {
+		have := into.Parts[i:]
+		most, k := min(len(have), len(m.Parts)), 0
+		for k < most && (isGrown(&have[k], &m.Parts[k]) || isGrown(&m.Parts[k], &have[k])) {
+			k++
+		}
+		if k == most && k >= n {
+			at, n = i, k
+		}
+	}
+	if n == 0 || into.Role != m.Role {
+		return false, false
+	}
+	parts := slices.Clone(into.Parts)
+	for i := range m.Parts {
+		switch {
+		case i >= n:
+			parts, grew = append(parts, m.Parts[i]), true
+		case !isGrown(&m.Parts[i], &parts[at+i]):
+			parts[at+i], grew = m.Parts[i], true
+		}
+	}
+	if grew {
+		into.Parts, into.Raw = parts, ""
+	}
+	if m.Usage != nil && (into.Usage == nil || m.Usage.OutputTokens >= into.Usage.OutputTokens) {
+		into.Usage = m.Usage
+	}
+	if m.Time.After(into.Time) {
+		into.Time = m.Time
+	}
+	return grew, true
+}
+
+// isGrown reports whether q is p again, as it was or further on.
+func isGrown(p, q *memkernel.Part) bool {
+	switch {
+	case p.Kind != q.Kind:
+		return false
+	case p.Call != nil && q.Call != nil:
+		return SameCall(p.Call, q.Call)
+	case p.Result != nil && q.Result != nil:
+		return p.Result.CallID == q.Result.CallID && strings.HasPrefix(Text(memkernel.Message{Parts: q.Result.Content}), Text(memkernel.Message{Parts: p.Result.Content}))
+	case p.Kind == memkernel.PartText || IsThinking(p):
+		return strings.HasPrefix(q.Text, p.Text) && (p.Signature == "" || p.Signature == q.Signature)
+	}
+	return p.Raw != "" && p.Raw == q.Raw
+}
+
+// SameCall reports whether d is the call c again, as it was or with more of its input.
+func SameCall(c, d *memkernel.ToolCall) bool {
+	return c.ID == d.ID && c.Name == d.Name && strings.HasPrefix(d.Input, strings.TrimRight(c.Input, "}]\" \t\r\n"))
+}
+
 // Plain puts messages together that are complete by themselves.
 func Plain(l *Log) (add func(*Entry), finish func()) {
 	return func(e *Entry) {

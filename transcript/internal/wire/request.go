@@ -87,6 +87,11 @@ func Requests(l *Log, lead bool) (add func(*Entry), finish func()) {
 			l.Model = m.Model
 		}
 		n.Number(m)
+		if at := len(l.Messages) - 1; at >= 0 && m.Key != "" && l.Messages[at].Key == m.Key && m.Role == memkernel.RoleAssistant {
+			if _, again := Repeat(&l.Messages[at], m); again {
+				return
+			}
+		}
 		l.Push(*m, Flags{})
 	}
 	return add, func() { // the request's model wrote the answers in it
