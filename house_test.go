@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/visible"},
-	"sessions":                {".", "internal/safename", "internal/store", "internal/visible", "transcript"},
+	"sessions":                {".", "internal/safename", "internal/store", "internal/textcode", "internal/visible", "transcript"},
 
 	"bench":           {},
 	"bench/peers":     {"budget", "judge/relevance", "kernel", "retrieval", "retrieval/foreign"},
@@ -91,7 +91,7 @@ var arrows = map[string][]string{
 	"internal/escapes":                 {},
 	"internal/fakemodel":               {},
 	"internal/glob":                    {},
-	"internal/imports":                 {".", "index/borrowed", "internal/jsonl", "internal/store", "internal/visible", "transcript"},
+	"internal/imports":                 {".", "index/borrowed", "internal/jsonl", "internal/store", "internal/textcode", "internal/visible", "transcript"},
 	"internal/jsonl":                   {},
 	"internal/lazyregexp":              {},
 	"internal/lines":                   {},
@@ -181,8 +181,8 @@ var arrows = map[string][]string{
 	"replay/recall":    {"."},
 
 	"serve":                         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/lines", "internal/rendezvous", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "kernel/status", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
-	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/nearest", "internal/settings", "internal/store", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
-	"serve/install":                 {"internal/atomicfile", "internal/jsonl", "internal/nearest", "internal/rendezvous", "internal/settings", "internal/store", "markdownstore", "serve/hook"},
+	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/nearest", "internal/settings", "internal/store", "internal/textcode", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/install":                 {"internal/atomicfile", "internal/jsonl", "internal/nearest", "internal/rendezvous", "internal/settings", "internal/store", "internal/textcode", "markdownstore", "serve/hook"},
 	"serve/mcp":                     {"index/watch", "internal/lines", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":                   {".", "cachelayout", "internal/store", "kernel/outline", "replay", "serve/proxy"},
 	"serve/proxy":                   {".", "budget", "internal/store", "kernel", "kernel/fault", "transcript"},
@@ -199,7 +199,7 @@ var arrows = map[string][]string{
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
-	"transcript":                     {".", "internal/jsonl", "internal/lazyregexp", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/gemini", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
+	"transcript":                     {".", "internal/jsonl", "internal/lazyregexp", "internal/textcode", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/gemini", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
 	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
 	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},
 	"transcript/internal/gemini":     {".", "transcript/internal/wire"},

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"github.com/memkernel/memkernel/internal/escapes"
 	"github.com/memkernel/memkernel/internal/store"
 )
@@ -415,5 +417,35 @@ func TestForgottenBefore(t *testing.T) {
 			t.Errorf("%q: %v, %+v", agent, err, r)
 		}
 		f.lacks("heron")
+	}
+}
+
+// TestGrown: an answer that was written several times while it streamed is one turn.
+func TestGrown(t *testing.T) {
+	f := newFixture(t, nil)
+	f.grow(piLine(3, "user", "And storks?") + piLine(4, "assistant", "On chim") + piLine(4, "assistant", "On chimneys of") + piLine(4, "assistant", "On chimneys of old farms.") + piLine(5, "user", "Thanks."))
+	f.update(UpdateOptions{All: true})
+	f.has("On chimneys of old farms.", "And storks?", "Thanks.")
+	if all := f.all(); strings.Count(all, "On chim") != 1 {
+		t.Error(all)
+	}
+}
+
+// TestUTF16: a transcript in UTF-16 is read, and read on in where it grows.
+func TestUTF16(t *testing.T) {
+	f, text := newFixture(t, nil), ""
+	for n, add := range []string{header + piLine(1, "user", "Where do herons nest?"), piLine(2, "assistant", "In the reeds."), piLine(3, "user", "And storks?")} {
+		text += add
+		wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write(wide)
+		f.update(UpdateOptions{All: true})
+		for i, said := range []string{"Where do herons nest?", "In the reeds.", "And storks?"} {
+			if got := strings.Count(f.all(), said); i <= n && got != 1 || i > n && got != 0 {
+				t.Errorf("step %d: %q is there %d times in\n%s", n, said, got, f.all())
+			}
+		}
 	}
 }

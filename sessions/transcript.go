@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -26,31 +27,73 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			return from, fmt.Errorf("read %s: %w", c.Path, err)
 		}
 	}
-	if transcript.Dialect(from.Dialect).Document() {
+	wide, skip := textcode.IsUTF16(f), 0
+	if wide {
+		skip = from.Line // the text has other offsets than the file
+	}
+	if wide || transcript.Dialect(from.Dialect).Document() {
 		from.Offset, from.Line = 0, 0
 	}
-	at := from
+	at, held := from, held{turn: turn}
 	o := &transcript.Options{Dialect: transcript.Dialect(from.Dialect), OnBroken: transcript.Skip, Name: c.Path}
 	for rec, err := range transcript.Stream(io.NewSectionReader(f, from.Offset, c.Size-from.Offset), o) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return at, err
+			return held.before(at), err
 		}
 		if rec.Kind == transcript.KindTorn {
 			break // its writer is at it
 		}
-		if t, ok := turnOf(&rec); ok {
+		if t, ok := turnOf(&rec); ok && rec.Line > skip {
 			t.Line = from.Line + rec.Line
-			if err := turn(t); err != nil {
-				return at, err
+			if err := held.hand(t, at); err != nil {
+				return held.at, err
 			}
 		}
 		at.Offset = from.Offset + rec.Offset + int64(len(rec.Lead)+len(rec.Raw)+len(rec.Tail))
 		at.Line = from.Line + rec.Line
 	}
+	if err := held.hand(Turn{}, at); err != nil {
+		return held.at, err
+	}
+	if wide {
+		at.Offset = c.Size
+	}
 	return at, nil
+}
+
+// held is the turn that was read last. What an assistant says may be written several times
+// as it grows, so a turn is handed on once the next one is known to be another.
+type held struct {
+	Turn
+	at   Position // before it
+	turn func(Turn) error
+}
+
+// hand hands on the turn before next, which begins at a position, unless next is the same
+// turn grown.
+func (h *held) hand(next Turn, at Position) error {
+	if h.Text != "" && h.Role == next.Role && h.Role == string(memkernel.RoleAssistant) && strings.HasPrefix(next.Text, h.Text) {
+		h.Turn = next
+		return nil
+	}
+	if h.Text != "" {
+		if err := h.turn(h.Turn); err != nil {
+			return err
+		}
+	}
+	h.Turn, h.at = next, at
+	return nil
+}
+
+// before returns up to where all was handed on, of what was read up to a position.
+func (h *held) before(at Position) Position {
+	if h.Text != "" {
+		return h.at
+	}
+	return at
 }
 
 // detectBytes is how many bytes a dialect is detected from.

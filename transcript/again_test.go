@@ -103,7 +103,7 @@ func (s *scribe) load(t *testing.T) []memkernel.Message {
 // own result, and what was planned of a part of the conversation stays as it was.
 func TestNumberedAnew(t *testing.T) {
 	for _, d := range Dialects() {
-		for _, id := range []string{"call_0", ""} {
+		for _, id := range []string{"call_0", "functions.ls:0", ""} {
 			s := scribe{dialect: d}
 			before := []memkernel.Message{}
 			for turn := range 4 {
@@ -317,5 +317,51 @@ func TestMendedCalls(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestServersOwnIDs: an id that the Messages API does not have is a legal one in both halves of
+// a pair where the request is for that API, and the server's own in a client's request.
+func TestServersOwnIDs(t *testing.T) {
+	s := scribe{dialect: Anthropic}
+	s.says("look")
+	s.calls([][3]string{{"f:0", "ls", `"etc"`}, {"f:1", "ls", `{"dir":"b"}`}}, []string{"A", "B"})
+	s.says("and?")
+	s.calls([][3]string{{"f:0", "ls", `{}`}}, []string{"C"})
+	ids := func(body []byte) string {
+		var doc struct {
+			Messages []struct{ Content json.RawMessage }
+		}
+		if err := json.Unmarshal(body, &doc); err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, m := range doc.Messages {
+			var blocks []struct {
+				ID     string
+				Result string `json:"tool_use_id"`
+			}
+			_ = json.Unmarshal(m.Content, &blocks) // a text has none
+			for _, b := range blocks {
+				if b.ID+b.Result != "" {
+					out = append(out, b.ID+b.Result)
+				}
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	msgs, _ := Repair(s.load(t), false)
+	body, _, err := Render(FormatAnthropic, &Request{Messages: msgs, Source: Anthropic})
+	if got := ids(body); err != nil || got != "f_0 f_1 f_0 f_1 f_0_2 f_0_2" {
+		t.Errorf("%v: %s", err, got)
+	}
+	b, err := ReadBody(FormatAnthropic, []byte(`{"model":"m","messages":[`+strings.Join(s.lines, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs, _ = Repair(b.Messages, false)
+	body, _ = b.Write(BodyEdit{Messages: msgs})
+	if got := ids(body); got != "f:0 f:1 f:0 f:1 f:0_2 f:0_2" {
+		t.Errorf("the client's request: %s in %s", got, body)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
+	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/claudecode"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
@@ -95,7 +96,7 @@ const sniffLines = 50
 // else ErrUnknownDialect. Messages that would be good in both JSON dialects
 // count as anthropic: the canonical form is the same.
 func Detect(prefix []byte) (Dialect, error) {
-	s := jsonl.Trim(string(prefix))
+	s := jsonl.Trim(textcode.Text(string(prefix)))
 	if s == "" {
 		return "", nothing(bytes.IndexByte(prefix, 0) >= 0)
 	}

@@ -35,7 +35,7 @@ type Note = wire.Note
 type Record struct {
 	// Line is the 1-based line on which Raw begins.
 	Line int
-	// Offset is the byte offset of Lead in the file.
+	// Offset is the byte offset of Lead in the file; of one in UTF-16 in its text in UTF-8.
 	Offset int64
 	// Lead is what precedes Raw: padding, or the separators of a document.
 	Lead string

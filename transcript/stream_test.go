@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/suite"
@@ -167,6 +168,27 @@ func TestPaddedLines(t *testing.T) {
 	}
 }
 
+// TestUTF16: a transcript that PowerShell saved is the transcript that it was.
+func TestUTF16(t *testing.T) {
+	for _, path := range testdata(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := load(t, string(data), nil)
+		for _, mark := range []unicode.BOMPolicy{unicode.UseBOM, unicode.IgnoreBOM} {
+			wide, err := unicode.UTF16(unicode.LittleEndian, mark).NewEncoder().Bytes(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := load(t, string(wide), nil)
+			if diff := cmp.Diff(want.Messages, got.Messages); diff != "" || want.Dialect != got.Dialect {
+				t.Errorf("%s, mark %v: %s, %s", path, mark, got.Dialect, diff)
+			}
+		}
+	}
+}
+
 func TestBrokenDocuments(t *testing.T) {
 	for _, tc := range []struct {
 		name, in string
@@ -302,7 +324,7 @@ func TestStreamIsBounded(t *testing.T) {
 func TestUnread(t *testing.T) {
 	for name, in := range map[string]string{
 		"a cut first line": `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"us`, "zeros": strings.Repeat("\x00", 4096),
-		"words": "hello\nworld\n", "packed": "\x1f\x8b\x08\x00\x00\n\x00", "wide": "\xff\xfe{\x00}\x00\n\x00", "a page": "<html>\n<body></body>\n</html>",
+		"words": "hello\nworld\n", "packed": "\x1f\x8b\x08\x00\x00\n\x00", "wide": "\xff\xfeh\x00i\x00\n\x00", "a page": "<html>\n<body></body>\n</html>",
 		"Gemini CLI": `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n",
 		"other JSON": `{"name":"x"}` + "\n" + `{"name":"y"}` + "\n",
 	} {

@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
@@ -203,6 +206,29 @@ func TestBrokenWays(t *testing.T) {
 	h := readAll(t, dir, false, dir)
 	if got := sketch(h.sessions[0].Messages); got != "user one\nassistant two\nuser three\nassistant four\n" || len(h.lost) != 1 {
 		t.Errorf("lost %q, got\n%s", h.lost, got)
+	}
+}
+
+// What Windows programs saved in UTF-16, or a crash padded, is read like any other file.
+func TestUTF16(t *testing.T) {
+	wide := func(text string) string {
+		out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	dir := t.TempDir()
+	lay(t, dir, "conversations.json", wide(gpt))
+	lay(t, dir, "session.jsonl", wide(claudeLine(dir)))
+	lay(t, dir, "memory.jsonl", wide(`{"type":"entity","name":"Wren","entityType":"bird","observations":["is small"]}`+"\n"))
+	lay(t, dir, "padded.jsonl", "\x00\x00"+`{"type":"entity","name":"Finch","entityType":"bird","observations":["sings"]}{"type":"entity","na`+`{"type":"entity","name":"Owl","entityType":"bird","observations":["hoots"]}`+"\x00\n")
+	h := readAll(t, dir, false, dir)
+	if len(h.sessions) != 3 || len(h.facts) != 3 || len(h.left) > 0 {
+		t.Errorf("%d sessions, %d facts, lost %q, left %q", len(h.sessions), len(h.facts), h.lost, h.left)
+	}
+	if !slices.ContainsFunc(h.lost, func(s string) bool { return strings.Contains(s, "padded.jsonl:1: bytes 77 to 97: ") }) {
+		t.Errorf("lost %q", h.lost)
 	}
 }
 

@@ -119,7 +119,7 @@ func (r *reader) mem0(c *candidate) error {
 		}
 		return r.fact(&Fact{Format: Mem0, Topic: first(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
 	}
-	if head := bytes.TrimLeft(bytes.TrimPrefix(c.head, []byte("\ufeff")), " \t\r\n"); head[0] == '[' {
+	if c.head[0] == '[' {
 		return r.elements(c, f)
 	}
 	if c.size > maxValue {
@@ -188,7 +188,7 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 // basicMemory hands out a note of Basic Memory, which its front matter tells by a permalink,
 // block by block: what is new of a note is a block that was not there.
 func (r *reader) basicMemory(c *candidate) error {
-	head := strings.ReplaceAll(strings.TrimPrefix(string(c.head), "\ufeff"), "\r\n", "\n")
+	head := strings.ReplaceAll(string(c.head), "\r\n", "\n")
 	front, _, ok := strings.Cut(strings.TrimPrefix(head, "---\n"), "\n---")
 	var about struct {
 		Title     string `yaml:"title"`
@@ -208,7 +208,7 @@ func (r *reader) basicMemory(c *candidate) error {
 	if err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	_, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
 	line := strings.Count(text[:len(text)-len(body)], "\n") + 1
 	for _, b := range blocks(body, line) {

@@ -34,6 +34,15 @@ func Text(s string) string {
 	return s
 }
 
+// IsUTF16 reports whether a file is in UTF-16: then offsets of its text in UTF-8 are none of
+// the file.
+func IsUTF16(f io.ReaderAt) bool {
+	head := make([]byte, sample)
+	n, _ := f.ReadAt(head, 0) // whoever reads the file says why it can't be
+	_, ok := utf16(string(head[:n]))
+	return ok
+}
+
 // utf16 reports whether a text is in UTF-16, and the order of its bytes if it has no
 // byte-order mark: then one byte of nearly each pair is zero, and none of the others.
 func utf16(s string) (order unicode.Endianness, ok bool) {

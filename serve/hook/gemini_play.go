@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
+	"github.com/memkernel/memkernel/internal/textcode"
 )
 
 // geminiPlayer plays the records of a session file to the conversation as it was said.
@@ -47,6 +48,7 @@ func readGemini(r io.Reader, path string) (*geminiPlayer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
+	data = []byte(textcode.Text(string(data)))
 	p := &geminiPlayer{at: map[string]*geminiRow{}, foreign: map[string]bool{}}
 	var whole geminiRecord
 	if json.Unmarshal(data, &whole) == nil && whole.Messages != nil {

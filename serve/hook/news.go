@@ -1,15 +1,19 @@
 package hook
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -81,12 +85,17 @@ func readNews(h Host, path string, from seam) (*news, error) {
 
 // linesNews reads on in a transcript that only grows, a record a line.
 func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
-	if from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
+	wide := textcode.IsUTF16(f)
+	if wide || from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
 		from = seam{}
 	}
 	opt := &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip, Name: path}
 	part := func() io.Reader { return io.NewSectionReader(f, from.Offset, size-from.Offset) }
 	session, err := transcript.Load(part(), path, opt)
+	if err == nil && from.Offset > 0 && reuses(f, from.Offset, session.Messages) {
+		from = seam{}
+		session, err = transcript.Load(part(), path, opt)
+	}
 	if errors.Is(err, transcript.ErrEmpty) {
 		return nil, errNoTranscript
 	}
@@ -102,8 +111,8 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	}
 	n.next.Path = path
 	nameMessages(n.msgs)
-	if !n.ended() {
-		return n, nil
+	if wide || !n.ended() {
+		return n, nil // of UTF-16 all is read each time
 	}
 	at, ok, err := lastTurn(part(), opt)
 	if err == nil && ok {
@@ -111,6 +120,28 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		n.next.Before = hashBefore(f, n.next.Offset)
 	}
 	return n, err
+}
+
+// randomID is how long ids of calls are that no server gives twice.
+const randomID = 24
+
+// reuses reports whether the end of a transcript has a call with an id that is in the file
+// before it, too: some servers number the calls of each answer anew, and only the whole
+// conversation tells which is which.
+func reuses(f io.ReaderAt, before int64, msgs []memkernel.Message) bool {
+	var ids [][]byte
+	for i := range msgs {
+		for _, p := range msgs[i].Parts {
+			if p.Call != nil && len(p.Call.ID) < randomID {
+				ids = append(ids, strconv.AppendQuote(nil, p.Call.ID))
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return false
+	}
+	past, err := io.ReadAll(io.NewSectionReader(f, 0, before))
+	return err == nil && slices.ContainsFunc(ids, func(id []byte) bool { return bytes.Contains(past, id) })
 }
 
 // ended reports whether the last turn has.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
+	"github.com/memkernel/memkernel/internal/textcode"
 	"github.com/memkernel/memkernel/kernel"
 )
 
@@ -79,9 +80,9 @@ func sessionID(h Host, path string) (string, error) {
 		}
 		return id != ""
 	}
-	if !jsonl.Find(f, maxFirst, 1, named) {
+	if !jsonl.Find(textcode.Reader(f), maxFirst, 1, named) {
 		// It may be one document over many lines.
-		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(f).Decode(&head) == nil {
+		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textcode.Reader(f)).Decode(&head) == nil {
 			id = first(head.Payload.ID, head.SessionID, head.ID)
 		}
 	}

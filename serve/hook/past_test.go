@@ -175,3 +175,44 @@ func TestTakeInThenResumed(t *testing.T) {
 		})
 	}
 }
+
+// TestNumberedAnew: where a server numbers the calls of each answer anew, the end of a
+// transcript does not tell which call is which, so all of it is read; else only what is new.
+func TestNumberedAnew(t *testing.T) {
+	for _, id := range []string{"Bash:0", "toolu_01AbCdEfGhIjKlMnOpQr#"} {
+		p, path, lines := newProject(t, nil), filepath.Join(t.TempDir(), "s1.jsonl"), []string{}
+		line := func(typ, message string) {
+			lines = append(lines, fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"s1","timestamp":"2026-10-01T08:00:%02dZ","message":%s}`, typ, len(lines), len(lines), message))
+		}
+		for turn := range 3 {
+			call := strings.Replace(id, "#", fmt.Sprint(turn), 1)
+			line("user", fmt.Sprintf(`{"role":"user","content":"look %d"}`, turn))
+			line("assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"n":%d}}]}`, turn, call, turn))
+			line("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"heron %d"}]}`, call, turn))
+			line("assistant", fmt.Sprintf(`{"role":"assistant","id":"e%d","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}`, turn))
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, _ := readRecord(p.state, "claude:s1")
+			from := seam{}
+			if r != nil {
+				from = r.Seam
+			}
+			n, err := readNews(Claude, path, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := len(lines) // with the turn before
+			if strings.HasPrefix(id, "toolu") {
+				want = min(want, 8)
+			}
+			if len(n.msgs) != want {
+				t.Errorf("%s, turn %d: %d messages are read, want %d", id, turn, len(n.msgs), want)
+			}
+			p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+			if got := p.turns("claude:s1"); got != turn+1 {
+				t.Errorf("%s: %d turns are committed, want %d: %s", id, got, turn+1, p.log())
+			}
+		}
+	}
+}

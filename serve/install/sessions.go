@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
+	"github.com/memkernel/memkernel/internal/textcode"
 )
 
 // What is looked at to find sessions: so many files, and so much of each.
@@ -75,7 +76,7 @@ func codexFolder(path string) string {
 		} `json:"payload"`
 		CWD string `json:"cwd"`
 	}
-	jsonl.Find(f, maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
+	jsonl.Find(textcode.Reader(f), maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
 	return cmp.Or(meta.Payload.CWD, meta.CWD)
 }
 

@@ -122,9 +122,27 @@ func (w *bodyWriter) message(i int, m *memkernel.Message) {
 			w.r.Note("not-sent", i, &m.Parts[k], why)
 			continue
 		}
-		w.r.Dst = wire.AppendListed(w.r.Dst, func(dst []byte) []byte { return w.mark(appendPart(dst, &m.Parts[k]), wire.At{Msg: i, Part: k}) })
+		w.r.Dst = wire.AppendListed(w.r.Dst, func(dst []byte) []byte { return w.mark(appendOwn(dst, &m.Parts[k]), wire.At{Msg: i, Part: k}) })
 	}
 	w.r.Dst = append(w.r.Dst, ']', '}')
+}
+
+// appendOwn is appendPart for a client's request: ids of calls that the Messages API does not
+// have are those of the client's server, and stay in both halves of a pair.
+func appendOwn(dst []byte, p *memkernel.Part) []byte {
+	id, n := wire.CallOf(p), len(dst)
+	if wire.SafeID(id) == id {
+		return appendPart(dst, p)
+	}
+	if p.Raw != "" && shaped(p) {
+		return wire.AppendClean(dst, p.Raw)
+	}
+	member := "id"
+	if wire.IsResult(p) {
+		member = "tool_use_id"
+	}
+	block := string(appendPart(dst, p)[n:])
+	return append(dst[:n], wire.WithMember(block, member, string(wire.AppendString(nil, id)))...)
 }
 
 // mark adds the marker of a block that ends dst, if it has one.

@@ -86,7 +86,7 @@ func appendPart(dst []byte, p *memkernel.Part) []byte {
 	if p.Kind == memkernel.PartText && p.Text == "" {
 		return dst
 	}
-	if p.Raw != "" && shaped(p) {
+	if id := wire.CallOf(p); p.Raw != "" && wire.SafeID(id) == id && shaped(p) {
 		return wire.AppendClean(dst, p.Raw)
 	}
 	switch p.Kind {
