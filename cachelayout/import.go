@@ -2,20 +2,11 @@ package cachelayout
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-)
-
-// The catalogues that [Import] reads.
-const (
-	// FormatLiteLLM is BerriAI/litellm's model_prices_and_context_window.json.
-	FormatLiteLLM = "litellm"
-	// FormatModelsDev is models.dev's api.json.
-	FormatModelsDev = "models.dev"
-	// FormatGenAI is pydantic/genai-prices' data.json or data_slim.json.
-	FormatGenAI = "genai-prices"
 )
 
 // Skipped is an entry of a catalogue that was not imported.
@@ -24,26 +15,18 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// Import turns a public price catalogue into rows, which [WriteRows] writes and
-// [Book.With] lays over a book. Only stated prices are taken: what a catalogue
+// Import turns the api.json of models.dev into rows, which [WriteRows] writes and
+// [Book.With] lays over a book. Only stated prices are taken: what the catalogue
 // leaves out stays unknown, so that it can never be billed by guess. Entries
-// without token prices are listed as skipped. Rows are sorted by id and date.
-func Import(format string, r io.Reader) (rows []Row, skipped []Skipped, err error) {
-	var read func(*json.Decoder) ([]Row, []Skipped, error)
-	switch format {
-	case FormatLiteLLM:
-		read = importLiteLLM
-	case FormatModelsDev:
-		read = importModelsDev
-	case FormatGenAI, "genai":
-		read = importGenAI
-	default:
-		return nil, nil, fmt.Errorf("import prices: unknown format %q: use %s, %s or %s",
-			format, FormatLiteLLM, FormatModelsDev, FormatGenAI)
+// without token prices are listed as skipped. Rows are sorted by id and date. A file
+// without a model is an error: it is another catalogue.
+func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
+	rows, skipped, err = importModelsDev(json.NewDecoder(r))
+	if err == nil && len(rows)+len(skipped) == 0 {
+		err = errors.New("no provider in it has models")
 	}
-	rows, skipped, err = read(json.NewDecoder(r))
 	if err != nil {
-		return nil, nil, fmt.Errorf("import prices: %s: %w", format, err)
+		return nil, nil, fmt.Errorf("import prices: no api.json of models.dev: %w", err)
 	}
 	rows = slices.DeleteFunc(rows, func(row Row) bool {
 		if err := row.check(); err != nil {

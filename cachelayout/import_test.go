@@ -9,18 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const litellmSample = `{
- "sample_spec": {"input_cost_per_token": 0.0, "max_tokens": "prose"},
- "claude-test-1": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
-  "cache_creation_input_token_cost": 3.75e-06, "cache_creation_input_token_cost_above_1hr": 6e-06, "cache_read_input_token_cost": 3e-07,
-  "input_cost_per_token_above_200k_tokens": 6e-06, "output_cost_per_token_above_200k_tokens": 2.25e-05,
-  "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 1.2e-05,
-  "max_input_tokens": 200000, "max_output_tokens": 64000, "supports_vision": true},
- "azure/gpt-6-sol": {"litellm_provider": "azure", "input_cost_per_token": "2.2e-06", "output_cost_per_token": 1.1e-05},
- "dall-e": {"litellm_provider": "openai", "mode": "image_generation", "output_cost_per_image": 0.06},
- "broken": {"input_cost_per_token": -1}
-}`
-
 const modelsDevSample = `{
  "anthropic": {"id": "anthropic", "models": {"claude-test-1": {"id": "claude-test-1",
    "cost": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75, "context_over_200k": {"input": 6, "output": 22.5}},
@@ -29,18 +17,10 @@ const modelsDevSample = `{
    "tiers": [{"tier": {"type": "context", "size": 272000}, "input": 4, "output": 15}, {"tier": {"type": "batch", "size": 9}, "input": 1}]}},
    "free": {}}},
  "google": {"models": {"gemini-test": {"cost": {"input": 2, "output": 12, "tiers": [{"context": {"min": 200000}, "input": 4, "output": 18}]}}}},
- "reseller": {"models": {"gpt-test": {"cost": {"input": 9, "output": 9}}}}
+ "reseller": {"models": {"gpt-test": {"cost": {"input": 9, "output": 9}}}},
+ "azure": {"models": {"gpt-6-sol": {"cost": {"input": 2.2, "output": 11}}}},
+ "mistral": {"models": {"broken": {"cost": {"input": -1}}}}
 }`
-
-const genaiSample = `[{"id": "anthropic", "models": [
-  {"id": "claude-test-1", "context_window": 200000, "match": {"starts_with": "claude"}, "prices": [
-    {"prices": {"input_mtok": {"base": 3, "tiers": [{"start": 200000, "price": 6}]}, "output_mtok": 15, "cache_write_1h_mtok": 6}},
-    {"constraint": {"start_date": "2026-03-13"}, "prices": {"input_mtok": 3, "output_mtok": 15, "cache_read_mtok": 0.3, "cache_write_mtok": 3.75}}]}]},
- {"id": "other", "models": [
-  {"id": "night", "prices": [{"prices": {"input_mtok": 1}}, {"constraint": {"start_time": "00:30:00Z", "end_time": "16:30:00Z"}, "prices": {"input_mtok": 2}}]},
-  {"id": "embed", "prices": {"requests_kcount": 5}},
-  {"id": "none"},
-  {"id": "plain", "prices": {"input_mtok": 1, "output_mtok": 2}}]}]`
 
 // brief writes rows as "id@date provider cache: tier prices".
 func brief(rows []Row) map[string][][6]float64 {
@@ -56,46 +36,28 @@ func brief(rows []Row) map[string][][6]float64 {
 }
 
 func TestImport(t *testing.T) {
-	tests := []struct {
-		format, file string
-		want         map[string][][6]float64 // above, input, output, 5m, 1h, read; -1 unknown
-		skipped      []string
-	}{
-		{FormatLiteLLM, litellmSample, map[string][][6]float64{
-			"claude-test-1@":   {{0, 3, 15, 3.75, 6, .3}, {200_000, 6, 22.5, -1, 12, -1}},
-			"azure/gpt-6-sol@": {{0, 2.2, 11, -1, -1, -1}},
-		}, []string{"broken", "dall-e"}},
-		{FormatModelsDev, modelsDevSample, map[string][][6]float64{
-			"claude-test-1@":     {{0, 3, 15, 3.75, -1, .3}, {200_000, 6, 22.5, -1, -1, -1}},
-			"gpt-test@":          {{0, 2, 10, 2.5, -1, .2}, {272_000, 4, 15, -1, -1, -1}},
-			"gemini-test@":       {{0, 2, 12, -1, -1, -1}, {200_000, 4, 18, -1, -1, -1}},
-			"reseller/gpt-test@": {{0, 9, 9, -1, -1, -1}},
-		}, []string{"free"}},
-		{FormatGenAI, genaiSample, map[string][][6]float64{
-			"claude-test-1@":           {{0, 3, 15, -1, 6, -1}, {200_000, 6, -1, -1, -1, -1}},
-			"claude-test-1@2026-03-13": {{0, 3, 15, 3.75, -1, .3}},
-			"other/plain@":             {{0, 1, 2, -1, -1, -1}},
-		}, []string{"other/embed", "other/night", "other/none"}},
+	rows, skipped, err := Import(strings.NewReader(modelsDevSample))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tt := range tests {
-		t.Run(tt.format, func(t *testing.T) {
-			rows, skipped, err := Import(tt.format, strings.NewReader(tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, brief(rows)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-			var ids []string
-			for _, s := range skipped {
-				ids = append(ids, s.ID)
-			}
-			if diff := cmp.Diff(tt.skipped, ids); diff != "" {
-				t.Errorf("skipped: %s", diff)
-			}
-			checkRoundTrip(t, rows)
-		})
+	want := map[string][][6]float64{ // above, input, output, 5m, 1h, read; -1 unknown
+		"claude-test-1@":     {{0, 3, 15, 3.75, -1, .3}, {200_000, 6, 22.5, -1, -1, -1}},
+		"gpt-test@":          {{0, 2, 10, 2.5, -1, .2}, {272_000, 4, 15, -1, -1, -1}},
+		"gemini-test@":       {{0, 2, 12, -1, -1, -1}, {200_000, 4, 18, -1, -1, -1}},
+		"reseller/gpt-test@": {{0, 9, 9, -1, -1, -1}},
+		"azure/gpt-6-sol@":   {{0, 2.2, 11, -1, -1, -1}},
 	}
+	if diff := cmp.Diff(want, brief(rows)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var ids []string
+	for _, s := range skipped {
+		ids = append(ids, s.ID)
+	}
+	if diff := cmp.Diff([]string{"broken", "free"}, ids); diff != "" {
+		t.Errorf("skipped: %s", diff)
+	}
+	checkRoundTrip(t, rows)
 }
 
 // checkRoundTrip writes rows as a price file and lays it over the book.
@@ -122,7 +84,7 @@ func checkRoundTrip(t *testing.T, rows []Row) {
 }
 
 func TestImportedRowsLearnBehaviour(t *testing.T) {
-	rows, _, err := Import(FormatLiteLLM, strings.NewReader(litellmSample))
+	rows, _, err := Import(strings.NewReader(modelsDevSample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,16 +101,16 @@ func TestImportedRowsLearnBehaviour(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
-	for _, tt := range []struct{ format, file, want string }{
-		{"csv", "{}", `unknown format "csv"`},
-		{FormatLiteLLM, "[]", "litellm"},
-		{FormatLiteLLM, "", "litellm"},
-		{FormatModelsDev, `{"a": 5}`, "models.dev"},
-		{FormatGenAI, `{"a": 5}`, "not a list of providers"},
-		{FormatGenAI, `[`, "genai-prices"},
+	for name, file := range map[string]string{
+		"a list":             `[{"id": "anthropic", "models": [{"id": "m", "prices": {"input_mtok": 3}}]}]`,
+		"another object":     `{"sample_spec": {"max_tokens": "prose"}, "claude-test-1": {"litellm_provider": "anthropic", "input_cost_per_token": 3e-06}}`,
+		"nothing":            "",
+		"an empty object":    "{}",
+		"a cut file":         `{"openai": {"models": {`,
+		"no providers in it": `{"a": 5}`,
 	} {
-		if _, _, err := Import(tt.format, strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %q: %v", tt.format, tt.file, err)
+		if _, _, err := Import(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), "no api.json of models.dev") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ dollars per million tokens, each with the day it was checked and its source. Wit
 names it lists the models whose id contains one of them. A model that is not in
 the book is unpriced, never free.`,
 		Example: `  memkernel prices opus
-  memkernel prices import catalogue.json --format litellm > prices.json
+  memkernel prices import api.json > prices.json
   memkernel plan -t session.jsonl --prices prices.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrices(a, args) },
 	}
@@ -100,40 +100,36 @@ func priceDocument(m *cachelayout.Model) priceJSON {
 
 // newPricesImport converts a public catalogue that the user has fetched.
 func newPricesImport(a *cli.App) *cobra.Command {
-	format := cli.Choice{Of: []string{"litellm", "models.dev", "genai"}}
+	format := cli.Choice{Value: "models.dev", Of: []string{"models.dev"}}
 	var output string
 	cmd := &cobra.Command{
-		Use:   "import FILE --format FORMAT",
-		Short: "convert a public price catalogue to the price book's form",
-		Long: `import reads a catalogue that you have fetched (it never opens a connection) and
-writes a price file for --prices. Only stated prices are taken: what a catalogue
-leaves out stays unknown.`,
+		Use:   "import FILE",
+		Short: "convert models.dev's price catalogue to the price book's form",
+		Long: `import reads models.dev's catalogue, https://models.dev/api.json, which you have
+fetched (it never opens a connection), and writes a price file for --prices. Only stated
+prices are taken: what the catalogue leaves out stays unknown.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fail.Usagef("prices import takes one file, got %d arguments", len(args))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], format.Value, output) },
+		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0], output) },
 	}
 	cmd.Flags().Var(&format, "format", "the catalogue")
 	cmd.Flags().StringVarP(&output, "output", "o", "-", "`file` to write, - for standard output; an existing one is kept")
-	cli.CompleteWords(cmd, "format", format.Of)
 	return cmd
 }
 
-func importPrices(a *cli.App, path, format, output string) error {
-	if format == "" {
-		return fail.Usagef("prices import needs --format litellm, models.dev or genai")
-	}
+func importPrices(a *cli.App, path, output string) error {
 	in, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("import prices: %w", err)
 	}
 	defer in.Close()
-	rows, skipped, err := cachelayout.Import(format, in)
+	rows, skipped, err := cachelayout.Import(in)
 	if err != nil {
-		return fail.Hint(fmt.Errorf("%s: %w", path, err), "the file is the catalogue as its project publishes it; check --format")
+		return fail.Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/json.md has them")
 	}
 	if output == "-" {
 		err = cachelayout.WriteRows(a.Data(), rows)
