@@ -118,7 +118,7 @@ func loadLines(t *testing.T, lines []string, end string, broken transcript.OnBro
 // choice and reported; what depended on it is healed by name.
 func TestBrokenLines(t *testing.T) {
 	c := session(20, 2, 2, 900)
-	for name, line := range map[string]string{"torn": `{"type":"user","uuid":"x","message":{"ro`, "no JSON": "hello", "zeros": "\x00\x00\x00", "a list": "[1]"} {
+	for name, line := range map[string]string{"torn": `{"type":"user","uuid":"x","message":{"ro`, "no JSON": "hello", "zeros": `{"type":"user",` + "\x00\x00\x00", "a list": "[1]"} {
 		t.Run(name, func(t *testing.T) {
 			lines := recordLines(t, c)
 			lines[2] = line // the results of the first calls

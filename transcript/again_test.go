@@ -365,3 +365,18 @@ func TestServersOwnIDs(t *testing.T) {
 		t.Errorf("the client's request: %s in %s", got, body)
 	}
 }
+
+// TestBrokenParents: parents that were never written, or that lead round in a circle, cost no
+// message; the same parent twice is a way back only where that was written.
+func TestBrokenParents(t *testing.T) {
+	for name, parents := range map[string][4]string{
+		"one that was never written": {"gone", "u1", "gone", "u3"}, "a circle": {"u4", "u1", "u2", "u3"}, "itself": {"u1", "u1", "u3", "u3"}, "later ones": {"u3", "u4", "u4", "u3"},
+	} {
+		var lines []string
+		for i, text := range []string{"one", "two", "three", "four"} {
+			role := []string{"user", "assistant"}[i%2]
+			lines = append(lines, fmt.Sprintf(`{"type":%q,"uuid":"u%d","parentUuid":%q,"sessionId":"s","message":{"role":%q,"content":[{"type":"text","text":%q}]}}`, role, i+1, parents[i], role, text))
+		}
+		wantSketch(t, name, load(t, strings.Join(lines, "\n"), nil).View(Host), "user: one\nassistant: two\nuser: three\nassistant: four\n")
+	}
+}

@@ -14,6 +14,7 @@ import (
 // only, naming old sidechains and finding forks.
 type assembler struct {
 	log    *wire.Log
+	seen   map[string]bool   // ids of all records
 	byID   map[string]int    // record id to message index
 	groups map[string]*group // by branch and message id
 	calls  map[string]*call  // by branch and call id
@@ -36,12 +37,13 @@ type call struct {
 }
 
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
-	a := assembler{log: l, byID: map[string]int{}, groups: map[string]*group{},
+	a := assembler{log: l, seen: map[string]bool{}, byID: map[string]int{}, groups: map[string]*group{},
 		calls: map[string]*call{}, sides: map[string]string{}, askers: map[string]int{}}
 	return a.add, nil
 }
 
 func (a *assembler) add(e *wire.Entry) {
+	defer func() { a.seen[strings.Clone(e.ID)] = true }()
 	switch e.Kind {
 	case wire.KindMessage, wire.KindCompaction, wire.KindMicrocompaction:
 	default:
@@ -140,7 +142,7 @@ func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
 	}
 	a.dropCopies(e)
 	a.called(m)
-	if own.fork {
+	if own.fork && a.seen[e.Parent] { // of a record that was never written nothing is known
 		a.fork(e, l)
 	}
 	if own.group != "" {

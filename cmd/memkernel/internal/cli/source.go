@@ -166,8 +166,18 @@ func (a *App) Load(s *Source) (*transcript.Session, error) {
 	if torn := session.Torn; torn != nil {
 		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, fail.PlainError(torn.Err))
 	}
-	if n := len(session.Skipped); n > 0 {
-		a.Tip("%d records were left out, the first: %s", n, fail.PlainError(session.Skipped[0]))
+	for i, unread := range session.Skipped[:min(len(session.Skipped), 5)] {
+		if i == 0 {
+			a.Tip("%d records were left out, the first: %s", len(session.Skipped), fail.PlainError(unread))
+		} else {
+			a.Tip("left out, too: %s", fail.PlainError(unread))
+		}
+	}
+	for _, n := range session.Notes {
+		if n.Rule == "padding" {
+			a.Tip("line %d of %s: %s", n.Line, s.name, n.Text)
+			break
+		}
 	}
 	return session, nil
 }
