@@ -81,7 +81,7 @@ type Meta struct {
 	// Captured is the number of the last message that went into it.
 	Captured int `yaml:"captured"`
 	// SessionState names the page that holds what was in the workspace's
-	// SESSION-STATE.md before this session took it over, "" if nothing did.
+	// SESSION-STATE.md before this session took it over. Only earlier versions set it.
 	SessionState Name `yaml:"session_state,omitempty"`
 }
 
@@ -189,8 +189,6 @@ type Input struct {
 	SplitTurn bool
 	// FilesRead and FilesModified are the host's own lists, if it keeps any.
 	FilesRead, FilesModified []string
-	// SessionState is Meta.SessionState.
-	SessionState string
 	// Instead replaces the checkpoint before, if none can be read: what another
 	// record holds of the session.
 	Instead *Checkpoint
@@ -269,7 +267,6 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 		TokenUsage:         s.usage(in),
 		PreviousCheckpoint: prev.Meta.CheckpointID,
 		Captured:           max(s.last(), prev.Meta.Captured),
-		SessionState:       Name(in.SessionState),
 	}
 }
 

@@ -30,6 +30,7 @@ const (
 	TagRead       = "read"
 	TagUser       = "user"
 	TagAgent      = "agent"
+	TagSession    = "session" // another session, in a line
 	tagMore       = "more"
 )
 

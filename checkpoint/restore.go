@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
 	"github.com/memkernel/memkernel/summary"
 )
@@ -15,6 +17,22 @@ const RestoreCap = 700
 // SpiralCount is the number of compactions of one session above which each further
 // one is likely to lose what the others left.
 const SpiralCount = 3
+
+// Beside returns the line by which a new conversation learns which session was at work in
+// the workspace before it. It tells nothing of that session's work.
+func Beside(key string, at time.Time) string {
+	command := "memkernel restore --session " + line(key, nameRunes)
+	if strings.ContainsFunc(key, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:/", r)
+	}) {
+		command = "memkernel restore --session KEY" // which a shell would not read as one word
+	}
+	return fmt.Sprintf("%s %s, last at %s. This conversation is a new one and has its own task; to go on with that session, if the user asks: %s]",
+		BesideMark, line(key, nameRunes), at.UTC().Format("2006-01-02 15:04Z"), command)
+}
+
+// BesideMark is the beginning of that line.
+const BesideMark = "[Another session was at work in this workspace:"
 
 // Section is a part of a restore text. Where it comes from, how full the context
 // was and the warning are always there.
@@ -45,6 +63,8 @@ const (
 	NewSession
 	// OnResume: in the conversation that the checkpoint is of, taken up again.
 	OnResume
+	// OtherSession: in a session that goes on from the checkpoint of another one.
+	OtherSession
 )
 
 // heading says in words what a restore text is.
@@ -54,6 +74,8 @@ func (o Occasion) heading() string {
 		return "from an earlier conversation"
 	case OnResume:
 		return "as this session stood"
+	case OtherSession:
+		return "from which the user goes on in this one"
 	}
 	return "restored after a compaction"
 }
@@ -187,7 +209,9 @@ func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), 
 func heading(c *Checkpoint, o RestoreOptions) []string {
 	m := c.Meta
 	name := "Checkpoint " + line(m.CheckpointID, nameRunes)
-	if o.Source != "" {
+	if o.Occasion == OtherSession {
+		name = "Working state of session " + line(m.SessionKey, nameRunes)
+	} else if o.Source != "" {
 		name = "Working state by " + line(o.Source, nameRunes)
 	}
 	out := []string{fmt.Sprintf("[%s, %s]\n", name, o.Occasion.heading())}

@@ -275,7 +275,7 @@ func TestDoctorStops(t *testing.T) {
 // page and names the file; one below full knows what it would cost in full.
 func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	dir := sickbed(t, map[string]string{"AGENTS.md": "# Rules\n\n" + strings.Repeat("Prose that can be left out of a structure. ", 400),
-		"MEMORY.md": "# Facts\n- the port is 4711\n", "SESSION-STATE.md": "# Goal\nship it\n"})
+		"MEMORY.md": "# Facts\n- the port is 4711\n"})
 	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Memory: kernel.MemoryOptions{WorkspaceTokens: 1000}})
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	for _, r := range p.Debug.Included {
 		kinds[r.Note] = r
 	}
-	for file, kind := range map[string]string{"AGENTS.md": "bootstrap", "MEMORY.md": "preference", "SESSION-STATE.md": "plan"} {
+	for file, kind := range map[string]string{"AGENTS.md": "bootstrap", "MEMORY.md": "preference"} {
 		if kinds[file].Kind != kind {
 			t.Errorf("%s is %+v, want kind %s", file, kinds[file], kind)
 		}

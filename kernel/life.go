@@ -83,7 +83,7 @@ func (o *LifeOptions) check() error {
 
 // StateFileOptions say how SESSION-STATE.md is kept.
 type StateFileOptions struct {
-	// Off leaves the file alone. What others write to it is shown all the same.
+	// Off leaves the file alone. New conversations are then told of no other session.
 	Off bool
 	// MaxBytes bounds the kernel's section; 0 takes 8 KiB.
 	MaxBytes int

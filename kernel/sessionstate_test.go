@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/retention"
 )
 
 // stateOf is SESSION-STATE.md.
@@ -94,106 +96,72 @@ func TestStateEditedSection(t *testing.T) {
 	}
 	c.add(memkernel.RoleUser, words("And once more please."))
 	c.add(memkernel.RoleAssistant, words("Done."))
-	if o := speak(t, k, "s", c); len(o.Faults) > 0 || strings.Count(stateOf(t, dir), "Session state, ") != 2 {
+	if o := speak(t, k, "s", c); len(o.Faults) > 0 || strings.Count(stateOf(t, dir), "## Session state of ") != 2 {
 		t.Errorf("the turn after: %+v\n%s", o.Faults, stateOf(t, dir))
 	}
 }
 
-var pageInState = regexp.MustCompile(`is page (ss-[0-9a-f]+)\.`)
-
-// Another session's first turn takes the file over: what people wrote is in a page that
-// its checkpoint names, what the session before had said is in that one's checkpoint.
-func TestStateChangesHands(t *testing.T) {
+// TestStateShowsEverySession: the file shows the session that spoke last in full and the
+// others in a line each, by whose last turn is newer, and keeps what people wrote.
+func TestStateShowsEverySession(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	defer k.Close()
-	ctx := context.Background()
-	speak(t, k, "a", said(1, "Please make the export of parcels faster."))
-	const mine = "\nA note of Kim's: the vault code is on the board.\n"
-	put(t, dir, "SESSION-STATE.md", stateOf(t, dir)+mine)
-	b := said(2, "Please write the report on ferries.")
-	if o := speak(t, k, "b", b); len(o.Faults) > 0 {
-		t.Errorf("%+v", o.Faults)
+	const mine = "A note of Kim's: the vault code is on the board.\n"
+	put(t, dir, "SESSION-STATE.md", mine)
+	talks := map[string]*conversation{}
+	minute := func(key, text string, minute int) {
+		t.Helper()
+		if talks[key] == nil {
+			talks[key] = newConversation(int64(len(talks)))
+		}
+		c := talks[key]
+		c.add(memkernel.RoleUser, words(text))
+		c.add(memkernel.RoleAssistant, words("Done."))
+		o, err := k.ObserveTurn(context.Background(), kernel.Turn{SessionKey: key, Model: model, Messages: c.msgs, Private: true, Now: talks["a"].now.Add(time.Duration(minute) * time.Minute)})
+		if err != nil || len(o.Faults) > 0 {
+			t.Fatalf("%+v %v", o, err)
+		}
 	}
-	text := stateOf(t, dir)
-	if !strings.HasPrefix(text, "<!-- memkernel:state session=b ") || strings.Contains(text, "parcels") || strings.Contains(text, "Kim") {
-		t.Errorf("%s", text)
+	shows := func(whole string, lines ...string) {
+		t.Helper()
+		text := stateOf(t, dir)
+		if !strings.HasPrefix(text, mine) || strings.Count(text, "memkernel:state session=") != 1 || !strings.Contains(text, "## Session state of \""+whole+"\", ") {
+			t.Errorf("want %s in full in\n%s", whole, text)
+		}
+		got := regexp.MustCompile(`(?m)^- \[session\] "(\w+)", \S+: (.*)$`).FindAllStringSubmatch(text, -1)
+		var names []string
+		for _, m := range got {
+			names = append(names, m[1]+": "+m[2])
+		}
+		if strings.Join(names, "\n") != strings.Join(lines, "\n") {
+			t.Errorf("the lines are %q, want %q", names, lines)
+		}
 	}
-	m := pageInState.FindStringSubmatch(text)
-	if m == nil {
-		t.Fatalf("no page is named in\n%s", text)
+	minute("a", "Please make the export of parcels faster.", 1)
+	minute("b", "Please write the report on ferries.", 2)
+	shows("b", "a: Please make the export of parcels faster.")
+	minute("a", "Now measure the export.", 3)
+	shows("a", "b: Please write the report on ferries.")
+	// An older session that is taken in late takes nothing from the younger ones.
+	minute("c", "Please paint the shed.", 1)
+	shows("a", "b: Please write the report on ferries.", "c: Please paint the shed.")
+	for i, key := range []string{"d", "e", "f", "g"} {
+		minute(key, "Please sort the files.", 4+i)
 	}
-	if got, err := k.Get(ctx, "b", m[1]); err != nil || got.Text != strings.TrimSpace(mine) {
-		t.Errorf("the page: %+v %v", got, err)
-	}
-	if got, err := k.Get(ctx, "b", "cp_001"); err != nil || !strings.Contains(got.Text, `session_state: "`+m[1]+`"`) {
-		t.Errorf("b's checkpoint: %+v %v", got, err)
-	}
-	if got, err := k.Get(ctx, "a", "cp_001"); err != nil || !strings.Contains(got.Text, "Please make the export of parcels faster") {
-		t.Errorf("a's checkpoint: %+v %v", got, err)
-	}
-	// b goes on: what it named stays named.
-	b.add(memkernel.RoleUser, words("Add a chart of the ferries."))
-	b.add(memkernel.RoleAssistant, words("Added."))
-	speak(t, k, "b", b)
-	if !strings.Contains(stateOf(t, dir), m[1]) {
-		t.Error("the page is named no longer")
-	}
-	clean(t, k)
+	shows("g", "f: Please sort the files.", "e: Please sort the files.", "d: Please sort the files.", "a: Now measure the export.", "b: Please write the report on ferries.")
 	// A boundary is no word: a's end does not take the file back.
-	if _, err := k.EndSession(ctx, kernel.Boundary{SessionKey: "a", Model: model, Private: true}); err != nil {
+	if _, err := k.EndSession(context.Background(), kernel.Boundary{SessionKey: "a", Model: model, Private: true}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(stateOf(t, dir), "<!-- memkernel:state session=b ") {
-		t.Error("a boundary of another session took the file")
+	shows("g", "f: Please sort the files.", "e: Please sort the files.", "d: Please sort the files.", "a: Now measure the export.", "b: Please write the report on ferries.")
+	for _, key := range []string{"g", "e"} {
+		if _, err := k.Forget(context.Background(), retention.ForgetRequest{SessionKey: key, Session: true, Apply: true}); err != nil {
+			t.Fatal(err)
+		}
 	}
-}
-
-// A reset begins the file anew; so does a session that the host says begins, once it
-// turns out to be another conversation, and not if it goes on.
-func TestStateBeginsAnew(t *testing.T) {
-	for name, tt := range map[string]struct {
-		end  func(k *kernel.Kernel) hook
-		next func(c *conversation) *conversation
-		kept bool
-	}{
-		"reset":           {func(k *kernel.Kernel) hook { return k.Reset }, func(*conversation) *conversation { return said(2, "Please write the report on ferries.") }, false},
-		"start":           {func(k *kernel.Kernel) hook { return k.StartSession }, func(*conversation) *conversation { return said(2, "Please write the report on ferries.") }, false},
-		"taken up again":  {func(k *kernel.Kernel) hook { return k.StartSession }, func(c *conversation) *conversation { return c }, true},
-		"compaction only": {func(k *kernel.Kernel) hook { return k.Compact }, func(c *conversation) *conversation { return c }, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			k := openKernel(t, dir)
-			defer k.Close()
-			c := said(1, "Please make the export of parcels faster.")
-			speak(t, k, "s", c)
-			put(t, dir, "SESSION-STATE.md", stateOf(t, dir)+"\nA note of Kim's.\n")
-			b := kernel.Boundary{Private: true}
-			if name != "start" && name != "taken up again" {
-				b.Messages = c.msgs
-			}
-			pass(t, tt.end(k), b)
-			if !strings.Contains(stateOf(t, dir), "A note of Kim's.") {
-				t.Error("the boundary alone took the text away")
-			}
-			next := tt.next(c)
-			next.add(memkernel.RoleUser, words("One more thing about the work."))
-			next.add(memkernel.RoleAssistant, words("Fine."))
-			speak(t, k, "s", next)
-			text := stateOf(t, dir)
-			if strings.Contains(text, "A note of Kim's.") != tt.kept {
-				t.Errorf("%s", text)
-			}
-			if m := pageInState.FindStringSubmatch(text); (m == nil) != tt.kept {
-				t.Errorf("a page is named: %v", m)
-			} else if m != nil {
-				if got, err := k.Get(context.Background(), "s", m[1]); err != nil || !strings.Contains(got.Text, "A note of Kim's.") {
-					t.Errorf("%+v %v", got, err)
-				}
-			}
-		})
-	}
+	shows("f", "d: Please sort the files.", "a: Now measure the export.", "b: Please write the report on ferries.")
+	clean(t, k)
 }
 
 // Somebody who writes at the same moment wins: the section comes with the next try, and
@@ -271,54 +239,56 @@ func TestStateReadOnly(t *testing.T) {
 	}
 }
 
-// What the kernel wrote itself is not told back to the model in its own session; what
-// others write is, once; another session is told once where the one before stood; a
-// shared one never.
-func TestStateIsNotEchoed(t *testing.T) {
+// TestStatesOfSessionsStayApart: three sessions speak in turn in one workspace. No prompt
+// holds another session's work. A session that begins is told in one line which one was at
+// work, a shared one is told nothing, and a question where the work was shows the whole.
+func TestStatesOfSessionsStayApart(t *testing.T) {
 	dir := t.TempDir()
 	k := openKernel(t, dir)
 	defer k.Close()
-	c := said(1, "Please make the export of parcels faster.")
-	turns := 0
-	plan := func(key string, c *conversation, private bool) string {
+	tasks := map[string]string{"ann": "Please move the parcels to rail.", "bea": "Please write the report on ferries.", "cid": "Please count the lemurs."}
+	names := []string{"ann", "bea", "cid"}
+	talks := map[string]*conversation{}
+	plan := func(key string, private bool) string {
 		t.Helper()
-		turns++
-		asked := request(c)
+		asked := request(talks[key])
 		asked.SessionKey, asked.Private = key, private
-		return stream(mustPlan(t, k, asked))
+		p := mustPlan(t, k, asked)
+		checkPlan(t, p, talks[key].msgs)
+		return stream(p)
 	}
-	for range 3 {
-		speak(t, k, "s", c)
-		c.user()
-		if text := plan("s", c, true); strings.Contains(text, "SESSION-STATE") || strings.Contains(text, "[goal]") {
-			t.Fatalf("echoed: %s", text)
+	for turn := range 3 {
+		for i, key := range names {
+			if turn == 0 {
+				talks[key] = newConversation(int64(i))
+				talks[key].now = talks[key].now.Add(time.Duration(i) * time.Hour)
+				talks[key].add(memkernel.RoleUser, words(tasks[key]))
+			} else {
+				talks[key].user()
+			}
+			text := plan(key, true)
+			for _, other := range names {
+				if other != key && strings.Contains(text, strings.TrimPrefix(tasks[other], "Please ")) {
+					t.Errorf("turn %d of %s holds the task of %s:\n%s", turn, key, other, text)
+				}
+			}
+			if n := strings.Count(text, checkpoint.BesideMark); n != min(i, 1) {
+				t.Errorf("turn %d of %s names %d sessions:\n%s", turn, key, n, text)
+			}
+			if i > 0 && !strings.Contains(text, "memkernel restore --session "+names[i-1]) {
+				t.Errorf("turn %d of %s does not say how to go on with %s:\n%s", turn, key, names[i-1], text)
+			}
+			talks[key].say()
+			speak(t, k, key, talks[key])
 		}
-		c.say()
 	}
-	speak(t, k, "s", c)
-	put(t, dir, "SESSION-STATE.md", "Kim is on leave.\n\n"+stateOf(t, dir))
-	for i := range 3 {
-		c.user()
-		if text := plan("s", c, true); strings.Count(text, "Kim is on leave.") != 1 || strings.Contains(text, "[goal]") {
-			t.Errorf("turn %d: %s", i, text)
+	for key, words := range map[string][2]string{"dan": {"Wo waren wir stehen geblieben?", "Goal: Please count the lemurs."}, "eve": {"continue", "Goal: Please count the lemurs."}, "shared": {"where were we?", ""}} {
+		talks[key] = newConversation(9)
+		talks[key].add(memkernel.RoleUser, memkernel.Part{Kind: memkernel.PartText, Text: words[0]})
+		text := plan(key, key != "shared")
+		if got := strings.Contains(text, "Working state of session cid, from which the user goes on"); got != (words[1] != "") || !strings.Contains(text, words[1]) || strings.Contains(text, checkpoint.BesideMark) {
+			t.Errorf("%s asks %q and is shown\n%s", key, words[0], text)
 		}
-		c.say()
-		speak(t, k, "s", c)
-	}
-	other := newConversation(7)
-	other.n = 9000
-	for i := range 2 {
-		other.user()
-		if text := plan("other", other, true); strings.Count(text, "[goal] Please make the export") != 1 {
-			t.Errorf("turn %d of another session: %s", i, text)
-		}
-		other.say()
-	}
-	shared := newConversation(8)
-	shared.n = 9500
-	shared.user()
-	if text := plan("shared", shared, false); strings.Contains(text, "parcels") {
-		t.Errorf("a shared session is shown %s", text)
 	}
 }
 

@@ -160,11 +160,15 @@ func (t *treeWalk) file(p string, e fs.DirEntry, ignore []*glob.Ignore, why Left
 
 // classifyIn is the class of a file that is included.
 func classifyIn(p string) Class {
-	if c, ok := Classify(p); ok {
-		c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+	c, ok := Classify(p)
+	switch {
+	case !ok:
+		return classifyNote(p)
+	case c.Kind == KindState, c.Kind == KindBuffer: // copies of a session's own state, whatever includes them
 		return c
 	}
-	return classifyNote(p)
+	c.Tier, c.Memory, c.Indexed = TierEvergreen, true, true
+	return c
 }
 
 func (t *treeWalk) leave(p string, why LeftReason) {

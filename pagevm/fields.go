@@ -23,7 +23,6 @@ type Fields struct {
 	Version      int                 `json:"v"`
 	Bootstrap    *BootstrapFields    `json:"bootstrap,omitempty"`
 	Evidence     *EvidenceFields     `json:"evidence,omitempty"`
-	Plan         *PlanFields         `json:"plan,omitempty"`
 	Constraint   *ConstraintFields   `json:"constraint,omitempty"`
 	Preference   *PreferenceFields   `json:"preference,omitempty"`
 	Conversation *ConversationFields `json:"conversation,omitempty"`
@@ -100,20 +99,6 @@ type EvidenceFields struct {
 	Resolver string `json:"resolver,omitempty"`
 }
 
-// PlanFields are the fields of a plan, its lines verbatim.
-type PlanFields struct {
-	Goal []string `json:"goal,omitempty"`
-	Step []string `json:"step,omitempty"`
-	Done []string `json:"done,omitempty"`
-	Next []string `json:"next,omitempty"`
-	// Rules are its headings and the lines that command something.
-	Rules []string `json:"rules,omitempty"`
-	// DoneLeft counts ticked items beyond the last few, Left all other lines
-	// that are left out.
-	DoneLeft int `json:"done_left,omitempty"`
-	Left     int `json:"left,omitempty"`
-}
-
 // ConstraintFields are the fields of a rule.
 type ConstraintFields struct {
 	Sections []Outline `json:"sections"`
@@ -162,8 +147,6 @@ func (f *Fields) Text() string {
 		return f.Bootstrap.text()
 	case f.Evidence != nil:
 		return f.Evidence.text()
-	case f.Plan != nil:
-		return f.Plan.text()
 	case f.Constraint != nil:
 		return OutlineText(nil, f.Constraint.Sections)
 	case f.Preference != nil:
@@ -315,18 +298,6 @@ func (f *EvidenceFields) statusLine() string {
 
 func (f *BootstrapFields) text() string {
 	return OutlineText([]byte("[extract of "+lex.OrUnknown(f.Name)+"]\n"), f.Sections)
-}
-
-func (f *PlanFields) text() string {
-	var b []byte
-	for _, lines := range [...][]string{f.Goal, f.Step, f.Done} {
-		b = textLines(b, lines)
-	}
-	if f.DoneLeft > 0 {
-		b = append(append(append(b, "[… "...), strconv.Itoa(f.DoneLeft)...), " more done]\n"...)
-	}
-	b = textLines(textLines(b, f.Next), f.Rules)
-	return string(leftMark(b, f.Left))
 }
 
 func (f *PreferenceFields) text() string {

@@ -24,7 +24,7 @@ type Config struct {
 	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
 	Store         Store               `key:"store" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
-	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace: where the work of the private session stands that spoke last. The kernel writes one marked section of it, after every turn that is observed. What others write beside it stays until another session begins, and is kept as a page then."`
+	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace, for people: where the private session is that spoke last, and up to five others in a line each. The kernel writes one marked section of it after every turn that is observed; everything else in the file stays. No prompt is made of it."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
 	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
 	Compaction    Compaction          `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`

@@ -411,18 +411,9 @@ func TestImperativeLines(t *testing.T) {
 	}
 }
 
-func TestPlanConstraintPreference(t *testing.T) {
-	plan := "# Release plan\nGoal: ship version 2 of the importer\nStep: 3 of 7, write the migration\nDone: 1, 2\n" +
-		strings.Repeat("Some background that was written when the plan was made and that matters little now.\n", 10) + "- [ ] tag the release\nNext: update the docs\n"
-	reps := Plan("plan_1", plan, "memkernel get")
-	checkReps(t, plan, reps)
-	if len(reps) != 2 || !strings.Contains(reps[0].Text, "Step: 3 of 7, write the migration\n") || !strings.Contains(reps[0].Text, "Next: update the docs") ||
-		!strings.Contains(reps[1].Text, "Goal: ship version 2") || !strings.Contains(reps[1].Text, "memkernel get plan_1") {
-		t.Errorf("plan: %v", reps)
-	}
-
+func TestConstraintPreference(t *testing.T) {
 	rule := "# Data\n" + strings.Repeat("Background of the rule, told at length so that it can be understood.\n", 5) + "Customer data must never leave the region.\n"
-	reps = Constraint(rule)
+	reps := Constraint(rule)
 	checkReps(t, rule, reps)
 	if len(reps) != 1 || !strings.Contains(reps[0].Text, "Customer data must never leave the region.") || strings.Contains(reps[0].Text, "Background") {
 		t.Errorf("constraint: %v", reps)

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -21,14 +19,10 @@ func tellings(a *appended) []pagevm.Block {
 	if a.workspace == nil || !fresh {
 		return nil
 	}
-	var blocks []pagevm.Block
-	if len(a.Prev.Proj.Seen) > 0 && a.Made.Cut == nil {
-		blocks = changes(a, turn)
+	if len(a.Prev.Proj.Seen) == 0 || a.Made.Cut != nil {
+		return nil
 	}
-	if b, ok := stateNote(a, turn); ok {
-		blocks = append(blocks, b)
-	}
-	return blocks
+	return changes(a, turn)
 }
 
 // changes are the notes on files that the carry block shows, or would if it were
@@ -95,34 +89,6 @@ func oldText(told *pagevm.Page) string {
 	}
 	return ""
 }
-
-// stateNote tells of SESSION-STATE.md where it says something new.
-func stateNote(a *appended, turn string) (pagevm.Block, bool) {
-	if a.req.Branch != "" || a.prior.Memory.WorkspaceTokens < 0 {
-		return pagevm.Block{}, false
-	}
-	src := a.workState()
-	if src.Text == "" {
-		return pagevm.Block{}, false
-	}
-	if told := a.told(src.Path); told != nil && told.Refs[0].Hash == src.Hash {
-		return pagevm.Block{}, false
-	}
-	text := src.Text
-	if a.Count.Text(text) > stateTokens {
-		for _, r := range represent.Plan(src.Path, text, a.req.Resolver) {
-			if r.Level == pagevm.Structured {
-				text = r.Text
-			}
-		}
-	}
-	id := ids.Page("nt", a.prior.Name, src.Path, src.Hash, turn)
-	text = "[Workspace file " + src.Path + ", where the work stands]\n" + strings.TrimSpace(text)
-	return a.blockPage(pagevm.ItemNote, id, pagevm.Plan, text, turn, []memkernel.Ref{src.Ref()}), true
-}
-
-// stateTokens is the size up to which SESSION-STATE.md is shown whole.
-const stateTokens = 600
 
 // gaugeNote is the gauge behind the newest message, when a level was crossed.
 func gaugeNote(a *appended) []pagevm.Block {

@@ -139,6 +139,18 @@ type Session interface {
 	// ToolsBefore counts the agent's earlier sessions that had a tool, and those of them
 	// that called it, by the tool's name.
 	ToolsBefore() map[string]ToolHabit
+	// Neighbour returns the other session of the workspace that spoke last, nil if there is
+	// none.
+	Neighbour() *Neighbour
+}
+
+// Neighbour is another session of the workspace. Its state is its own: a prompt names the
+// session, and shows the state only if the user asks to go on from it.
+type Neighbour struct {
+	Key string
+	At  time.Time
+	// State reads where the session's work is; nil if nothing is kept of it.
+	State func() (*checkpoint.Checkpoint, error)
 }
 
 // ToolHabit is what earlier sessions did with a tool.
@@ -171,8 +183,6 @@ type Workspace interface {
 	// File reads a file, false if there is none. Remembered is the name of MEMORY.md.
 	File(path string) (File, bool, error)
 	Remembered() string
-	// StateFile reads SESSION-STATE.md.
-	StateFile() (StateFile, error)
 	DailyLogs(now time.Time) (today, yesterday markdownstore.File)
 	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
 }

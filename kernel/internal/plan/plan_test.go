@@ -28,6 +28,7 @@ type noSession struct{}
 
 func (noSession) Notes() (summary.Notes, error) { return summary.Notes{}, nil }
 
+func (noSession) Neighbour() *Neighbour { return nil }
 func (noSession) WorkState() (*WorkState, error) {
 	return &WorkState{GoesOn: func() *checkpoint.Checkpoint { return nil }, Tell: func(*checkpoint.State) {},
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -181,10 +183,33 @@ func resumed(d *deciding) []pagevm.Block {
 	if ws == nil {
 		return nil
 	}
+	if ws.State.Thread.Captured == 0 && ws.Latest == nil {
+		return neighbour(d, ws)
+	}
 	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, d.Msgs) > 0 {
 		return nil // the same conversation, taken up again
 	}
 	return restored(d, ws, leftBehind(d, ws), checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: room})
+}
+
+// neighbour names the session that was at work before a conversation that begins, in one
+// line. If the user asks to go on from there, it returns that session's state instead.
+func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
+	if !d.req.Private || d.hostShows(checkpoint.BesideMark) || slices.ContainsFunc(d.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
+		return nil
+	}
+	n := d.session.Neighbour()
+	if n == nil {
+		return nil
+	}
+	if _, words, _ := d.userTurn(); choice.GoesOn(words) {
+		c, err := n.State()
+		if err != nil {
+			d.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
+		}
+		return restored(d, ws, c, checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession, Cap: d.restoreRoom()})
+	}
+	return d.restoreText(checkpoint.Beside(n.Key, n.At))
 }
 
 // leftBehind is what an earlier conversation of the session left: its checkpoint, with
@@ -211,9 +236,17 @@ func restored(d *deciding, ws *WorkState, c *checkpoint.Checkpoint, opt checkpoi
 	if c == nil {
 		return nil
 	}
-	opt.Count, opt.More, opt.Source, opt.Resolver = d.Count.Text, More(c), ws.Source(c), d.req.Resolver
-	text := checkpoint.Restore(c, &opt)
-	if text == "" {
+	opt.Count = d.Count.Text
+	if opt.Occasion != checkpoint.OtherSession { // whose ids lead nowhere in this one
+		opt.More, opt.Source, opt.Resolver = More(c), ws.Source(c), d.req.Resolver
+	}
+	return d.restoreText(checkpoint.Restore(c, &opt))
+}
+
+// restoreText makes the block of a restore text, none if a hook put it into the prompt.
+func (d *deciding) restoreText(text string) []pagevm.Block {
+	first, _, _ := strings.Cut(text, "\n")
+	if text == "" || d.hostShows(first) {
 		return nil
 	}
 	return []pagevm.Block{d.carryBlock(pagevm.ItemCarry, ids.Page("rs", d.prior.Name), pagevm.Structured, text)}

@@ -32,7 +32,7 @@ type scores struct {
 	lastEdit map[string]int
 	reread   map[string]int
 	// edited is the path that was edited last, asked the names in the user's newest
-	// words and in the step that the work is at.
+	// words.
 	edited string
 	asked  map[represent.Name]bool
 }
@@ -43,7 +43,7 @@ func score(d *deciding, seen []pagevm.Seen) *scores {
 	a := &scores{d: d, seen: seen, traits: make([][]pagevm.Traits, len(d.Hosts)), ids: map[represent.Name]int32{},
 		worked: map[string]bool{}, lastEdit: map[string]int{}, reread: map[string]int{}, asked: map[represent.Name]bool{}, newest: d.Places[len(d.Places)-1].Atom}
 	_, words, _ := d.userTurn()
-	for _, n := range represent.Names(words + "\n" + represent.PlanStep(d.workState().Text)) {
+	for _, n := range represent.Names(words) {
 		a.asked[n] = true
 	}
 	a.find()

@@ -27,20 +27,10 @@ func (f *File) Ref() memkernel.Ref {
 	return memkernel.Ref{Path: f.Path, StartLine: 1, EndLine: f.Lines, Hash: f.Hash}
 }
 
-// StateFile is SESSION-STATE.md.
-type StateFile struct {
-	File
-	// Owner is the session whose section of the kernel's stands in it, by its folder, ""
-	// if none does. Section is what that says, SectionHash a hash for a file in which
-	// nothing else stands, Others what is beside it.
-	Owner, Section, SectionHash, Others string
-}
-
 // shelf is what was read of the workspace's files, once per plan.
 type shelf struct {
 	read  bool
 	files []File
-	state *File
 }
 
 // sources are the workspace's files that have a place in this session's prompts,
@@ -75,44 +65,6 @@ func sourcePaths(m *measured) []string {
 		return paths
 	}
 	return append(paths, "USER.md", m.workspace.Remembered())
-}
-
-// workState is what SESSION-STATE.md tells the model now, empty if there is none or it
-// says nothing that the kernel did not write itself. It is read once per plan, and held
-// against what stands then.
-func (d *decision) workState() File {
-	if d.workspace == nil {
-		return File{}
-	}
-	if d.shelf.state == nil {
-		f, err := d.workspace.StateFile()
-		if err != nil {
-			d.log.faults = append(d.log.faults, fault.Fault{Code: fault.WorkspaceFile, Detail: err.Error()})
-		}
-		news := d.newsOf(&f)
-		d.shelf.state = &news
-	}
-	return *d.shelf.state
-}
-
-// newsOf is SESSION-STATE.md without the kernel's own section: what it wrote itself says
-// nothing new to the session that it is of, and is nobody's business in a shared one.
-// Where another session left it, or nothing else tells the model where the work stood,
-// it is shown once.
-func (d *decision) newsOf(f *StateFile) File {
-	if f.Owner == "" {
-		return f.File
-	}
-	out := f.File
-	out.Text, out.Hash = f.Others, ids.Hash(f.Others)
-	if f.Others == "" {
-		out.Hash = f.SectionHash
-	}
-	untold := f.Owner != d.prior.Name || d.prior.Life.Off || RestoreRoom(d.Window, d.prior.Life.RestoreTokens) <= 0
-	if untold && d.req.Private && d.told(f.Path) == nil {
-		out.Text = strings.TrimSpace(f.Others + "\n\n" + f.Section)
-	}
-	return out
 }
 
 // workspaceBlocks are the carry block's part of the workspace, within its bound.

@@ -19,8 +19,7 @@ import (
 
 // Observe commits a turn: its pages, its usage, and the summary brought up to date.
 func (d *Desk) Observe(ctx context.Context, t Turn) (*Observation, error) {
-	yield := d.yieldState(ctx, &t)
-	return whole(func(try attempt) (*Observation, error) { return observeOnce(ctx, d, t, yield, try) })
+	return whole(func(try attempt) (*Observation, error) { return observeOnce(ctx, d, t, try) })
 }
 
 // attempt is one of taking a turn in: lost hears at its end that what was written is not there;
@@ -46,7 +45,7 @@ func whole(once func(attempt) (*Observation, error)) (*Observation, error) {
 	}
 }
 
-func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, try attempt) (*Observation, error) {
+func observeOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation, error) {
 	ctx = markdownstore.Since(ctx, time.Now()) // with the session's lock comes what is new
 	s, w, unlock, err := d.openTurn(ctx, &t, try)
 	if err != nil {
@@ -58,7 +57,7 @@ func observeOnce(ctx context.Context, d *Desk, t Turn, yield string, try attempt
 		s.Invalidate() // what stands on disk counts
 		return o, err
 	}
-	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o, yield)...)
+	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
 	d.takeNotes(s, w, t, o)
 	return o, nil
 }
@@ -232,6 +231,6 @@ func ingestOnce(ctx context.Context, d *Desk, t Turn, try attempt) (*Observation
 	o := &Observation{Outcome: OpenTurn, Ingested: len(w.Out.New), Turns: s.Account.Committed, Stats: w.stats}
 	o.Stats.state(s.Life)
 	takeBill(s, o, w, t)
-	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o, "")...)
+	o.Faults = append(o.Faults, markdownAfter(ctx, s, w, t, o)...)
 	return o, nil
 }

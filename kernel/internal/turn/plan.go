@@ -12,11 +12,11 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/habit"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
@@ -150,9 +150,9 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, c Call, durable boo
 	prior.Maker.Durable = durable
 	var files plan.Workspace // nil if memory is off
 	if d.Memory != nil {
-		files = workspaceReader{d.Memory, req.Private, s.Key, s.Name, c.Loaded, c.peek, d.Recalled}
+		files = workspaceReader{d.Memory, req.Private, s.Key, c.Loaded, c.peek, d.Recalled}
 	}
-	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source, d.Habits}, files)
+	r, err := plan.Plan(ctx, prior, &req, sessionReader{s, &req, c.Source, d.Habits, d.State}, files)
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +197,7 @@ type sessionReader struct {
 	req    *plan.Request
 	source checkpoint.Source
 	habits *habit.Book
+	state  store.Store
 }
 
 func (r sessionReader) Earlier() []cachelayout.Pace {
@@ -220,6 +221,26 @@ func (r sessionReader) ToolsBefore() map[string]plan.ToolHabit {
 		}
 	}
 	return out
+}
+
+func (r sessionReader) Neighbour() *plan.Neighbour {
+	return Neighbour(r.state, r.s.Life.Private, r.s.Key, r.req.Now)
+}
+
+// Neighbour returns the session that SESSION-STATE.md shows, other than that of a key. It
+// returns nil if there is none, or if the workspace's file can't be read.
+func Neighbour(state store.Store, private *markdownstore.Store, key string, now time.Time) *plan.Neighbour {
+	other, at := workstate.Newest(private, key)
+	if other == "" {
+		return nil
+	}
+	return &plan.Neighbour{Key: other, At: at, State: func() (*checkpoint.Checkpoint, error) {
+		name, err := folder.Of(state, other)
+		if err != nil {
+			return nil, err
+		}
+		return workstate.Left(folder.In(state, name), other, now)
+	}}
 }
 
 func (r sessionReader) Notes() (summary.Notes, error) { return NotesOf(r.s, r.req.Branch) }
@@ -259,7 +280,6 @@ type workspaceReader struct {
 	m       *memory.Memory
 	private bool
 	key     string
-	name    string // of the session's folder
 	loaded  []string
 	peek    bool // nothing is to be written
 	told    func(ctx context.Context, began time.Time, r *retrieval.Result)
@@ -273,29 +293,16 @@ func (r workspaceReader) Remembered() string {
 	return r.m.Remembered()
 }
 
-func (r workspaceReader) StateFile() (plan.StateFile, error) {
-	f, _, err := file(r.m, r.private, workstate.StatePath)
-	out := plan.StateFile{File: f}
-	if cut := workstate.ParseStateFile(f.Text); cut.Section != nil {
-		out.Owner, out.Section, out.SectionHash, out.Others = cut.Section.Owner, cut.Section.Body, ids.Hash(workstate.StateEnd), cut.Others()
-	}
-	return out, err
-}
-
 func (r workspaceReader) DailyLogs(now time.Time) (today, yesterday markdownstore.File) {
 	return r.m.DailyLogs(r.private, now)
 }
 
 func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result {
-	not := r.loaded
-	if f, err := r.StateFile(); err == nil && f.Owner == r.name {
-		not = append(slices.Clone(not), workstate.StatePath) // what the session wrote of itself
-	}
 	if r.told == nil {
-		return r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+		return r.m.Recall(ctx, r.private, r.key, r.loaded, q, memory.Patience{Peek: r.peek})
 	}
 	began := time.Now()
-	res := r.m.Recall(ctx, r.private, r.key, not, q, memory.Patience{Peek: r.peek})
+	res := r.m.Recall(ctx, r.private, r.key, r.loaded, q, memory.Patience{Peek: r.peek})
 	r.told(ctx, began, &res)
 	return res
 }

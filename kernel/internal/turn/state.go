@@ -7,14 +7,9 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
-	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/pagevm"
 )
 
 // heard is what a turn says of the working state beside its messages.
@@ -26,54 +21,9 @@ func (t *Turn) heard() workstate.Heard {
 	return h
 }
 
-// yieldState makes the session that owns SESSION-STATE.md write its checkpoint before
-// another takes the file, and gives its folder, "" for none. It holds no other session's
-// lock meanwhile.
-func (d *Desk) yieldState(ctx context.Context, t *Turn) string {
-	if d.Memory == nil || d.Keeping.Off || d.Keeping.StateFileOff || d.Keeping.NoCheckpoints || t.Branch != "" || t.More {
-		return ""
-	}
-	f, _, err := workstate.ReadStateFile(d.Memory.Private)
-	if err != nil || f.Section == nil {
-		return ""
-	}
-	owner := f.Section.Owner
-	if name, err := folder.Of(d.State, session.KeyOr(t.SessionKey)); err != nil || name == owner || !safename.Valid(owner) || !d.private(ctx, t) {
-		return ""
-	}
-	if fi, err := folder.In(d.State, owner).Stat(""); err != nil || !fi.Folder {
-		return ""
-	}
-	s, unlock, err := d.Sessions.Use(ctx, "", owner, true)
-	if err != nil {
-		return ""
-	}
-	defer unlock()
-	if _, err := s.Life.Now(); err != nil {
-		return ""
-	}
-	if c, err := s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, checkpoint.Reading{}, d.Now())); err != nil || c == nil {
-		return ""
-	}
-	return owner
-}
-
-// private reports whether a turn is of a private session.
-func (d *Desk) private(ctx context.Context, t *Turn) bool {
-	if t.Private {
-		return true
-	}
-	s, unlock, err := d.Sessions.UseKey(ctx, t.SessionKey, false)
-	if err != nil {
-		return false
-	}
-	defer unlock()
-	return s.Branches.Newest(t.Branch, t.Model).Private
-}
-
 // markdownAfter has the Markdown records brought up to date after a turn, or in the middle
 // of one where the window fills.
-func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation, yielded string) []fault.Fault {
+func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o *Observation) []fault.Fault {
 	if t.More || o.Outcome == Conflict || t.Branch != "" || !s.Life.HasMarkdown() || !t.Private && !s.Branches.Newest("", t.Model).Private {
 		return nil
 	}
@@ -83,16 +33,7 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t Turn, o
 	if err != nil {
 		return []fault.Fault{{Code: fault.Net, Cause: "calibration", Detail: err.Error()}}
 	}
-	turn := &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended,
-		Reading: reading, Now: t.Now, Yielded: yielded}
-	turn.Keep = func(ctx context.Context, p *pagevm.Page, text string) (string, error) {
-		g := w.Maker
-		g.Out = &ingest.Pages{}
-		p = g.Keep(p, text, func(*pagevm.Page) []pagevm.Rep { return nil })
-		_, err := s.CommitPages(ctx, g.Out, &branch.Cut{}, t.Now)
-		return p.ID, err
-	}
-	return s.Life.AfterTurn(ctx, turn)
+	return s.Life.AfterTurn(ctx, &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended, Reading: reading, Now: t.Now})
 }
 
 // readingAfter is what the next call will hold at least: what the last one was billed

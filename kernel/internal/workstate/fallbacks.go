@@ -32,9 +32,8 @@ import (
 // what came of it. The two that are Markdown are written for private sessions only, on
 // their main line, and by calls that tell what happened: a plan writes none.
 //
-// SESSION-STATE.md belongs to the private session that spoke last. In it the kernel
-// owns one marked section and nothing else. See statefile.go for how it changes
-// hands, and buffer.go for the buffer.
+// In SESSION-STATE.md the kernel owns one marked section and nothing else, which shows the
+// private session that spoke last. See statefile.go, and buffer.go for the buffer.
 
 // Fallback names a record that a session can go on from.
 type Fallback string
@@ -231,11 +230,6 @@ type Turn struct {
 	// Reading is what the next call will hold at least.
 	Reading checkpoint.Reading
 	Now     time.Time
-	// Yielded is the folder of a session whose section of SESSION-STATE.md may make way:
-	// its checkpoint holds it.
-	Yielded string
-	// Keep makes a page durable, with its text, and gives the id by which it is found.
-	Keep func(ctx context.Context, p *pagevm.Page, text string) (string, error)
 }
 
 // AfterTurn brings the Markdown records up to date after a turn, or in the middle of
@@ -254,7 +248,7 @@ func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 		out = append(out, faults...)
 	}
 	if t.Ended || over {
-		out = append(out, (&stateWrite{Keeper: k, turn: t, now: t.Now, takes: t.Ended}).write(ctx)...)
+		out = append(out, (&stateWrite{Keeper: k, now: t.Now, takes: t.Ended}).write(ctx)...)
 	}
 	return out
 }
@@ -290,7 +284,6 @@ func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults [
 		}
 	}
 	if b.Begins {
-		k.started = true
 		return newest, faults, 0, nil
 	}
 	if !b.Main || !b.Private || !k.HasMarkdown() || k.life == nil {
@@ -412,8 +405,10 @@ func (k *Keeper) ForgetMarkdown(ctx context.Context) error {
 		return nil
 	}
 	f, hash, err := ReadStateFile(k.Private)
-	if err == nil && f.Section != nil && f.Section.Owner == k.Session.Name() && !f.Section.Edited {
-		_, err = k.Private.Replace(ctx, StatePath, hash, f.without())
+	if err == nil && f.Section != nil && !f.Section.Edited {
+		if text := k.withoutSession(f); text != f.Text {
+			_, err = k.Private.Replace(ctx, StatePath, hash, text)
+		}
 	}
 	return errors.Join(err, forgetEntries(ctx, k.Private, k.Session.Name()))
 }

@@ -37,8 +37,6 @@ type Keeper struct {
 	Sync func() error
 
 	life *Life
-	// started: the host said that a session begins, and no turn was observed since.
-	started bool
 	// told are the records that can't be written, as has been said.
 	told map[Fallback]bool
 	// asked is what a model was shown for a flush.

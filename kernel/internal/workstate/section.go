@@ -1,7 +1,9 @@
 package workstate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,44 +13,56 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 )
 
-// StateFile is SESSION-STATE.md, cut round the kernel's section.
+// StateFile is SESSION-STATE.md, cut around the kernel's section.
 type StateFile struct {
 	Text          string   // all of it
 	Section       *Section // nil if there is none
-	lines         int
 	before, after string
 }
 
-// Section is the kernel's part:
+// Section is the kernel's part: the session that spoke last in full, and one line for
+// each of the sessions that spoke before it.
 //
-//	<!-- memkernel:state session=NAME epoch=0 captured=12 through=9f… at=2026-… before=ss-… sum=… -->
+//	<!-- memkernel:state session=NAME epoch=0 captured=12 at=2026-… sum=… -->
 //	the body, which ends in a line feed
 //	<!-- /memkernel:state -->
 type Section struct {
-	// Owner is the folder of the session, Epoch counts its resets, Captured its
-	// messages, At is when it was written, through the mark of the last message.
+	// Owner is the folder of the session that the section shows in full. Epoch is the
+	// number of its resets, Captured the number of its messages, At the time of its
+	// last turn.
 	Owner           string
 	Epoch, Captured int
 	At              time.Time
-	through         string
-	// before is the page of what stood in the file before the session, "" if none.
-	before string
-	Body   string
-	// Edited: the body is not what was written.
+	Body            string
+	// Edited reports that somebody changed the body after the kernel wrote it.
 	Edited bool
 }
 
-// StateEnd is the mark behind a section.
-const StateEnd = "<!-- /memkernel:state -->"
+// Brief is a session's line in another session's section.
+type Brief struct {
+	Key  string
+	At   time.Time
+	Task string
+}
 
-var stateBegin = lazyregexp.New(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) through=([0-9a-f]*) at=(\S+) before=([a-z0-9-]*) sum=([0-9a-f]+) -->$`)
+// maxBriefs is the largest number of sessions that a section has a line for.
+const maxBriefs = 5
+
+// stateEnd is the mark after a section.
+const stateEnd = "<!-- /memkernel:state -->"
+
+// stateBegin also matches the marks of earlier versions, which have two more members.
+var (
+	stateBegin = lazyregexp.New(`^<!-- memkernel:state session=([A-Za-z0-9._-]+) epoch=(\d{1,9}) captured=(\d{1,9}) (?:through=[0-9a-f]* )?at=(\S+) (?:before=[a-z0-9-]* )?sum=([0-9a-f]+) -->$`)
+	ownerForm  = lazyregexp.New(`^## Session state of ("(?:[^"\\]|\\.)*"), `)
+	briefForm  = lazyregexp.New(`^- \[session\] ("(?:[^"\\]|\\.)*"), (\S+): (.*)$`)
+)
 
 // ParseStateFile finds the first section that has both its marks. Line ends of either
 // kind are read.
 func ParseStateFile(text string) StateFile {
 	f := StateFile{Text: text, before: text}
 	lines := strings.SplitAfter(text, "\n")
-	f.lines = len(lines)
 	begin := -1
 	var at []string
 	for i, l := range lines {
@@ -56,7 +70,7 @@ func ParseStateFile(text string) StateFile {
 		if m := stateBegin.FindStringSubmatch(l); m != nil {
 			begin, at = i, m
 		}
-		if begin >= 0 && l == StateEnd {
+		if begin >= 0 && l == stateEnd {
 			f.Section = sectionOf(at, strings.Join(lines[begin+1:i], ""))
 			f.before, f.after = strings.Join(lines[:begin], ""), strings.Join(lines[i+1:], "")
 			return f
@@ -66,34 +80,79 @@ func ParseStateFile(text string) StateFile {
 }
 
 func sectionOf(m []string, body string) *Section {
-	sec := &Section{Owner: m[1], through: m[4], before: m[6], Body: strings.ReplaceAll(body, "\r\n", "\n")}
+	sec := &Section{Owner: m[1], Body: strings.ReplaceAll(body, "\r\n", "\n")}
 	sec.Epoch, _ = strconv.Atoi(m[2]) // at most nine digits, as the form says
 	sec.Captured, _ = strconv.Atoi(m[3])
-	at, err := time.Parse(time.RFC3339, m[5])
+	at, err := time.Parse(time.RFC3339, m[4])
 	sec.At = at
-	sec.Edited = err != nil || m[7] != sec.sum()
+	sec.Edited = err != nil || m[5] != sec.sum()
 	return sec
 }
 
 func (c *Section) sum() string { return ids.Hash(c.Body)[:32] }
 
-// lines are what the section says.
+// lines returns the statements about the session that the section shows in full.
 func (c *Section) lines() []checkpoint.Line {
 	var out []checkpoint.Line
 	for l := range strings.SplitSeq(c.Body, "\n") {
-		if line, ok := checkpoint.ParseLine(l); ok {
+		if line, ok := checkpoint.ParseLine(l); ok && line.Tag != checkpoint.TagSession {
 			out = append(out, line)
 		}
 	}
 	return out
 }
 
-func (c *Section) String() string {
-	return fmt.Sprintf("<!-- memkernel:state session=%s epoch=%d captured=%d through=%s at=%s before=%s sum=%s -->\n%s%s\n",
-		c.Owner, c.Epoch, c.Captured, c.through, c.At.UTC().Format(time.RFC3339), c.before, c.sum(), c.Body, StateEnd)
+// Key returns the key of the session that the section shows in full. Earlier versions
+// wrote none: it is the folder's name there.
+func (c *Section) Key() string {
+	if m := ownerForm.FindStringSubmatch(c.Body); m != nil {
+		if key, err := strconv.Unquote(m[1]); err == nil {
+			return key
+		}
+	}
+	return c.Owner
 }
 
-// with is the file with a section in the place of the one that it has, or at its end.
+// Briefs returns the lines of the other sessions, the newest first.
+func (c *Section) Briefs() []Brief {
+	var out []Brief
+	for l := range strings.SplitSeq(c.Body, "\n") {
+		m := briefForm.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		key, err := strconv.Unquote(m[1])
+		at, bad := time.Parse(time.RFC3339, m[2])
+		if err == nil && bad == nil {
+			out = append(out, Brief{key, at, m[3]})
+		}
+	}
+	return out
+}
+
+// setBody writes the statements about a session and the lines of the others.
+func (c *Section) setBody(key string, lines []checkpoint.Line, others []Brief) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Session state of %s, %s\n\n", strconv.Quote(key), c.At.UTC().Format("2006-01-02 15:04 UTC"))
+	for _, l := range lines {
+		b.WriteString(l.String() + "\n")
+	}
+	slices.SortStableFunc(others, func(x, y Brief) int { return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.Key, y.Key)) })
+	if len(others) > 0 {
+		b.WriteString("\nOther sessions, each with its own state (`memkernel restore --session KEY`):\n\n")
+	}
+	for _, o := range others[:min(len(others), maxBriefs)] {
+		b.WriteString(checkpoint.Line{Tag: checkpoint.TagSession, Text: fmt.Sprintf("%s, %s: %s", strconv.Quote(o.Key), o.At.UTC().Format(time.RFC3339), o.Task)}.String() + "\n")
+	}
+	c.Body = b.String()
+}
+
+func (c *Section) String() string {
+	return fmt.Sprintf("<!-- memkernel:state session=%s epoch=%d captured=%d at=%s sum=%s -->\n%s%s\n",
+		c.Owner, c.Epoch, c.Captured, c.At.UTC().Format(time.RFC3339), c.sum(), c.Body, stateEnd)
+}
+
+// with returns the file with a section in the place of its own one, or at its end.
 func (f StateFile) with(sec Section) string {
 	if f.Section != nil || f.before == "" {
 		return f.before + sec.String() + f.after
@@ -101,15 +160,15 @@ func (f StateFile) with(sec Section) string {
 	return strings.TrimRight(f.before, "\r\n") + "\n\n" + sec.String()
 }
 
-// disowned is the file with its section's marks taken away.
+// disowned returns the file without the marks of its section.
 func (f StateFile) disowned() StateFile {
-	return StateFile{Text: f.Text, lines: f.lines, before: f.before + f.Section.Body + f.after}
+	return StateFile{Text: f.Text, before: f.before + f.Section.Body + f.after}
 }
 
-// without is the file without its section.
+// without returns the file without its section.
 func (f StateFile) without() string { return f.before + f.after }
 
-// Others is what in the file is not the kernel's.
+// Others returns the text of the file that is not the kernel's.
 func (f StateFile) Others() string {
 	if f.Section == nil {
 		return f.Text

@@ -6,48 +6,33 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/safename"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/summary"
 )
 
-// SESSION-STATE.md is written to by people and agents, too. The kernel's part is one
-// section between two marks, the first of which says whose it is and holds the hash of
-// what is between them (section.go). All else in the file is somebody else's:
+// SESSION-STATE.md is a picture for people of the sessions at work in the workspace. No
+// prompt is made of it. The kernel owns one section between two marks (section.go). The
+// section shows the session that spoke last in full and up to maxBriefs others in one line
+// each, by the time of their last turns: a session that is older than the one shown in full
+// changes only its own line. Everything else in the file is somebody else's and stays. If
+// somebody edited the section, it becomes theirs, and the next write adds a new one.
 //
-//	same session            the section is replaced, all else stays
-//	the section was edited  it is somebody else's now; a new one is put behind it
-//	another session's turn  its section and what stood beside it make way, after the one
-//	or a reset in between   stands in that session's checkpoint, the other in a page that
-//	                        this session's checkpoint names
-//
-// A file without a section of an earlier session is never taken over: the section is
-// put at its end. Every write compares the file with what was read; if somebody was
-// faster it is read again, and after three times left alone until the next turn. A kill
+// Every write compares the file with the text that was read. If somebody else wrote in
+// between, it is read again, and after three times left alone until the next turn. A kill
 // leaves the old file or the new one.
 
 // stateWrite brings SESSION-STATE.md up to date.
 type stateWrite struct {
 	*Keeper
-	turn *Turn // nil at a boundary
-	now  time.Time
-	// takes: the session spoke, so the file becomes its own.
+	now time.Time
+	// takes: the session spoke, so that it may become the one that is shown in full.
 	takes bool
-}
-
-// yielded is the folder of the session whose checkpoint holds its section, "" for none.
-func (w *stateWrite) yielded() string {
-	if w.turn == nil {
-		return ""
-	}
-	return w.turn.Yielded
 }
 
 // stateTries is how often the file is read again because somebody wrote to it.
@@ -64,16 +49,12 @@ func (w *stateWrite) write(ctx context.Context) []fault.Fault {
 		f, hash, err := ReadStateFile(w.Private)
 		if err == nil {
 			var text string
-			text, faults, err = w.newState(ctx, f, c)
-			if err == nil && text != "" {
+			if text, faults = w.newState(f, c); text != "" {
 				err = w.replace(ctx, StatePath, hash, text)
 			}
 		}
 		if errors.Is(err, markdownstore.ErrConflict) {
 			continue
-		}
-		if err == nil && w.takes {
-			w.started = false
 		}
 		return append(faults, w.faults(FromStateFile, err)...)
 	}
@@ -108,90 +89,50 @@ func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 	return ParseStateFile(l.Text), l.Hash, nil
 }
 
-// newState is the file as it should be, "" if it should stay as it is. What makes way
-// in it is durable elsewhere when it returns.
-func (w *stateWrite) newState(ctx context.Context, f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault, error) {
-	thread := &w.life.State.Thread
-	sec := Section{Owner: w.Session.Name(), Epoch: w.Session.Progress().Epoch, Captured: thread.Captured, through: keyMark(thread.LastKey), At: w.now}
+// newState returns the file as it should be, "" if it should stay as it is.
+func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault) {
+	old, key := f.Section, w.Mask.Text(w.Session.Key())
 	lines := checkpoint.Lines(c, w.Options.StateFileBytes)
-	old := f.Section
+	sec := Section{Owner: w.Session.Name(), Epoch: w.Session.Progress().Epoch, Captured: w.life.State.Thread.Captured, At: w.now}
+	var faults []fault.Fault
+	if old != nil && old.Edited {
+		f, old = f.disowned(), nil
+		faults = []fault.Fault{{Code: fault.Net, Cause: string(FromStateFile),
+			Detail: fmt.Sprintf("the kernel's section of %s was edited: the text stays as it is, above a new section", StatePath)}}
+	}
 	switch {
 	case old == nil:
-	case w.ownState(old):
-		if sec.before = old.before; slices.Equal(old.lines(), lines) && !old.Edited {
-			return "", nil, nil // said already
+		sec.setBody(key, lines, nil)
+		return f.with(sec), faults
+	case old.Owner == sec.Owner:
+		if slices.Equal(old.lines(), lines) {
+			return "", nil // the file has it already
 		}
+		sec.setBody(key, lines, old.Briefs())
+		return f.with(sec), faults
 	case !w.takes:
-		return "", nil, nil // another session's, which spoke last
-	default:
-		id, err := w.keepState(ctx, f)
-		if err != nil {
-			return "", nil, err
+		return "", nil // another session spoke last
+	}
+	others := slices.DeleteFunc(old.Briefs(), func(b Brief) bool { return b.Key == key })
+	if old.At.After(w.now) {
+		younger := *old
+		younger.setBody(old.Key(), old.lines(), append(others, Brief{key, w.now, task(lines)}))
+		return f.with(younger), faults
+	}
+	sec.setBody(key, lines, append(others, Brief{old.Key(), old.At, task(old.lines())}))
+	return f.with(sec), faults
+}
+
+// task returns what a session is about, in one line.
+func task(lines []checkpoint.Line) string {
+	for _, tag := range []string{checkpoint.TagTask, checkpoint.TagGoal} {
+		for _, l := range lines {
+			if l.Tag == tag {
+				return summary.Excerpt(l.Text, 120)
+			}
 		}
-		sec.before, f = id, StateFile{}
 	}
-	var faults []fault.Fault
-	if f.Section != nil && f.Section.Edited {
-		f = f.disowned()
-		faults = []fault.Fault{{Code: fault.Net, Cause: string(FromStateFile),
-			Detail: fmt.Sprintf("the kernel's section of %s was edited: what stands there is kept as it is, above a new section", StatePath)}}
-	}
-	sec.Body = stateBody(lines, w.now, sec.before)
-	return f.with(sec), faults, nil
-}
-
-// ownState reports whether a section is of this session and of the conversation that
-// goes on.
-func (w *stateWrite) ownState(old *Section) bool {
-	if old.Owner != w.Session.Name() || old.Epoch != w.Session.Progress().Epoch {
-		return false
-	}
-	if !w.started || w.turn == nil || old.through == "" {
-		return true
-	}
-	return slices.ContainsFunc(w.turn.Msgs, func(m memkernel.Message) bool { return keyMark(m.Key) == old.through })
-}
-
-// keyMark is a message's key as a section names it.
-func keyMark(key string) string {
-	if key == "" {
-		return ""
-	}
-	return ids.Hash(key)[:16]
-}
-
-func stateBody(lines []checkpoint.Line, now time.Time, before string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## Session state, %s\n\n", now.UTC().Format("2006-01-02 15:04 UTC"))
-	for _, l := range lines {
-		b.WriteString(l.String() + "\n")
-	}
-	if before != "" {
-		fmt.Fprintf(&b, "\nWhat stood in this file before this session is page %s.\n", before)
-	}
-	return b.String()
-}
-
-// keepState makes what is about to leave the file durable, and gives the page of what
-// is no checkpoint's, "" if there is nothing.
-func (w *stateWrite) keepState(ctx context.Context, f StateFile) (string, error) {
-	text := f.Others()
-	if old := f.Section; old.Edited || w.Options.NoCheckpoints || old.Owner != w.Session.Name() && old.Owner != w.yielded() {
-		text = strings.TrimSpace(text + "\n\n" + old.Body)
-	}
-	if text == "" || w.turn == nil {
-		return "", nil
-	}
-	masked := w.Mask.Text(text)
-	id, err := w.turn.Keep(ctx, &pagevm.Page{ID: ids.Page("ss", w.Session.Name(), ids.Hash(masked)), Type: pagevm.Plan, Scope: memkernel.ScopeSession, Created: w.now,
-		Refs: []memkernel.Ref{{Path: StatePath, StartLine: 1, EndLine: f.lines, Hash: ids.Hash(f.Text)}}}, masked)
-	if err != nil {
-		return "", err
-	}
-	checked := w.Input(checkpoint.TriggerManual, checkpoint.Reading{}, w.now)
-	checked.SessionState = id
-	_, err = w.WriteCheckpoint(checked)
-	return id, err
+	return "no task is known"
 }
 
 // stateFileOf is what the section of a session says, nil if it has none.
@@ -207,4 +148,52 @@ func stateFileOf(private *markdownstore.Store, s Session) (*checkpoint.Checkpoin
 	c.Meta.SessionKey, c.Meta.Captured = checkpoint.Name(s.Key()), f.Section.Captured
 	c.Meta.CreatedAt = checkpoint.Time{Time: f.Section.At.UTC()}
 	return c, nil
+}
+
+// withoutSession returns the file without what it says of the session. If the session is
+// the one shown in full, the newest of the others takes its place.
+func (k *Keeper) withoutSession(f StateFile) string {
+	sec, key := *f.Section, k.Mask.Text(k.Session.Key())
+	others := slices.DeleteFunc(sec.Briefs(), func(b Brief) bool { return b.Key == key })
+	switch {
+	case sec.Owner != k.Session.Name() && len(others) == len(sec.Briefs()):
+		return f.Text
+	case sec.Owner != k.Session.Name():
+		sec.setBody(sec.Key(), sec.lines(), others)
+	case len(others) == 0:
+		return f.without()
+	default:
+		first := others[0]
+		sec = Section{Owner: safename.Of(first.Key), At: first.At}
+		sec.setBody(first.Key, []checkpoint.Line{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
+	}
+	return f.with(sec)
+}
+
+// Newest returns the key of the session that SESSION-STATE.md shows as the last one that
+// spoke, other than that of a key, and when it did; "" if it shows none.
+func Newest(private *markdownstore.Store, but string) (key string, at time.Time) {
+	if private == nil {
+		return "", time.Time{}
+	}
+	f, _, err := ReadStateFile(private)
+	if err != nil || f.Section == nil || f.Section.Edited {
+		return "", time.Time{}
+	}
+	for _, b := range append([]Brief{{Key: f.Section.Key(), At: f.Section.At}}, f.Section.Briefs()...) {
+		if b.Key != but {
+			return b.Key, b.At
+		}
+	}
+	return "", time.Time{}
+}
+
+// Left reads the working state that a session left in its folder, nil if there is none. It
+// takes no lock: the files are replaced whole.
+func Left(files store.Store, key string, now time.Time) (*checkpoint.Checkpoint, error) {
+	r, err := checkpoint.NewStore(files).Resume()
+	if err != nil || r.State.Thread.Captured == 0 || !r.State.Changed(r.Latest) {
+		return r.Latest, err
+	}
+	return checkpoint.Build(r.State, r.Latest, checkpoint.Input{SessionKey: key, Now: now, Trigger: checkpoint.TriggerManual}), nil
 }

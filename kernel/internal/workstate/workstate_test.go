@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
@@ -95,15 +94,13 @@ var talk = []memkernel.Message{
 	says(memkernel.RoleAssistant, "m4", "Then I begin with the schema."),
 }
 
-func keepNone(context.Context, *pagevm.Page, string) (string, error) { return "", nil }
-
 // after observes the talk at so many tokens of a window of 100,000.
 func after(t *testing.T, k *workstate.Keeper, tokens int) {
 	t.Helper()
 	if err := k.CaptureTurn(talk, 2, false, workstate.Heard{}); err != nil {
 		t.Fatal(err)
 	}
-	faults := k.AfterTurn(context.Background(), &workstate.Turn{Key: "t1", Msgs: talk, From: 2, To: 4, Ended: true, Now: noon, Keep: keepNone,
+	faults := k.AfterTurn(context.Background(), &workstate.Turn{Key: "t1", Msgs: talk, From: 2, To: 4, Ended: true, Now: noon,
 		Reading: checkpoint.Reading{Tokens: tokens, Window: 100_000}})
 	if len(faults) > 0 {
 		t.Fatalf("%d tokens: %+v", tokens, faults)
@@ -198,7 +195,7 @@ func TestWhatIsPromisedIsNotFlushedAgain(t *testing.T) {
 
 // TestSectionStandsAmongOtherText: what others wrote stays, whatever it looks like.
 func TestSectionStandsAmongOtherText(t *testing.T) {
-	for _, other := range []string{"", "# Mine\n", "# Mine", "\r\n# Mine\r\n\r\n", "<!-- memkernel:state session=x -->\n", workstate.StateEnd + "\n", "日本語\n\n\n", "<!-- memkernel:state session=desk epoch=0 captured=1 through= at=x before= sum=0 -->\nopen\n"} {
+	for _, other := range []string{"", "# Mine\n", "# Mine", "\r\n# Mine\r\n\r\n", "<!-- memkernel:state session=x -->\n", "<!-- /memkernel:state -->" + "\n", "日本語\n\n\n", "<!-- memkernel:state session=desk epoch=0 captured=1 through= at=x before= sum=0 -->\nopen\n"} {
 		k, _, dir := keeper(t)
 		if err := os.WriteFile(filepath.Join(dir, workstate.StatePath), []byte(other), 0o644); err != nil {
 			t.Fatal(err)
