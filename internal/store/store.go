@@ -388,7 +388,6 @@ type Stray struct {
 	// Known: it is being written or removed, or was, and a sweep removes it in time. Another
 	// came from elsewhere, or so late that nobody waited for it any more.
 	Known bool
-	Read  func() ([]byte, error)
 }
 
 // Sweep is [Apart.Sweep] of a store that keeps something apart, and nothing of others.

@@ -279,7 +279,6 @@ func (s *Store) Strays(ctx context.Context, f func(store.Stray) error) error {
 					var key string
 					err = row.Scan(&key, &stray.Known)
 					stray.Where, stray.Size = c.objects.bucket.Place()+"/"+key, sizes[key]
-					stray.Read = func() ([]byte, error) { return c.objects.bucket.Get(ctx, key, stray.Size) }
 					return stray, err
 				})
 				return err

@@ -278,16 +278,6 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *retent
 	if err != nil {
 		return err
 	}
-	if apart, ok := k.State.(store.Apart); ok {
-		err := apart.Strays(ctx, func(s store.Stray) error {
-			data, err := s.Read()
-			look(s.Where, bytes.NewReader(data), err, "remove the object: nothing needs it")
-			return ctx.Err()
-		})
-		if err != nil {
-			out.Left = append(out.Left, retention.Left{Path: k.State.Where(""), Why: "what nothing needs can't be listed: " + err.Error()})
-		}
-	}
 	if k.Memory == nil {
 		return ctx.Err()
 	}
