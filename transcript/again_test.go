@@ -252,7 +252,19 @@ func TestMendedCalls(t *testing.T) {
 		}
 		s.calls(bad, results)
 		s.says("go on")
-		first, notes := Repair(s.load(t), false)
+		raw := s.load(t)
+		for _, p := range []Provider{ProviderAnthropic, ProviderOpenAI, ProviderResponses, ProviderGemini} {
+			n := 0
+			for _, v := range Validate(p, &Request{Messages: raw}, nil) {
+				if v.Rule == "call-shape" {
+					n++
+				}
+			}
+			if n != len(bad) {
+				t.Errorf("%s for %s: %d of %d calls are found to be malformed", d, p, n, len(bad))
+			}
+		}
+		first, notes := Repair(raw, false)
 		if n := strings.Count(strings.Join(rules(notes), " "), "malformed-call"); n != len(bad) || n != len(notes) {
 			t.Errorf("%s: %q", d, rules(notes))
 		}

@@ -19,6 +19,9 @@ import (
 // ErrTooLong is the error of a line over the limit.
 var ErrTooLong = errors.New("record is too long")
 
+// errTorn is the error of a record that another one follows before it ends.
+var errTorn = errors.New("record breaks off, and another one follows on its line")
+
 // errNoObject is the error of a text that begins with no object.
 var errNoObject = errors.New("record is not a JSON object")
 
@@ -146,7 +149,9 @@ func split(line Value, read func(*Value) error, yield func(Value, error) bool) b
 			v.Lead = ""
 		}
 		if v.cut = errors.Is(err, io.ErrUnexpectedEOF); err != nil {
-			n = next(rest, at, at+fail, read) - at
+			if n = next(rest, at, at+fail, read) - at; at+n < len(rest) && rest[at] == '{' {
+				err = errTorn
+			}
 		}
 		piece := padded(rest[at : at+n])
 		gap := len(rest) - at - n

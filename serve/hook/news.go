@@ -22,6 +22,8 @@ import (
 type seam struct {
 	Path   string `json:"path,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
+	// Line is how many lines are before Offset.
+	Line int `json:"line,omitempty"`
 	// Before is the hash of what comes right before Offset.
 	Before string `json:"before,omitempty"`
 	// Message is the key of the message that the turn begins with, for hosts that
@@ -104,6 +106,7 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	}
 	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
 	for _, err := range session.Skipped {
+		err.Line, err.From, err.To = err.Line+from.Line, err.From+from.Offset, err.To+from.Offset
 		n.lost = append(n.lost, err)
 	}
 	if len(n.lost) > 0 {
@@ -114,9 +117,9 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	if wide || !n.ended() {
 		return n, nil // of UTF-16 all is read each time
 	}
-	at, ok, err := lastTurn(part(), opt)
+	at, line, ok, err := lastTurn(part(), opt)
 	if err == nil && ok {
-		n.next.Offset = from.Offset + at
+		n.next.Offset, n.next.Line = from.Offset+at, from.Line+line
 		n.next.Before = hashBefore(f, n.next.Offset)
 	}
 	return n, err
@@ -150,17 +153,18 @@ func (n *news) ended() bool {
 	return len(ends) > 0 && ends[len(ends)-1] == len(n.msgs)
 }
 
-// lastTurn returns where the last message is that opens a turn of the main line.
-func lastTurn(r io.Reader, opt *transcript.Options) (at int64, ok bool, err error) {
+// lastTurn returns where the last message is that opens a turn of the main line, and how many
+// lines are before it.
+func lastTurn(r io.Reader, opt *transcript.Options) (at int64, line int, ok bool, err error) {
 	for rec, err := range transcript.Stream(r, opt) {
 		if err != nil {
-			return 0, false, err
+			return 0, 0, false, err
 		}
 		if m := rec.Message; m != nil && m.Branch == "" && m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) {
-			at, ok = rec.Offset, true
+			at, line, ok = rec.Offset, rec.Line-1, true
 		}
 	}
-	return at, ok, nil
+	return at, line, ok, nil
 }
 
 // seamBytes is how much before a seam is hashed.

@@ -216,3 +216,38 @@ func TestNumberedAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestLostIsNamed: what can't be read of the end of a transcript is named by its place in the
+// file, and the record after it on its line is read.
+func TestLostIsNamed(t *testing.T) {
+	p, path := newProject(t, nil), filepath.Join(t.TempDir(), "s1.jsonl")
+	line := func(n int, typ, rest string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":"u%d","sessionId":"s1","timestamp":"2026-10-01T08:00:%02dZ","message":{"role":%q,%s}}`, typ, n, n, typ, rest)
+	}
+	answer := `"id":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"`
+	text := ""
+	for turn := range 3 {
+		text += line(2*turn, "user", fmt.Sprintf(`"content":"look %d"`, turn)) + "\n"
+		torn := line(9, "user", `"content":"cut in the middle"`)[:120]
+		if turn == 2 {
+			text += torn
+		}
+		text += line(2*turn+1, "assistant", strings.Replace(answer, `"m"`, fmt.Sprintf(`"m%d"`, turn), 1)) + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := readRecord(p.state, "claude:s1")
+		if err != nil || r == nil {
+			r = &record{}
+		}
+		n, err := readNews(Claude, path, r.Seam)
+		if err != nil || len(n.lost) != turn/2 {
+			t.Fatalf("turn %d: lost %v, %v", turn, n.lost, err)
+		}
+		from := strings.Index(text, torn)
+		if want := fmt.Sprintf("%s:6: bytes %d to %d: record breaks off", path, from, from+len(torn)); turn == 2 && (r.Seam.Offset == 0 || len(n.msgs) != 4 || !strings.Contains(n.lost[0].Error(), want)) {
+			t.Errorf("seam %+v, %d messages, lost %v, want %s", r.Seam, len(n.msgs), n.lost, want)
+		}
+		p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	}
+}

@@ -206,7 +206,8 @@ func (a *assembler) dropCopies(e *wire.Entry) {
 	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]
 	for _, p := range m.Parts {
-		if c := a.calls[m.Branch+"\x00"+wire.CallOf(&p)]; wire.IsCall(&p) && p.Call.ID != "" && c != nil && c.time.Equal(m.Time) && c.Input == p.Call.Input && c.Name == p.Call.Name {
+		c := a.calls[m.Branch+"\x00"+wire.CallOf(&p)]
+		if wire.IsCall(&p) && p.Call.ID != "" && c != nil && c.time.Equal(m.Time) && (!c.answered || !m.Time.IsZero()) && c.Input == p.Call.Input && c.Name == p.Call.Name {
 			a.log.Notes = append(a.log.Notes, wire.Note{Rule: "duplicate-call", Line: e.Line, Message: -1, Key: m.Key,
 				Text: "call " + p.Call.ID + " is in the file twice, the first one counts", Removed: []memkernel.Part{p}})
 			continue
