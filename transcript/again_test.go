@@ -392,3 +392,21 @@ func TestBrokenParents(t *testing.T) {
 		wantSketch(t, name, load(t, strings.Join(lines, "\n"), nil).View(Host), "user: one\nassistant: two\nuser: three\nassistant: four\n")
 	}
 }
+
+// TestArgumentsOutOfTheirText: an object where a text is to hold it keeps what it asks for.
+func TestArgumentsOutOfTheirText(t *testing.T) {
+	for f, in := range map[Format]string{
+		FormatOpenAI:    `{"model":"m","messages":[{"role":"user","content":"look"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":{"dir":"etc"}}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`,
+		FormatResponses: `{"model":"m","input":[{"role":"user","content":"look"},{"type":"function_call","call_id":"c","name":"ls","arguments":{"dir":"etc"}},{"type":"function_call_output","call_id":"c","output":"x"}]}`,
+	} {
+		b, err := ReadBody(f, []byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs, notes := Repair(b.Messages, false)
+		out, _ := b.Write(BodyEdit{Messages: msgs})
+		if !strings.Contains(string(out), `"arguments":"{\"dir\":\"etc\"}"`) || !cmp.Equal(rules(notes), []string{"malformed-call"}) {
+			t.Errorf("%s: %q, %s", f, rules(notes), out)
+		}
+	}
+}

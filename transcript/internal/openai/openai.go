@@ -132,7 +132,11 @@ func readFunction(c *wire.Cursor, call *memkernel.ToolCall) {
 		case "name":
 			call.Name = c.Str()
 		case "arguments", "input":
-			call.Input = c.Str()
+			if c.Peek() == '"' {
+				call.Input = c.Str()
+			} else if call.Input = c.Raw(); call.Input == "null" {
+				call.Input = ""
+			}
 		}
 	}
 }

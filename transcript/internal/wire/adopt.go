@@ -113,7 +113,11 @@ func SafeID(id string) string {
 func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	call = *p.Call
 	switch RawType(p.Raw) {
-	case "", "tool_use", "toolCall", "function", "custom", "function_call", "custom_tool_call":
+	case "", "tool_use", "toolCall", "custom", "custom_tool_call":
+	case "function":
+		wrong = noText(MemberOf(MemberOf(p.Raw, "function"), "arguments"))
+	case "function_call":
+		wrong = noText(MemberOf(p.Raw, "arguments"))
 	default:
 		return call, ""
 	}
@@ -141,6 +145,14 @@ func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 		call.Input = string(AppendInput(nil, &call))
 	}
 	return call, "its input is no object"
+}
+
+// noText returns what is wrong with arguments that are to be JSON in a text.
+func noText(arguments string) string {
+	if strings.HasPrefix(arguments, "{") {
+		return "its arguments are an object where a text is to hold it"
+	}
+	return ""
 }
 
 // maxCallName is how long a name in a history may be for any provider.
