@@ -256,19 +256,31 @@ func Wonders(words string) bool {
 // Settles reports whether a reply begins as an answer does: with assent or refusal, a verb
 // of choosing, or what points at an option. Others begin something else.
 func Settles(reply string) bool {
+	t := begins(reply)
+	if len(t) > 2 && t[0].kind == number && t[1].kind == stop && strings.Contains(reply, "\n") {
+		return false // a list of their own
+	}
+	return len(t) > 0 && (t[0].kind == number || t[0].text == "#" || t[0].is(answering))
+}
+
+// agrees reports whether a reply begins with a yes.
+func agrees(reply string) bool {
+	t := begins(reply)
+	return len(t) > 0 && t[0].is(isYes)
+}
+
+// answering are the classes of words that an answer begins with.
+const answering = isYes | isNeg | isPick | isOption | isPoint
+
+// begins returns the tokens of a reply from its first one that has a meaning.
+func begins(reply string) []token {
 	tokens := scan(transcript.Unquoted(cutBytes(strings.TrimSpace(reply), textBytes)))
 	for i, t := range tokens {
-		switch {
-		case t.kind == number && i+2 < len(tokens) && tokens[i+1].kind == stop && strings.Contains(reply, "\n"):
-			return false // a list of their own
-		case t.kind == number, t.text == "#", t.is(isYes | isNeg | isPick | isOption | isPoint):
-			return true
-		case t.kind == comma, t.kind == stop, t.is(isFill):
-		default:
-			return false
+		if t.is(answering) || t.kind != comma && t.kind != stop && !t.is(isFill) {
+			return tokens[i:]
 		}
 	}
-	return false
+	return nil
 }
 
 // Words returns the person's own in the text of a decision, "" if it has none: what else

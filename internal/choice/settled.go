@@ -40,7 +40,7 @@ func Settled(text string) (string, bool) {
 	switch {
 	case points(asked) || points(answer):
 		least += leastNamed
-	case written.MatchString(text), content(answer, idle) == 0 && strings.ContainsAny(asked, "?？؟"): // or a plain yes or no
+	case written.MatchString(text), (content(answer, idle) == 0 || agrees(answer)) && strings.ContainsAny(asked, "?？؟"):
 		least = leastNamed
 	}
 	return text, n >= least

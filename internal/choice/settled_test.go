@@ -18,6 +18,7 @@ func TestSettled(t *testing.T) {
 		{"Should we keep the audit rows in Postgres? → yes", "="},
 		{"Do you want me to rename `index.jsonl` to `manifest.jsonl`? → go ahead", "="},
 		{"Shall I use a backoff table? → yes", "="},
+		{"Shall I use a ring buffer? → yes, of 64 slots", "="},
 		{"Sollen wir die Protokolle nach Postgres verschieben? → ja, gerne", "="},
 		{"Devons-nous utiliser Postgres pour les journaux ? → oui", "="},
 		{"¿Deberíamos guardar los registros en Postgres? → sí", "="},
