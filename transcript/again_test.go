@@ -100,7 +100,7 @@ func (s *scribe) load(t *testing.T) []memkernel.Message {
 
 // TestNumberedAnew: some servers number the calls of each answer anew, or give calls that are
 // made at once one id, or none. In every dialect each call has an id of its own and its
-// own result, and what was planned of a part of the conversation stays as it was.
+// own result, and the messages of a longer conversation begin with those of a shorter one.
 func TestNumberedAnew(t *testing.T) {
 	for _, d := range Dialects() {
 		for _, id := range []string{"call_0", "functions.ls:0", ""} {
@@ -207,8 +207,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// TestOtherMessages: an id alone makes no snapshot. What a server says under one id for all is
-// each kept, in its order.
+// TestOtherMessages: an id alone makes no snapshot. Answers that a server sends under one id
+// are all kept, in their order.
 func TestOtherMessages(t *testing.T) {
 	s := scribe{dialect: ClaudeCode}
 	answer := func(content string) {
@@ -393,7 +393,7 @@ func TestBrokenParents(t *testing.T) {
 	}
 }
 
-// TestArgumentsOutOfTheirText: an object where a text is to hold it keeps what it asks for.
+// TestArgumentsOutOfTheirText: arguments that are an object, where OpenAI has a text, are kept.
 func TestArgumentsOutOfTheirText(t *testing.T) {
 	for f, in := range map[Format]string{
 		FormatOpenAI:    `{"model":"m","messages":[{"role":"user","content":"look"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":{"dir":"etc"}}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`,

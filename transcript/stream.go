@@ -138,7 +138,7 @@ func (s *source) lines(yield func(Record, error) bool) {
 	}
 }
 
-// nothing returns what is the matter with a file without any record.
+// nothing returns the error of a file without any record.
 func nothing(zeros bool) error {
 	if zeros {
 		return fmt.Errorf("%w: it holds zero bytes alone, which a crash leaves", ErrUnread)

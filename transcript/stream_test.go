@@ -147,8 +147,8 @@ func TestBrokenLines(t *testing.T) {
 	}
 }
 
-// What a crash leaves around records costs none of them, nor does a writer that put several
-// in one line: nothing is broken, and zero bytes are noted.
+// Padding that a crash leaves around records costs none of them, nor does a writer that put
+// several in one line: nothing is broken, and zero bytes are noted.
 func TestPaddedLines(t *testing.T) {
 	second, third := strings.Replace(okLine, "u1", "u2", 1), strings.Replace(okLine, "u1", "u3", 1)
 	for in, noted := range map[string]string{

@@ -55,9 +55,9 @@ type gptMessage struct {
 	Weight any `json:"weight"`
 }
 
-// hidden reports whether the program keeps the message out of the conversation that it
-// shows: profiles and instructions, what it asks the model on its own, and what weighs
-// nothing. Nobody said it.
+// hidden reports whether ChatGPT keeps the message out of the conversation that it shows:
+// profiles, instructions, its own requests to the model, and messages of weight 0. Nobody
+// said them.
 func (m *gptMessage) hidden() bool {
 	role := m.Author.Role
 	return m.Metadata.Hidden == true || m.Metadata.System == true || strings.HasSuffix(m.Content.Type, "_editable_context") ||
@@ -169,7 +169,7 @@ func (r *reader) wayTo(s *Session, last string, parent map[string]string, order 
 		place[id] = i
 	}
 	on = map[string]bool{}
-	root := "" // what the first message names is where conversations begin
+	root := "" // the parent of the first message, which may be no message
 	if len(order) > 0 {
 		root = parent[order[0]]
 	}

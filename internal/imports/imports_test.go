@@ -150,8 +150,8 @@ user Thanks
 	}
 }
 
-// Nobody said what ChatGPT hides: profiles, what it asks on its own, what weighs nothing. A
-// result that is hidden still answers its call.
+// Nobody said the messages that ChatGPT hides: profiles, its own requests, messages of weight
+// 0. A hidden result still answers its call.
 func TestHiddenNodes(t *testing.T) {
 	node := func(id, parent, author, content, rest string) string {
 		return `"` + id + `":{"parent":"` + parent + `","children":[],"message":{"author":` + author + `,"content":` + content + rest + `}}`
@@ -209,7 +209,7 @@ func TestBrokenWays(t *testing.T) {
 	}
 }
 
-// What Windows programs saved in UTF-16, or a crash padded, is read like any other file.
+// Files that Windows programs saved in UTF-16, or that a crash padded, are read like others.
 func TestUTF16(t *testing.T) {
 	wide := func(text string) string {
 		out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)

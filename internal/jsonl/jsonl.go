@@ -136,7 +136,7 @@ func padded(text string) (v Value) {
 	return v
 }
 
-// split yields the records of a line that is none as a whole, and what is between them.
+// split yields the records of a line that is no record as a whole, and the texts between them.
 func split(line Value, read func(*Value) error, yield func(Value, error) bool) bool {
 	rest, torn := line.Raw, false
 	for at := 0; at < len(rest); {
@@ -165,7 +165,7 @@ func split(line Value, read func(*Value) error, yield func(Value, error) bool) b
 			v.Err = read(&v)
 		case len(v.Raw) < len(line.Raw):
 			v.Err = err
-		} // the reader says best what is wrong with all of a line
+		} // for a line of one text the reader's own error is the better one
 		torn = v.Err != nil
 		if !yield(v, nil) {
 			return false

@@ -107,9 +107,10 @@ func SafeID(id string) string {
 	}, id)
 }
 
-// Mend returns a call as APIs take it, and what was wrong with it, "" if nothing was: a name of
-// characters that all allow, and as input an object. A name of Gemini's may hold dots
-// and colons, too. Calls of other kinds than functions have forms that only their makers know.
+// Mend returns a call in a form that every API takes, and the fault that it had, "" if none: the
+// name has characters that all APIs allow, and the input is an object. A name of Gemini's
+// may hold dots and colons. Calls of other kinds than functions are returned unchanged,
+// since only their makers know their form.
 func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	call = *p.Call
 	switch RawType(p.Raw) {
@@ -147,7 +148,7 @@ func Mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	return call, "its input is no object"
 }
 
-// noText returns what is wrong with arguments that are to be JSON in a text.
+// noText returns the fault of arguments that should be JSON in a text, "" if they have none.
 func noText(arguments string) string {
 	if strings.HasPrefix(arguments, "{") {
 		return "its arguments are an object where a text is to hold it"

@@ -215,11 +215,11 @@ func Join(into, m *memkernel.Message) {
 	}
 }
 
-// Repeat takes over what a message holds again of another, as it was or further on, and what
-// comes after that: hosts that stream write a message down several times. again is false if
-// m is no repetition, grew reports whether it added anything.
+// Repeat merges a repetition of a message into it: hosts that stream write a message down
+// several times as it grows. The longer form of each part stays, and parts that follow are
+// appended. again is false if m is no repetition, grew reports whether it added anything.
 func Repeat(into, m *memkernel.Message) (grew, again bool) {
-	at, n := 0, 0 // where most of m's parts are there again
+	at, n := 0, 0 // the part at which most parts of m are repeated, and how many are
 	for i := range into.Parts {
 		have := into.Parts[i:]
 		most, k := min(len(have), len(m.Parts)), 0
