@@ -41,10 +41,16 @@ type included struct {
 	in, out glob.Globs
 	files   Files
 	opts    *Options
+	// dir is the folder that files keeps the workspace in, "" if it keeps it elsewhere.
+	dir string
 }
 
 func newIncluded(files Files, o *Options) included {
-	return included{glob.New(o.Include, closed), glob.New(o.Exclude, nil), files, o}
+	i := included{in: glob.New(o.Include, closed), out: glob.New(o.Exclude, nil), files: files, opts: o}
+	if d, ok := files.(*folder); ok {
+		i.dir = d.dir
+	}
+	return i
 }
 
 // Includes reports whether Options.Include takes in more than memory's own files, so

@@ -190,23 +190,19 @@ func isIgnored(files []*glob.Ignore, p string, folder bool) bool {
 // maxIgnore bounds a .gitignore file that is read, in bytes.
 const maxIgnore = 1 << 20
 
-// ignoreIn adds the ignore file of a folder to those above it. The workspace's own come
-// after what git excludes in this clone.
+// ignoreIn adds the ignore file of a folder to those above it. The workspace's own comes
+// after those of its repository.
 func (i *included) ignoreIn(dir string, above []*glob.Ignore) []*glob.Ignore {
 	if i.opts.NoGitignore {
 		return nil
 	}
-	names := []string{".gitignore"}
-	if dir == "" {
-		names = []string{".git/info/exclude", ".gitignore"}
+	if dir == "" && i.dir != "" {
+		above = repositoryRules(i.dir)
 	}
-	out := slices.Clip(above)
-	for _, name := range names {
-		if text := i.readSmall(path.Join(dir, name), maxIgnore); text != "" {
-			out = append(out, glob.ParseIgnore(dir, text))
-		}
+	if text := i.readSmall(path.Join(dir, ".gitignore"), maxIgnore); text != "" {
+		return append(slices.Clip(above), glob.ParseIgnore(dir, text))
 	}
-	return out
+	return above
 }
 
 // readSmall reads a regular file of the workspace, "" if that can't be done.

@@ -38,8 +38,9 @@ memkernel config --sample > .memkernel/config.yaml   # a file to start from
     last part of a glob names: ` + "`notes/*.txt`" + ` takes in text, ` + "`notes/**`" + ` does not.
   - Names that begin with a dot, and ` + "`node_modules`, `bower_components`, `vendor`, `dist`,\n    `build`, `out`, `target`, `_site`, `__pycache__` and `venv`" + `, are entered only by a glob that
     names them: ` + "`.cursor/rules/*.mdc`, `docs/build/**`. `.git`" + ` and the state folder never are.
-  - What a ` + "`.gitignore`" + ` leaves out stays out, of whatever folder of the workspace it is, and
-    so does what ` + "`.git/info/exclude`" + ` names. Those above the workspace are not read.
+  - What git ignores stays out: by the ` + "`.gitignore`" + ` files of the workspace's repository, from its
+    root down, and by ` + "`.git/info/exclude`" + `. Rules that ignore the workspace itself don't count.
+    git's ` + "`core.excludesFile`" + ` is not read.
   - Symbolic links to files and folders are not followed.
 `
 

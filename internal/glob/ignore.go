@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -9,8 +10,11 @@ import (
 // Ignore are the rules of one .gitignore file, as gitignore(5) describes them.
 type Ignore struct {
 	// dir is the folder of the file, with its slash; "" for the workspace.
-	dir   string
-	rules []rule
+	dir string
+	// within is the folder, with its slash, that paths are relative to; "" if it is the
+	// same that dir is relative to.
+	within string
+	rules  []rule
 }
 
 type rule struct {
@@ -79,11 +83,24 @@ func trimSpaces(s string) string {
 	return s
 }
 
+// Within returns the rules for paths that are relative to a folder of theirs. Rules that
+// leave out one of the folders in except are dropped.
+func (ig *Ignore) Within(folder string, except []string) *Ignore {
+	out := &Ignore{dir: ig.dir, within: folder + "/"}
+	for _, r := range ig.rules {
+		one := &Ignore{dir: ig.dir, rules: []rule{r}}
+		if !slices.ContainsFunc(except, func(dir string) bool { out, _ := one.Match(dir, true); return out }) {
+			out.rules = append(out.rules, r)
+		}
+	}
+	return out
+}
+
 // Match tells whether the rules ignore a file or a folder below theirs; decided is false
 // if none of them speaks of it. What lies in an ignored folder is ignored whatever they
 // say, which is the caller's to see to.
 func (ig *Ignore) Match(p string, folder bool) (ignored, decided bool) {
-	rel, ok := strings.CutPrefix(p, ig.dir)
+	rel, ok := strings.CutPrefix(ig.within+p, ig.dir)
 	if !ok {
 		return false, false
 	}

@@ -1,0 +1,97 @@
+package markdownstore
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/glob"
+)
+
+// repositoryRules returns the ignore rules that the git repository around a workspace has
+// for it, those of least weight first: .git/info/exclude, then the .gitignore files from
+// the repository's root to the folder that the workspace is in. There are none outside a
+// repository. If the repository ignores the workspace itself, the rules that do so don't
+// count, since a person has named that folder.
+func repositoryRules(workspace string) []*glob.Ignore {
+	root, exclude, ok := repository(workspace)
+	if !ok {
+		return nil
+	}
+	rules := addRules(nil, "", exclude)
+	rel, err := filepath.Rel(root, workspace)
+	if err != nil || rel == "." {
+		return rules
+	}
+	dir, hidden := "", false
+	var folders []string
+	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		rules = addRules(rules, dir, filepath.Join(root, dir, ".gitignore"))
+		dir = path.Join(dir, name)
+		folders = append(folders, dir)
+		hidden = hidden || isIgnored(rules, dir, true)
+	}
+	if !hidden {
+		folders = nil
+	}
+	for i, r := range rules {
+		rules[i] = r.Within(dir, folders)
+	}
+	return rules
+}
+
+// repository finds the root of the repository that a folder is in, and its exclude file.
+func repository(folder string) (root, exclude string, ok bool) {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		git := filepath.Join(dir, ".git")
+		if fi, err := os.Stat(git); err == nil {
+			if !fi.IsDir() {
+				git = linked(git)
+			}
+			return dir, filepath.Join(git, "info", "exclude"), true
+		}
+		if dir == filepath.Dir(dir) {
+			return "", "", false
+		}
+	}
+}
+
+// linked returns the git directory that the .git file of a worktree or a submodule names,
+// that of the main worktree if there is one.
+func linked(file string) string {
+	name, _ := strings.CutPrefix(readRules(file), "gitdir:")
+	git := beside(filepath.Dir(file), name)
+	if common := readRules(filepath.Join(git, "commondir")); common != "" {
+		return beside(git, common)
+	}
+	return git
+}
+
+// beside returns a path that is relative to a folder, unless it is absolute.
+func beside(dir, name string) string {
+	name = filepath.FromSlash(strings.TrimSpace(name))
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+func addRules(rules []*glob.Ignore, dir, file string) []*glob.Ignore {
+	if text := readRules(file); text != "" {
+		rules = append(rules, glob.ParseIgnore(dir, text))
+	}
+	return rules
+}
+
+// readRules reads a small regular file, "" if that can't be done.
+func readRules(file string) string {
+	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxIgnore {
+		return ""
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
