@@ -229,10 +229,12 @@ func TestOtherMessages(t *testing.T) {
 	result("A")
 	answer(use("b"))
 	result("B")
+	answer(use("b"))
+	result("B again")
 	answer(`{"type":"text","text":"Yes"}`)
 	msgs, _ := Repair(s.load(t), false)
 	wantSketch(t, "one id for all", msgs, "user: one\nassistant: Yes\nuser: two\nassistant: Yes.\nuser: three\n"+
-		"assistant: call c\nuser: result c=A\nassistant: call c_2\nuser: result c_2=B\nassistant: Yes\n")
+		"assistant: call c\nuser: result c=A\nassistant: call c_2\nuser: result c_2=B\nassistant: call c_3\nuser: result c_3=B again\nassistant: Yes\n")
 }
 
 // TestMendedCalls: calls that no API takes become such that all do, are counted, and are the

@@ -14,13 +14,14 @@ import (
 // only, naming old sidechains and finding forks.
 type assembler struct {
 	log    *wire.Log
-	seen   map[string]bool   // ids of all records
-	byID   map[string]int    // record id to message index
-	groups map[string]*group // by branch and message id
-	calls  map[string]*call  // by branch and call id
-	sides  map[string]string // record id to branch, for sidechains without agent id
-	askers map[string]int    // branch and parent to the plain user message that answers it
-	side   string            // branch of the last sidechain record
+	seen   map[string]bool        // ids of all records
+	byID   map[string]int         // record id to message index
+	groups map[string]*group      // by branch and message id
+	calls  map[string]*call       // by branch and call id
+	echoes map[string]*wire.Entry // by branch, the last record if it repeats an answered call
+	sides  map[string]string      // record id to branch, for sidechains without agent id
+	askers map[string]int         // branch and parent to the plain user message that answers it
+	side   string                 // branch of the last sidechain record
 }
 
 // group is a message of which further records may come.
@@ -38,7 +39,7 @@ type call struct {
 
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
 	a := assembler{log: l, seen: map[string]bool{}, byID: map[string]int{}, groups: map[string]*group{},
-		calls: map[string]*call{}, sides: map[string]string{}, askers: map[string]int{}}
+		calls: map[string]*call{}, echoes: map[string]*wire.Entry{}, sides: map[string]string{}, askers: map[string]int{}}
 	return a.add, nil
 }
 
@@ -120,13 +121,17 @@ func (a *assembler) message(e *wire.Entry, own *extra, l *wire.Line) {
 	if m.Role == memkernel.RoleAssistant && m.Origin == "" && m.Model != "" {
 		a.log.Model = m.Model
 	}
+	a.settleEcho(m)
 	if m.Role == memkernel.RoleUser && m.Origin == "" && !wire.HasResults(*m) {
 		a.closeGroups(m.Branch) // the next answer is another message, whatever its id
 	}
 	key := m.Branch + "\x00" + own.group
 	if g := a.groups[key]; g != nil && own.group != "" && !a.isOther(g, m, own) {
 		into := &a.log.Messages[g.at]
-		_, again := wire.Repeat(into, m)
+		grew, again := wire.Repeat(into, m)
+		if again && !grew && slices.ContainsFunc(m.Parts, a.asksAgain(m)) {
+			a.echoes[m.Branch] = e
+		}
 		if !again && (wire.HasCalls(*m) || !slices.ContainsFunc(into.Parts, a.isAnswered(m.Branch))) {
 			again = true
 			a.dropCopies(e)
@@ -179,6 +184,29 @@ func (a *assembler) isAnswered(branch string) func(memkernel.Part) bool {
 		}
 		c := a.calls[branch+"\x00"+p.Call.ID]
 		return c != nil && c.answered
+	}
+}
+
+// asksAgain returns a function that reports whether a part of a message that repeats another is a
+// call that was answered before: only a second result tells that it is a call of its own.
+func (a *assembler) asksAgain(m *memkernel.Message) func(memkernel.Part) bool {
+	answered := a.isAnswered(m.Branch)
+	return func(p memkernel.Part) bool {
+		return answered(p) && (m.Time.IsZero() || !a.calls[m.Branch+"\x00"+p.Call.ID].time.Equal(m.Time))
+	}
+}
+
+// settleEcho adds the message before m that repeats another, if m has a result for it.
+func (a *assembler) settleEcho(m *memkernel.Message) {
+	was := a.echoes[m.Branch]
+	if delete(a.echoes, m.Branch); was == nil || !wire.HasResults(*m) {
+		return
+	}
+	if slices.ContainsFunc(was.Message.Parts, func(p memkernel.Part) bool {
+		return wire.IsCall(&p) && slices.ContainsFunc(m.Parts, func(r memkernel.Part) bool { return wire.IsResult(&r) && r.Result.CallID == p.Call.ID })
+	}) {
+		a.called(was.Message)
+		a.remember(was.ID, a.log.Push(*was.Message, was.Flags))
 	}
 }
 
