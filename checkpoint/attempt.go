@@ -167,6 +167,9 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 	if i < 0 {
 		return
 	}
+	if r.Synthetic {
+		return // nobody knows its outcome
+	}
 	a := t.Pending[i]
 	t.Pending = orNil(slices.Delete(t.Pending, i, i+1))
 	var read summary.Call

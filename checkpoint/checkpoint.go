@@ -315,7 +315,11 @@ func (t *ThreadState) nextAction(w Working) string {
 	case step != "" && planned:
 		return step
 	case len(t.Pending) > 0:
-		return "the result of " + t.Pending[len(t.Pending)-1].label()
+		last := t.Pending[len(t.Pending)-1]
+		if slices.ContainsFunc(t.Reader.Pending, func(c summary.Call) bool { return c.ID == last.ID && c.Lost }) {
+			return "to find out what became of " + last.label() + ", which was begun and has no known outcome"
+		}
+		return "the result of " + last.label()
 	}
 	for _, e := range t.Reader.OpenThreads() {
 		if e.Kind == "todo" && planned {

@@ -50,6 +50,7 @@ func (u *updater) keepUserText(text string) {
 	if t.Reply > longReply {
 		t.Pivots = capped(append(t.Pivots, e), MaxExchanges)
 	}
+	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a Attempt) bool { return u.reading(a.ID).Lost })) // it runs no more
 	t.Reply = 0
 	t.Tail = append(t.Tail, e)
 	u.trimTail()

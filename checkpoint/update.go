@@ -228,6 +228,9 @@ func (u *updater) closes(item string) bool {
 			return ran.Text != "" && !summary.Failed(ran.Status) && (cmd == ran.Text || strings.HasPrefix(cmd, ran.Text+" ("))
 		}
 	}
+	if call, ok := strings.CutPrefix(item, summary.LostPrefix); ok {
+		return slices.ContainsFunc(r.Pending, func(c summary.Call) bool { return !c.Lost && c.Label() == call })
+	}
 	_, step, ok := strings.Cut(item, ": ")
 	return ok && slices.ContainsFunc(r.Todos, func(t summary.Todo) bool { return t.Text == step })
 }

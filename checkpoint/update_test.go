@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 func build(msgs []memkernel.Message) *checkpoint.Checkpoint {
@@ -103,6 +104,39 @@ func TestStatus(t *testing.T) {
 		w := build(c.msgs)
 		if w.Working.Status != c.status || w.Working.Interrupted != c.interrupted || string(w.Working.NextAction) != c.next || all(w.OpenItems) != c.open {
 			t.Errorf("%s: %s %v %q %q", c.name, w.Working.Status, w.Working.Interrupted, w.Working.NextAction, all(w.OpenItems))
+		}
+	}
+}
+
+// A call that the conversation left without a result is named until its result comes or it is
+// made again; other calls leave it.
+func TestLostCalls(t *testing.T) {
+	begun := []memkernel.Message{user("move the bookings"), bash("1", "./copy.sh"), answers("1", "ok", false), bash("2", "./index.sh")}
+	const lost = "begun, no known outcome: ./index.sh"
+	for _, c := range []struct {
+		name        string
+		more        []memkernel.Message
+		interrupted bool
+		next, open  string
+	}{
+		{"the process died", nil, true, "to find out what became of ./index.sh, which was begun and has no known outcome", lost},
+		{"the result came", []memkernel.Message{answers("2", "done", false), says("Both are done.")}, false, "", ""},
+		{"the user goes on", []memkernel.Message{user("go on"), says("I look.")}, false, "", lost},
+		{"another call", []memkernel.Message{user("go on"), bash("3", "ls"), answers("3", "x", false), says("Listed.")}, false, "", lost},
+		{"made again", []memkernel.Message{user("go on"), bash("3", "./index.sh"), answers("3", "done", false), says("Done.")}, false, "", ""},
+		{"made again, and it failed", []memkernel.Message{user("go on"), bash("3", "./index.sh"), answers("3", "Exit code 2\nno rows", true), says("No.")}, false, "", "last command failed: ./index.sh"},
+	} {
+		msgs := talk(append(begun[:len(begun):len(begun)], c.more...)...)
+		before, _ := transcript.Repair(msgs[:len(begun)], false)
+		whole, _ := transcript.Repair(msgs, false)
+		s := checkpoint.Update(checkpoint.Update(checkpoint.State{}, before), whole)
+		for name, w := range map[string]*checkpoint.Checkpoint{"in two steps": checkpoint.Build(s, nil, input(checkpoint.TriggerAuto, 1)), "at once": build(whole)} {
+			if w.Working.Interrupted != c.interrupted || string(w.Working.NextAction) != c.next || all(w.OpenItems) != c.open {
+				t.Errorf("%s, %s: %v %q %q", c.name, name, w.Working.Interrupted, w.Working.NextAction, all(w.OpenItems))
+			}
+			if c.interrupted && (w.Working.LastToolCall == nil || string(w.Working.LastToolCall.ParamsSummary) != "./index.sh") {
+				t.Errorf("%s, %s: the call is not named: %+v", c.name, name, w.Working)
+			}
 		}
 	}
 }

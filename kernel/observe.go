@@ -26,6 +26,9 @@ type Turn struct {
 	// Open is how many messages at the end belong to a turn that may go on, whatever they
 	// look like: they are kept, and the turn before them is the one that is committed.
 	Open int
+	// Over: nothing follows, as where the host's process died. The last turn is committed
+	// whatever it ends with; a call without a result has no known outcome.
+	Over bool
 	// PlanID names the plan that was sent for the last call, Usage what the provider
 	// billed for it. Both may be missing. A turn that is still open may be delivered
 	// after each of its calls, so that every bill is kept.

@@ -34,14 +34,24 @@ type Call struct {
 	// Ask is the question that it puts to the user, Plan the gist of the plan
 	// that it submits, Task the text of the plan item that it creates.
 	Ask string `json:"ask,omitempty"`
-	// Questions are those of Ask with their options.
+	// Questions are those of Ask.
 	Questions []Question `json:"questions,omitempty"`
 	Plan      string     `json:"plan,omitempty"`
 	Task      string     `json:"task,omitempty"`
+	// Lost reports that the conversation went on, or ended, without the call's result.
+	Lost bool `json:"lost,omitempty"`
 	// Session is the host's handle of a command that still runs.
 	Session string `json:"session,omitempty"`
 	// Why is what the assistant said before it.
 	Why string `json:"why,omitempty"`
+}
+
+// Label names the call in a few words: a command by itself, other tools with their file.
+func (c Call) Label() string {
+	if c.Command != "" {
+		return c.Command
+	}
+	return oneLine(c.Name+" "+c.Path, pathRunes)
 }
 
 // pathKeys are the input fields by which tools name a file, payloadKeys those
@@ -86,6 +96,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 	if len(c.Paths) > maxPaths {
 		c.Paths = c.Paths[:maxPaths]
 	}
+	u.s.Pending = slices.DeleteFunc(u.s.Pending, func(o Call) bool { return o.Lost && o.Label() == c.Label() })
 	if u.s.Pending = append(u.s.Pending, c); len(u.s.Pending) > maxPending {
 		u.s.Pending = slices.Delete(u.s.Pending, 0, 1)
 	}

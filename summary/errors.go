@@ -52,8 +52,8 @@ func digitsBefore(s string) string {
 }
 
 // dull are starts of lines that report no error, whatever words they hold:
-// what runs, what passed, what a script echoes.
-var dull = [...]string{"=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
+// a host's heading, what runs, what passed, what a script echoes.
+var dull = [...]string{"Chunk ID: ", "Wall time: ", "Original token count: ", "Output:", "=== ", "--- PASS", "ok ", "PASS", "> ", "$ ", "+ ", "✓ ", "✔ "}
 
 // errorLine returns the line that shows best what went wrong: the first that starts
 // with a fail mark and contains more than that, else the first with an error mark,

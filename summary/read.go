@@ -1,6 +1,10 @@
 package summary
 
 import (
+	"path"
+	"slices"
+	"strings"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -35,11 +39,37 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 func Failed(status string) bool { return failed(status) }
 
 // ended returns the outcome of a call that nobody refused. A check whose status a
-// pipe may hide failed if its output shows it.
+// pipe may hide failed if its output shows it, and a search that found nothing ended well.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {
 	out := outcome(r, first, last)
+	if out == statusFailed+" (exit 1)" && c.searches() && silent(first) {
+		return statusOK
+	}
 	if out == statusOK && c.Check && c.Piped && failMark(last) != "" {
 		return statusFailed
 	}
 	return out
+}
+
+// searches reports whether the last command of a call is one that ends with 1 where it finds
+// nothing.
+func (c Call) searches() bool {
+	segs := split(c.Command)
+	if len(segs) == 0 {
+		return false
+	}
+	w := words(segs[len(segs)-1].text)
+	return len(w) > 0 && slices.Contains([]string{"grep", "egrep", "fgrep", "rg", "ag", "ack"}, path.Base(w[0])) || gitVerb(w) == "grep"
+}
+
+// silent reports whether a result has no output but its host's heading.
+func silent(text string) bool {
+	empty := true
+	lines(text, func(line string) bool {
+		t := strings.Trim(line, " \t()")
+		_, code := exitCode(t)
+		empty = t == "" || code || starts(t, dull[:4]) || strings.EqualFold(t, "no output")
+		return empty
+	})
+	return empty
 }

@@ -29,6 +29,10 @@ func (u *updater) result(r *memkernel.ToolResult) {
 	if i < 0 {
 		return
 	}
+	if r.Synthetic {
+		u.s.Pending[i].Lost = true
+		return
+	}
 	c := u.s.Pending[i]
 	u.s.Pending = remove(u.s.Pending, func(o Call) bool { return o.ID == c.ID })
 	text := resultText(r)

@@ -199,13 +199,21 @@ func remove[T any](list []T, del func(T) bool) []T {
 	return list
 }
 
+// LostPrefix begins the open thread of a call whose outcome nobody knows.
+const LostPrefix = "begun, no known outcome: "
+
 // OpenThreads lists what is open, newest or most pressing first: the
-// assistant's unanswered question, a last command that failed, checks that
-// fail, plan items in progress, plan items to do.
+// assistant's unanswered question, calls whose outcome is unknown, a last command that
+// failed, checks that fail, plan items in progress, plan items to do.
 func (s State) OpenThreads() []Entry {
 	var out []Entry
 	if s.Ask.Question {
 		out = append(out, Entry{Kind: "question", Text: "unanswered: " + s.Ask.Text, Key: s.Ask.Key, Time: s.Ask.Time})
+	}
+	for _, c := range slices.Backward(s.Pending) {
+		if c.Lost {
+			out = append(out, Entry{Kind: "call", Text: LostPrefix + c.Label()})
+		}
 	}
 	for i := len(s.Threads) - 1; i >= 0; i-- {
 		e := s.Threads[i]

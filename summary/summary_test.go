@@ -385,6 +385,27 @@ func TestFailingChecks(t *testing.T) {
 	}
 }
 
+// A search that finds nothing is no failure, and what a host writes above an output is no reason
+// of one.
+func TestFoundNothing(t *testing.T) {
+	const heading = "Chunk ID: 3f9a01\nWall time: 0.0512 seconds\nProcess exited with code 1\nOriginal token count: 0\nOutput:\n"
+	for _, c := range []struct{ command, result, status, reason string }{
+		{"rg -n 'ferry' docs", heading, "ok", ""},
+		{"cd /srv && git grep ferry", "Exit code 1", "ok", ""},
+		{"cat a.txt | grep -c x", "(no output)\n\nCommand exited with code 1", "ok", ""},
+		{"grep x missing.txt", "Exit code 2\ngrep: missing.txt: No such file or directory", "failed (exit 2)", "grep: missing.txt: No such file or directory"},
+		{"grep -c x a.txt", heading + "0", "failed (exit 1)", "0"},
+		{"./sail.sh", heading, "failed (exit 1)", "exec_command failed (exit 1)"},
+		{"./sail.sh", heading + "the tide is out", "failed (exit 1)", "the tide is out"},
+		{"grep x a.txt && ./sail.sh", heading, "failed (exit 1)", "exec_command failed (exit 1)"},
+	} {
+		s := update(State{}, keyed(user("look for the ferry"), calls("1", "exec_command", fmt.Sprintf(`{"cmd":%q}`, c.command)), answers("1", c.result, true)))
+		if s.LastCommand.Status != c.status || s.LastError.Text != c.reason {
+			t.Errorf("%s: %q, %q", c.command, s.LastCommand.Status, s.LastError.Text)
+		}
+	}
+}
+
 func TestRunningCommand(t *testing.T) {
 	s := update(State{}, keyed(
 		calls("1", "exec_command", `{"cmd":"bun test","workdir":"/w"}`),

@@ -102,6 +102,9 @@ func (in *intake) commit(ctx context.Context, s *session.Session) error {
 // turnEnd is the number of leading messages that belong to ended turns, those left out
 // that the host calls open.
 func (in *intake) turnEnd() int {
+	if in.turn.Over {
+		return len(in.Msgs)
+	}
 	all := in.turn.Messages
 	open, _ := transcript.Repair(all[len(all)-min(max(in.turn.Open, 0), len(all)):], false)
 	return turnEnd(in.Msgs[:max(0, len(in.Msgs)-len(open))])

@@ -79,6 +79,7 @@ type Turn struct {
 	SessionKey, Branch, Model string
 	Messages                  []memkernel.Message
 	Unchanged, Open           int
+	Over                      bool
 	PlanID                    string
 	Usage                     *memkernel.Usage
 	Now                       time.Time

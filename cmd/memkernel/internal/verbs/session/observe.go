@@ -213,10 +213,14 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 }
 
 // observeTurns commits the turns in order, each with the conversation up to its
-// end. Of a turn that may go on the messages are kept that are whole: what the model
-// said last may grow.
+// end. If ended is true that includes a last turn that was cut off, also within a call. Of a
+// turn that may go on the messages are kept that are whole: the model's last answer may grow.
 func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
+	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
+	if over {
+		ends = append(ends, len(msgs))
+	}
 	committed, whole := 0, len(msgs)
 	if n := len(ends); n > 0 {
 		committed = ends[n-1]
@@ -237,7 +241,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn kernel
 		if end == 0 {
 			commit = k.ObserveToolResult // nothing has ended
 		}
-		turn.More, turn.Open = i+1 < len(ends), 0
+		turn.More, turn.Open, turn.Over = i+1 < len(ends), 0, over && i+1 == len(ends)
 		if !turn.More {
 			turn.Open, end = whole-end, whole
 		}
