@@ -96,6 +96,8 @@ type RestoreOptions struct {
 	// entries are left out; [SectionText] is what it should lead to. It must be
 	// pure; nil or "" is the checkpoint's own id.
 	More func(s Section, n int) string
+	// Shown is text that its reader has beside it: rules and decisions in it are left out.
+	Shown string
 	// Source names what the text was made of, if that is no checkpoint on disk; it
 	// holds what is left out.
 	Source string
@@ -193,7 +195,7 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 			r.head = append(r.head, working(c)...)
 		}
 		for _, p := range sectionParts(c, s) {
-			if len(p.items) > 0 {
+			if p.items = r.unsaid(s, p.items); len(p.items) > 0 {
 				p.section = s
 				r.parts = append(r.parts, p)
 			}
@@ -201,6 +203,41 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 	}
 	r.head = append(r.head, from(c)...)
 	return r
+}
+
+// unsaid returns the items of a section that the text does not say before them, and for
+// rules and decisions its reader does not have beside it. An exchange in which a rule was
+// given is said by the rule.
+func (r *restorer) unsaid(s Section, items []string) []string {
+	if s != SectionConstraints && s != SectionDecisions && s != SectionThread {
+		return items
+	}
+	said := strings.Join(r.head, "")
+	if s != SectionThread {
+		said += strings.Join(strings.Fields(r.o.Shown), " ")
+	}
+	var rules []string
+	for _, p := range r.parts {
+		if p.section == SectionConstraints {
+			rules = append(rules, p.items...)
+		}
+	}
+	return slices.DeleteFunc(items, func(item string) bool {
+		text := unlisted(item)
+		if _, gist, ok := strings.Cut(text, ": "); ok && s == SectionThread {
+			text = gist
+		}
+		return strings.Contains(said, text) || slices.ContainsFunc(rules, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+	})
+}
+
+// unlisted returns the words of an item of a list, without the time of a decision.
+func unlisted(item string) string {
+	item = strings.TrimSpace(strings.TrimPrefix(item, "- "))
+	if at := strings.LastIndex(item, " ("); at > 0 && strings.HasSuffix(item, ")") && len(item)-at <= len(" (01-02 15:04)") {
+		return item[:at]
+	}
+	return item
 }
 
 // line makes a text of a checkpoint, which anyone may have written, one line.
@@ -297,7 +334,7 @@ func sectionParts(c *Checkpoint, s Section) []part {
 	case SectionDecisions:
 		return []part{{title: "Decisions, newest first:\n", items: decisionItems(c), turn: 2}}
 	case SectionThread:
-		return []part{{title: "Thread: " + line(c.Thread.Summary, 2*topicRunes+10) + "\n", items: exchangeItems(c), flip: true}}
+		return []part{{title: "Thread: newest exchanges\n", items: exchangeItems(c), flip: true}}
 	case SectionFiles:
 		changed, in := within(c.Resources.FilesModified)
 		read, from := within(c.Resources.FilesRead)
@@ -326,7 +363,12 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 // decisionItems have the time of day, and the day if it is not the checkpoint's.
 func decisionItems(c *Checkpoint) []string {
 	var out []string
+	said := map[Text]bool{}
 	for _, d := range slices.Backward(c.Decisions) {
+		if said[d.What] {
+			continue
+		}
+		said[d.What] = true
 		when := ""
 		if !d.When.IsZero() {
 			form := "01-02 15:04"

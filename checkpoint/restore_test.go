@@ -40,11 +40,9 @@ Decisions, newest first:
 - decision 1 (03-08 12:00)
 - decision 0 (03-07 12:00)
 - I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
-Thread: I want to go to Japan in March, budget-friendly ... 现在签证怎么办？
-- user: I want to go to Japan in March, budget-friendly
+Thread: newest exchanges
 - user: Looks good
 - agent: Written to plan.md. Which hotels do you prefer?
-- user: 现在签证怎么办？
 Files modified, newest first (… is /home/x/repo): …/file1.go, …/file0.go, plan.md
 Tools used: web_search, write_file
 Learnings (consider storing them in long-term memory):
@@ -156,4 +154,19 @@ func begins(l string) bool {
 		}
 	}
 	return l == ""
+}
+
+// TestRestoreSaysNothingTwice: a rule that stands in the goal, in what the reader has beside
+// the text or in an exchange is said once; so is a decision that was made again.
+func TestRestoreSaysNothingTwice(t *testing.T) {
+	c := &checkpoint.Checkpoint{Constraints: []checkpoint.Text{"Never touch the ledger.", "Quote every price in euros.", "No calls after six."}}
+	c.Working.Goal, c.Working.Topic = "Move the shop. Never touch the ledger.", "now the invoices"
+	c.Decisions = []checkpoint.Decision{{What: "agent: I take the small van."}, {What: "agent: I take the small van."}}
+	c.Thread.KeyExchanges = []checkpoint.Exchange{{"user", "Move the shop. Never touch the ledger."}, {"user", "And: No calls after six. Fine?"}, {"agent", "Fine."}, {"user", "now the invoices"}}
+	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Shown: "# Memory\n\n- Quote every\n  price in euros.\n"})
+	for want, n := range map[string]int{"Never touch the ledger.": 1, "Quote every price": 0, "No calls after six.": 1, "I take the small van.": 1, "now the invoices": 1, "- agent: Fine.": 1} {
+		if strings.Count(text, want) != n {
+			t.Errorf("%q is said %d times, want %d, in\n%s", want, strings.Count(text, want), n, text)
+		}
+	}
 }

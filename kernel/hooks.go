@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
+	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -172,18 +173,65 @@ type RestoreRequest struct {
 	// Resolver is the tool or command by which its reader gets what an id stands for, as
 	// in [PlanRequest]. Without it no id is named.
 	Resolver string
+	// Shown is text that the reader has beside it, whose rules are not said again.
+	Shown string
+	// Neighbour asks for the state of the session of the workspace that spoke last, other
+	// than SessionKey, for a new session whose user asks to go on from there.
+	Neighbour bool
+}
+
+// Beside returns the line by which a new conversation under a key learns which other
+// session was at work in the workspace, "" if none was.
+func Beside(k *Kernel, key string, now time.Time) string {
+	n := neighbour(k, key, now)
+	if n == nil {
+		return ""
+	}
+	return checkpoint.Beside(n.Key, n.At)
+}
+
+// PlannedAt returns when the newest plan of a session was recorded, zero if none was.
+func PlannedAt(k *Kernel, key string) time.Time {
+	name, err := folder.Of(k.state, keyOr(key))
+	if err != nil {
+		return time.Time{}
+	}
+	fi, err := folder.In(k.state, name).Stat(folder.RecordsFile)
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.Time
+}
+
+func neighbour(k *Kernel, key string, now time.Time) *plan.Neighbour {
+	if k.memory == nil {
+		return nil
+	}
+	return turn.Neighbour(k.state, k.memory.Private, keyOr(key), now)
 }
 
 // Restore gives the text from which a session goes on after a compaction, or in a
 // new conversation: what a plan shows by itself. It changes nothing. A session of which
 // nothing is kept, in the state directory or the workspace, is a [NoSessionError].
 func (k *Kernel) Restore(ctx context.Context, req RestoreRequest) (*Restored, error) {
+	if req.Neighbour {
+		out := &Restored{Damaged: []string{}}
+		n := neighbour(k, req.SessionKey, k.now())
+		if n == nil {
+			return out, nil
+		}
+		c, err := n.State()
+		if err == nil && c != nil {
+			out.Net, out.Text = NetCheckpoint, checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession})
+		}
+		return out, err
+	}
 	s, unlock, err := k.open(ctx, req.SessionKey, false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	r, err := s.Life.Restore(s.Account.Observed[""], req.Occasion, req.Resolver)
+	r, err := s.Life.Restore(s.Account.Observed[""], &checkpoint.RestoreOptions{Occasion: req.Occasion, Resolver: req.Resolver, Shown: req.Shown})
 	if err != nil {
 		return nil, fmt.Errorf("restore session %s: %w", s.Key, err)
 	}

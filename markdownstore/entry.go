@@ -108,6 +108,20 @@ func EscapeMarkers(before, text string) string {
 	return b.String()
 }
 
+// Unmarked returns a text with empty lines in the place of the markers of entries.
+func Unmarked(text string) string {
+	if !strings.Contains(text, markerPrefix) {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if markerID(strings.TrimSpace(l)) != "" {
+			lines[i] = ""
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
 // openFence returns what closes the code fence that a text leaves open, "" if
 // none is open.
 func openFence(text string) string {

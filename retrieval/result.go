@@ -150,7 +150,8 @@ type Hit struct {
 	EndLine   int `json:"end_line"`
 	// Trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
-	// Origin is where a record of another system comes from; "" for all else.
+	// Origin is where a record of another system comes from, or the session whose agent
+	// decided or left open what a day's log says; "" for all else.
 	Origin string `json:"origin,omitempty"`
 	// Date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`

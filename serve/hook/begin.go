@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/kernel"
 )
 
 // beginning is what a session gets where it starts: what memory there is, and the text
@@ -18,6 +19,9 @@ type beginning struct {
 	From   string `json:"from,omitempty"`
 	// Occasion is what that text begins with.
 	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
+	// Beside: it is a new conversation, which is told in a line which other session was at
+	// work.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // and is both of two.
@@ -28,7 +32,7 @@ func (b *beginning) and(o *beginning) *beginning {
 	if o == nil {
 		return b
 	}
-	out := &beginning{Memory: b.Memory || o.Memory, From: b.From, Occasion: b.Occasion}
+	out := &beginning{Memory: b.Memory || o.Memory, From: b.From, Occasion: b.Occasion, Beside: b.Beside || o.Beside}
 	if b.From == "" {
 		out.From, out.Occasion = o.From, o.Occasion
 	}
@@ -44,24 +48,27 @@ type brought struct {
 	Line  string `json:"line"`
 }
 
-// goneOn is for how long a session that is resumed counts as one that goes on: as long as
-// the longest-lived prompt cache.
+// goneOn is how long after its last turn a session that is resumed counts as one that goes
+// on, whose context lacks nothing: as long as the longest-lived prompt cache.
 const goneOn = time.Hour
 
-// start gives a session what it goes on from, and what memory there is. Gemini CLI puts
-// what it is told here before the words of the first prompt, and a prompt that begins so
-// it forgets where the session is resumed: it is told with its next prompt.
-func (h *handler) start(ctx context.Context, r *record, before string) (answer, error) {
+// start gives a session what it goes on from, and what memory there is. A conversation under
+// a new id is a new one, after a clear too: its own task begins, and the session before it
+// is only named. Gemini CLI puts what it is told here before the words of the first prompt,
+// and a prompt that begins so it forgets where the session is resumed: it is told with its
+// next prompt.
+func (h *handler) start(ctx context.Context, r *record) (answer, error) {
+	if h.carried {
+		return answer{}, nil
+	}
 	b := &beginning{Memory: h.e.Source != "resume" && h.e.Source != "fork", From: h.key}
 	switch h.e.Source {
-	case "startup":
-		b.From = ""
-	case "clear":
-		b.From, b.Occasion = before, checkpoint.NewSession // a cleared conversation goes on under another id
+	case "startup", "clear":
+		b.From, b.Beside = "", true
 	case "resume", "fork":
 		b.Occasion = checkpoint.OnResume
-		if !r.Restored.IsZero() && h.Now().Sub(r.Restored) < goneOn {
-			b.From = "" // programs that resume for each prompt would pay for it each time
+		if !r.Worked.IsZero() && h.Now().Sub(r.Worked) < goneOn {
+			b.From = "" // the host's context has the conversation
 		}
 	}
 	if h.Host.row().late {
@@ -85,11 +92,11 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (string, e
 		parts, errs = append(parts, text), append(errs, err)
 	}
 	if b.From != "" {
-		text, err := h.restore(ctx, b)
+		text, err := h.restore(ctx, b, join(parts...))
 		parts, errs = append(parts, text), append(errs, err)
-		if text != "" {
-			r.Restored = h.Now()
-		}
+	}
+	if b.Beside && h.setup.Private {
+		parts = append(parts, kernel.Beside(h.setup.Kernel, h.key, h.Now()))
 	}
 	return join(parts...), errors.Join(errs...)
 }

@@ -206,7 +206,14 @@ func TestGeminiBegins(t *testing.T) {
 	}{
 		"a start":       {func(g *fakeGemini) string { g.start("startup"); return g.turn("one") }, want{true, false}},
 		"the next turn": {func(g *fakeGemini) string { g.start("startup"); g.turn("one"); return g.turn("two") }, want{}},
-		"a resume":      {func(g *fakeGemini) string { g.start("startup"); g.turn("one"); g.resume(); return g.turn("two") }, want{false, true}},
+		"a resume":      {func(g *fakeGemini) string { g.start("startup"); g.turn("one"); g.resume(); return g.turn("two") }, want{}},
+		"a resume hours later": {func(g *fakeGemini) string {
+			g.start("startup")
+			g.turn("one")
+			g.later = 3 * time.Hour
+			g.resume()
+			return g.turn("two")
+		}, want{false, true}},
 		"the next turn of a resume": {func(g *fakeGemini) string {
 			g.start("startup")
 			g.turn("one")
@@ -240,7 +247,7 @@ func TestGeminiBegins(t *testing.T) {
 			g.killed = false
 			g.resume()
 			return g.turn("three")
-		}, want{false, true}},
+		}, want{}},
 		"a resume behind a compression": {func(g *fakeGemini) string {
 			g.start("startup")
 			g.turn("one")
@@ -299,7 +306,7 @@ func TestGeminiBegins(t *testing.T) {
 			g.killed = false
 			g.resume()
 			return g.turn("two")
-		}, want{true, true}},
+		}, want{true, false}},
 		"a killed answer behind a compression": {func(g *fakeGemini) string {
 			g.start("startup")
 			g.turn("one")

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
@@ -40,14 +42,14 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 		return a, err
 	}
 	defer func() { err = errors.Join(err, h.setup.close()) }()
-	before := Newest(h.stateDir, h.Host)
+	h.carried = carries(h.setup.Kernel, h.key, r.Prompted, h.Now())
 	var also error
-	if before != h.key {
+	if Newest(h.stateDir, h.Host) != h.key {
 		also = writeJSON(folder(h.stateDir), newestFile(h.Host), newest{h.key})
 	}
 	switch h.Host.row().moments[h.e.Name] {
 	case sessionStart:
-		a, err = h.start(ctx, r, before)
+		a, err = h.start(ctx, r)
 	case userPrompt:
 		a, err = h.prompt(ctx, r)
 	case beforeCompaction:
@@ -59,8 +61,8 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	case sessionEnd:
 		err = h.end(ctx, r)
 	}
-	if !r.Restored.IsZero() {
-		r.Restored = h.Now()
+	if r.Worked = h.Now(); h.Host.row().moments[h.e.Name] == beforeCompaction {
+		r.Worked = time.Time{}
 	}
 	return a, errors.Join(err, also, r.write(h.stateDir))
 }
@@ -71,6 +73,14 @@ func (s *Setup) close() error {
 		err = errors.Join(err, s.Store.Close())
 	}
 	return err
+}
+
+// carries reports whether another door, such as the proxy, plans the calls of a session: it
+// did so since the user's last prompt. That door decides then what the prompt shows and
+// takes the turns in, and hooks add nothing.
+func carries(k *kernel.Kernel, key string, prompted, now time.Time) bool {
+	at := kernel.PlannedAt(k, key)
+	return !at.IsZero() && !at.Before(prompted) && now.Sub(at) < goneOn
 }
 
 // record reads the session's record under its lock. A record that can't be read is
@@ -95,9 +105,9 @@ func (h *handler) record(ctx context.Context) (*record, func(), error) {
 	return r, unlock, nil
 }
 
-// restore returns the text from which a session goes on.
-func (h *handler) restore(ctx context.Context, b *beginning) (string, error) {
-	req := kernel.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion}
+// restore returns the text from which a session goes on, below the text shown.
+func (h *handler) restore(ctx context.Context, b *beginning, shown string) (string, error) {
+	req := kernel.RestoreRequest{SessionKey: b.From, Occasion: b.Occasion, Shown: shown}
 	if strings.IndexFunc(b.From, unsafeInShell) < 0 {
 		req.Resolver = "memkernel get -s " + b.From
 	}
@@ -132,6 +142,10 @@ func join(parts ...string) string {
 
 // prompt searches memory for what the user wrote, and reads the gauge.
 func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
+	r.Prompted = h.Now()
+	if h.carried {
+		return answer{}, nil
+	}
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
 	if errors.Is(err, transcript.ErrUnread) {
 		err = nil // it may have no more than a head yet; the turn's end will show
@@ -139,10 +153,26 @@ func (h *handler) prompt(ctx context.Context, r *record) (answer, error) {
 	errs := []error{known(err)}
 	began, err := h.late(ctx, r, n)
 	errs = append(errs, err)
-	recalled, err := h.recall(ctx, r)
-	errs = append(errs, err)
+	recalled, err := h.goesOn(ctx, r)
+	if errs = append(errs, err); recalled == "" {
+		recalled, err = h.recall(ctx, r)
+		errs = append(errs, err)
+	}
 	gauge, err := h.gauge(ctx, r, n)
 	return answer{context: join(began, recalled, gauge)}, errors.Join(append(errs, err)...)
+}
+
+// goesOn returns the state of the session that was at work last, if the first prompt of a new
+// one asks where the work was.
+func (h *handler) goesOn(ctx context.Context, r *record) (string, error) {
+	if r.Taken > 0 || !h.setup.Private || !choice.GoesOn(transcript.Words(memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}})) {
+		return "", nil
+	}
+	got, err := h.setup.Kernel.Restore(ctx, kernel.RestoreRequest{SessionKey: h.key, Neighbour: true})
+	if err != nil {
+		return "", err
+	}
+	return got.Text, nil
 }
 
 // gauge returns the line that shows how full the context is, where a threshold was crossed
@@ -241,6 +271,15 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 	if n.broken != nil && n.broken.Error() != r.Broken {
 		r.Broken = n.broken.Error()
 		h.logError(fmt.Errorf("%w; this line is left out, and all others are read", n.broken))
+	}
+	if h.carried {
+		if n.msgs = nil; h.Host.row().moments[h.e.Name] != beforeCompaction {
+			r.Seam, r.Taken = n.next, n.size
+			if n.end.Path != "" {
+				r.Seam = n.end
+			}
+		}
+		return n, nil
 	}
 	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
 	calls := h.Host.row().moments[h.e.Name] == beforeCompaction

@@ -36,9 +36,9 @@ type news struct {
 	msgs []memkernel.Message
 	// model is the last that spoke, "" if none is named.
 	model string
-	// size is the transcript's, next the seam for the next time.
-	size int64
-	next seam
+	// size is the transcript's, next the seam for the next time, end that after all of it.
+	size      int64
+	next, end seam
 	// all are the messages from the beginning, where the whole file was read.
 	all []memkernel.Message
 	// compactions counts those of the conversation, where its transcript has them.
@@ -113,6 +113,7 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		n.broken = n.lost[0]
 	}
 	n.next.Path = path
+	n.end = seam{Path: path, Offset: size, Before: hashBefore(f, size)}
 	nameMessages(n.msgs)
 	if wide || !n.ended() {
 		return n, nil // of UTF-16 all is read each time

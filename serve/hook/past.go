@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/jsonl"
 	"github.com/memkernel/memkernel/internal/textcode"
@@ -33,8 +34,13 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	if err != nil {
 		r = &record{Format: recordFormat, Key: key} // derived: all is read again
 	}
-	if st, err := os.Stat(path); err == nil && st.Size() == r.Taken {
+	switch st, err := os.Stat(path); {
+	case err != nil: // told by who reads it
+	case st.Size() == r.Taken:
 		return false, nil, nil
+	case carries(k, key, time.Time{}, st.ModTime()):
+		r.Taken = st.Size() // the door that planned its calls took it in
+		return false, nil, r.write(stateDir)
 	}
 	n, err := readNews(h, path, r.Seam)
 	if err != nil {

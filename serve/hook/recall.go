@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -115,6 +116,9 @@ func (h *handler) startFiles(r *record, room int, from string) ([]retrieval.Hit,
 			if onlyOf(f.Text, from) {
 				return
 			}
+		}
+		if date != "" {
+			f.Text = markdownstore.ProjectLog(f.Text)
 		}
 		if hit, ok := excerpt(path, date, f.Text, share, end); ok {
 			hits = append(hits, hit)

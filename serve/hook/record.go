@@ -43,9 +43,10 @@ type record struct {
 	Brought *brought   `json:"brought,omitempty"`
 	// Compactions is how many of them, as the transcript counts, were answered for.
 	Compactions int `json:"compactions,omitempty"`
-	// Restored is when the session was last at work since it got the text to go on from,
-	// zero where it was compacted behind that or never got it.
-	Restored time.Time `json:"restored,omitzero"`
+	// Worked is when the session was last at work, zero since a compaction was announced.
+	Worked time.Time `json:"worked,omitzero"`
+	// Prompted is when the user's last prompt came.
+	Prompted time.Time `json:"prompted,omitzero"`
 	// Broken is the line of the transcript that was reported last as unreadable.
 	Broken string `json:"broken,omitempty"`
 
@@ -90,7 +91,7 @@ func (r *record) show(ids []string) {
 
 // cut is what a compaction does to what the model has seen.
 func (r *record) cut() {
-	r.Level, r.Shown, r.Lines, r.Restored = 0, nil, nil, time.Time{}
+	r.Level, r.Shown, r.Lines = 0, nil, nil
 }
 
 // folder returns where records are.

@@ -121,7 +121,9 @@ type handler struct {
 	e                   *event
 	workspace, stateDir string
 	key                 string
-	setup               *Setup
+	// carried: another door plans the session's calls.
+	carried bool
+	setup   *Setup
 }
 
 // find settles which workspace the event is about.

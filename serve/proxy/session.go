@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/memkernel/memkernel"
@@ -50,7 +51,9 @@ func identify(h http.Header, b *transcript.Body) identity {
 		return id
 	}
 	key, exact := clientKey(b)
-	id.named = key != ""
+	if id.named = key != ""; exact {
+		key = hostOf(h, b) + key
+	}
 	if id.session, id.exact = key, exact; exact {
 		return id
 	}
@@ -70,6 +73,18 @@ var (
 	sessionMark = regexp.MustCompile(`session_([0-9A-Za-z-]{8,})$`)
 	uuid        = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
+
+// hostOf returns the beginning of the key that a host's hooks give its sessions, "" for a
+// client without hooks: both doors see one conversation as one session.
+func hostOf(h http.Header, b *transcript.Body) string {
+	switch {
+	case b.Format == transcript.FormatAnthropic: // only Claude Code names a session there
+		return "claude:"
+	case strings.HasPrefix(strings.ToLower(h.Get("Originator")+h.Get("User-Agent")), "codex"):
+		return "codex:"
+	}
+	return ""
+}
 
 // clientKey returns the key by which the body names the session. One that names a user or an
 // application rather than a session is not exact.

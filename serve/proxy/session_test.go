@@ -32,8 +32,8 @@ func TestIdentify(t *testing.T) {
 		want    string // "" for a hash
 	}{
 		{"header", transcript.FormatAnthropic, `"metadata":{"user_id":"session_aaaaaaaaa"},`, "mine", "mine"},
-		{"session in the user id", transcript.FormatAnthropic, `"metadata":{"user_id":"user_ff_account__session_` + id + `"},`, "", id},
-		{"session in JSON", transcript.FormatAnthropic, `"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"` + id + `\"}"},`, "", id},
+		{"session in the user id", transcript.FormatAnthropic, `"metadata":{"user_id":"user_ff_account__session_` + id + `"},`, "", "claude:" + id},
+		{"session in JSON", transcript.FormatAnthropic, `"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"` + id + `\"}"},`, "", "claude:" + id},
 		{"a user", transcript.FormatAnthropic, `"metadata":{"user_id":"kim"},`, "", ""},
 		{"cache key of a session", transcript.FormatResponses, `"prompt_cache_key":"` + id + `",`, "", id},
 		{"cache key of an application", transcript.FormatOpenAI, `"prompt_cache_key":"app",`, "", ""},

@@ -112,7 +112,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 			res.Detail += "; " + left.String()
 		}
 	}
-	return sourced(res)
+	return sourced(m, sc, res)
 }
 
 // ask asks an index.
@@ -169,13 +169,27 @@ type failing struct{ err error }
 
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
 
-// sourced names the source of every hit.
-func sourced(res retrieval.Result) retrieval.Result {
+// sourced names the source of every hit, and the session of what only one session's agent
+// says in a day's log. It takes the marks of entries out of all that is shown.
+func sourced(m *Memory, sc Scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
 		h.Source = SourceMemory
 		if h.Kind == retrieval.Session || IsPast(h.Path) {
 			h.Source = SourceSessions
+			continue
+		}
+		h.Text, h.Snippet = markdownstore.Unmarked(h.Text), markdownstore.Unmarked(h.Snippet)
+		for j := range h.More {
+			h.More[j].Text = markdownstore.Unmarked(h.More[j].Text)
+		}
+		if h.Kind != retrieval.Memory || h.Date == "" || !strings.HasPrefix(h.Text, "- ") {
+			continue
+		}
+		if f, _, err := m.File(sc.Private, h.Path); err == nil {
+			if key := markdownstore.SessionOf(f.Text, h.StartLine); key != "" {
+				h.Origin = "session " + key
+			}
 		}
 	}
 	return res

@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -265,7 +266,7 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 		if err != nil || !ok {
 			continue
 		}
-		from, text := tail(a, src.Text, room*3/10)
+		from, text := tail(a, markdownstore.ProjectLog(src.Text), room*3/10)
 		out = append(out, retrieval.Hit{Kind: retrieval.Memory, ID: f.path, Path: f.path, StartLine: from, EndLine: src.Lines, Date: f.date,
 			Score: 1, Citation: f.path, Text: text})
 	}

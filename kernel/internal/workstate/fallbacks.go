@@ -163,8 +163,8 @@ type Restored struct {
 }
 
 // Restore gives it, from what is on disk now; observed is the summary of the main
-// line's turns. The resolver is the reader's, "" for none.
-func (k *Keeper) Restore(observed summary.State, o checkpoint.Occasion, resolver string) (*Restored, error) {
+// line's turns. Of the options it takes those that the text's reader decides.
+func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (*Restored, error) {
 	out := &Restored{Damaged: []string{}}
 	k.Forget()
 	l, err := k.Now()
@@ -188,7 +188,7 @@ func (k *Keeper) Restore(observed summary.State, o checkpoint.Occasion, resolver
 	}
 	if c != nil {
 		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
-		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o, Resolver: resolver,
+		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown,
 			Cap: max(k.Options.RestoreTokens, 0), More: plan.More(c), Source: source})
 	}
 	return out, nil

@@ -173,7 +173,7 @@ func TestWhatIsLeftIsGoneOnFrom(t *testing.T) {
 		{func() { observed = summary.State{} }, ""},
 	} {
 		step.lose()
-		r, err := k.Restore(observed, checkpoint.NewSession, "get")
+		r, err := k.Restore(observed, &checkpoint.RestoreOptions{Occasion: checkpoint.NewSession})
 		if err != nil || r.From != step.from || strings.Contains(r.Text, "Postgres") != (step.from != "") {
 			t.Errorf("want %q: restored from %q, %v:\n%s", step.from, r.From, err, r.Text)
 		}
