@@ -78,8 +78,23 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 		r.Begin = b
 		return answer{}, nil
 	}
+	var lost error
+	if b.Occasion == checkpoint.OnResume && b.From != "" {
+		lost = h.catchUp(ctx, r)
+	}
 	text, err := h.begin(ctx, r, b)
-	return answer{context: text}, err
+	return answer{context: text}, errors.Join(lost, err)
+}
+
+// catchUp takes in what the transcript of a resumed session has and no hook told of, as where
+// its process died within a call.
+func (h *handler) catchUp(ctx context.Context, r *record) error {
+	n, err := h.observe(ctx, r)
+	if err != nil || n == nil {
+		return err
+	}
+	_, err = h.setup.Kernel.Checkpoint(ctx, h.boundary(r, n, "resume"))
+	return err
 }
 
 // begin returns the text of a beginning.
