@@ -1,6 +1,9 @@
 package cachelayout
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // modelKey strips from a model id what does not change the model: case, the
 // provider and region in front of it, a context or thinking suffix, a version
@@ -10,6 +13,8 @@ import "strings"
 //	openrouter/anthropic/claude-sonnet-4.5     -> claude-sonnet-4-5
 //	claude-opus-4-6[1m]                        -> claude-opus-4-6
 //	gpt-4o-2024-08-06                          -> gpt-4o
+//	azure_openai:gpt-5.1, azure-gpt-5.1        -> gpt-5.1
+//	databricks-claude-4.6-opus-thinking        -> claude-opus-4-6
 //
 // Nothing else is stripped: a name that merely begins like a known one is
 // another model with another price.
@@ -26,22 +31,43 @@ func modelKey(id string) string {
 		s = s[:i]
 	}
 	s = cutBedrockVersion(s)
-	for _, suffix := range []string{"-latest", "-preview", "-exp"} {
+	for _, suffix := range []string{"-thinking", "-latest", "-preview", "-exp"} {
 		s = strings.TrimSuffix(s, suffix)
 	}
 	s = cutDate(s)
 	if strings.HasPrefix(s, "claude") {
-		s = strings.ReplaceAll(s, ".", "-")
+		s = nameFirst(strings.ReplaceAll(s, ".", "-"))
 	}
 	return s
 }
 
-// cutVendor drops "us.anthropic." and the like.
+// gateways are prefixes that end with a colon or a dash.
+var gateways = []string{"anthropic", "openai", "google", "google_genai", "google-gla", "google_vertexai", "deepseek", "bedrock", "vertex", "vertex_ai", "azure", "azure_openai", "databricks"}
+
+// cutVendor drops "us.anthropic.", "openai:", "azure-" and the like.
 func cutVendor(s string) string {
 	for _, v := range []string{"anthropic.", "openai.", "google.", "deepseek."} {
 		if i := strings.Index(s, v); i >= 0 {
 			return s[i+len(v):]
 		}
+	}
+	if i := strings.IndexByte(s, ':'); i > 0 && slices.Contains(gateways, s[:i]) {
+		return s[i+1:]
+	}
+	for _, v := range gateways {
+		if rest, ok := strings.CutPrefix(s, v+"-"); ok && v != "deepseek" {
+			return strings.TrimPrefix(rest, "-")
+		}
+	}
+	return s
+}
+
+// nameFirst writes claude-4-6-opus as claude-opus-4-6. Versions before 4 keep their order,
+// which is the provider's own.
+func nameFirst(s string) string {
+	w := strings.Split(s, "-")
+	if last := len(w) - 1; last >= 2 && len(w[1]) == 1 && w[1] >= "4" && w[1] <= "9" && w[last] >= "a" {
+		return strings.Join(slices.Concat(w[:1], w[last:], w[1:last]), "-")
 	}
 	return s
 }
@@ -55,9 +81,9 @@ func cutBedrockVersion(s string) string {
 }
 
 // cutDate drops a trailing -YYYYMMDD, -YYYY-MM-DD or -MM-DD snapshot date; the
-// last form only behind "preview".
+// last form only behind "preview" and "exp".
 func cutDate(s string) string {
-	for _, form := range []string{"-20dddddd", "-20dd-dd-dd", "-preview-dd-dd", "-preview-dd-20dd"} {
+	for _, form := range []string{"-20dddddd", "-20dd-dd-dd", "-preview-dd-dd", "-preview-dd-20dd", "-exp-dd-dd"} {
 		if n := len(s) - len(form); n > 0 && matches(s[n:], form) {
 			return s[:n]
 		}
