@@ -18,7 +18,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/kernel"
 )
 
 // TestPagesData: JSON and YAML of the pages can be read, and YAML that sets what a
@@ -147,7 +149,6 @@ var goNames = map[string]string{
 	"k":            "k *kernel.Kernel",
 	"err":          "err error",
 	"call":         "call struct { Name string; Input json.RawMessage }",
-	"callTheModel": "callTheModel func([]memkernel.Message) struct { Message memkernel.Message; Usage *memkernel.Usage }",
 	"complete":     "complete func(system, prompt string, maxTokens int) string",
 	"store":        "store interface { History(string) []Message }",
 }
@@ -169,7 +170,7 @@ func TestPagesGo(t *testing.T) {
 	for _, p := range readPages(t, allPages...) {
 		var blocks []string
 		for _, b := range p.blocks {
-			if b.info == "go" && !b.notRun {
+			if b.info == "go" && !b.notRun && !b.wholeGo() {
 				blocks = append(blocks, fmt.Sprintf("//line %s:%d\n%s", filepath.Join(repositoryAbs, p.path), b.line+1, b.text))
 			}
 		}
@@ -206,6 +207,74 @@ func TestPagesGo(t *testing.T) {
 		if strings.HasPrefix(name, "faulty_") {
 			t.Errorf("%s compiles", name)
 		}
+	}
+}
+
+// wholeGo reports whether a block is a whole program in Go.
+func (b *block) wholeGo() bool { return strings.HasPrefix(b.text, "package main\n") }
+
+// TestPagesGoProgram: the README's program runs in a folder of notes. Its question is answered
+// with a whole list item of the notes, and another session is shown the rule that its user typed.
+func TestPagesGoProgram(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not installed: the program is not run")
+	}
+	readme := readPages(t, "README.md")[0]
+	i := slices.IndexFunc(readme.blocks, func(b block) bool { return b.info == "go" && b.wholeGo() })
+	if i < 0 {
+		t.Fatal("README.md has no whole program in Go")
+	}
+	const gap = `panic("fill in your provider's call")`
+	source := readme.blocks[i].text
+	if strings.Count(source, gap) != 1 {
+		t.Fatalf("the program has no gap for the model's call:\n%s", source)
+	}
+	source = strings.Replace(source, gap, `for _, m := range messages {
+		fmt.Println(m.Parts[0].Text)
+	}
+	return memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "I see."}}}, nil, nil`, 1)
+	bin, workspace := t.TempDir(), t.TempDir()
+	if out := compileGo(t, map[string]string{"readme": source}, "-o", filepath.Join(bin, "chat"), "-ldflags", "-s -w"); out != "" {
+		t.Fatal(out)
+	}
+	const item = "- We deploy on Tuesdays at ten, and never on the day\n  before a holiday: nobody is on call then."
+	office := "# Office\n\n"
+	for _, room := range []string{"kitchen", "workshop", "library", "archive", "garden", "cellar", "studio", "attic", "hall", "terrace"} {
+		office += "- The " + room + " is cleaned by whoever used it last,\n  and its key hangs next to the door of the " + room + ".\n"
+		if room == "garden" {
+			office += "- Somebody waters the plants on Mondays.\n" + item + "\n"
+		}
+	}
+	for name, text := range map[string]string{"MEMORY.md": "# Memory\n\n- The user's name is Ines,\n  and she writes in Portuguese.\n", "memory/office.md": office} {
+		file := filepath.Join(workspace, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(bin, "chat"))
+	cmd.Dir = workspace
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{item, "- The user's name is Ines,\n  and she writes in Portuguese.", "I see."} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the program doesn't show %q:\n%s", want, out)
+		}
+	}
+
+	k, err := kernel.Open(t.Context(), workspace, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	plan, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "chat-8", Model: "claude-opus-5-5", Private: true, Messages: []memkernel.Message{
+		{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Typed: true, Text: "May I push this branch to main?"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := fmt.Sprint(plan.Messages); !strings.Contains(shown, "Never push to main.") {
+		t.Errorf("another session is not shown the rule: %s", shown)
 	}
 }
 
@@ -307,12 +376,12 @@ func goNamesOf(f *ast.File, made, free, packages map[string]bool) {
 }
 
 // compileGo compiles files as a package of this module each, without writing into it, and
-// returns what the compiler says.
-func compileGo(t *testing.T, files map[string]string) string {
+// returns the compiler's messages.
+func compileGo(t *testing.T, files map[string]string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	overlay := map[string]map[string]string{"Replace": {}}
-	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json")}
+	args := append([]string{"build", "-overlay", filepath.Join(dir, "overlay.json")}, flags...)
 	for name, source := range files {
 		real := filepath.Join(dir, name+".go")
 		if err := os.WriteFile(real, []byte(source), 0o600); err != nil {
