@@ -67,7 +67,8 @@ func (a *auditor) dailyLog() {
 }
 
 // staleFiles looks at files that are to be kept up to date. Logs and notes of a day
-// are closed when it is over, and age by their date.
+// are closed when it is over, and age by their date. Notes outside memory's own files
+// are a person's, who may leave them for years.
 func (a *auditor) staleFiles() {
 	if a.FileAge <= 0 {
 		a.report.Skip("audit.file_age is 0")
@@ -76,7 +77,7 @@ func (a *auditor) staleFiles() {
 	var old []*File
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
-		if f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
+		if _, own := markdownstore.Classify(f.Path); !own || f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
 			continue
 		}
 		if a.Now.Sub(f.ModTime) > a.FileAge {

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/progress"
 	"github.com/memkernel/memkernel/internal/textcode"
-	"github.com/memkernel/memkernel/internal/visible"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -77,9 +75,6 @@ func (s *Snapshot) exists(path string) bool {
 	return err == nil
 }
 
-// errName is that a name can't be shown.
-var errName = errors.New("its name holds characters that can't be shown; rename it")
-
 // errTooLarge means that a file is over the limit.
 var errTooLarge = errors.New("too large to be read")
 
@@ -89,7 +84,7 @@ var errNoFile = errors.New("not a regular file")
 // refused reports whether a file was not read because of what it is: it is left out, as by
 // a search. Any other error means that it may hold what is lost.
 func refused(err error) bool {
-	for _, why := range [...]error{errTooLarge, errNoFile, errName, markdownstore.ErrDenied} {
+	for _, why := range [...]error{errTooLarge, errNoFile, markdownstore.ErrDenied} {
 		if errors.Is(err, why) {
 			return true
 		}
@@ -97,74 +92,48 @@ func refused(err error) bool {
 	return false
 }
 
-// Read reads every Markdown file of a workspace that counts as memory or as standing
-// instructions. A file that can't be read is in the snapshot with its error; only the
-// context's end, and a workspace that can't be listed, are errors. maxBytes bounds a
-// file; 0 takes markdownstore.DefaultMaxFileBytes.
+// Read reads every file that a workspace lists: its memory, and its standing
+// instructions. A file system that lists none is taken as a workspace of memory's own
+// files. A file that can't be read is in the snapshot with its error; only the context's
+// end, and a workspace that can't be listed, are errors. maxBytes bounds a file; 0 takes
+// markdownstore.DefaultMaxFileBytes.
 func Read(ctx context.Context, fsys fs.FS, maxBytes int64) (*Snapshot, error) {
 	if maxBytes <= 0 {
 		maxBytes = markdownstore.DefaultMaxFileBytes
 	}
+	ws, ok := fsys.(markdownstore.Listed)
+	if !ok {
+		ws = markdownstore.OfFS(fsys).FS()
+	}
 	s := &Snapshot{fsys: fsys, at: map[string]int{}}
-	root, err := fs.ReadDir(fsys, ".")
-	if err != nil {
+	if _, err := fs.ReadDir(fsys, "."); err != nil {
 		return nil, fmt.Errorf("list the workspace: %w", err)
 	}
 	var found []File
-	for _, e := range root {
-		if c, ok := markdownstore.Classify(e.Name()); ok {
-			found = append(found, File{Path: e.Name(), Class: c})
-		}
-	}
-	if err := s.findMemory(ctx, &found); err != nil {
-		return nil, err
+	for f, err := range ws.Walk(ctx) {
+		found = append(found, File{Path: f.Path, Class: f.Class, Shadowed: f.Shadowed, Err: err})
 	}
 	for _, f := range progress.Over(ctx, "file", found) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		s.add(f.Path, f.Class, maxBytes)
+		s.add(f, maxBytes)
 	}
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for i := range s.Files {
 		s.at[s.Files[i].Path] = i
 	}
-	s.shadow()
 	s.outdate()
 	return s, ctx.Err()
 }
 
-// findMemory finds what is below memory/.
-func (s *Snapshot) findMemory(ctx context.Context, found *[]File) error {
-	const dir = "memory"
-	return fs.WalkDir(s.fsys, dir, func(p string, d fs.DirEntry, err error) error {
-		switch name := path.Base(p); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			s.Files = append(s.Files, File{Path: p, Err: err})
-			return nil
-		case d.IsDir() && p != dir && (strings.HasPrefix(name, ".") || name == "node_modules"):
-			return fs.SkipDir
-		case !visible.Name(p) && (d.IsDir() || strings.EqualFold(path.Ext(p), ".md")):
-			s.Files = append(s.Files, File{Path: p, Err: errName})
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if c, ok := markdownstore.Classify(p); ok && !d.IsDir() {
-			*found = append(*found, File{Path: p, Class: c})
-		}
-		return nil
-	})
-}
-
 // add reads one file.
-func (s *Snapshot) add(p string, c markdownstore.Class, maxBytes int64) {
-	f := File{Path: p, Class: c}
+func (s *Snapshot) add(f File, maxBytes int64) {
+	if f.Err != nil {
+		s.Files = append(s.Files, f)
+		return
+	}
+	p := f.Path
 	fi, err := fs.Stat(s.fsys, p)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -191,15 +160,6 @@ func (s *Snapshot) add(p string, c markdownstore.Class, maxBytes int64) {
 		f.Entries = Entries(f.Doc)
 	}
 	s.Files = append(s.Files, f)
-}
-
-// shadow marks the memory.md that is not used.
-func (s *Snapshot) shadow() {
-	if s.File("MEMORY.md") != nil {
-		if f := s.File("memory.md"); f != nil {
-			f.Shadowed = true
-		}
-	}
 }
 
 // Memory is MEMORY.md, or memory.md in its place; nil if there is none.

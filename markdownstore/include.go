@@ -46,7 +46,11 @@ type included struct {
 }
 
 func newIncluded(files Files, o *Options) included {
-	i := included{in: glob.New(o.Include, closed), out: glob.New(o.Exclude, nil), files: files, opts: o}
+	in := o.Include
+	if o.PrivateNotes && !o.Private {
+		in = nil
+	}
+	i := included{in: glob.New(in, closed), out: glob.New(o.Exclude, nil), files: files, opts: o}
 	if d, ok := files.(*folder); ok {
 		i.dir = d.dir
 	}

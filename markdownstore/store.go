@@ -1,9 +1,11 @@
 package markdownstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"time"
 )
 
@@ -34,6 +36,9 @@ type Options struct {
 	// to the workspace; none for these alone. Exclude are globs of what of it is not.
 	// glob.Check says which are good; others match nothing.
 	Include, Exclude []string
+	// PrivateNotes has private sessions alone read what Include takes in: nobody has said
+	// that others may, and the workspace is one person's.
+	PrivateNotes bool
 	// NoGitignore includes what .gitignore files leave out too.
 	NoGitignore bool
 	// MaxEntries is how many files and folders are looked at for Include; default
@@ -126,12 +131,21 @@ func (s *Store) Guard(refuse func(path, before, after string) error) { s.guard =
 // Close releases the workspace. The store must not be used after it.
 func (s *Store) Close() error { return s.files.Close() }
 
+// Listed is a workspace to be read, with the files of it that are to be read.
+type Listed interface {
+	fs.FS
+	Walk(ctx context.Context) iter.Seq2[File, error]
+}
+
 // FS returns the workspace for those who only read. Of the files that have a
 // meaning it opens no link that this store refuses. It lives as long as the
 // store.
-func (s *Store) FS() fs.FS { return storeFS{s} }
+func (s *Store) FS() Listed { return storeFS{s} }
 
 type storeFS struct{ s *Store }
+
+// Walk is [Store.Walk].
+func (f storeFS) Walk(ctx context.Context) iter.Seq2[File, error] { return f.s.Walk(ctx) }
 
 func (f storeFS) Open(name string) (fs.File, error) {
 	if _, ok := Classify(name); ok {
@@ -152,7 +166,19 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) Shared() *Store {
 	o := s.opts
 	o.Private = false
-	return &Store{files: s.files, dir: s.dir, opts: o, include: s.include}
+	out := New(s.files, &o)
+	out.dir = s.dir
+	return out
+}
+
+// Own returns a store of memory's own files alone, which are all that upkeep may write
+// to. Closing either closes both.
+func (s *Store) Own() *Store {
+	o := s.opts
+	o.Include = nil
+	out := New(s.files, &o)
+	out.dir, out.guard = s.dir, s.guard
+	return out
 }
 
 // Chunking returns the setting by which this store's documents are chunked.

@@ -138,7 +138,7 @@ type Embedding struct {
 // Index holds where the index is kept, and how.
 type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
-	Include     []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. In a workspace without memory's own files, the first index writes all of its Markdown here, and nothing changes that later by itself."`
+	Include     []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
 	Exclude     []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
 	Folders     []string      `key:"folders" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. Those outside it count only from a file that --config names. A file in them is cited, and read, as NAME:sub/file.md."`
 	Gitignore   bool          `key:"gitignore" experimental:"yes" default:"true" doc:"Whether what .gitignore files leave out is left out of what index.include and index.folders take in: those of the workspace and of folders in it, and .git/info/exclude."`

@@ -12,19 +12,29 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
+// mostWeak is how many hits are printed of a list of which even the best is weak.
+const mostWeak = 2
+
 // Hits prints a block per hit, the words of the question marked; explain adds what each
 // score is made of.
 func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain bool) error {
 	mark := newMarker(query, p)
 	var b strings.Builder
-	if res.Weak && len(res.Hits) > 0 {
+	hits := res.Hits
+	if res.Weak && len(hits) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", p.Paint(yellow, "The best hit is weak: this is likely beside the question."))
+		if !explain {
+			hits = hits[:min(len(hits), mostWeak)]
+		}
 	}
-	for i := range res.Hits {
+	for i := range hits {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		showHit(&b, &res.Hits[i], p, mark, explain)
+		showHit(&b, &hits[i], p, mark, explain)
+	}
+	if more := len(res.Hits) - len(hits); more > 0 {
+		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)))
 	}
 	return flush(w, &b)
 }

@@ -96,6 +96,9 @@ func memoryText(b *strings.Builder, m *status.Memory, p Style) {
 	} else {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
+	for _, l := range Wrap(searchedText(m), p.columns()-2) {
+		fmt.Fprintf(b, "  %s\n", l)
+	}
 	indexText(b, p, &m.Index)
 	if m.NeverEmbedded > 0 {
 		fmt.Fprintf(b, "  %s will never get a vector: a whole day's embedding.daily_tokens are fewer\n", Plural(m.NeverEmbedded, "text"))
@@ -134,6 +137,16 @@ func indexText(b *strings.Builder, p Style, ix *status.Index) {
 	}
 }
 
+// searchedText says what is searched and what is not, and which settings change that.
+func searchedText(m *status.Memory) string {
+	past := "not searched"
+	if m.Sessions.Enabled {
+		past = "searched"
+	}
+	return fmt.Sprintf("%s searched; %s (index.include, index.exclude); past sessions %s (retrieval.sessions.enabled)",
+		Plural(m.Searched, "file"), cmp.Or(m.LeftOut.String(), "no Markdown left out"), past)
+}
+
 // syncText says when the index was last brought up to date, and by what.
 func syncText(b *strings.Builder, m *status.Memory) {
 	if l := m.Sync.Last; l != nil {
@@ -141,9 +154,6 @@ func syncText(b *strings.Builder, m *status.Memory) {
 		for _, line := range Wrap(l.Error, Columns-4) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
-	}
-	if left := m.LeftOut.String(); left != "" {
-		fmt.Fprintf(b, "  %s\n", left)
 	}
 	if s := &m.Sessions; s.Enabled {
 		fmt.Fprintf(b, "  past sessions: %s, %s, %d forgotten\n", Thousands(s.Sessions), Plural(s.Turns, "turn"), s.Forgotten)

@@ -35,7 +35,11 @@ type Memory struct {
 	Sessions Past `json:"sessions"`
 	// Collections are the names of what is searched: the workspace, and folders beside it.
 	Collections []string `json:"collections"`
-	// LeftOut is the Markdown that was no memory when Reindex was last called.
+	// Searched counts the files of the workspace that are searched. Only a report of
+	// [Report] counts them.
+	Searched int `json:"searched_files"`
+	// LeftOut is the Markdown that is not searched: now in a [Report], else when Reindex
+	// was last called.
 	LeftOut markdownstore.LeftOut `json:"left_out"`
 }
 

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,28 @@ func TestPromptsFindWhatWasWritten(t *testing.T) {
 				t.Errorf("log: %s", log)
 			}
 		})
+	}
+}
+
+// TestStartShowsTheNewestOfMemory: of a long MEMORY.md a session begins with its beginning
+// and its newest part, and is told how to read what is between them.
+func TestStartShowsTheNewestOfMemory(t *testing.T) {
+	text := "# Memory\n\n"
+	for i := range 300 {
+		text += fmt.Sprintf("- Pump %d drains basin %d.\n", i, 900-i)
+	}
+	head, missing := startOf("MEMORY.md", text+"- Pump 7 was sold.\n", 900)
+	if len(head) != 2 || !strings.Contains(head[0].Text, "Pump 3 drains") || !strings.HasSuffix(head[1].Text, "- Pump 7 was sold.") {
+		t.Fatalf("%+v", head)
+	}
+	from, to := head[0].EndLine+1, head[1].StartLine-1
+	if want := fmt.Sprintf("Lines %d to %d of 303 in MEMORY.md are not shown here. memory_get reads them, or 'memkernel get MEMORY.md:%d:%d'.", from, to, from, to-from+1); missing != want {
+		t.Errorf("%q, want %q", missing, want)
+	}
+	for _, short := range []string{"one line\n", strings.Repeat("a very long line ", 100)} {
+		if parts, missing := startOf("MEMORY.md", short, 900); len(parts) != 1 || missing != "" {
+			t.Errorf("%+v, %q", parts, missing)
+		}
 	}
 }
 

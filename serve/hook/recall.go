@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -83,7 +84,7 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	if room == 0 {
 		room = kernel.DefaultRecallTokens
 	}
-	hits, err := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
+	hits, missing, err := h.startFiles(r, room*3, from) // three bytes a token, as Pack counts
 	if len(hits) == 0 && !h.anyMemory(ctx) {
 		return "", err
 	}
@@ -91,16 +92,16 @@ func (h *handler) memory(ctx context.Context, r *record, from string) (string, e
 	for _, it := range packed.Items {
 		r.Lines = append(r.Lines, lineRange{it.Path, it.StartLine, it.EndLine})
 	}
-	return join(intro, retrieval.WithheldLine(kernel.Withheld(s.Kernel, s.Private)), retrieval.Render(packed.Items)), err
+	return join(intro, retrieval.WithheldLine(kernel.Withheld(s.Kernel, s.Private)), retrieval.Render(packed.Items), missing), err
 }
 
-// startFiles returns the beginnings of curated memory and the ends of the newest logs.
-func (h *handler) startFiles(r *record, room int, from string) ([]retrieval.Hit, error) {
+// startFiles returns the beginnings and the newest parts of curated memory, and the ends
+// of the newest logs. missing says which lines of memory are not among them.
+func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval.Hit, missing string, err error) {
 	s := h.setup
-	var hits []retrieval.Hit
 	var errs []error
 	restored := false
-	add := func(path, date string, share int, end bool) {
+	add := func(path, date string, share int) {
 		f, err := s.Store.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return
@@ -117,23 +118,23 @@ func (h *handler) startFiles(r *record, room int, from string) ([]retrieval.Hit,
 				return
 			}
 		}
-		if date != "" {
-			f.Text = markdownstore.ProjectLog(f.Text)
-		}
-		if hit, ok := excerpt(path, date, f.Text, share, end); ok {
+		if date == "" {
+			parts, what := startOf(path, f.Text, share)
+			hits, missing = append(hits, parts...), join(missing, what)
+		} else if hit, ok := excerpt(path, date, markdownstore.ProjectLog(f.Text), share, true); ok {
 			hits = append(hits, hit)
 		}
 	}
 	if s.Private && !s.NoMemory {
-		add("MEMORY.md", "", room*4/10, false)
-		add("USER.md", "", room*15/100, false)
+		add("MEMORY.md", "", room*4/10)
+		add("USER.md", "", room*15/100)
 	}
 	if !s.NoDailyLogs {
 		today, yesterday := s.Store.DailyLogs(h.Now())
-		add(today.Path, today.Date, room*2/10, true)
-		add(yesterday.Path, yesterday.Date, room*15/100, true)
+		add(today.Path, today.Date, room*2/10)
+		add(yesterday.Path, yesterday.Date, room*15/100)
 	}
-	return hits, errors.Join(errs...)
+	return hits, missing, errors.Join(errs...)
 }
 
 // onlyOf reports whether a log has nothing but what checkpoints of a session wrote: blocks that
@@ -182,6 +183,29 @@ func (h *handler) anyMemory(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// startOf returns a file in whole lines of at most so many bytes: all of it, or its
+// beginning and its newest part, with a line that says what is missing between them.
+func startOf(path, text string, most int) (parts []retrieval.Hit, missing string) {
+	head := most
+	if len(text) > most {
+		head = most * 3 / 5
+	}
+	first, ok := excerpt(path, "", text, head, false)
+	if !ok {
+		return nil, ""
+	}
+	last, _ := excerpt(path, "", text, most-head, true)
+	count := last.StartLine - first.EndLine - 1
+	if len(text) <= most || count < 0 {
+		return []retrieval.Hit{first}, ""
+	}
+	if count > 0 {
+		missing = fmt.Sprintf("Lines %d to %d of %d in %s are not shown here. memory_get reads them, or 'memkernel get %s:%d:%d'.",
+			first.EndLine+1, last.StartLine-1, last.EndLine, path, path, first.EndLine+1, count)
+	}
+	return []retrieval.Hit{first, last}, missing
 }
 
 // excerpt returns the beginning of a text, or its end, in whole lines of at most so many

@@ -45,7 +45,7 @@ var auditState = map[health.Code]func(context.Context, *Inspector, *health.Repor
 // opened once, and none if memory names no page.
 func readable(ctx context.Context, in *Inspector) map[string]bool {
 	out := map[string]bool{}
-	snap, err := in.Upkeep.Snapshot(ctx)
+	snap, err := in.Upkeep.ReadAll(ctx)
 	if err != nil {
 		return out
 	}

@@ -30,6 +30,20 @@ func (in *Inspector) MemoryStatus(ctx context.Context) status.Memory {
 	return st
 }
 
+// survey counts the workspace's files that are searched, and those that are not.
+func (in *Inspector) survey(ctx context.Context, st *status.Memory) (err error) {
+	if in.Memory == nil {
+		return nil
+	}
+	for f, err := range in.Memory.Private.Walk(ctx) {
+		if err == nil && f.Indexed && !f.Shadowed {
+			st.Searched++
+		}
+	}
+	st.LeftOut, err = in.Memory.LeftOut(ctx)
+	return err
+}
+
 // indexStates are the states by what package index calls them.
 var indexStates = []struct {
 	err   error

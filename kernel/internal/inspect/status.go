@@ -30,6 +30,9 @@ import (
 // and is not there is the error of [Inspector.NoSession].
 func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Report, error) {
 	st := &status.Report{Others: []status.Other{}, Unreadable: []health.Finding{}, StateDir: in.StateDir, Sessions: []status.Session{}, Masked: []status.MaskCount{}, Memory: in.MemoryStatus(ctx), Nets: in.nets(), SummaryModels: cooldowns(in.State)}
+	if err := in.survey(ctx, &st.Memory); err != nil {
+		return nil, err
+	}
 	folders, others, err := folders(in, &o)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,10 @@ func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*
 		out.Skipped = busy
 		return out, err
 	}
+	if none, err := nothing(ctx, k); err != nil || none {
+		out.Skipped = "the workspace holds no Markdown and no session yet"
+		return out, err
+	}
 	store.KeepOutOfGit(k.State)
 	jobs := []upkeep.Job{{Name: maintenance.StepAudit, Run: func() error { return nightAudit(ctx, k, &req, out) }}, {Name: maintenance.StepCurate, Run: func() error { return nightCurate(ctx, k, &req, out) }},
 		{Name: maintenance.StepPrune, Run: func() error { return nightPrune(ctx, k, &req, out) }}}
@@ -86,6 +90,15 @@ func done(k *Keeper, jobs []string, once time.Duration, now time.Time) (string, 
 		return fmt.Sprintf("it was done %s ago, and once in %s is asked for", max(age, 0).Round(time.Second), once), nil
 	}
 	return "", err
+}
+
+// nothing reports whether there is neither a file that upkeep reads nor a session.
+func nothing(ctx context.Context, k *Keeper) (bool, error) {
+	for range k.Memory.Private.Walk(ctx) {
+		return false, nil
+	}
+	folders, err := folder.All(k.State)
+	return len(folders) == 0, err
 }
 
 // busy says which session was written to within a time, "" if none was.

@@ -27,7 +27,7 @@ type extra struct {
 // newExtras are the folders as the workspace's settings have them.
 func newExtras(all []indexing.Folder, workspace string, o markdownstore.Options) []*extra {
 	var out []*extra
-	o.Include, o.Settle, o.Own, o.Private = markdownstore.Everything(), nil, "", true
+	o.Include, o.Settle, o.Own, o.Private, o.PrivateNotes = markdownstore.Everything(), nil, "", true, false
 	for _, f := range all {
 		x := &extra{Folder: f, opts: o}
 		if dir, err := filepath.Abs(f.Path); err == nil {
@@ -107,9 +107,9 @@ func (c *corpus) storeOf(path string, private bool) (*markdownstore.Store, strin
 	return c.shared, path, nil
 }
 
-// classify is the class of a file by its name in the index.
-func (c *corpus) classify(path string) (markdownstore.Class, bool) {
-	st, rest, err := c.storeOf(path, true)
+// classify is the class of a file by its name in the index, as a session may see it.
+func (c *corpus) classify(path string, private bool) (markdownstore.Class, bool) {
+	st, rest, err := c.storeOf(path, private)
 	if err != nil {
 		return markdownstore.Class{}, false
 	}

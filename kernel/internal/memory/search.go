@@ -245,8 +245,8 @@ func (m *Memory) want(sc Scope, also func(string) bool) (func(string) bool, erro
 		if mediaType(file) != "" {
 			return sc.Private
 		}
-		c, ok := m.corpus.classify(file)
-		return ok && (sc.Private || !c.Private)
+		c, ok := m.corpus.classify(file, sc.Private)
+		return ok && c.Memory && (sc.Private || !c.Private)
 	}, nil
 }
 
@@ -281,7 +281,7 @@ func (m *Memory) age(path, date string, mod time.Time) (time.Time, bool) {
 	if mediaType(path) != "" {
 		return time.Time{}, false // a file's date says nothing of when it was taken
 	}
-	c, _ := m.corpus.classify(path)
+	c, _ := m.corpus.classify(path, true)
 	f := markdownstore.File{Path: path, ModTime: mod, Class: c}
 	return f.AgesFrom(m.location())
 }

@@ -8,6 +8,7 @@ import (
 const (
 	ClassSessions = "sessions"
 	ClassMedia    = "media"
+	ClassNotes    = "notes" // what index.include does not name
 )
 
 // Withheld lists what a shared session may not see of what is there, whether or not it
@@ -23,6 +24,9 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 			if f, err := m.Private.Stat(path); err == nil && !f.ModTime.IsZero() {
 				out = append(out, retrieval.Withheld{Path: path, Reason: why})
 			}
+		}
+		if m.o.Store.PrivateNotes {
+			out = append(out, retrieval.Withheld{Class: ClassNotes, Reason: "index.include does not name them, and this session is shared"})
 		}
 		if len(m.o.MediaPaths) > 0 {
 			out = append(out, retrieval.Withheld{Class: ClassMedia, Reason: why})

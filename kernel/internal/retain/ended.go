@@ -106,7 +106,7 @@ func (k *Keeper) mentioned(ctx context.Context, cited map[string]bool) (map[stri
 	if k.Memory == nil {
 		return out, nil
 	}
-	snap, err := k.Upkeep.Snapshot(ctx)
+	snap, err := k.Upkeep.ReadAll(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("which sessions memory names can't be told: %w", err)
 	}

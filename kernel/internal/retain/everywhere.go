@@ -171,13 +171,13 @@ func held(s *session.Session, p *pagevm.Page, w *words) bool {
 	return err == nil && w.in(text)
 }
 
-// forgetLines takes the lines that hold words out of the workspace's memory, also of logs
-// that are closed.
+// forgetLines takes the lines that hold words out of memory's own files, also of logs that
+// are closed. Notes are left to the person who wrote them; the scan names them.
 func (k *Keeper) forgetLines(ctx context.Context, w *words, apply bool, out *retention.Everywhere) error {
 	if k.Memory == nil {
 		return nil
 	}
-	for f, err := range k.Memory.Private.Walk(ctx) {
+	for f, err := range k.Memory.Private.Own().Walk(ctx) {
 		if err != nil || !f.Memory {
 			continue
 		}

@@ -107,8 +107,13 @@ type Buffer interface {
 
 var errOff = errors.New("memory is switched off")
 
-// Snapshot reads the workspace.
+// Snapshot reads memory's own files, the only ones that a run may change.
 func (k *Keeper) Snapshot(ctx context.Context) (*consolidation.Snapshot, error) {
+	return consolidation.Read(ctx, k.Files.Own().FS(), k.MaxFileBytes)
+}
+
+// ReadAll reads all files that the workspace lists.
+func (k *Keeper) ReadAll(ctx context.Context) (*consolidation.Snapshot, error) {
 	return consolidation.Read(ctx, k.Files.FS(), k.MaxFileBytes)
 }
 

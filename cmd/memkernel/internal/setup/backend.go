@@ -69,7 +69,7 @@ func (s *Settings) PostgresOptions() (postgres.Options, error) {
 		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
 		Private: func(path string) bool {
 			c, ok := markdownstore.Classify(path)
-			return !p.Share || !ok || c.Private
+			return !p.Share || !ok || !c.Memory || c.Private
 		}}
 	if p.DSNEnv != "" {
 		o.DSN = os.Getenv(string(p.DSNEnv))

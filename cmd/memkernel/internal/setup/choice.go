@@ -56,10 +56,10 @@ func (s *Settings) ownFolder() string {
 	return filepath.ToSlash(rel)
 }
 
-// choose takes all Markdown in, where nobody said what is memory and nothing in the
-// workspace looks as if an agent kept its memory there. Before the first write to memory
-// or the index that is written to the workspace's own configuration: what is written then
-// would look so.
+// choose takes all Markdown in, where nobody said what is memory. If nothing in the
+// workspace looks as if an agent kept its memory there, shared sessions read it too.
+// That is written to the workspace's own configuration before the first write to memory
+// or the index: what is written then would look so.
 func (s *Settings) choose(o *markdownstore.Options) {
 	if s.Config.Origin(includeKey) != (config.Origin{}) || len(s.Config.Index.Include) > 0 || !s.Config.Workspace.Enabled || InRows(s) {
 		return // in rows there is what was meant to be memory
@@ -69,11 +69,10 @@ func (s *Settings) choose(o *markdownstore.Options) {
 		return // whoever opens it says why
 	}
 	defer st.Close()
-	if st.MemoryWorkspace() {
-		return
-	}
 	o.Include = markdownstore.Everything()
-	o.Settle = s.settle
+	if o.PrivateNotes = st.MemoryWorkspace(); !o.PrivateNotes {
+		o.Settle = s.settle
+	}
 }
 
 // settle writes the choice down, once.

@@ -148,12 +148,27 @@ func TestOwnChoice(t *testing.T) {
 	}
 }
 
-// TestMemoryWorkspaceKeepsItsWays: where agents keep memory nothing is chosen or written.
+// TestMemoryWorkspaceKeepsItsWays: where agents keep memory other Markdown is read in
+// private sessions alone, and nothing is written.
 func TestMemoryWorkspaceKeepsItsWays(t *testing.T) {
 	for _, file := range []string{"MEMORY.md", "memory/a.md", "SOUL.md"} {
 		_, open := workspaceOf(t, file, "README.md")
-		if o := open().storeOptions(); len(o.Include) > 0 || o.Settle != nil {
-			t.Errorf("%s: %q is included", file, o.Include)
+		s := open()
+		if o := s.storeOptions(); !o.PrivateNotes || o.Settle != nil {
+			t.Errorf("%s: %+v", file, o)
+		}
+		for _, private := range []bool{true, false} {
+			st, err := s.OpenStore(t.Context(), private)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			for _, one := range []*markdownstore.Store{st, st.Shared()} {
+				_, err := one.Read("README.md", 1, 1)
+				if open := private && one == st; open != (err == nil) {
+					t.Errorf("%s: private %v: %v", file, private, err)
+				}
+			}
 		}
 	}
 }

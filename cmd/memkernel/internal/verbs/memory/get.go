@@ -84,8 +84,7 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 		return a.WriteJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
-		a.Tip("%s: %s", display.Printable(c.Path), c.Detail)
-		return nil
+		return fail.Hint(fmt.Errorf("get %s: %s", display.Printable(arg), c.Detail), "search cites what can be read")
 	}
 	if c.Truncated {
 		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")

@@ -2,8 +2,10 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ lead nowhere, what is said twice or in two ways, secrets, damaged text, and whet
 journals, blobs and index are whole. It changes nothing, not a byte and not a
 time. What has one cause is one finding; what nobody is to mend, such as links in logs
 of days that are over, is told of and is none. The exit code is 3 if it finds something
-and 0 if it does not. The section audit of the configuration has the thresholds.`,
+and 0 if it does not; it is 1 if there was no file to look at. The section audit of the configuration has the thresholds.`,
 		Example: `  memkernel audit --skip stale_files
   memkernel audit --only contradictions,links --json`,
 		Args: cli.NoArgs,
@@ -81,15 +83,36 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 		return err
 	}
 	a.Findings(r.Findings)
-	if a.JSON {
+	none := lookedAtNothing(ctx, a, r)
+	switch {
+	case a.JSON:
 		err = a.WriteJSON(document.OfAudit(a.Workspace, r))
-	} else {
+	case none == nil:
 		err = display.Audit(a.Out, r, a.Style(), f.all)
 	}
 	if err == nil && r.Faults() > 0 {
 		return fail.WithFindings(r.Faults())
 	}
-	return err
+	return cmp.Or(err, none)
+}
+
+// ofState are the checks that need no file of the workspace.
+var ofState = []health.Code{health.Jobs, health.Blobs, health.Journals, health.Index}
+
+// lookedAtNothing is the error of an audit that was to read files, found nothing wrong, and
+// had no file to read.
+func lookedAtNothing(ctx context.Context, a *cli.App, r *health.Report) error {
+	if r.Files > 0 || r.Faults() > 0 || !slices.ContainsFunc(r.Checks, func(c health.CheckRun) bool { return !slices.Contains(ofState, c.ID) }) {
+		return nil
+	}
+	why := "it holds no Markdown"
+	if st, err := a.OpenStore(ctx, true); err == nil && st != nil {
+		defer st.Close()
+		if left, err := st.LeftOut(ctx); err == nil && left.Files > 0 {
+			why = left.String()
+		}
+	}
+	return fail.Hint(fmt.Errorf("audit: there was nothing to look at in %s: %s", a.Workspace, why), "--workspace names another folder; index.include and index.exclude say which files of it are read")
 }
 
 // listChecks prints the names of the checks.
