@@ -1,6 +1,9 @@
 package memory
 
 import (
+	"context"
+
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -25,7 +28,7 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 				out = append(out, retrieval.Withheld{Path: path, Reason: why})
 			}
 		}
-		if m.o.Store.PrivateNotes {
+		if m.o.Store.PrivateNotes && anyNote(m.Private) {
 			out = append(out, retrieval.Withheld{Class: ClassNotes, Reason: "index.include does not name them, and this session is shared"})
 		}
 		if len(m.o.MediaPaths) > 0 {
@@ -36,6 +39,16 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 		out = append(out, retrieval.Withheld{Class: ClassSessions, Reason: why})
 	}
 	return out
+}
+
+// anyNote reports whether a store lists a file beside memory's own.
+func anyNote(st *markdownstore.Store) bool {
+	for f, err := range st.Walk(context.Background()) {
+		if _, own := markdownstore.Classify(f.Path); err == nil && !own {
+			return true
+		}
+	}
+	return false
 }
 
 // partly has a result of which something is withheld say so, and never that memory
