@@ -76,6 +76,9 @@ func (i *included) takes(p string) bool {
 	if i.in.Empty() || i.out.Match(p) {
 		return false
 	}
+	if _, known := Classify(p); known && i.opts.PrivateNotes {
+		return false // standing instructions are no notes where an agent keeps memory
+	}
 	return i.in.Names(p) || anyMarkdown(p) && i.in.Match(p)
 }
 
