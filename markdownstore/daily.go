@@ -21,16 +21,15 @@ func (s *Store) DailyLogs(now time.Time) (today, yesterday File) {
 	y, m, d := now.In(s.opts.Timezone).Date()
 	// Noon, so that no change of the clock moves the day.
 	before := time.Date(y, m, d-1, 12, 0, 0, 0, s.opts.Timezone)
-	return s.daily(s.Today(now)), s.daily(before.Format(dateLayout))
-}
-
-func (s *Store) daily(date string) File {
-	f, err := s.Stat(dailyPath(date))
-	if err != nil {
-		c, _ := Classify(dailyPath(date))
-		return File{Path: dailyPath(date), Class: c}
+	log := func(date string) File {
+		f, err := s.Stat(dailyPath(date))
+		if err != nil {
+			c, _ := Classify(dailyPath(date))
+			return File{Path: dailyPath(date), Class: c}
+		}
+		return f
 	}
-	return f
+	return log(s.Today(now)), log(before.Format(dateLayout))
 }
 
 // Stat looks at one file as Walk does. A file that does not exist has no

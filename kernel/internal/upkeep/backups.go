@@ -134,8 +134,13 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 		if err != nil {
 			return n, bytes, err
 		}
-		if needed[info.Hash] || !known[info.Hash] && !k.oldBackup(info.Hash, before) {
+		if needed[info.Hash] {
 			continue
+		}
+		if !known[info.Hash] { // a kill left it
+			if made, err := k.Backups.Stat(info.Hash); err != nil || !made.Time.Before(before) {
+				continue
+			}
 		}
 		n++
 		bytes += info.Bytes
@@ -146,13 +151,6 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 		}
 	}
 	return n, bytes, ctx.Err()
-}
-
-// oldBackup reports whether a backup that no run names, as a kill leaves it, is older than a
-// time.
-func (k *Keeper) oldBackup(hash string, before time.Time) bool {
-	info, err := k.Backups.Stat(hash)
-	return err == nil && info.Time.Before(before)
 }
 
 // neededBackups are the backups that runs still need, and all that runs name.
