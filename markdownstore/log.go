@@ -36,9 +36,10 @@ func inBlock(l string) bool {
 	return l != "" && (strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "<!-- ") || strings.HasPrefix(l, "  "))
 }
 
-// ProjectLog returns a day's log without what single sessions' agents decided or left open.
-// Empty lines take the place of what is left out, so that lines keep their numbers.
-func ProjectLog(log string) string {
+// ProjectLog returns a day's log for the session with key own: without the lines on
+// decisions of other sessions' agents and on the open items of other sessions. Empty lines
+// replace the lines that are left out, so that lines keep their numbers.
+func ProjectLog(log, own string) string {
 	lines := strings.SplitAfter(log, "\n")
 	lead, kept := -1, false
 	end := func() {
@@ -51,8 +52,9 @@ func ProjectLog(log string) string {
 		l = strings.TrimRight(l, "\r\n")
 		switch {
 		case logLead.MatchString(l):
-			end()
-			lead = i
+			if end(); logLead.FindStringSubmatch(l)[1] != own {
+				lead = i
+			}
 		case lead >= 0 && ownLine.MatchString(l):
 			lines[i] = "\n"
 		case lead >= 0 && strings.HasPrefix(l, "- "):

@@ -15,7 +15,7 @@ func TestLogOfSeveralSessions(t *testing.T) {
 		"Session two, cp_001:", "- [open] [human] ask Bo", "<!-- mk:fl-2 -->", "",
 		"Session two, rules told in it:", "- [rule] Never on Sundays."}
 	log := strings.Join(lines, "\n") + "\n"
-	left := strings.Split(ProjectLog(log), "\n")
+	left := strings.Split(ProjectLog(log, ""), "\n")
 	for i, want := range map[int]string{4: "claude:one", 6: "claude:one", 13: "two"} {
 		if got := SessionOf(log, i); got != want || left[i-1] != "" {
 			t.Errorf("line %d is of %q, and %q is shared", i, got, left[i-1])
@@ -32,5 +32,10 @@ func TestLogOfSeveralSessions(t *testing.T) {
 	}
 	if left[11] != "" {
 		t.Errorf("a block of which nothing is left keeps %q", left[11])
+	}
+	for i, l := range strings.Split(ProjectLog(log, "two"), "\n") {
+		if own := i == 11 || i == 12; own && l != lines[i] || !own && l != left[i] {
+			t.Errorf("session two is shown %q in line %d", l, i+1)
+		}
 	}
 }

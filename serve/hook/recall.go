@@ -121,7 +121,7 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 		if date == "" {
 			parts, what := startOf(path, f.Text, share)
 			hits, missing = append(hits, parts...), join(missing, what)
-		} else if hit, ok := excerpt(path, date, markdownstore.ProjectLog(f.Text), share, true); ok {
+		} else if hit, ok := excerpt(path, date, markdownstore.ProjectLog(f.Text, ""), share, true); ok {
 			hits = append(hits, hit)
 		}
 	}

@@ -266,7 +266,7 @@ func dailyLogs(a *appended, room int) []retrieval.Hit {
 		if err != nil || !ok {
 			continue
 		}
-		from, text := tail(a, markdownstore.ProjectLog(src.Text), room*3/10)
+		from, text := tail(a, markdownstore.ProjectLog(src.Text, a.prior.Key), room*3/10)
 		out = append(out, retrieval.Hit{Kind: retrieval.Memory, ID: f.path, Path: f.path, StartLine: from, EndLine: src.Lines, Date: f.date,
 			Score: 1, Citation: f.path, Text: text})
 	}
