@@ -122,6 +122,9 @@ func (u *updater) message() {
 	u.constraints()
 	u.speak()
 	u.parts(before)
+	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a Attempt) bool { // made again
+		return u.reading(a.ID).ID == "" && slices.ContainsFunc(before.Pending, func(c summary.Call) bool { return c.ID == a.ID && c.Lost })
+	}))
 	if len(u.s.OpenItems.Carried) > 0 {
 		u.openItems()
 	}
@@ -215,7 +218,8 @@ const (
 
 // closes reports whether the message settles an item that was carried from before
 // it: a question by any word of the user, a failing command by a run that
-// succeeds, a plan item by a plan that names it.
+// succeeds, a plan item by a plan that names it, a lost call by an equal call or by
+// the second message of the user.
 func (u *updater) closes(item string) bool {
 	r := &u.s.Thread.Reader
 	if strings.HasPrefix(item, asksPrefix) {
@@ -229,7 +233,7 @@ func (u *updater) closes(item string) bool {
 		}
 	}
 	if call, ok := strings.CutPrefix(item, summary.LostPrefix); ok {
-		return slices.ContainsFunc(r.Pending, func(c summary.Call) bool { return !c.Lost && c.Label() == call })
+		return r.Turn > 1 || slices.ContainsFunc(r.Pending, func(c summary.Call) bool { return !c.Lost && c.Label() == call })
 	}
 	_, step, ok := strings.Cut(item, ": ")
 	return ok && slices.ContainsFunc(r.Todos, func(t summary.Todo) bool { return t.Text == step })

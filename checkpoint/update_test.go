@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,8 +109,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A call that the conversation left without a result is named until its result comes or it is
-// made again; other calls leave it.
+// A call that the conversation left without a result is named until its result comes, it is
+// made again or the user has spoken twice; other calls leave it.
 func TestLostCalls(t *testing.T) {
 	begun := []memkernel.Message{user("move the bookings"), bash("1", "./copy.sh"), answers("1", "ok", false), bash("2", "./index.sh")}
 	const lost = "begun, no known outcome: ./index.sh"
@@ -122,6 +123,8 @@ func TestLostCalls(t *testing.T) {
 		{"the process died", nil, true, "to find out what became of ./index.sh, which was begun and has no known outcome", lost},
 		{"the result came", []memkernel.Message{answers("2", "done", false), says("Both are done.")}, false, "", ""},
 		{"the user goes on", []memkernel.Message{user("go on"), says("I look.")}, false, "", lost},
+		{"the user goes on twice", []memkernel.Message{user("go on"), says("I look."), user("now the invoices"), says("They are sorted.")}, false, "", ""},
+		{"made again at once", []memkernel.Message{bash("3", "./index.sh"), answers("3", "done", false), says("Both are done.")}, false, "", ""},
 		{"another call", []memkernel.Message{user("go on"), bash("3", "ls"), answers("3", "x", false), says("Listed.")}, false, "", lost},
 		{"made again", []memkernel.Message{user("go on"), bash("3", "./index.sh"), answers("3", "done", false), says("Done.")}, false, "", ""},
 		{"made again, and it failed", []memkernel.Message{user("go on"), bash("3", "./index.sh"), answers("3", "Exit code 2\nno rows", true), says("No.")}, false, "", "last command failed: ./index.sh"},
@@ -137,6 +140,28 @@ func TestLostCalls(t *testing.T) {
 			if c.interrupted && (w.Working.LastToolCall == nil || string(w.Working.LastToolCall.ParamsSummary) != "./index.sh") {
 				t.Errorf("%s, %s: the call is not named: %+v", c.name, name, w.Working)
 			}
+		}
+	}
+}
+
+// TestLostCallsBeforeReset: of many calls that were lost a new conversation names the last
+// three, next to what else is open, and none once its user has spoken twice.
+func TestLostCallsBeforeReset(t *testing.T) {
+	msgs := []memkernel.Message{user("sort the berths"), bash("f", "make berths"), answers("f", "Exit code 2\nno tide", true)}
+	for i := range 10 {
+		msgs = append(msgs, bash(strconv.Itoa(i), "./berth.sh "+strconv.Itoa(i)))
+	}
+	lost, _ := transcript.Repair(talk(msgs...), false)
+	c := build(lost)
+	const failed = "failing: make berths"
+	if got := all(c.OpenItems); strings.Count(got, "begun, no known outcome: ") != 3 || !strings.Contains(got, "./berth.sh 9") || !strings.Contains(got, failed) {
+		t.Errorf("open: %q", got)
+	}
+	said := talk(user("good morning"), says("Good morning."), user("and the pier?"), says("It is closed."))
+	for n, want := range map[int]int{2: 3, 4: 0} {
+		s := checkpoint.Update(checkpoint.Begin(checkpoint.State{}, c), said[:n])
+		if got := all(checkpoint.Build(s, c, input(checkpoint.TriggerAuto, 2)).OpenItems); strings.Count(got, "begun, no known outcome: ") != want || !strings.Contains(got, failed) {
+			t.Errorf("%d messages later: %q, want %d lost calls", n, got, want)
 		}
 	}
 }

@@ -40,6 +40,8 @@ type Call struct {
 	Task      string     `json:"task,omitempty"`
 	// Lost reports that the conversation went on, or ended, without the call's result.
 	Lost bool `json:"lost,omitempty"`
+	// Since counts a person's messages after a lost call.
+	Since int `json:"since,omitempty"`
 	// Session is the host's handle of a command that still runs.
 	Session string `json:"session,omitempty"`
 	// Why is what the assistant said before it.

@@ -202,6 +202,13 @@ func remove[T any](list []T, del func(T) bool) []T {
 // LostPrefix begins the open thread of a call whose outcome nobody knows.
 const LostPrefix = "begun, no known outcome: "
 
+// A lost call is open until a person has spoken lostTurns times after it: by then the agent
+// has seen its notice and gone on. At most maxLost lost calls are open, the newest.
+const (
+	lostTurns = 2
+	maxLost   = 3
+)
+
 // OpenThreads lists what is open, newest or most pressing first: the
 // assistant's unanswered question, calls whose outcome is unknown, a last command that
 // failed, checks that fail, plan items in progress, plan items to do.
@@ -210,9 +217,10 @@ func (s State) OpenThreads() []Entry {
 	if s.Ask.Question {
 		out = append(out, Entry{Kind: "question", Text: "unanswered: " + s.Ask.Text, Key: s.Ask.Key, Time: s.Ask.Time})
 	}
+	room := maxLost
 	for _, c := range slices.Backward(s.Pending) {
-		if c.Lost {
-			out = append(out, Entry{Kind: "call", Text: LostPrefix + c.Label()})
+		if c.Lost && room > 0 {
+			out, room = append(out, Entry{Kind: "call", Text: LostPrefix + c.Label()}), room-1
 		}
 	}
 	for i := len(s.Threads) - 1; i >= 0; i-- {

@@ -121,6 +121,12 @@ func (u *updater) entry(letter, kind, text string) Entry {
 // holds nothing else wants what the one before did.
 func (u *updater) request(text string) {
 	u.s.Turn++
+	u.s.Pending = remove(u.s.Pending, func(c Call) bool { return c.Lost && c.Since >= lostTurns-1 })
+	for i := range u.s.Pending {
+		if c := &u.s.Pending[i]; c.Lost {
+			c.Since++
+		}
+	}
 	if text != "" && !u.decide(text) {
 		for _, s := range choice.Statements(text) {
 			u.decided(ByUser, "statement", oneLine(s, DecisionRunes))
