@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -33,8 +34,11 @@ type Turn struct {
 	// billed for it. Both may be missing. A turn that is still open may be delivered
 	// after each of its calls, so that every bill is kept.
 	PlanID string
-	Usage  *memkernel.Usage
-	Now    time.Time
+	// Sent says how a call went out that had no plan of its own and that Usage is the bill
+	// of: SentExtended or SentWhole. "" for a planned one.
+	Sent  string
+	Usage *memkernel.Usage
+	Now   time.Time
 	// AdvancementKey makes the delivery idempotent. Default: a hash of session
 	// and key of the turn's last message.
 	AdvancementKey string
@@ -51,6 +55,13 @@ type Turn struct {
 	// is written to Markdown waits for the last.
 	More bool
 }
+
+// The ways in which a call without a plan of its own went out: as the newest plan's prompt
+// with the messages that came since, or as the host wrote it.
+const (
+	SentExtended = turn.SentExtended
+	SentWhole    = turn.SentWhole
+)
 
 // Outcome says what became of an observed turn.
 type Outcome string
@@ -81,6 +92,8 @@ type Observation struct {
 	Stats Stats `json:"stats"`
 	// Faults name what was not learned from the turn. It is committed all the same.
 	Faults []fault.Fault `json:"faults,omitempty"`
+	// Bills are the rows of the calls whose bills were taken.
+	Bills []billing.Call `json:"-"`
 }
 
 // ObserveTurn commits a turn: its pages, its usage, and the summary brought up to
@@ -101,7 +114,7 @@ func observed(ctx context.Context, k *Kernel, op Op, t Turn, observe func(contex
 	done := k.watch.begin(op)
 	o, err := observe(ctx, turn.Turn(t))
 	out, err := observation(o, err)
-	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation, d.Bills = t.Model, out, o.Bills })
+	k.watch.end(ctx, done, err, func(d *Done) { d.Model, d.Observation = t.Model, out })
 	return out, err
 }
 
@@ -111,5 +124,5 @@ func observation(o *turn.Observation, err error) (*Observation, error) {
 		return nil, err
 	}
 	return &Observation{Outcome: Outcome(o.Outcome), AdvancementKey: o.AdvancementKey, Ingested: o.Ingested, Turns: o.Turns,
-		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: append([]fault.Fault(nil), o.Faults...)}, err
+		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: append([]fault.Fault(nil), o.Faults...), Bills: o.Bills}, err
 }

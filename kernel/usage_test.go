@@ -65,7 +65,7 @@ func TestUsageOfEveryCall(t *testing.T) {
 	if tot.Planned != tot.Billed || *tot.InputError != 0 || *tot.WriteError != 0 || math.Abs(*tot.PlannedCostUSD-*tot.BilledCostUSD) > 1e-12 {
 		t.Errorf("planned and billed differ: %+v", tot)
 	}
-	if tot.ColdSeen != 0 || tot.ColdExpected != 0 || tot.Cuts != 0 || tot.SavedTokens != 0 || *tot.SavedCostUSD != 0 {
+	if tot.ColdSeen != 0 || tot.ColdExpected != 0 || tot.Cuts != 0 || tot.SavedTokens != 0 || *tot.WithoutUSD != *tot.BilledUSD {
 		t.Errorf("a warm loop without cuts: %+v", tot)
 	}
 	for i := range st.Calls {
@@ -95,7 +95,7 @@ func TestUsageOfCutsAndColdCalls(t *testing.T) {
 		c.gap(time.Duration(1+i%3*4) * time.Minute)
 	}
 	tot := usage(t, k, billing.Options{}).Total
-	if tot.Cuts != cuts || tot.SavedTokens <= 0 || *tot.SavedCostUSD <= 0 {
+	if tot.Cuts != cuts || tot.SavedTokens <= 0 || *tot.WithoutUSD <= *tot.BilledUSD {
 		t.Errorf("%d cuts were made: %+v", cuts, tot)
 	}
 	if tot.ColdSeen == 0 || tot.ColdBoth != tot.ColdSeen {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/retrieval"
@@ -41,10 +40,8 @@ type Done struct {
 	Model    string
 	Paging   Paging
 	Recalled bool
-	// Observation is that of OpTurn and OpToolResult, Bills are calls that it told of for
-	// the first time.
+	// Observation is that of OpTurn and OpToolResult.
 	Observation *Observation
-	Bills       []billing.Call
 	// Passed is that of OpCompact.
 	Passed *Passed
 	// Found counts what OpSearch and OpRecall found, and the entries that OpRemember wrote

@@ -94,8 +94,8 @@ func TestWatch(t *testing.T) {
 	if d := told[2]; !d.Recalled || d.Plan != p || p.Retrieval.Page == "" || told[1].Found == 0 || told[3].Recalled {
 		t.Errorf("recalled %v %+v; then %v", d.Recalled, p.Retrieval, told[3].Recalled)
 	}
-	if first, again := told[4], told[5]; len(first.Bills) != 1 || first.Bills[0].Usage.InputTokens != 50 || len(again.Bills) != 0 || again.Observation.Outcome != kernel.Duplicate {
-		t.Errorf("billed %+v, then %+v %s", first.Bills, again.Bills, again.Observation.Outcome)
+	if first, again := told[4], told[5]; len(first.Observation.Bills) != 1 || first.Observation.Bills[0].Usage.InputTokens != 50 || len(again.Observation.Bills) != 0 || again.Observation.Outcome != kernel.Duplicate {
+		t.Errorf("billed %+v, then %+v %s", first.Observation.Bills, again.Observation.Bills, again.Observation.Outcome)
 	}
 	if told[6].Found == 0 || told[7].Found != 1 || told[8].Found == 0 {
 		t.Errorf("found %d, wrote %d, took out %d", told[6].Found, told[7].Found, told[8].Found)

@@ -1,14 +1,13 @@
 package replay
 
-import "strconv"
+import (
+	"strconv"
 
-// The figures of append-late, as harnesses commonly have them.
-const (
-	// lateKeep bounds the newest atoms that a compaction keeps, in tokens.
-	lateKeep = 20_000
-	// lateSummary is the size of its summary, and of the output that writes it.
-	lateSummary = 2_000
+	"github.com/memkernel/memkernel/cachelayout"
 )
+
+// lateSummary is the size of the summary of append-late.
+const lateSummary = cachelayout.HostSummary
 
 // appendLate appends until the prompt is over window − reserve, and compacts then:
 // a summary and the newest atoms stay.
@@ -19,7 +18,7 @@ type appendLate struct {
 }
 
 func newAppendLate(rec *recording, keep int) *appendLate {
-	return &appendLate{history: newHistory(rec), keep: orElse(keep, lateKeep)}
+	return &appendLate{history: newHistory(rec), keep: orElse(keep, cachelayout.HostKeep)}
 }
 
 func (p *appendLate) choose(req request) choice {
@@ -37,8 +36,8 @@ func (p *appendLate) compactIfFull(req request) (c choice) {
 	c.cut = "full"
 	c.summarise(p.tokens(req.end-1), 0, lateSummary)
 	keep := p.keep
-	if keep <= lateKeep {
-		keep = min(keep, req.room/4)
+	if keep <= cachelayout.HostKeep {
+		keep = min(keep, cachelayout.HostKeeps(req.room))
 	}
 	p.from = p.newest(req.end, min(keep, req.room-lateSummary))
 	p.compactions++

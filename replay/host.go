@@ -10,12 +10,6 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The reserve of hosts: the smaller of the two.
-const (
-	hostReserve      = 32_000
-	hostReserveShare = 0.16
-)
-
 // chooser decides what a call shows. It is called for every call in turn.
 type chooser interface {
 	choose(req request) choice
@@ -95,8 +89,10 @@ func (p *hostPolicy) request(n int, start time.Time) request {
 // room returns what messages may take of a window: all but the reserve and the fixed
 // part.
 func (p *hostPolicy) room(window int) int {
-	reserve := orElse(p.rec.opt.Reserve, min(hostReserve, int(hostReserveShare*float64(window))))
-	return window - reserve - p.rec.opt.FixedTokens
+	if reserve := p.rec.opt.Reserve; reserve > 0 {
+		return window - reserve - p.rec.opt.FixedTokens
+	}
+	return cachelayout.HostRoom(window, p.rec.opt.FixedTokens)
 }
 
 func (p *hostPolicy) identity() cachelayout.Identity {

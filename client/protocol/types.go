@@ -1757,11 +1757,15 @@ type Sum struct {
 	UnpricedCalls         int64    `json:"unpriced_calls"`
 	// hit_ratio is the share of billed input that was read from the cache; nil of nothing.
 	HitRatio *float64 `json:"hit_ratio"`
-	// cuts were made by the plans. saved_tokens is what they kept out of all prompts,
-	// saved_cost_usd what that would have cost, nil if no priced call says.
-	Cuts         int64    `json:"cuts"`
-	SavedTokens  int64    `json:"saved_tokens"`
-	SavedCostUSD *float64 `json:"saved_cost_usd"`
+	// cuts were made by the plans. saved_tokens is what they kept out of all prompts.
+	Cuts        int64 `json:"cuts"`
+	SavedTokens int64 `json:"saved_tokens"`
+	// billed_usd is what the calls cost, answers included, without_usd the estimate for the
+	// same calls without memkernel; nil if none has a price. estimated_calls counts the calls
+	// that the estimate was made for: the others cost the same in both.
+	BilledUSD      *float64 `json:"billed_usd"`
+	WithoutUSD     *float64 `json:"without_usd"`
+	EstimatedCalls int64    `json:"estimated_calls"`
 	// cold_expected were planned as cold, cold_seen billed so, cold_expected_and_seen both;
 	// calls of which that is not known are in none of them.
 	ColdExpected        int64 `json:"cold_expected"`
@@ -1796,7 +1800,8 @@ type StatsCall struct {
 	BilledCostUSD  *float64 `json:"billed_cost_usd"`
 	Cut            bool     `json:"cut"`
 	SavedTokens    int64    `json:"saved_tokens"`
-	SavedCostUSD   *float64 `json:"saved_cost_usd"`
+	BilledUSD      *float64 `json:"billed_usd"`
+	WithoutUSD     *float64 `json:"without_usd"`
 	ColdExpected   *bool    `json:"cold_expected"`
 	ColdSeen       *bool    `json:"cold_seen"`
 }

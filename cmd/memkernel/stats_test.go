@@ -129,7 +129,7 @@ func TestStatsSums(t *testing.T) {
 		t.Errorf("total cost %v, sum of calls %v", *doc.Total.BilledCostUSD, cost)
 	}
 	for _, m := range doc.Models {
-		if m.Name == "nobody-knows-1" && (m.BilledCostUSD != nil || m.PlannedCostUSD != nil || m.SavedCostUSD != nil) {
+		if m.Name == "nobody-knows-1" && (m.BilledCostUSD != nil || m.PlannedCostUSD != nil || m.WithoutUSD != nil) {
 			t.Errorf("a model without a price costs %v", *m.BilledCostUSD)
 		}
 	}

@@ -153,7 +153,7 @@ func (m *models) billed(ts *testscript.TestScript, neg bool, args []string) {
 		calls++
 		model, _ := cachelayout.DefaultBook().Lookup(r.Model, time.Now())
 		u := r.Usage
-		usd += *model.Cost(u.Read, u.Written, 0, u.Uncached, u.Output)
+		usd += *model.Cost(u.Read, u.Written-u.Hour, u.Hour, u.Uncached, u.Output)
 	}
 	got, err := strconv.ParseFloat(said[2], 64)
 	ts.Check(err)
@@ -166,7 +166,7 @@ func (m *models) billed(ts *testscript.TestScript, neg bool, args []string) {
 func gained(t *testing.T) string {
 	t.Helper()
 	ws := t.TempDir()
-	m := meter.New(cachelayout.DefaultBook(), 0, store.Files(filepath.Join(ws, ".memkernel")), "client", time.Now())
+	m := meter.New(cachelayout.DefaultBook(), store.Files(filepath.Join(ws, ".memkernel")), "client", time.Now())
 	m.Take(proxy.Billed{Model: "claude-sonnet-4-6", Usage: memkernel.Usage{InputTokens: 1000}, Began: time.Now()})
 	if _, err := m.Sum(); err != nil {
 		t.Fatal(err)

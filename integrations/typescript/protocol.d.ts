@@ -1664,10 +1664,13 @@ export interface Sum {
   unpriced_calls: number;
   /** `hit_ratio` is the share of billed input that was read from the cache; nil of nothing. */
   hit_ratio: number | null;
-  /** `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts, `saved_cost_usd` what that would have cost, nil if no priced call says. */
+  /** `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts. */
   cuts: number;
   saved_tokens: number;
-  saved_cost_usd: number | null;
+  /** `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
+  billed_usd: number | null;
+  without_usd: number | null;
+  estimated_calls: number;
   /** `cold_expected` were planned as cold, `cold_seen` billed so, `cold_expected_and_seen` both; calls of which that is not known are in none of them. */
   cold_expected: number;
   cold_seen: number;
@@ -1701,7 +1704,8 @@ export interface StatsCall {
   billed_cost_usd: number | null;
   cut: boolean;
   saved_tokens: number;
-  saved_cost_usd: number | null;
+  billed_usd: number | null;
+  without_usd: number | null;
   cold_expected: boolean | null;
   cold_seen: boolean | null;
 }

@@ -87,7 +87,10 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	if t.Compared > 0 {
 		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
 		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
-		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts, worth %s", Thousands(t.Cuts), Thousands(t.SavedTokens), dollars(t.SavedCostUSD)))
+		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts", Thousands(t.Cuts), Thousands(t.SavedTokens)))
+	}
+	if t.Estimated > 0 && t.BilledUSD != nil {
+		line("bill", fmt.Sprintf("%s with the answers; without memkernel about %s", dollars(t.BilledUSD), dollars(t.WithoutUSD)))
 	}
 	if t.Unpriced > 0 {
 		line("unpriced", Plural(t.Unpriced, "call")+" of models without a price, in no cost above")

@@ -117,14 +117,14 @@ func costSeries(st *billing.Report) []series {
 		}
 		return []series{out}
 	}
-	out := []series{{"planned", "var(--planned)", nil}, {"billed", "var(--billed)", nil}, {"without cuts", "var(--without)", nil}}
+	out := []series{{"planned", "var(--planned)", nil}, {"billed", "var(--billed)", nil}, {"without memkernel", "var(--without)", nil}}
 	var planned, billed, uncut float64
 	for i := range st.Calls {
 		r := &st.Calls[i]
-		if r.Planned != nil && r.Planned.CostUSD != nil && r.BilledCostUSD != nil && r.SavedCostUSD != nil {
+		if r.Planned != nil && r.Planned.CostUSD != nil && r.BilledCostUSD != nil && r.WithoutUSD != nil {
 			planned += *r.Planned.CostUSD
 			billed += *r.BilledCostUSD
-			uncut += *r.BilledCostUSD + *r.SavedCostUSD
+			uncut += *r.BilledCostUSD + *r.WithoutUSD - *r.BilledUSD // the answers cost the same
 		}
 		for s, v := range []float64{planned, billed, uncut} {
 			out[s].values = append(out[s].values, v)
@@ -143,7 +143,7 @@ func floats(v []int) []float64 {
 
 func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
 	fmt.Fprintf(b, "<section><h2>%s</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><tr><th></th>", html.EscapeString(title))
-	for _, h := range []string{"calls", "turns", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "saved"} {
+	for _, h := range []string{"calls", "turns", "planned input", "billed input", "hit ratio", "planned cost", "billed cost", "error, median", "cold expected", "cold seen", "cuts", "tokens saved", "bill", "without"} {
 		fmt.Fprintf(b, "<th>%s</th>", h)
 	}
 	b.WriteString("</tr>\n")
@@ -152,7 +152,7 @@ func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
 		fmt.Fprintf(b, "<tr><td>%s</td>", html.EscapeString(Printable(s.Name)))
 		for _, c := range []string{Thousands(s.Calls), Thousands(s.Turns), Thousands(s.Planned.InputTokens), Thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
 			dollars(s.PlannedCostUSD), costOf(s), optionalShare(s.InputError), Thousands(s.ColdExpected), Thousands(s.ColdSeen),
-			Thousands(s.Cuts), Thousands(s.SavedTokens), dollars(s.SavedCostUSD)} {
+			Thousands(s.Cuts), Thousands(s.SavedTokens), dollars(s.BilledUSD), dollars(s.WithoutUSD)} {
 			fmt.Fprintf(b, "<td>%s</td>", c)
 		}
 		b.WriteString("</tr>\n")

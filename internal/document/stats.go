@@ -27,7 +27,8 @@ type StatsCall struct {
 	BilledCostUSD  *float64        `json:"billed_cost_usd"`
 	Cut            bool            `json:"cut"`
 	SavedTokens    int             `json:"saved_tokens"`
-	SavedCostUSD   *float64        `json:"saved_cost_usd"`
+	BilledUSD      *float64        `json:"billed_usd"`
+	WithoutUSD     *float64        `json:"without_usd"`
 	ColdExpected   *bool           `json:"cold_expected"`
 	ColdSeen       *bool           `json:"cold_seen"`
 }
@@ -38,7 +39,7 @@ func OfUsage(st *billing.Report) Stats {
 	for i := range st.Calls {
 		r := &st.Calls[i]
 		c := StatsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
-			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, SavedCostUSD: r.SavedCostUSD, ColdSeen: r.ColdSeen}
+			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, BilledUSD: r.BilledUSD, WithoutUSD: r.WithoutUSD, ColdSeen: r.ColdSeen}
 		if planned, ok := r.Expected(); ok {
 			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
 			c.ColdExpected = &r.Planned.Cold

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // anthropic is the Messages API.
@@ -132,12 +133,15 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 // there to the last marker.
 func (anthropic) bill(c *cache, r Request, reply Reply) Usage {
 	keys := prefixKeys(r.Model, r.Segments)
-	hit, last := 0, 0
+	hit, last, long := 0, 0, 0
 	for i, s := range r.Segments {
 		if !s.Marked {
 			continue
 		}
 		last = i + 1
+		if s.Hour {
+			long = last
+		}
 		for j := i; j >= max(0, i-lookBack+1) && j >= hit; j-- {
 			if c.holds(keys[j], r.At) {
 				hit = j + 1
@@ -147,12 +151,19 @@ func (anthropic) bill(c *cache, r Request, reply Reply) Usage {
 	}
 	for i, s := range r.Segments {
 		if s.Marked && tokensOf(r.Segments, i+1) >= minCached {
-			c.put(keys[i], r.At)
+			ttl := time.Duration(0)
+			if s.Hour {
+				ttl = time.Hour
+			}
+			if !c.holds(keys[i], r.At) { // a prefix that is read keeps its lifetime
+				c.put(keys[i], r.At, ttl)
+			}
 		}
 	}
 	u := Usage{Read: tokensOf(r.Segments, hit), Output: reply.output()}
 	if total := tokensOf(r.Segments, last); total >= minCached {
 		u.Written = max(0, total-u.Read)
+		u.Hour = max(0, tokensOf(r.Segments, long)-u.Read)
 	}
 	u.Uncached = r.Tokens() - u.Read - u.Written
 	return u
@@ -199,8 +210,12 @@ func (anthropic) stop(reply Reply) string {
 }
 
 func (anthropic) usage(u Usage, output int) map[string]any {
-	return map[string]any{"input_tokens": u.Uncached, "cache_read_input_tokens": u.Read,
+	m := map[string]any{"input_tokens": u.Uncached, "cache_read_input_tokens": u.Read,
 		"cache_creation_input_tokens": u.Written, "output_tokens": output}
+	if u.Hour > 0 {
+		m["cache_creation"] = map[string]int{"ephemeral_5m_input_tokens": u.Written - u.Hour, "ephemeral_1h_input_tokens": u.Hour}
+	}
+	return m
 }
 
 func (a anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {

@@ -5,9 +5,12 @@ import (
 	"time"
 )
 
-// Usage is the bill of one request, in tokens: the parts of the input add up to it.
+// Usage is the bill of one request, in tokens: the parts of the input add up to it. Hour is
+// the part of Written that lives for an hour.
 type Usage struct {
 	Read, Written, Uncached, Output int
+
+	Hour int
 }
 
 // Input returns all that was sent.
@@ -16,21 +19,33 @@ func (u Usage) Input() int { return u.Read + u.Written + u.Uncached }
 // cache holds prefixes by the hash of all their segments.
 type cache struct {
 	ttl   time.Duration
-	until map[string]time.Time
+	until map[string]entry
+}
+
+// entry is a cached prefix.
+type entry struct {
+	until time.Time
+	ttl   time.Duration
 }
 
 // holds reports whether a prefix is cached, and renews it: a provider counts a
 // lifetime from the last use.
 func (c *cache) holds(key string, now time.Time) bool {
-	until, ok := c.until[key]
-	if !ok || now.After(until) {
+	e, ok := c.until[key]
+	if !ok || now.After(e.until) {
 		return false
 	}
-	c.put(key, now)
+	c.put(key, now, e.ttl)
 	return true
 }
 
-func (c *cache) put(key string, now time.Time) { c.until[key] = now.Add(c.ttl) }
+// put caches a prefix for ttl, or for the server's time if ttl is 0.
+func (c *cache) put(key string, now time.Time, ttl time.Duration) {
+	if ttl == 0 {
+		ttl = c.ttl
+	}
+	c.until[key] = entry{now.Add(ttl), ttl}
+}
 
 // prefixKeys returns the cache's keys of all prefixes of segments: keys[i] covers
 // segments[:i+1].

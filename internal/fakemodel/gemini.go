@@ -291,7 +291,7 @@ func (g gemini) bill(c *cache, r Request, reply Reply) Usage {
 		if c.holds(key, r.At) {
 			hit = i + 1
 		}
-		c.put(key, r.At)
+		c.put(key, r.At, 0)
 	}
 	read := tokensOf(r.Segments, hit)
 	if read < geminiCaches(g.model) {

@@ -68,7 +68,7 @@ func (openai) bill(c *cache, r Request, reply Reply) Usage {
 		if c.holds(key, r.At) {
 			hit = i + 1
 		}
-		c.put(key, r.At)
+		c.put(key, r.At, 0)
 	}
 	read := tokensOf(r.Segments, hit) / cacheStep * cacheStep
 	if read < cacheFrom {

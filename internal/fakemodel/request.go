@@ -16,8 +16,8 @@ type Segment struct {
 	Where string
 	// Bytes are those that were sent, without a cache_control member.
 	Bytes []byte
-	// Marked reports whether a cache_control was there.
-	Marked bool
+	// Marked reports whether a cache_control was there, Hour whether it asks for an hour.
+	Marked, Hour bool
 	// Call and Result are the id of the tool call that it is or answers.
 	Call, Result string
 	// role and text are what a script sees.
@@ -180,6 +180,7 @@ func segment(where string, raw json.RawMessage) Segment {
 	s := Segment{Where: where, Bytes: compact(raw)}
 	if json.Unmarshal(raw, &members) == nil && members.CacheControl != nil {
 		s.Marked, s.Bytes = true, without(raw, "cache_control")
+		s.Hour = bytes.Contains(members.CacheControl, []byte(`"1h"`))
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]time.Time{}}}
+	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]entry{}}}
 }
 
 // Requests returns all that asked for an answer, in order, refused ones too.

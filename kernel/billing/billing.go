@@ -4,12 +4,14 @@
 package billing
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // Options say which calls count.
@@ -57,11 +59,15 @@ type Sum struct {
 	// HitRatio is the share of billed input that was read from the cache; nil of
 	// nothing.
 	HitRatio *float64 `json:"hit_ratio"`
-	// Cuts were made by the plans. SavedTokens is what they kept out of all prompts,
-	// SavedCostUSD what that would have cost, nil if no priced call says.
-	Cuts         int      `json:"cuts"`
-	SavedTokens  int      `json:"saved_tokens"`
-	SavedCostUSD *float64 `json:"saved_cost_usd"`
+	// Cuts were made by the plans. SavedTokens is what they kept out of all prompts.
+	Cuts        int `json:"cuts"`
+	SavedTokens int `json:"saved_tokens"`
+	// BilledUSD is what the calls cost, answers included, WithoutUSD the estimate for the
+	// same calls without memkernel; nil if none has a price. Estimated counts the calls that
+	// the estimate was made for: the others cost the same in both.
+	BilledUSD  *float64 `json:"billed_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
+	Estimated  int      `json:"estimated_calls"`
 	// ColdExpected were planned as cold, ColdSeen billed so, ColdBoth both; calls
 	// of which that is not known are in none of them.
 	ColdExpected int `json:"cold_expected"`
@@ -111,6 +117,9 @@ func (r *Call) Expected() (Tokens, bool) {
 		e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens}, true
 }
 
+// Without is the call's part of a sum of WithoutUSD.
+func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
+
 // Expected is what a plan says that its call will be billed.
 type Expected struct {
 	// The four buckets are disjoint tokens, as in [memkernel.Usage].
@@ -124,10 +133,15 @@ type Expected struct {
 	// plan made a cut, so that less is read than was sent before.
 	Cold bool `json:"cold"`
 	Cut  bool `json:"cut"`
-	// SavedTokens is what cuts have kept out of the prompt.
-	SavedTokens int `json:"saved_tokens"`
+	// SavedTokens is what cuts have kept out of the prompt, BeforeTokens the size of the
+	// request before.
+	SavedTokens  int `json:"saved_tokens"`
+	BeforeTokens int `json:"before_tokens,omitempty"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
+	// Alone is the host's own request for the call, zero in rows of versions that did not
+	// keep it.
+	Alone cachelayout.Alone `json:"alone,omitzero"`
 }
 
 // Call is one call of usage.jsonl: what was planned against what was billed.
@@ -145,12 +159,14 @@ type Call struct {
 	// Planned is nil in rows of versions that did not keep it.
 	Planned *Expected       `json:"planned"`
 	Usage   memkernel.Usage `json:"usage"`
-	// BilledCostUSD is the price of the input side, SavedCostUSD how much dearer it
-	// would have been had nothing ever been cut: with what cuts kept out of it read
-	// if the cache was warm, else written. A call whose plan cuts a warm cache pays
-	// for that, so that its figure is negative. Nil if unpriced.
+	// BilledCostUSD is the price of the input side, BilledUSD that of the whole call, nil if
+	// unpriced.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
-	SavedCostUSD  *float64 `json:"saved_cost_usd"`
+	BilledUSD     *float64 `json:"billed_usd"`
+	// WithoutUSD is the one estimate of what the call would have cost without memkernel,
+	// made when its bill was known; see doc/design.md. It is BilledUSD where nothing was
+	// cut, kept out or added, and nil for a call that no door of memkernel's sent.
+	WithoutUSD *float64 `json:"without_usd"`
 	// ColdSeen: under 60 % of the prompt before was read; nil where that
 	// says nothing: at the first call, after a cut, and where the prompt before was
 	// too small to be cached.
@@ -213,7 +229,11 @@ func (s *Sum) take(r *Call) {
 		s.Unpriced++
 	}
 	plus(&s.BilledCostUSD, r.BilledCostUSD)
-	plus(&s.SavedCostUSD, r.SavedCostUSD)
+	plus(&s.BilledUSD, r.BilledUSD)
+	if r.WithoutUSD != nil {
+		s.Estimated++
+	}
+	plus(&s.WithoutUSD, r.Without())
 	planned, ok := r.Expected()
 	if !ok {
 		return

@@ -20,7 +20,7 @@ func TestDays(t *testing.T) {
 	at := func(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, zone).UTC() }
 	var told []string
 	start := func(now time.Time) *Meter {
-		m := New(cachelayout.DefaultBook(), 0, keep, "", now.In(zone))
+		m := New(cachelayout.DefaultBook(), keep, "", now.In(zone))
 		m.Day = func(d Day, soFar bool) {
 			told = append(told, fmt.Sprintf("%s %d %d %v", d.Name, d.Calls, d.KeptOutTokens, soFar))
 		}

@@ -1,23 +1,20 @@
-// Package meter adds up what a proxy's calls were billed, and estimates what they would have
-// cost without it. The estimate is what a replay has for a client that appends until its
-// window is full and then summarises, over the very requests that the client wrote, by the
-// same price book: it is no measurement. Sums are kept in the state directory, a document
-// for each run of a proxy; they hold no content.
+// Package meter adds up what a proxy's calls were billed, and what they would have cost
+// without it. Of a session's calls both are the figures of its record, which the kernel
+// made once, with the bill; a call that is in no record costs the same in both. Sums are kept
+// in the state directory, a document for each run of a proxy; they hold no content.
 //
-// It prices and adds: it plans nothing, sends nothing, and changes nothing of what is sent.
+// It adds: it estimates nothing, plans nothing and sends nothing.
 package meter
 
 import (
-	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/outline"
-	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -29,8 +26,8 @@ type Sum struct {
 	// Usage adds up what was billed, in tokens; BilledUSD is its price, answers included.
 	Usage     memkernel.Usage `json:"usage"`
 	BilledUSD float64         `json:"billed_usd"`
-	// WithoutUSD is the estimate for the same calls. Those that were not planned cost the
-	// same in both; Estimated are the others.
+	// WithoutUSD is the estimate for the same calls. Those that are in no session's record
+	// cost the same in both; Estimated are the others.
 	WithoutUSD float64 `json:"without_usd"`
 	Estimated  int     `json:"estimated_calls"`
 	// Cuts were made, Recalled are the calls that memory was brought to, Restored are pages
@@ -65,7 +62,6 @@ func (s *Sum) Saved() float64 {
 // Meter adds up the calls of one run. Its Take is for [proxy.Options].
 type Meter struct {
 	prices *cachelayout.Book
-	window int
 	keep   store.Store
 	name   string
 
@@ -86,23 +82,16 @@ type Meter struct {
 	err   error
 }
 
-// line is a conversation as it would have been without.
+// line is what the newest plan of a conversation showed.
 type line struct {
-	model   string
-	without *replay.Live
-	msgs    []uint64
-	// ratio is how many billed tokens a counted one is, taken from calls that show all that
-	// the client sent.
-	ratio    float64
-	recalled string          // the block of the plan before
-	pages    map[string]bool // not shown in full by the plan before
+	recalled string          // the block of memory
+	pages    map[string]bool // not shown in full
 }
 
-// New makes a meter of a run that begins now. Window is as in [proxy.Options]; command names
-// what is run. A keep of nil writes nothing down. Days are those of now's location; a day's
-// calls are a run of their own.
-func New(prices *cachelayout.Book, window int, keep store.Store, command string, now time.Time) *Meter {
-	m := &Meter{in: now.Location(), prices: prices, window: window, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
+// New makes a meter of a run that begins now; command names what is run. A keep of nil writes
+// nothing down. Days are those of now's location; a day's calls are a run of their own.
+func New(prices *cachelayout.Book, keep store.Store, command string, now time.Time) *Meter {
+	m := &Meter{in: now.Location(), prices: prices, keep: keep, run: Run{Started: now, Command: command}, lines: map[string]*line{}}
 	m.name = runName(now)
 	return m
 }
@@ -122,18 +111,14 @@ func (m *Meter) Bill() proxy.Bill {
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
 }
 
-// Close lets go of what estimating holds, and has today told of. The error is the first that
-// kept something from being written down.
+// Close has today told of. The error is the first that kept something from being written
+// down.
 func (m *Meter) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.all.Calls > 0 {
 		m.failed(m.tell(true))
 	}
-	for _, l := range m.lines {
-		l.close()
-	}
-	m.lines = map[string]*line{}
 	return m.err
 }
 
@@ -150,16 +135,22 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	defer m.mu.Unlock()
 	m.turn(b.Began)
 	s := Sum{Calls: 1, Usage: b.Usage, KeptOutTokens: max(b.WholeTokens-b.Usage.InputTotal(), 0)}
-	price, _ := m.prices.Lookup(b.Model, b.Began)
-	u := b.Usage
-	usd := price.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
-	if usd == nil {
+	row := b.Row
+	if row == nil {
+		price, _ := m.prices.Lookup(b.Model, b.Began)
+		u := b.Usage
+		row = &billing.Call{BilledUSD: price.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)}
+	}
+	if row.BilledUSD == nil {
 		s.Unpriced = 1
 	} else {
-		s.BilledUSD, s.WithoutUSD = *usd, *usd
-		if b.Conversation != "" && b.Body != nil {
-			m.estimate(&b, &s)
-		}
+		s.BilledUSD, s.WithoutUSD = *row.BilledUSD, *row.Without()
+	}
+	if row.WithoutUSD != nil {
+		s.Estimated = 1
+	}
+	if b.Plan != nil {
+		m.did(&b, &s)
 	}
 	m.run.Sum.Add(s)
 	m.all.Add(s)
@@ -170,44 +161,22 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	return s
 }
 
-// estimate fills in what a call would have cost without, and what its plan did.
-func (m *Meter) estimate(b *proxy.Billed, s *Sum) {
-	l := m.line(b)
+// did fills in what a call's plan did.
+func (m *Meter) did(b *proxy.Billed, s *Sum) {
+	l := m.lines[b.Conversation]
 	if l == nil {
-		return
+		l = &line{}
+		m.lines[b.Conversation] = l
 	}
-	if p := b.Plan; p != nil {
-		if p.Layout.Made != nil {
-			s.Cuts = 1
-		}
-		if p.Retrieval.Page != "" && p.Retrieval.Page != l.recalled {
-			s.Recalled = 1
-		}
-		l.recalled = p.Retrieval.Page
-		s.Restored = l.restored(p.Reduced)
+	if b.Plan.Layout.Made != nil {
+		s.Cuts = 1
 	}
-	sent, err := l.without.Plan(context.Background(), b.Body.Messages, b.Began)
-	if err != nil {
-		l.close() // it is begun anew with the next call
-		delete(m.lines, b.Conversation)
-		return
+	if page := b.Plan.Retrieval.Page; page != "" && page != l.recalled {
+		s.Recalled = 1
 	}
-	if b.Plan != nil && len(b.Plan.Reduced) == 0 && sent.Call.Input > 0 {
-		l.ratio = min(max(float64(b.Usage.InputTotal())/float64(sent.Call.Input), leastRatio), mostRatio)
-	}
-	if usd := sent.CostUSD(0); usd != nil {
-		price, _ := m.prices.Lookup(b.Model, b.Began)
-		if output := price.Cost(0, 0, 0, 0, b.Usage.OutputTokens); output != nil {
-			s.WithoutUSD, s.Estimated = *usd*l.ratio+*output, 1
-		}
-	}
+	l.recalled = b.Plan.Retrieval.Page
+	s.Restored = l.restored(b.Plan.Reduced)
 }
-
-// The ratios of billed and counted tokens that are believed.
-const (
-	leastRatio = 0.5
-	mostRatio  = 2
-)
 
 // restored counts the pages that stood shortened before and stand in full again.
 func (l *line) restored(reduced []outline.Reduced) (n int) {
@@ -223,37 +192,3 @@ func (l *line) restored(reduced []outline.Reduced) (n int) {
 	l.pages = now
 	return n
 }
-
-// line is a call's conversation, begun anew where the client took back or rewrote what it
-// had sent: without memkernel it would have paid for that as well. Nil where nothing says
-// how large tools and system prompt are.
-func (m *Meter) line(b *proxy.Billed) *line {
-	msgs := b.Messages
-	l := m.lines[b.Conversation]
-	if l != nil && l.model == b.Model && len(l.msgs) <= len(msgs) && slices.Equal(l.msgs, msgs[:len(l.msgs)]) {
-		l.msgs = msgs
-		return l
-	}
-	if b.Plan == nil {
-		return nil
-	}
-	fixed := 0
-	for _, r := range b.Plan.Regions {
-		if r.Name == outline.RegionTools || r.Name == outline.RegionSystem {
-			fixed += r.Tokens
-		}
-	}
-	without, err := replay.NewLive(context.Background(), replay.AppendLate, replay.Options{Model: b.Model, ContextWindow: m.window, FixedTokens: fixed, Prices: m.prices})
-	if err != nil {
-		return nil
-	}
-	fresh := &line{model: b.Model, without: without, msgs: msgs, ratio: 1}
-	if l != nil {
-		fresh.ratio, fresh.recalled, fresh.pages = l.ratio, l.recalled, l.pages
-		l.close()
-	}
-	m.lines[b.Conversation] = fresh
-	return fresh
-}
-
-func (l *line) close() { l.without.Close() }

@@ -1,38 +1,56 @@
 package meter
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"encoding/json"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 const model = "claude-sonnet-4-6"
 
-// talk holds a conversation with an API, marking the end of each request, and returns what
-// its server billed.
-func talk(t *testing.T, url string, server *fakemodel.Server, turns, size int) (usd float64) {
+// client is an agent that marks its system prompt and the end of each request.
+type client struct {
+	model, ttl string // of the markers; "" is the provider's default
+	clock      time.Time
+	messages   []any
+}
+
+func (c *client) marked(text string) []any {
+	mark := map[string]string{"type": "ephemeral"}
+	if c.ttl != "" {
+		mark["ttl"] = c.ttl
+	}
+	return []any{map[string]any{"type": "text", "text": text, "cache_control": mark}}
+}
+
+func (c *client) now() time.Time { return c.clock }
+
+// talk holds turns of a size, one every gap.
+func (c *client) talk(t *testing.T, url string, turns, size int, gap time.Duration) {
 	t.Helper()
-	var messages []any
-	for n := range turns {
-		text := strings.Repeat("The harbour master wrote down what came in. ", size/44+1)
-		messages = append(messages, map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text, "cache_control": map[string]string{"type": "ephemeral"}}}})
-		body, err := json.Marshal(map[string]any{"model": model, "max_tokens": 100, "system": "You are a tester.", "messages": messages,
-			"tools": []any{map[string]any{"name": "Read", "description": strings.Repeat("reads ", 600), "input_schema": map[string]string{"type": "object"}}}})
+	for range turns {
+		c.clock = c.clock.Add(gap)
+		text := fmt.Sprintf("Day %d. ", len(c.messages)) + strings.Repeat("The harbour master wrote down what came in. ", size/44+1)
+		body, err := json.Marshal(map[string]any{"model": c.model, "max_tokens": 100, "system": c.marked("You are a tester."),
+			"messages": append(slices.Clone(c.messages), map[string]any{"role": "user", "content": c.marked(text)}),
+			"tools":    []any{map[string]any{"name": "Read", "description": strings.Repeat("reads ", 1800), "input_schema": map[string]string{"type": "object"}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,45 +61,41 @@ func talk(t *testing.T, url string, server *fakemodel.Server, turns, size int) (
 		text2, _ := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			t.Fatalf("turn %d: %s %s", n, res.Status, text2)
+			t.Fatalf("message %d: %s %s", len(c.messages), res.Status, text2)
 		}
-		messages[len(messages)-1] = map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text}}}
-		messages = append(messages, map[string]any{"role": "assistant", "content": "ok"})
+		c.messages = append(c.messages, map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text}}},
+			map[string]any{"role": "assistant", "content": "ok"})
 	}
-	price, _ := cachelayout.DefaultBook().Lookup(model, time.Now())
-	for _, r := range server.Requests() {
+}
+
+// billed is what a server billed since the request with number from.
+func billed(server *fakemodel.Server, from int) (usd float64) {
+	price, _ := cachelayout.DefaultBook().Lookup(model, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC))
+	for _, r := range server.Requests()[from:] {
 		u := r.Usage
-		usd += *price.Cost(u.Read, u.Written, 0, u.Uncached, u.Output)
+		usd += *price.Cost(u.Read, u.Written-u.Hour, u.Hour, u.Uncached, u.Output)
 	}
 	return usd
 }
 
-// Without a cut, what it would have cost without is what it costs without: the same
-// conversation, held with the model itself.
-func TestEstimateIsWhatTheClientPays(t *testing.T) {
-	direct := fakemodel.New(fakemodel.Options{})
-	h := httptest.NewServer(direct)
-	defer h.Close()
-	want := talk(t, h.URL, direct, 12, 4_000)
-
-	behind := fakemodel.New(fakemodel.Options{})
-	up := httptest.NewServer(behind)
-	defer up.Close()
-	k, err := kernel.Open(t.Context(), t.TempDir(), nil)
+// process is a proxy's run on a state directory, from its start to its end.
+func process(t *testing.T, dir string, c *client, upstream string, opt proxy.Options, during func(url string)) Sum {
+	t.Helper()
+	k, err := kernel.Open(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	state := store.Files(t.TempDir())
-	m := New(cachelayout.DefaultBook(), 0, state, "client", time.Now())
+	m := New(cachelayout.DefaultBook(), store.Files(dir), "client", c.clock)
 	defer m.Close()
-	x, err := proxy.New(k, proxy.Options{Upstream: up.URL, Private: true, Billed: m.Take})
+	opt.Upstream, opt.Private, opt.Billed, opt.Now, opt.Deadline = upstream, true, m.Take, c.now, time.Minute
+	x, err := proxy.New(k, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	front := httptest.NewServer(x)
 	defer front.Close()
-	billed := talk(t, front.URL, behind, 12, 4_000)
+	during(front.URL)
 	if err := x.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +103,73 @@ func TestEstimateIsWhatTheClientPays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Calls != 12 || sum.Estimated != 12 || math.Abs(sum.BilledUSD-billed) > 1e-9 {
-		t.Errorf("%+v, billed %.5f", sum, billed)
+	st, err := k.Usage(t.Context(), billing.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if math.Abs(sum.WithoutUSD-want) > 0.1*want {
-		t.Errorf("without is %.5f by the estimate and %.5f by the model", sum.WithoutUSD, want)
+	days, all := Days(must(Runs(store.Files(dir), time.Time{})), time.UTC)
+	if total := &st.Total; total.Calls != all.Calls || len(days) == 0 || total.BilledUSD == nil != (all.Unpriced > 0) ||
+		total.BilledUSD != nil && (math.Abs(*total.BilledUSD-all.BilledUSD) > 1e-9 || math.Abs(*total.WithoutUSD-all.WithoutUSD) > 1e-9) {
+		t.Errorf("the record of the session has %+v, that of the runs %+v", st.Total, all)
 	}
-	runs, err := Runs(state, time.Time{})
-	if err != nil || len(runs) != 1 || runs[0].Sum != sum || runs[0].Command != "client" {
-		t.Errorf("%+v, %v", runs, err)
+	return sum
+}
+
+func must(runs []Run, err error) []Run {
+	if err != nil {
+		panic(err)
+	}
+	return runs
+}
+
+// TestWithout holds conversations through proxies and with the model itself: the estimate
+// of what was not sent is what the model billed for it, whatever the processes in between.
+func TestWithout(t *testing.T) {
+	start := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	type part struct {
+		turns int
+		gap   time.Duration
+	}
+	for _, c := range []struct {
+		name, ttl string
+		size      int
+		parts     []part // a process each
+		cuts      bool
+	}{
+		{"nothing is cut", "", 4_000, []part{{6, time.Minute}, {6, time.Minute}}, false},
+		{"nothing is cut, with pauses", "", 4_000, []part{{4, 7 * time.Minute}, {4, time.Minute}}, false},
+		{"nothing is cut, for an hour", "1h", 4_000, []part{{4, 7 * time.Minute}, {3, 2 * time.Hour}}, false},
+		{"cuts", "", 40_000, []part{{14, time.Minute}, {1, time.Minute}, {2, 4 * time.Minute}}, true},
+		{"cuts and pauses", "", 40_000, []part{{14, time.Minute}, {1, 9 * time.Minute}, {2, time.Minute}}, true},
+		{"cuts, for an hour", "1h", 40_000, []part{{14, 20 * time.Minute}, {1, 3 * time.Hour}, {2, time.Minute}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			alone, through := &client{model: model, ttl: c.ttl, clock: start}, &client{model: model, ttl: c.ttl, clock: start}
+			direct, behind := fakemodel.New(fakemodel.Options{Now: alone.now}), fakemodel.New(fakemodel.Options{Now: through.now})
+			a, b := httptest.NewServer(direct), httptest.NewServer(behind)
+			defer a.Close()
+			defer b.Close()
+			dir, cuts := t.TempDir(), 0
+			for _, p := range c.parts {
+				from := len(direct.Requests())
+				alone.talk(t, a.URL, p.turns, c.size, p.gap)
+				sum := process(t, dir, through, b.URL, proxy.Options{ContextWindow: 220_000}, func(url string) { through.talk(t, url, p.turns, c.size, p.gap) })
+				want, bill := billed(direct, from), billed(behind, from)
+				t.Logf("alone %.4f, estimated %.4f, billed %.4f, %d cuts", want, sum.WithoutUSD, bill, sum.Cuts)
+				if math.Abs(sum.BilledUSD-bill) > 1e-9 || sum.Calls != p.turns || sum.Estimated != p.turns {
+					t.Errorf("billed %.5f, counted %+v", bill, sum)
+				}
+				if cuts += sum.Cuts; cuts == 0 && sum.WithoutUSD != sum.BilledUSD {
+					t.Errorf("nothing was cut, and it would have cost %.5f, not %.5f", sum.WithoutUSD, sum.BilledUSD)
+				}
+				if math.Abs(sum.WithoutUSD-want) > 0.01*want {
+					t.Errorf("without is %.5f by the estimate and %.5f by the model", sum.WithoutUSD, want)
+				}
+			}
+			if (cuts > 0) != c.cuts {
+				t.Errorf("%d cuts", cuts)
+			}
+		})
 	}
 }
 
@@ -105,7 +177,7 @@ func TestEstimateIsWhatTheClientPays(t *testing.T) {
 func TestOddCalls(t *testing.T) {
 	dir := t.TempDir()
 	state := store.Files(dir)
-	m := New(cachelayout.DefaultBook(), 0, state, "", time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC))
+	m := New(cachelayout.DefaultBook(), state, "", time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC))
 	at := time.Date(2026, 11, 3, 9, 0, 1, 0, time.UTC)
 	m.Take(proxy.Billed{Model: "nobody-knows-1", Usage: memkernel.Usage{InputTokens: 10}, Began: at})
 	m.Take(proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 1_000_000}, Began: at})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -13,13 +14,12 @@ import (
 type Billed struct {
 	// Conversation is what the log calls it, "" for a request that passed.
 	Conversation string
-	// Model is the request's, Body the request as the client wrote it; nil if it was not read.
+	// Model is the request's, "" if it was not read.
 	Model string
-	Body  *transcript.Body
-	// Messages tell the body's messages from others, by content, for this process.
-	Messages []uint64
 	// Plan is what was sent in its place, nil where none was made.
 	Plan *kernel.ContextPlan
+	// Row is the call in the record of its session, nil if it is in none.
+	Row *billing.Call
 	// Usage is the bill; Began is when the request came.
 	Usage memkernel.Usage
 	// WholeTokens is about what the input had come to as the client wrote it; 0 for a request
@@ -28,30 +28,36 @@ type Billed struct {
 	Began       time.Time
 }
 
-// bill tells of a call, if its answer has a bill.
-func (x *Proxy) bill(e *exchange, a answer) {
+// bill tells of a call, if its answer has a bill. Row is nil for a call that is in no
+// session's record.
+func (x *Proxy) bill(e *exchange, a answer, row *billing.Call) {
+	if x.opt.Billed == nil || a.usage == nil {
+		return
+	}
+	b := Billed{Plan: e.out.plan, Row: row, Usage: *a.usage, Began: e.began}
+	body := e.body
+	if e.line != nil {
+		b.Conversation = e.line.name
+		b.WholeTokens, _ = x.account.sizes(e, a.usage)
+	}
+	if body == nil {
+		var r *transcript.BodyReader
+		body, _ = r.ReadFor(e.format, e.model, e.data) // what can't be read has a bill all the same
+	}
+	if body != nil {
+		b.Model = body.Model
+	}
+	x.opt.Billed(b)
+}
+
+// heard notes an answer for who watches.
+func (e *exchange) heard(a answer) {
 	if e.watched != nil {
 		e.watched.usage = a.usage
 		if !a.whole {
 			e.watched.fail(FailBroken)
 		}
 	}
-	if x.opt.Billed == nil || a.usage == nil {
-		return
-	}
-	b := Billed{Body: e.body, Plan: e.out.plan, Usage: *a.usage, Began: e.began}
-	if e.line != nil {
-		b.Conversation, b.Messages = e.line.name, fingerprints(e.body.Messages)
-		b.WholeTokens, _ = x.account.sizes(e, a.usage)
-	}
-	if b.Body == nil {
-		var r *transcript.BodyReader
-		b.Body, _ = r.ReadFor(e.format, e.model, e.data) // what can't be read has a bill all the same
-	}
-	if b.Body != nil {
-		b.Model = b.Body.Model
-	}
-	x.opt.Billed(b)
 }
 
 // passedAnswer takes the copy of an answer to a request that passed.
@@ -65,7 +71,9 @@ func (x *Proxy) passedAnswer(e *exchange, h http.Header, copy []byte, err error)
 		defer x.release(e)
 		data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
 		if err == nil {
-			x.bill(e, readAnswer(e.format, h.Get("Content-Type"), data))
+			a := readAnswer(e.format, h.Get("Content-Type"), data)
+			e.heard(a)
+			x.bill(e, a, nil)
 		}
 	})
 }

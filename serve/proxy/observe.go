@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -41,40 +43,64 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 }
 
 // observe hands the kernel what an answer came to: after the last call of a turn the
-// turn, before it the conversation so far and the bill.
+// turn, before it the conversation so far and the bill. Of an answer that broke off the bill
+// alone is new.
 func (x *Proxy) observe(e *exchange, a answer) {
-	x.bill(e, a)
+	e.heard(a)
 	if a.whole || a.usage != nil {
 		x.account.went(e, a.usage)
 	}
 	if !a.whole {
 		x.log.Info("not observed", "reason", "the answer did not come to its end")
-		return
+		if a.usage == nil {
+			return
+		}
 	}
 	if a.unread != nil {
 		x.log.Warn("the bill was not read", "reason", a.unread.Error())
 	}
-	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
-		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
-	if e.out.plan != nil {
-		t.PlanID = e.out.plan.ID
-	} else {
-		t.Usage = nil // no plan to hold it against
-	}
-	ask := x.planner.ObserveToolResult
-	if a.final() {
-		m := *a.message
-		m.Model = e.body.Model
-		t.Messages = append(slices.Clip(t.Messages), m)
-		t.AdvancementKey = turnKey(e)
-		ask = x.planner.ObserveTurn
-	}
-	o, err := ask(e.context(), t)
+	o, err := x.take(e, a)
+	x.bill(e, a, rowOf(o, a.usage))
 	if err != nil {
 		x.log.Error("not observed", "detail", err.Error())
 		return
 	}
-	x.logObserved(e, o, a)
+	if a.whole {
+		x.logObserved(e, o, a)
+	}
+}
+
+// take has the kernel take an answer in.
+func (x *Proxy) take(e *exchange, a answer) (*kernel.Observation, error) {
+	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
+		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
+	switch {
+	case e.out.plan != nil:
+		t.PlanID = e.out.plan.ID
+	case e.out.extends:
+		t.Sent = kernel.SentExtended
+	default:
+		t.Sent = kernel.SentWhole
+	}
+	if !a.whole || !a.final() {
+		return x.planner.ObserveToolResult(e.context(), t)
+	}
+	m := *a.message
+	m.Model = e.body.Model
+	t.Messages = append(slices.Clip(t.Messages), m)
+	t.AdvancementKey = turnKey(e)
+	return x.planner.ObserveTurn(e.context(), t)
+}
+
+// rowOf finds the row of the call that was billed u.
+func rowOf(o *kernel.Observation, u *memkernel.Usage) *billing.Call {
+	if o == nil || u == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(o.Bills, func(c billing.Call) bool { return c.Usage == *u }); i >= 0 {
+		return &o.Bills[i]
+	}
+	return nil
 }
 
 // turnKey is the same for every answer to a user's message in its place, so that a

@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/serve"
@@ -81,14 +80,13 @@ func (t *Telemetry) observed(ctx context.Context, d *kernel.Done) {
 	if !t.o.Hosts {
 		return
 	}
-	for i := range d.Bills {
-		b := &d.Bills[i]
+	for i := range o.Bills {
+		b := &o.Bills[i]
 		price, _ := t.o.Prices.Lookup(b.Model, b.Time)
-		usd := costOf(&price, &b.Usage)
-		if usd == nil {
+		if b.BilledUSD == nil {
 			t.add(ctx, unpriced, 1)
 		} else {
-			t.add(ctx, billed, *usd, t.model(b.Model))
+			t.add(ctx, billed, *b.BilledUSD, t.model(b.Model))
 		}
 		t.usage(ctx, b.Model, &b.Usage)
 		t.convention(ctx, providerOf(price.Provider), b.Model, &b.Usage)
@@ -144,10 +142,6 @@ func (t *Telemetry) convention(ctx context.Context, provider, model string, u *m
 	t.record(ctx, tokenUsage, float64(u.OutputTokens), "chat", provider, t.model(model), "output")
 }
 
-func costOf(m *cachelayout.Model, u *memkernel.Usage) *float64 {
-	return m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
-}
-
 // providerOf is the conventions' name of a provider of the price book.
 func providerOf(name string) string {
 	switch name {
@@ -183,8 +177,8 @@ func (t *Telemetry) span(ctx context.Context, d *kernel.Done) {
 	}
 	if d.Observation != nil {
 		attrs = append(attrs, attribute.String("memkernel.turn.outcome", string(d.Observation.Outcome)))
-		if t.o.Hosts && len(d.Bills) == 1 {
-			attrs = append(attrs, usageAttributes(&d.Bills[0].Usage)...)
+		if t.o.Hosts && len(d.Observation.Bills) == 1 {
+			attrs = append(attrs, usageAttributes(&d.Observation.Bills[0].Usage)...)
 		}
 	}
 	_, s := t.tracer.Start(ctx, name, trace.WithTimestamp(d.Began), trace.WithAttributes(attrs...))

@@ -465,8 +465,8 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		b := c.Billed()
-		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledCostUSD,
-			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: sum(c.BilledCostUSD, c.SavedCostUSD)}
+		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledUSD,
+			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: c.Without()}
 		if p, ok := c.Expected(); ok {
 			w.predicted = p.InputTokens
 			if c.Planned.Cut {

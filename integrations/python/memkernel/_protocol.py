@@ -1631,10 +1631,13 @@ class Sum(TypedDict):
     unpriced_calls: int
     # `hit_ratio` is the share of billed input that was read from the cache; nil of nothing.
     hit_ratio: Optional[float]
-    # `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts, `saved_cost_usd` what that would have cost, nil if no priced call says.
+    # `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts.
     cuts: int
     saved_tokens: int
-    saved_cost_usd: Optional[float]
+    # `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both.
+    billed_usd: Optional[float]
+    without_usd: Optional[float]
+    estimated_calls: int
     # `cold_expected` were planned as cold, `cold_seen` billed so, `cold_expected_and_seen` both; calls of which that is not known are in none of them.
     cold_expected: int
     cold_seen: int
@@ -1670,7 +1673,8 @@ class StatsCall(TypedDict):
     billed_cost_usd: Optional[float]
     cut: bool
     saved_tokens: int
-    saved_cost_usd: Optional[float]
+    billed_usd: Optional[float]
+    without_usd: Optional[float]
     cold_expected: Optional[bool]
     cold_seen: Optional[bool]
 

@@ -42,7 +42,7 @@ func (t *Turn) bills() (out []bill, newest bill) {
 		}
 		m := &t.Messages[i]
 		u := m.Usage
-		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.answers(i) {
+		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && t.answers(i) {
 			u = t.Usage
 		}
 		billed := u != nil && u.InputTotal() > 0
@@ -86,10 +86,13 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	}
 	told, newest := t.bills()
 	row, doubt := learn(s, t, w.model)
+	if row == nil && t.Sent != "" {
+		row = unplanned(s, t, w.model)
+	}
 	var rows []billing.Call
 	if row != nil {
 		row.Turn, row.Time = newest.turn, t.Now
-		if newest.usage != (memkernel.Usage{}) {
+		if t.Sent == "" && newest.usage != (memkernel.Usage{}) {
 			row.Call = newest.call
 		}
 		rows = append(rows, *row)
@@ -149,9 +152,28 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
 		r.Time = t.Now
 	}
 	m, _ := prices.Lookup(r.Model, r.Time)
-	u := b.usage
-	r.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
+	usage.Price(&r, m)
 	return r
+}
+
+// The ways in which a call without a plan of its own went out.
+const (
+	SentExtended = "extended" // the newest plan with the messages that are new
+	SentWhole    = "whole"    // the host's own request
+)
+
+// unplanned returns the row of a call without a plan of its own, nil if nobody was billed.
+func unplanned(s *session.Session, t Turn, m cachelayout.Model) *billing.Call {
+	if t.Usage == nil || t.Usage.InputTotal() == 0 {
+		return nil
+	}
+	l := s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}]
+	if l == nil || t.Sent == SentWhole {
+		l = branch.New(s.Key, t.Branch, t.Model)
+	}
+	row := usage.Extend(t.Usage, l, m)
+	row.Call = t.Sent + " " + t.Now.UTC().Format(time.RFC3339Nano)
+	return &row
 }
 
 // plausible reports whether a prompt that we counted may have been so large. It may
@@ -161,12 +183,21 @@ func plausible(actual, counted int) bool {
 	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden
 }
 
+// unbilled returns the conversation whose newest plan the turn names, nil if the plan's bill
+// was taken.
+func unbilled(s *session.Session, t *Turn) *branch.State {
+	l := s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}]
+	if l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
+		return nil
+	}
+	return l
+}
+
 // learn takes what the provider billed for a planned call: it trains the model's
 // calibration, and anchors the line on the measured prompt. It gives the row to log.
 func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fault.Fault) {
-	key := branch.Key{Branch: t.Branch, Model: t.Model}
-	l := s.Branches.All[key]
-	if t.Usage == nil || l == nil || l.Plan == "" || l.Plan != t.PlanID || l.Billed == t.PlanID {
+	l := unbilled(s, &t)
+	if t.Usage == nil || l == nil {
 		return nil, nil
 	}
 	if actual, counted := t.Usage.InputTotal(), l.Planned+l.LedgerFixed(); !plausible(actual, counted) {
@@ -183,7 +214,7 @@ func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fau
 	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
 	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
 		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
-	s.Branches.All[key] = &n
+	s.Branches.All[branch.Key{Branch: t.Branch, Model: t.Model}] = &n
 	if err != nil {
 		return &row, &fault.Fault{Code: fault.NotRecorded, Detail: err.Error()}
 	}

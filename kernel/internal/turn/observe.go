@@ -125,8 +125,8 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	if err := commitTurn(s, o, &body, w.Msgs[:end], t); err != nil {
 		return nil, fmt.Errorf("observe turn of session %s: %w", s.Key, err)
 	}
-	if o.Outcome != Conflict {
-		if o.Outcome == Duplicate && end == len(w.Msgs) {
+	if newBill := t.Sent != "" || unbilled(s, &t) != nil; o.Outcome != Conflict || newBill {
+		if o.Outcome == Duplicate && end == len(w.Msgs) && !newBill {
 			if t.PlanID != "" {
 				t.Usage = nil
 			}

@@ -80,7 +80,7 @@ type Turn struct {
 	Messages                  []memkernel.Message
 	Unchanged, Open           int
 	Over                      bool
-	PlanID                    string
+	PlanID, Sent              string
 	Usage                     *memkernel.Usage
 	Now                       time.Time
 	AdvancementKey            string

@@ -28,44 +28,101 @@ const coldShare = 0.6
 // Compare sets a bill beside a conversation's last plan.
 func Compare(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Plan: l.Plan, Branch: l.Branch, Model: l.Model, PlannedInputTokens: l.Planned + l.LedgerFixed(), Planned: l.Expected, Usage: *u}
-	row.BilledCostUSD = m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, 0)
+	Price(&row, m)
+	row.WithoutUSD = row.BilledUSD
 	e := row.Planned
 	if e == nil {
 		return row
 	}
-	row.PlannedInputTokens = e.UncachedTokens + e.CacheReadTokens + e.CacheWrite5mTokens + e.CacheWrite1hTokens
+	planned, _ := row.Expected()
+	row.PlannedInputTokens = planned.InputTokens
 	cold := e.Cold
-	if before := l.Anchor.Total; m.Cache != "" && m.Cache != cachelayout.CacheNone && before >= max(1, m.MinCacheTokens) && !e.Cut {
+	if before := e.BeforeTokens; caches(m) && before >= max(1, m.MinCacheTokens) && !e.Cut {
 		cold = float64(u.CacheReadTokens) < coldShare*float64(before)
 		row.ColdSeen = &cold
 	}
-	row.SavedCostUSD = savedCost(*u, e, cold, m)
+	if a := &e.Alone; a.Tokens > 0 && !a.Same {
+		whole := max(u.InputTotal()+a.Tokens-planned.InputTokens, 0)
+		read := max(whole-a.Fresh, 0)
+		if cold || !caches(m) {
+			read = min(u.CacheReadTokens, whole) // as others' prefixes were
+		}
+		row.WithoutUSD = add(price(without(*u, whole, read), m), summary(a, cold, m))
+	}
 	return row
 }
 
-// savedCost is how much dearer a call would have been without any cut. Without the
-// cut of a warm cache, nearly all that was written would have been read.
-func savedCost(u memkernel.Usage, e *billing.Expected, cold bool, m cachelayout.Model) *float64 {
-	read, w5, w1, plain := u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens
-	now, saved := m.Cost(read, w5, w1, plain, 0), e.SavedTokens
-	switch {
-	case !cold && e.Cut:
-		read, w5, w1 = read+w5+w1+saved, 0, 0
-	case !cold:
-		read += saved
-	case w1 > w5:
-		w1 += saved
-	case w5 > 0:
-		w5 += saved
-	default:
-		plain += saved
+// Extend makes the row of a call that went out with a conversation's last plan and the
+// messages that are new. What that plan kept out of the host's prompt this call kept out,
+// too: it would have been read if the cache was warm, else written.
+func Extend(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
+	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
+	Price(&row, m)
+	row.WithoutUSD = row.BilledUSD
+	if e := l.Expected; e != nil && e.Alone.Tokens > 0 && !e.Alone.Same {
+		last := billing.Call{Planned: e}
+		planned, _ := last.Expected()
+		more := e.Alone.Tokens - planned.InputTokens
+		whole, read := max(u.InputTotal()+more, 0), u.CacheReadTokens
+		if float64(read) >= coldShare*float64(planned.InputTokens) {
+			read = max(read+more, 0)
+		}
+		row.WithoutUSD = price(without(*u, whole, min(read, whole)), m)
 	}
-	more := m.Cost(read, w5, w1, plain, 0)
-	if now == nil || more == nil {
+	return row
+}
+
+// Price sets what a call cost.
+func Price(row *billing.Call, m cachelayout.Model) {
+	row.BilledUSD = price(row.Usage, m)
+	input := row.Usage
+	input.OutputTokens = 0
+	row.BilledCostUSD = price(input, m)
+}
+
+func price(u memkernel.Usage, m cachelayout.Model) *float64 {
+	return m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
+}
+
+// without returns the bill of a prompt of whole tokens, of which read are read, in the
+// place of a call that was billed u: the rest is written for as long as that call wrote,
+// and as much of it is uncached as of that call's prompt.
+func without(u memkernel.Usage, whole, read int) memkernel.Usage {
+	rest := whole - read
+	out := memkernel.Usage{CacheReadTokens: read, InputTokens: rest, OutputTokens: u.OutputTokens}
+	switch short, long := u.CacheWrite5mTokens, u.CacheWrite1hTokens; {
+	case short == 0 && long == 0:
+	case short == 0:
+		out.InputTokens = min(u.InputTokens, rest)
+		out.CacheWrite1hTokens = rest - out.InputTokens
+	default: // what is written for long comes first
+		out.InputTokens = min(u.InputTokens, rest)
+		out.CacheWrite1hTokens = min(long, rest-out.InputTokens)
+		out.CacheWrite5mTokens = rest - out.InputTokens - out.CacheWrite1hTokens
+	}
+	return out
+}
+
+// summary prices the call by which a host would have compacted its conversation.
+func summary(a *cachelayout.Alone, cold bool, m cachelayout.Model) *float64 {
+	switch {
+	case a.Summarised == 0:
+		return new(float64)
+	case cold || !caches(m):
+		return m.Cost(0, 0, 0, a.Summarised, cachelayout.HostSummary)
+	}
+	return m.Cost(a.Summarised, 0, 0, 0, cachelayout.HostSummary)
+}
+
+func caches(m cachelayout.Model) bool { return m.Cache != "" && m.Cache != cachelayout.CacheNone }
+
+// add adds two prices, of which each may be unknown.
+func add(a, b *float64) *float64 {
+	if a == nil || b == nil {
 		return nil
 	}
-	d := *more - *now
-	return &d
+	sum := *a + *b
+	return &sum
 }
 
 // Read reads a usage.jsonl. A torn last line is left out; torn tells that

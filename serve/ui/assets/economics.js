@@ -79,6 +79,6 @@ function saved(g) {
 
 function billed(s) {
   if (!s.total.calls) return card("Plan against bill", empty("No call with its bill was observed yet."));
-  const rows = (list) => table(["", "#calls", "#planned input", "#billed input", "#read from cache", "#planned", "#billed", "#error, median", "#cold", "#cuts", "#saved"], list.map((r) => [r.name, num(r.calls), short(r.planned.input_tokens), short(r.billed.input_tokens), percent(r.hit_ratio), usd(r.planned_cost_usd), usd(r.billed_cost_usd), percent(r.input_error_median), `${num(r.cold_seen)} of ${num(r.cold_expected)} expected`, num(r.cuts), usd(r.saved_cost_usd)]), { label: "plan against bill" });
+  const rows = (list) => table(["", "#calls", "#planned input", "#billed input", "#read from cache", "#planned", "#billed", "#error, median", "#cold", "#cuts", "#bill", "#without"], list.map((r) => [r.name, num(r.calls), short(r.planned.input_tokens), short(r.billed.input_tokens), percent(r.hit_ratio), usd(r.planned_cost_usd), usd(r.billed_cost_usd), percent(r.input_error_median), `${num(r.cold_seen)} of ${num(r.cold_expected)} expected`, num(r.cuts), usd(r.billed_usd), usd(r.without_usd)]), { label: "plan against bill" });
   return card("Plan against bill", rows([s.total]), h("h3", {}, "by day"), rows(s.days), h("h3", {}, "by model"), rows(s.models), h("h3", {}, "by session"), rows(s.sessions));
 }

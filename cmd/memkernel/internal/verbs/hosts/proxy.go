@@ -165,7 +165,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	m := meter.New(book, int(p.window), store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
+	m := meter.New(book, store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
 	m.Each, m.Day = t.Metered, logDay(o.Logger)
 	defer func() {
 		if err := m.Close(); err != nil {

@@ -123,7 +123,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	}
 	defer k.Close()
 	now := time.Now().In(a.Config.Workspace.Timezone.Location())
-	m := meter.New(book, int(w.window), store.Files(a.StateDir), filepath.Base(args[0]), now)
+	m := meter.New(book, store.Files(a.StateDir), filepath.Base(args[0]), now)
 	defer m.Close()
 	logger, done, err := w.logger()
 	if err != nil {

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Alone returns what the host would have sent for this call without memkernel. After a
+// compaction on demand, which is no request, it is that of the request before.
+func (r *Result) Alone() cachelayout.Alone {
+	var before cachelayout.Alone
+	if e := r.Prev.Expected; e != nil {
+		before = e.Alone
+	}
+	if r.req.Demand != nil {
+		return before
+	}
+	h := cachelayout.HostRequest{Fixed: r.Fixed, FixedHash: r.toolHash, Window: r.Window, Sent: r.sentWhole()}
+	if len(r.tooling.Deferred) > 0 {
+		h.Fixed, h.FixedHash = r.SystemTokens+r.Scale(r.Count.Tools(r.req.Tools)), hashOf(r.req.Tools)
+	}
+	h.FixedHash = ids.Hash(h.FixedHash + r.systemHash)[:16]
+	for i := range r.Hosts {
+		n := 0
+		for j := range r.Hosts[i].Segments {
+			n += r.Scale(r.Hosts[i].Segments[j].At[pagevm.Full].Tokens)
+		}
+		if h.Messages += n; i < r.Align.First {
+			h.Common += n
+		}
+	}
+	return before.Next(h)
+}
+
+// sentWhole reports whether the plan sends all that the host wrote, and nothing else.
+func (r *Result) sentWhole() bool {
+	if len(r.Proj.Carry) > 0 || len(r.tooling.Deferred) > 0 {
+		return false
+	}
+	for i := range r.Proj.Items {
+		if it := &r.Proj.Items[i]; it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult || it.Level != pagevm.Full || it.Bare {
+			return false
+		}
+	}
+	for i := range r.Proj.Seen {
+		if r.Proj.Seen[i].Gone {
+			return false
+		}
+	}
+	return true
+}
