@@ -9,12 +9,23 @@ import (
 
 // Document is a session under several policies; doc/json.md describes it.
 type Document struct {
-	Schema   string    `json:"schema"`
-	View     string    `json:"view"`
-	Recorded Recorded  `json:"recorded"`
-	Results  []*Result `json:"results"`
+	Schema   string   `json:"schema"`
+	View     string   `json:"view"`
+	Recorded Recorded `json:"recorded"`
+	// Door is the session's own record of money, nil if it went through no door of
+	// memkernel's: the results are a simulation in any case.
+	Door    *Door     `json:"door"`
+	Results []*Result `json:"results"`
 	// Distances are the kernel's, if it is among the results.
 	Distances []Distance `json:"distances"`
+}
+
+// Door is what the calls of a session were billed that went through a door of memkernel's,
+// and the estimate of what they would have cost without, answers included; nil is unpriced.
+type Door struct {
+	Calls      int      `json:"calls"`
+	BilledUSD  *float64 `json:"billed_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
 }
 
 // NewDocument begins the document of a session; nil prices are the embedded book.

@@ -27,7 +27,8 @@ type replayRow struct {
 // Replay puts the policies side by side with every figure; more than fit are a line
 // each with the main ones. Where the kernel is among them it says what its cost above the
 // oracle and the bound comes from.
-func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p Style) error {
+func Replay(w io.Writer, doc *replay.Document, p Style) error {
+	results := doc.Results
 	var b strings.Builder
 	if len(results) > replayWide {
 		replayLines(&b, results, p)
@@ -35,7 +36,7 @@ func Replay(w io.Writer, recorded replay.Recorded, results []*replay.Result, p S
 		replayColumns(&b, results, p)
 	}
 	replayDistances(&b, replay.Distances(results), p)
-	for _, l := range Wrap(replayNotes(recorded, results), p.columns()-2) {
+	for _, l := range Wrap(replayNotes(doc), p.columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
 	return flush(w, &b)
@@ -130,10 +131,14 @@ var replayRows = []replayRow{
 }
 
 // replayNotes says what to keep in mind, and what was billed in truth.
-func replayNotes(recorded replay.Recorded, results []*replay.Result) string {
-	s := "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
+func replayNotes(doc *replay.Document) string {
+	s, results := "The table is simulated. ", doc.Results
+	if d := doc.Door; d != nil {
+		s = fmt.Sprintf("%s of this session went through memkernel: billed %s, without memkernel about %s. wrap, gain and ui show this bill; the table is simulated. ", Plural(d.Calls, "call"), dollars(d.BilledUSD), dollars(d.WithoutUSD))
+	}
+	s += "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
 		"Cost is of the input side, and of the summary calls of the policies that compact."
-	if r := recorded; r.Calls > 0 {
+	if r := doc.Recorded; r.Calls > 0 {
 		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, Thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
 	}
 	if len(results) > 0 && len(results[0].Unplanned) > 0 {

@@ -120,6 +120,23 @@ func (r *Call) Expected() (Tokens, bool) {
 // Without is the call's part of a sum of WithoutUSD.
 func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 
+// Ours reports whether the call went through a door of memkernel's.
+func (r *Call) Ours() bool { return r.Plan != "" || r.Sent != "" }
+
+// Session returns the calls of a session, nil if none of them went through a door of
+// memkernel's: nothing is known of such a session but what a replay simulates.
+func (r *Report) Session(key string) *Report {
+	if r == nil || key == "" {
+		return nil
+	}
+	calls := slices.Clone(r.Calls)
+	calls = slices.DeleteFunc(calls, func(c Call) bool { return c.Session != key })
+	if !slices.ContainsFunc(calls, func(c Call) bool { return c.Ours() }) {
+		return nil
+	}
+	return Of(calls, nil)
+}
+
 // Expected is what a plan says that its call will be billed.
 type Expected struct {
 	// The four buckets are disjoint tokens, as in [memkernel.Usage].
@@ -154,6 +171,9 @@ type Call struct {
 	Turn   string `json:"turn,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Model  string `json:"model"`
+	// Sent is how a call went out that had no plan of its own, but went through a door of
+	// memkernel's.
+	Sent string `json:"sent,omitempty"`
 	// PlannedInputTokens is the whole prompt as planned.
 	PlannedInputTokens int `json:"planned_input_tokens"`
 	// Planned is nil in rows of versions that did not keep it.

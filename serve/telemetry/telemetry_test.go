@@ -121,7 +121,7 @@ func newStage(t *testing.T, script fakemodel.Script, listen string) *stage {
 		t.Fatal(err)
 	}
 	s.telemetry.Follow(k.IndexStatus)
-	s.meter = meter.New(cachelayout.DefaultBook(), 12_000, nil, "", time.Now())
+	s.meter = meter.New(cachelayout.DefaultBook(), nil, "", time.Now())
 	s.meter.Each = s.telemetry.Metered
 	t.Cleanup(func() { s.meter.Close() })
 	s.proxy, err = proxy.New(k, proxy.Options{Upstream: up.URL, Private: true, ContextWindow: 12_000, Deadline: 5 * time.Minute, Billed: s.meter.Take, Watch: s.telemetry.Proxy(), Logger: log})

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -172,13 +173,17 @@ type Head struct {
 	HighWater int `json:"high_water_tokens"`
 	ToCut     int `json:"tokens_to_cut"`
 	// WarmUntil is until when the provider keeps the newest prompt, null if not known.
-	WarmUntil   *time.Time `json:"warm_until"`
-	CostUSD     *float64   `json:"cost_usd"`
-	WithoutUSD  *float64   `json:"without_usd"`
-	Cuts        int        `json:"cuts"`
-	Cold        int        `json:"cold_calls"`
-	Compactions int        `json:"host_compactions"`
-	Faults      int        `json:"faults"`
+	WarmUntil *time.Time `json:"warm_until"`
+	// CostUSD is the session's bill and WithoutUSD the one estimate of it without memkernel,
+	// both as the session's record has them; Simulated that they are a replay's, because the
+	// session went through no door of memkernel's.
+	CostUSD     *float64 `json:"cost_usd"`
+	WithoutUSD  *float64 `json:"without_usd"`
+	Simulated   bool     `json:"simulated"`
+	Cuts        int      `json:"cuts"`
+	Cold        int      `json:"cold_calls"`
+	Compactions int      `json:"host_compactions"`
+	Faults      int      `json:"faults"`
 }
 
 // Region is a part of a prompt.
@@ -277,6 +282,9 @@ func (t *track) head() *Head {
 		if w.reason == "" {
 			last = i
 		}
+	}
+	if h.Simulated = t.own == nil; !h.Simulated {
+		h.CostUSD, h.WithoutUSD = t.own.Total.BilledUSD, t.own.Total.WithoutUSD
 	}
 	if last < 0 {
 		return h
@@ -398,9 +406,9 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 			out.Head = &Head{Regions: []Region{}, Done: true}
 		}
 		out.Head.Calls, out.Head.Planned = len(rows), len(rows)
-		out.Head.CostUSD, out.Head.WithoutUSD = new(float64), nil
+		out.Head.CostUSD, out.Head.WithoutUSD = new(float64), new(float64)
 		for i := range rows {
-			out.Head.CostUSD = sum(out.Head.CostUSD, rows[i].whole())
+			out.Head.CostUSD, out.Head.WithoutUSD = sum(out.Head.CostUSD, rows[i].whole()), sum(out.Head.WithoutUSD, rows[i].withoutSum())
 		}
 		out.Command = "memkernel stats --session " + f.key
 		return out, nil
@@ -465,8 +473,8 @@ func (s *Server) readRows(ctx context.Context, f found) ([]row, error) {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		b := c.Billed()
-		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: c.BilledUSD,
-			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: c.Without()}
+		w := row{time: c.Time, index: i, input: b.InputTokens, read: b.CacheReadTokens, write: b.CacheWrite5mTokens + b.CacheWrite1hTokens, plain: b.UncachedTokens, cost: cmp.Or(c.BilledUSD, c.BilledCostUSD),
+			answer: new(float64), output: c.Usage.OutputTokens, billed: b.InputTokens, without: cmp.Or(c.Without(), c.BilledCostUSD)}
 		if p, ok := c.Expected(); ok {
 			w.predicted = p.InputTokens
 			if c.Planned.Cut {

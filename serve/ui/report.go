@@ -71,7 +71,7 @@ type reportPlot struct {
 // was billed in the workspace, nil to leave that out.
 func Report(ctx context.Context, w io.Writer, path, version string, o Options, st *billing.Report, progress func(done, all int)) error {
 	o.settle()
-	t, err := newTrack(path, o.Plan, o.Prices)
+	t, err := newTrack(path, o.Plan, o.Prices, st.Session)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func Report(ctx context.Context, w io.Writer, path, version string, o Options, s
 			return err
 		}
 	}
-	out.Plots = reportPlots(out.Timeline)
+	out.Plots = reportPlots(out.Timeline, out.Head.Simulated)
 	if st != nil && st.Total.Calls > 0 {
 		out.Stats = template.HTML(display.StatsSections(st, o.Location)) // it escapes what it shows
 	}
@@ -140,7 +140,7 @@ func (t *track) wait(ctx context.Context, progress func(done, all int)) error {
 }
 
 // reportPlots draws a timeline.
-func reportPlots(t *Timeline) (out []reportPlot) {
+func reportPlots(t *Timeline, simulated bool) (out []reportPlot) {
 	add := func(title string, p display.PagePlot) {
 		out = append(out, reportPlot{title, template.HTML(p.SVG())}) // it escapes what it shows
 	}
@@ -155,8 +155,12 @@ func reportPlots(t *Timeline) (out []reportPlot) {
 		}
 	}
 	add("What the prompt held", held)
+	without, with := "append-late", "memkernel, simulated"
+	if !simulated {
+		without, with = "without memkernel, about", "billed"
+	}
 	add("Running bill, answers included", display.PagePlot{Unit: "dollars", Lines: true, Series: []display.PageSeries{
-		{Name: "append-late", Colour: "var(--without)", Values: known(t.Without)}, {Name: "memkernel", Colour: "var(--carry)", Values: known(t.Running)}}})
+		{Name: without, Colour: "var(--without)", Values: known(t.Without)}, {Name: with, Colour: "var(--carry)", Values: known(t.Running)}}})
 	predicted, billed, any := make([]float64, len(t.Billed)), make([]float64, len(t.Billed)), false
 	for i := range t.Billed {
 		if t.Billed[i] != nil {

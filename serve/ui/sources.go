@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/visible"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/sessions"
 )
@@ -176,13 +177,19 @@ func (s *shelf) track(f found, plan Plan) (*track, error) {
 	if old != nil {
 		go old.close()
 	}
-	h.once.Do(func() { h.track, h.err = newTrack(f.path, plan, s.o.Prices) })
+	h.once.Do(func() { h.track, h.err = newTrack(f.path, plan, s.o.Prices, s.record) })
 	if h.err != nil {
 		s.mu.Lock()
 		s.tracks = slices.DeleteFunc(s.tracks, func(other *held) bool { return other == h })
 		s.mu.Unlock()
 	}
 	return h.track, h.err
+}
+
+// record finds what is kept of a session's bills. What can't be read is none.
+func (s *shelf) record(session string) *billing.Report {
+	st, _ := s.o.Kernel.Usage(context.Background(), billing.Options{Session: session, Location: s.o.Location})
+	return st.Session(session)
 }
 
 // close ends a track, one that is being opened too.

@@ -107,16 +107,24 @@ func timeline(rows []row, all, from, to, points int) *Timeline {
 	return out
 }
 
-// whole is what a call costs, answer included; nothing of one that was not planned.
+// whole is what a call costs, answer included: as it was billed where that is known, else
+// nothing of one that was not planned.
 func (w *row) whole() *float64 {
+	if w.real != nil {
+		return w.real.BilledUSD
+	}
 	if w.reason != "" {
 		return new(float64)
 	}
 	return sum(w.cost, w.answer)
 }
 
-// withoutSum is what it costs under append-late; nothing of one that was not planned.
+// withoutSum is what it costs without memkernel: the estimate that its record has, or under
+// append-late.
 func (w *row) withoutSum() *float64 {
+	if w.real != nil {
+		return w.real.Without()
+	}
 	if w.reason != "" {
 		return new(float64)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
@@ -60,6 +61,9 @@ type row struct {
 	billed     int
 	billedCold bool
 	verdict    string
+	// real is the bill of a session that went through a door of memkernel's, nil where the
+	// money is simulated.
+	real *billing.Call
 }
 
 // regionNames are the parts of a prompt, in its order; kindNames what stands in it.
@@ -95,11 +99,14 @@ type track struct {
 	plan Plan
 	book *cachelayout.Book
 	dir  string // its folder
+	// record finds what is kept of a session's bills; nil without a state folder.
+	record func(session string) *billing.Report
 
 	mu       sync.Mutex
 	session  *transcript.Session
 	steps    *replay.Steps
 	recorded replay.Recorded
+	own      *billing.Report // the session's bills, nil if it went through no door
 	rows     []row
 	lives    map[string][]stage
 	snaps    []int // calls before which a copy of the folder was made
@@ -125,12 +132,12 @@ const snapshots = 24
 const leastStride = 16
 
 // newTrack begins to plan a transcript. Close has to be called.
-func newTrack(path string, plan Plan, book *cachelayout.Book) (*track, error) {
+func newTrack(path string, plan Plan, book *cachelayout.Book, record func(session string) *billing.Report) (*track, error) {
 	dir, err := os.MkdirTemp("", "memkernel-ui-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
 	}
-	t := &track{path: path, plan: plan, book: book, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	t := &track{path: path, plan: plan, book: book, dir: dir, record: record, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
@@ -179,8 +186,35 @@ func (t *track) load() error {
 		t.rows = append(t.rows, w)
 	}
 	t.total = len(old)
+	if t.own = nil; t.record != nil {
+		t.own = t.record(session.ID)
+	}
+	t.bill()
 	t.tell()
 	return nil
+}
+
+// bill gives the calls of a session that went through a door their bills: a call that is not
+// in its record costs the same without. The lock is held.
+func (t *track) bill() {
+	if t.own == nil {
+		return
+	}
+	calls, msgs := slices.Clone(t.own.Calls), t.steps.Messages()
+	for n := range t.rows {
+		i := t.steps.End(n)
+		if i >= len(msgs) || msgs[i].Usage == nil {
+			continue
+		}
+		c := billing.Call{Usage: *msgs[i].Usage}
+		if at := slices.IndexFunc(calls, func(k billing.Call) bool { return k.Billed() == c.Billed() }); at >= 0 {
+			c, calls = calls[at], slices.Delete(calls, at, at+1)
+		} else {
+			m, _ := t.book.Lookup(msgs[i].Model, t.rows[n].time)
+			c.BilledUSD = m.Cost(c.Usage.CacheReadTokens, c.Usage.CacheWrite5mTokens, c.Usage.CacheWrite1hTokens, c.Usage.InputTokens, c.Usage.OutputTokens)
+		}
+		t.rows[n].real = &c
+	}
 }
 
 func (t *track) segments(size int64) ([]predict.Segment, error) {

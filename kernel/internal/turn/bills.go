@@ -172,6 +172,7 @@ func unplanned(s *session.Session, t Turn, m cachelayout.Model) *billing.Call {
 		l = branch.New(s.Key, t.Branch, t.Model)
 	}
 	row := usage.Extend(t.Usage, l, m)
+	row.Sent = t.Sent
 	row.Call = t.Sent + " " + t.Now.UTC().Format(time.RFC3339Nano)
 	return &row
 }

@@ -163,7 +163,26 @@ func Read(dir store.Store, session string) (rows []billing.Call, torn bool, err 
 		}
 		plans[row.Plan], calls[row.Branch+"\x00"+row.Call] = i, i
 	}
-	return rows, j.Torn() > 0, nil
+	return once(rows), j.Torn() > 0, nil
+}
+
+// once returns rows with each call once: of a call that a door sent, and that the host's own
+// log tells of as well, the door's row stays. The two are known by equal bills of the input:
+// logs often have a part of the output alone.
+func once(rows []billing.Call) []billing.Call {
+	sent := map[billing.Tokens]int{}
+	for i := range rows {
+		if rows[i].Ours() {
+			sent[rows[i].Billed()]++
+		}
+	}
+	return slices.DeleteFunc(rows, func(r billing.Call) bool {
+		again := !r.Ours() && sent[r.Billed()] > 0
+		if again {
+			sent[r.Billed()]--
+		}
+		return again
+	})
 }
 
 // read takes figures as they were written, by whatever version.

@@ -33,7 +33,7 @@ function draw(at, doc) {
       tile("sessions", num(doc.sessions.length), `${live.length} live`),
       tile("calls today", num(today.calls)),
       tile("today with memkernel", today.cost_usd == null ? "–" : usd(today.cost_usd)),
-      tile("today append-late", today.without_usd == null ? "–" : usd(today.without_usd), today.without_usd ? percent(today.cost_usd / today.without_usd - 1, true) : ""),
+      tile("today without, about", today.without_usd == null ? "–" : usd(today.without_usd), today.without_usd ? percent(today.cost_usd / today.without_usd - 1, true) : ""),
     ),
     shown.length > 0 && h("section", { "aria-label": live.length ? "Live sessions" : "Newest session" },
       h("h2", {}, live.length ? "Live now" : "Newest", !live.length && h("small", {}, "nothing is live")),
@@ -59,8 +59,8 @@ function liveCard(s) {
       fact("next cut in", head.high_water_tokens ? `${num(head.tokens_to_cut)} tokens` : "–"),
       fact("cache", warmth),
       fact("calls", head.done || s.source === "kept" ? num(head.calls) : `${num(head.planned)} of ${num(head.calls)} planned`),
-      fact("bill", head.cost_usd == null ? "–" : usd(head.cost_usd)),
-      fact("append-late", head.without_usd == null ? "–" : usd(head.without_usd), saving(head) != null && " ", saving(head) != null && badge(percent(saving(head), true), saving(head) < 0 ? "good" : "poor")),
+      fact(head.simulated ? "bill, simulated" : "billed", head.cost_usd == null ? "–" : usd(head.cost_usd)),
+      fact(head.simulated ? "append-late" : "without, about", head.without_usd == null ? "–" : usd(head.without_usd), saving(head) != null && " ", saving(head) != null && badge(percent(saving(head), true), saving(head) < 0 ? "good" : "poor")),
       fact("cuts, cold calls", `${num(head.cuts)}, ${num(head.cold_calls)}`)));
 }
 

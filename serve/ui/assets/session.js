@@ -48,8 +48,8 @@ export async function show(at, view, id) {
   const costs = plots.plot("Running bill, answers included", (t) => ({
     money: true,
     lines: t.running_usd.some((v) => v) ? [
-      { label: doc.source === "kept" ? "had nothing been cut" : "append-late", values: t.without_usd, colour: colour("without") },
-      { label: doc.source === "kept" ? "billed" : "memkernel", values: t.running_usd, colour: colour("carry") },
+      { label: doc.head.simulated ? "append-late" : "without memkernel, about", values: t.without_usd, colour: colour("without") },
+      { label: doc.head.simulated ? "memkernel, simulated" : "billed", values: t.running_usd, colour: colour("carry") },
     ] : [],
   }));
   const each = plots.plot("Cost of each call", (t) => ({
@@ -114,12 +114,11 @@ function title(doc, plan, set) {
 
 function figures(doc) {
   const head = doc.head, saved = head.cost_usd != null && head.without_usd ? head.cost_usd / head.without_usd - 1 : null;
-  const kept = doc.source === "kept";
   return [head.error && h("p", { class: "bad" }, head.error), tiles(
     tile("calls", num(head.calls), head.done ? "" : head.calls ? `${num(head.planned)} planned` : "being read, planned next"),
     tile("newest prompt", num(head.input_tokens), head.context_window ? "of " + short(head.context_window) : ""),
-    tile(kept ? "billed, input" : "with memkernel", usd(head.cost_usd)),
-    !kept && tile("append-late", head.without_usd == null ? "…" : usd(head.without_usd), saved != null && h("span", { class: saved < 0 ? "good" : "poor" }, percent(saved, true))),
+    tile(head.simulated ? "with memkernel, simulated" : "billed", usd(head.cost_usd)),
+    tile(head.simulated ? "append-late, simulated" : "without memkernel, about", head.without_usd == null ? "…" : usd(head.without_usd), saved != null && h("span", { class: saved < 0 ? "good" : "poor" }, percent(saved, true))),
     doc.recorded && tile("billed to the host, input", doc.recorded.calls ? usd(doc.recorded.cost_usd) : "no bill", doc.recorded.calls ? `${num(doc.recorded.calls)} calls` : ""),
     tile("cuts", num(head.cuts)), tile("cold calls", num(head.cold_calls)), tile("host compactions", num(head.host_compactions)), tile("faults", num(head.faults)))];
 }

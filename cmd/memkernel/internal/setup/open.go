@@ -10,7 +10,9 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/store/postgres"
 )
@@ -46,6 +48,19 @@ type Needs struct {
 	Watch func(context.Context, *kernel.Done)
 	// Report is told of every run of the index, and has the files watched.
 	Report func(status.SyncRun)
+}
+
+// Billed returns what was billed in the workspace, nil where nothing is kept of it.
+func (s *Settings) Billed(ctx context.Context) (*billing.Report, error) {
+	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
+		return nil, nil
+	}
+	k, err := s.Kernel(ctx, Needs{})
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	return k.Usage(ctx, billing.Options{Location: s.Config.Workspace.Timezone.Location()})
 }
 
 // Kernel opens the workspace's kernel.

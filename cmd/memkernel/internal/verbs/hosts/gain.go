@@ -16,11 +16,12 @@ import (
 func Gain(a *cli.App) *cobra.Command {
 	var since cli.TimeValue
 	cmd := &cobra.Command{
-		Long: `gain adds up the calls that went through memkernel wrap and memkernel proxy: what
-they were billed, by the usage that the provider sent and the price book, and about what
-the same calls would have cost of a client that appends until its window is full and then
-summarises. The second is an estimate, made as memkernel replay makes it. For a session
-that did not go through, memkernel replay --transcript FILE says what could be saved.`,
+		Long: `gain adds up the calls that went through memkernel wrap and memkernel proxy, by day:
+what the provider billed, and about what the same calls would have cost without memkernel.
+The second figure is an estimate. It is made once for each call and kept with the session,
+so that wrap, ui, report and replay show the same. Where nothing was cut, kept out or added
+both figures are equal. For a session that did not go through, memkernel replay
+--transcript FILE simulates what could be saved.`,
 		Example: `  memkernel gain
   memkernel gain --since 2026-11-01T00:00:00Z --json`,
 		Args: cli.NoArgs,

@@ -136,6 +136,7 @@ type replayOneJSON struct {
 	Schema   string          `json:"schema"`
 	View     string          `json:"view"`
 	Recorded replay.Recorded `json:"recorded"`
+	Door     *replay.Door    `json:"door"`
 	*replay.Result
 	Distances []replay.Distance `json:"distances"`
 }
@@ -158,6 +159,13 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return err
 	}
 	doc := replay.NewDocument(session, r.view.View(), book)
+	st, err := a.Billed(ctx)
+	if err != nil {
+		return err
+	}
+	if own := st.Session(session.ID); own != nil {
+		doc.Door = &replay.Door{Calls: own.Total.Calls, BilledUSD: own.Total.BilledUSD, WithoutUSD: own.Total.WithoutUSD}
+	}
 	for _, policy := range r.policies {
 		err := replayOne(ctx, a, doc, session, policy, r, book)
 		a.ProgressDone()
@@ -173,11 +181,11 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	}
 	switch {
 	case a.JSON && len(doc.Results) == 1:
-		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Results[0], doc.Distances})
+		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0], doc.Distances})
 	case a.JSON:
 		return a.WriteJSON(doc)
 	}
-	return display.Replay(a.Out, doc.Recorded, doc.Results, a.Style())
+	return display.Replay(a.Out, doc, a.Style())
 }
 
 // writePicture draws into a file, whole or not at all.

@@ -11,11 +11,8 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/store"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/ui"
 )
@@ -73,7 +70,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	st, err := billed(ctx, a)
+	st, err := a.Billed(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,17 +96,4 @@ type reportJSON struct {
 	Schema string `json:"schema"`
 	Path   string `json:"path"`
 	Bytes  int    `json:"bytes"`
-}
-
-// billed is what was billed in the workspace, nil where nothing is kept of it.
-func billed(ctx context.Context, a *cli.App) (*billing.Report, error) {
-	if a.Config.Store.Backend == "files" && !store.Exists(store.Files(a.StateDir), "") {
-		return nil, nil
-	}
-	k, err := a.Kernel(ctx, setup.Needs{})
-	if err != nil {
-		return nil, err
-	}
-	defer k.Close()
-	return k.Usage(ctx, billing.Options{Location: a.Config.Workspace.Timezone.Location()})
 }
