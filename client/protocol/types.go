@@ -1130,7 +1130,8 @@ type Hit struct {
 	EndLine   int64 `json:"end_line"`
 	// trail is the headings above it, outermost first; a span's label.
 	Trail []string `json:"trail,omitempty"`
-	// origin is where a record of another system comes from; "" for all else.
+	// origin is where a record of another system comes from, or the session whose agent
+	// decided or left open what a day's log says; "" for all else.
 	Origin string `json:"origin,omitempty"`
 	// date is YYYY-MM-DD or "".
 	Date string `json:"date,omitempty"`

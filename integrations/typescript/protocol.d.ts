@@ -1075,7 +1075,7 @@ export interface Hit {
   end_line: number;
   /** `trail` is the headings above it, outermost first; a span's label. */
   trail?: string[];
-  /** `origin` is where a record of another system comes from; "" for all else. */
+  /** `origin` is where a record of another system comes from, or the session whose agent decided or left open what a day's log says; "" for all else. */
   origin?: string;
   /** `date` is YYYY-MM-DD or "". */
   date?: string;

@@ -998,7 +998,7 @@ class Hit(_Hit, total=False):
     source: str
     # `trail` is the headings above it, outermost first; a span's label.
     trail: List[str]
-    # `origin` is where a record of another system comes from; "" for all else.
+    # `origin` is where a record of another system comes from, or the session whose agent decided or left open what a day's log says; "" for all else.
     origin: str
     # `date` is YYYY-MM-DD or "".
     date: str
