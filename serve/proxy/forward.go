@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"strings"
@@ -14,19 +13,6 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
 )
-
-// newReverse makes what forwards requests: hop-by-hop headers, trailers, upgrades and
-// cancelling are the standard library's.
-func (x *Proxy) newReverse() *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Rewrite:        x.rewrite,
-		Transport:      roundTrip(x.send),
-		ModifyResponse: x.answered,
-		ErrorHandler:   x.failed,
-		FlushInterval:  -1, // every chunk by itself
-		ErrorLog:       slog.NewLogLogger(x.log.Handler(), slog.LevelDebug),
-	}
-}
 
 // roundTrip is a function as an [http.RoundTripper].
 type roundTrip func(*http.Request) (*http.Response, error)

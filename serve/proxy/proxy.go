@@ -170,7 +170,15 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	}
 	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
 	x.account.open(opt.Now())
-	x.reverse = x.newReverse()
+	// Hop-by-hop headers, trailers, upgrades and cancelling are the standard library's.
+	x.reverse = &httputil.ReverseProxy{
+		Rewrite:        x.rewrite,
+		Transport:      roundTrip(x.send),
+		ModifyResponse: x.answered,
+		ErrorHandler:   x.failed,
+		FlushInterval:  -1, // every chunk by itself
+		ErrorLog:       slog.NewLogLogger(x.log.Handler(), slog.LevelDebug),
+	}
 	return x, nil
 }
 

@@ -50,8 +50,8 @@ type Needs struct {
 	Report func(status.SyncRun)
 }
 
-// Billed returns what was billed in the workspace, nil where nothing is kept of it.
-func (s *Settings) Billed(ctx context.Context) (*billing.Report, error) {
+// Billed returns what was billed in a workspace, nil where nothing is kept of it.
+func Billed(ctx context.Context, s *Settings) (*billing.Report, error) {
 	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
@@ -159,7 +160,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return err
 	}
 	doc := replay.NewDocument(session, r.view.View(), book)
-	st, err := a.Billed(ctx)
+	st, err := setup.Billed(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}

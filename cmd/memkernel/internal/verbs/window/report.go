@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
+	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -70,7 +71,7 @@ func runReport(ctx context.Context, a *cli.App, r *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	st, err := a.Billed(ctx)
+	st, err := setup.Billed(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}
