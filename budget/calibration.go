@@ -46,6 +46,10 @@ type Calibration struct {
 	Ratio Moments `json:"log_ratio"`
 	// Framing is in tokens per message.
 	Framing Moments `json:"framing"`
+	// Window is the model's context window in tokens where no price book has it, 0 if
+	// unknown; WindowFrom is who named it.
+	Window     int    `json:"window,omitempty"`
+	WindowFrom string `json:"window_from,omitempty"`
 }
 
 // Moments is an exponentially weighted mean and variance.
@@ -162,7 +166,7 @@ func (c *Calibration) UnmarshalJSON(data []byte) error {
 	if p.Version > calibrationVersion {
 		return fmt.Errorf("read calibration: version %d is newer than %d; update the program or start a new calibration", p.Version, calibrationVersion)
 	}
-	if !p.Ratio.sane(math.Log(maxRatio)) || !p.Framing.sane(maxFraming) {
+	if !p.Ratio.sane(math.Log(maxRatio)) || !p.Framing.sane(maxFraming) || p.Window < 0 {
 		return fmt.Errorf("read calibration: values out of range: %s", data)
 	}
 	*c = Calibration(p)

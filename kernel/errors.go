@@ -21,11 +21,6 @@ var (
 	ErrAnswered = ingest.ErrAnswered
 )
 
-// WindowError is returned when nobody knows the model's context window.
-type WindowError struct{ Model string }
-
-func (e *WindowError) Error() string { return (*plan.WindowError)(e).Error() }
-
 // TooSmallError is returned when even the least that must be shown does not fit
 // between window and reserve. It says by how much, and what is largest.
 type TooSmallError = budget.TooSmallError

@@ -50,6 +50,7 @@ func firstError(errs ...error) error {
 func (r *PlanRequest) Check() error {
 	return firstError(
 		notBelow("ContextWindow", r.ContextWindow, 0, wantTokens),
+		notBelow("ServerWindow", r.ServerWindow, 0, wantTokens),
 		notBelow("Reserve", r.Reserve, 0, wantTokens),
 		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
 		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),

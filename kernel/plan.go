@@ -23,8 +23,14 @@ type PlanRequest struct {
 	Branch string
 	// Model is the provider's model id.
 	Model string
-	// ContextWindow in tokens; 0 takes the price book's figure for the model.
+	// ContextWindow in tokens; 0 takes the price book's figure for the model, else
+	// ServerWindow, else what this state directory has learned of the model. If none of
+	// these has one, the plan recalls and appends, and cuts nothing until a refusal
+	// ([PlanRequest.Overflow]) shows the window.
 	ContextWindow int
+	// ServerWindow is the window that the model's server lists, 0 if unknown. It is kept for
+	// plans that come without it.
+	ServerWindow int
 	// Reserve is kept free for the answer, in tokens; 0 takes
 	// [budget.DefaultReserve].
 	Reserve int

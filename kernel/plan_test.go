@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 	"pgregory.net/rapid"
@@ -276,10 +277,91 @@ func TestUnknownModelIsUnpriced(t *testing.T) {
 	if p.Budgets.PlannedCostUSD != nil {
 		t.Errorf("cost of an unknown model is %v, want none", *p.Budgets.PlannedCostUSD)
 	}
-	req.ContextWindow = 0
-	var we *kernel.WindowError
-	if _, err := k.PlanContext(context.Background(), req); !errors.As(err, &we) {
-		t.Errorf("got %v, want a WindowError", err)
+}
+
+// A model that no list knows gets memory and prompts that only grow, until a refusal names
+// its window. That is kept for the next session.
+func TestUnknownWindow(t *testing.T) {
+	k, dir := workspaceKernel(t, nil)
+	c := newConversation(91)
+	ask := func(more func(*kernel.PlanRequest)) *kernel.ContextPlan {
+		t.Helper()
+		req := private(c)
+		req.Model, req.ContextWindow, req.Reserve = "house-model-9", 0, 0
+		if more != nil {
+			more(&req)
+		}
+		return mustPlan(t, k, req)
+	}
+	last, recalled := "", false
+	for range 40 {
+		c.user()
+		c.loop(2, 9000)
+		p := ask(nil)
+		if b := p.Budgets; b.ContextWindow != 0 || b.WindowFrom != outline.WindowUnknown || b.Utilization != 0 || b.MarginTokens != 0 || b.ReserveTokens != 8000 {
+			t.Fatalf("%+v", b)
+		}
+		if sent := stream(p); !strings.HasPrefix(sent, last) {
+			t.Fatal("a prompt is no extension of the one before")
+		} else {
+			last = sent
+		}
+		recalled = recalled || p.Retrieval.Items > 0
+		c.say()
+		c.now = c.now.Add(3 * time.Hour) // the provider's cache is cold
+	}
+	if !recalled || strings.Contains(last, "[Context: ") {
+		t.Errorf("memory was recalled: %v; the prompt has a gauge: %v", recalled, strings.Contains(last, "[Context: "))
+	}
+	c.user()
+	whole := ask(nil).Budgets.PlannedInputTokens
+	cut := ask(func(r *kernel.PlanRequest) {
+		r.Overflow = &kernel.Overflow{Text: fmt.Sprintf("This model's maximum context length is 64000 tokens, however you requested %d tokens", whole)}
+	})
+	if b := cut.Budgets; b.ContextWindow != 64_000 || b.WindowFrom != outline.WindowRefusal || b.PlannedInputTokens > 56_000 {
+		t.Errorf("after a refusal %+v", b)
+	}
+	k.Close()
+	k = openKernel(t, dir)
+	defer k.Close()
+	c = newConversation(92)
+	c.user()
+	next := func(r *kernel.PlanRequest) { r.SessionKey, r.ServerWindow = "another", 200_000 }
+	if b := ask(next).Budgets; b.ContextWindow != 64_000 || b.WindowFrom != outline.WindowRefusal {
+		t.Errorf("the next session has %+v", b)
+	}
+}
+
+// A refusal without figures shows that the window is smaller than the refused prompt.
+func TestUnknownWindowRefusedWithoutFigures(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := session(93, 12, 3, 4000)
+	req := request(c)
+	req.Model, req.ContextWindow = "house-model-9", 0
+	whole := mustPlan(t, k, req).Budgets.PlannedInputTokens
+	req.Overflow = &kernel.Overflow{Text: "the request is too large for model: context length exceeded"}
+	if b := mustPlan(t, k, req).Budgets; b.WindowFrom != outline.WindowRefusal || b.PlannedInputTokens >= whole {
+		t.Errorf("of %d tokens: %+v", whole, b)
+	}
+}
+
+// The window that a server lists counts where no list of ours has the model, and is kept.
+func TestServerWindow(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	req := request(session(94, 1, 1, 500))
+	req.Model, req.ContextWindow, req.ServerWindow = "house-model-9", 0, 32_768
+	for _, key := range []string{"a", "b"} {
+		req.SessionKey = key
+		if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 32_768 || b.WindowFrom != outline.WindowServer {
+			t.Errorf("session %s: %+v", key, b)
+		}
+		req.ServerWindow = 0
+	}
+	req.SessionKey, req.Model, req.ServerWindow = "c", "claude-opus-4-5", 32_768
+	if b := mustPlan(t, k, req).Budgets; b.ContextWindow != 200_000 || b.WindowFrom != outline.WindowPrices {
+		t.Errorf("of a known model: %+v", b)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -93,7 +95,7 @@ func plannedOnce(ctx context.Context, k *Kernel, req *PlanRequest, how opening, 
 
 // call is the request as it is planned.
 func (r *PlanRequest) call() turn.Call {
-	out := plan.Request{SessionKey: r.SessionKey, Branch: r.Branch, Model: r.Model, ContextWindow: r.ContextWindow, Reserve: r.Reserve,
+	out := plan.Request{SessionKey: r.SessionKey, Branch: r.Branch, Model: r.Model, ContextWindow: r.ContextWindow, ServerWindow: r.ServerWindow, Reserve: r.Reserve,
 		FixedTokens: r.FixedTokens, System: r.System, Tools: r.Tools, Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now,
 		Resolver: r.Resolver, Private: r.Private, ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption,
 		Format: r.Format, TTL: r.TTL, Economy: r.Economy, Overflow: (*plan.Overflow)(r.Overflow), Unplanned: (*plan.Unplanned)(r.Unplanned),
@@ -106,11 +108,10 @@ func (r *PlanRequest) call() turn.Call {
 
 // hostError gives the errors of a plan the types that hosts know.
 func hostError(session string, err error) error {
-	var window *plan.WindowError
 	var refused *plan.RefusedError
 	joined, _ := err.(interface{ Unwrap() []error })
 	switch {
-	case !errors.As(err, &window) && !errors.As(err, &refused):
+	case !errors.As(err, &refused):
 		return err
 	case joined != nil: // why it could not be recorded, and why not be planned without
 		var errs []error
@@ -118,8 +119,6 @@ func hostError(session string, err error) error {
 			errs = append(errs, hostError(session, err))
 		}
 		return errors.Join(errs...)
-	case window != nil:
-		return &WindowError{Model: window.Model}
 	}
 	known := &OverflowError{Tries: refused.Tries, Planned: refused.Planned, Window: refused.Window, Largest: largeItems(refused.Largest)}
 	if err != error(refused) { // it was refused once too often
@@ -168,7 +167,7 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
 	}
 	out.Budgets = outline.Budgets{
-		ContextWindow: r.Window, ReserveTokens: r.Reserve, PlannedInputTokens: total,
+		ContextWindow: r.KnownWindow(), WindowFrom: r.From, ReserveTokens: r.Reserve, PlannedInputTokens: total,
 		PlannedCacheReadTokens:  r.Bill.ReadTokens,
 		PlannedCacheWriteTokens: r.Bill.Write5mTokens + r.Bill.Write1hTokens,
 		PlannedUncachedTokens:   r.Bill.UncachedTokens,
@@ -176,6 +175,10 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		TokensAre:               r.Kind,
 		MarginTokens:            r.Window - r.Reserve - r.Hard,
 		Utilization:             float64(r.Before) / float64(r.Window),
+	}
+	if r.KnownWindow() == 0 {
+		out.Budgets.MarginTokens, out.Budgets.Utilization = 0, 0
+		out.Split, out.Layout.Cut = budget.Plan{}, cachelayout.Cut{Reason: cachelayout.ReasonNone, Economy: r.Cut.Economy}
 	}
 	return out
 }

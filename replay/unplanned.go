@@ -87,11 +87,10 @@ func (r *recording) plannable(end int) string {
 // every call.
 func refusal(err error) (reason string, ok bool) {
 	var (
-		small  *kernel.TooSmallError
-		window *kernel.WindowError
-		path   *fs.PathError
-		link   *os.LinkError
-		errno  syscall.Errno
+		small *kernel.TooSmallError
+		path  *fs.PathError
+		link  *os.LinkError
+		errno syscall.Errno
 	)
 	switch {
 	case errors.As(err, &small):
@@ -100,7 +99,7 @@ func refusal(err error) (reason string, ok bool) {
 		return Answered, true
 	case errors.Is(err, kernel.ErrNoMessages):
 		return NoMessages, true
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &window),
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &path), errors.As(err, &link), errors.As(err, &errno):
 		return "", false
 	}

@@ -137,7 +137,6 @@ func TestRefusal(t *testing.T) {
 		{fmt.Errorf("plan s: %w", kernel.ErrAnswered), Answered, true},
 		{kernel.ErrNoMessages, NoMessages, true},
 		{errors.New("no sense in it"), Refused, true},
-		{&kernel.WindowError{Model: "m"}, "", false},
 		{context.Canceled, "", false},
 		{fmt.Errorf("record: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "", false},
 		{syscall.EIO, "", false},

@@ -144,15 +144,12 @@ var reasons = []struct {
 
 // reason finds the word and the way out for an error.
 func reason(err error) (name, hint string) {
-	var window *kernel.WindowError
 	var small *kernel.TooSmallError
 	var over *kernel.OverflowError
 	var damage *journal.DamageError
 	switch {
 	case store.Again(err): // whatever else went wrong for it
 		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
-	case errors.As(err, &window):
-		return "WINDOW_UNKNOWN", "say how large it is by context_window"
 	case errors.As(err, &small):
 		return "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"
 	case errors.As(err, &over):

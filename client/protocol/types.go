@@ -154,7 +154,10 @@ type Planned struct {
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
+	// context_window is 0 if nobody knows it. Then nothing is cut, and margin_tokens and
+	// utilization are 0.
 	ContextWindow           int64    `json:"context_window"`
+	WindowFrom              string   `json:"window_from"`
 	ReserveTokens           int64    `json:"reserve_tokens"`
 	PlannedInputTokens      int64    `json:"planned_input_tokens"`
 	PlannedCacheReadTokens  int64    `json:"planned_cache_read_tokens"`

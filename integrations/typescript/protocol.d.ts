@@ -152,7 +152,9 @@ export interface Planned {
 
 /** Budgets is the arithmetic of a plan, in tokens. */
 export interface Budgets {
+  /** `context_window` is 0 if nobody knows it. Then nothing is cut, and `margin_tokens` and `utilization` are 0. */
   context_window: number;
+  window_from: "request" | "prices" | "server" | "refusal" | "unknown" | (string & {});
   reserve_tokens: number;
   planned_input_tokens: number;
   planned_cache_read_tokens: number;

@@ -190,6 +190,10 @@ func (s *sheet) budget() {
 	row := func(sign, name string, n int, remark string) {
 		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, s.columns()-33)))
 	}
+	if b.ContextWindow == 0 {
+		row(" ", "planned", b.PlannedInputTokens, "of an unknown window")
+		return
+	}
 	row(" ", "window", b.ContextWindow, "")
 	row("-", "reserve", b.ReserveTokens, "kept for the answer")
 	row("-", "margin", b.MarginTokens, fmt.Sprintf("kept for the counts' own error (%s)", b.TokensAre))

@@ -81,13 +81,16 @@ type Lifetimes struct {
 
 // Budgets is the arithmetic of a plan, in tokens.
 type Budgets struct {
-	ContextWindow           int      `json:"context_window"`
-	ReserveTokens           int      `json:"reserve_tokens"`
-	PlannedInputTokens      int      `json:"planned_input_tokens"`
-	PlannedCacheReadTokens  int      `json:"planned_cache_read_tokens"`
-	PlannedCacheWriteTokens int      `json:"planned_cache_write_tokens"`
-	PlannedUncachedTokens   int      `json:"planned_uncached_tokens"`
-	PlannedCostUSD          *float64 `json:"planned_cost_usd"`
+	// ContextWindow is 0 if nobody knows it. Then nothing is cut, and MarginTokens and
+	// Utilization are 0.
+	ContextWindow           int        `json:"context_window"`
+	WindowFrom              WindowFrom `json:"window_from"`
+	ReserveTokens           int        `json:"reserve_tokens"`
+	PlannedInputTokens      int        `json:"planned_input_tokens"`
+	PlannedCacheReadTokens  int        `json:"planned_cache_read_tokens"`
+	PlannedCacheWriteTokens int        `json:"planned_cache_write_tokens"`
+	PlannedUncachedTokens   int        `json:"planned_uncached_tokens"`
+	PlannedCostUSD          *float64   `json:"planned_cost_usd"`
 	// TokensAre says how far the counts can be trusted.
 	TokensAre budget.Kind `json:"tokens_are"`
 	// Margin is what was kept free for the counts' own error.
@@ -95,6 +98,18 @@ type Budgets struct {
 	// Utilization is the size of the call before any cut, over the window.
 	Utilization float64 `json:"utilization"`
 }
+
+// WindowFrom is where a plan's window is from.
+type WindowFrom string
+
+// The sources of a window, in the order in which they are asked.
+const (
+	WindowRequest WindowFrom = "request" // ContextWindow
+	WindowPrices  WindowFrom = "prices"  // the price book
+	WindowServer  WindowFrom = "server"  // the list of models of the model's server
+	WindowRefusal WindowFrom = "refusal" // a provider's refusal of a prompt as too long
+	WindowUnknown WindowFrom = "unknown"
+)
 
 // Region is a part of the prompt and its size.
 type Region struct {

@@ -486,7 +486,7 @@ func (d *daemon) work() {
 		{"get", map[string]any{"session_key": canary, "id": "pg_" + canary}, ""},
 		{"no_" + canary, nil, "UNKNOWN_METHOD"},
 		{"search", map[string]any{"query": ""}, "INVALID_PARAMS"},
-		{"plan", map[string]any{"session_key": "x", "model": "model-of-" + canary, "prompt": "hello"}, "WINDOW_UNKNOWN"},
+		{"plan", map[string]any{"session_key": "x", "model": "model-of-" + canary, "prompt": "hello", "context_window": 4, "reserve": 3}, "BUDGET_INSUFFICIENT"},
 	} {
 		if code := d.call(c.method, c.params); code != c.code {
 			d.t.Fatalf("%s: %q, want %q", c.method, code, c.code)
@@ -517,7 +517,7 @@ func TestDaemonIsScraped(t *testing.T) {
 	got.want(t, 1, "memkernel_cut_duration_seconds", "by", "compact")
 	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "UNKNOWN_METHOD")
 	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "INVALID_PARAMS")
-	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "WINDOW_UNKNOWN")
+	got.want(t, 1, "memkernel_errors_total", "where", "rpc", "code", "BUDGET_INSUFFICIENT")
 	got.want(t, 3, "memkernel_errors_total")
 	if strings.Contains(strings.ToLower(text), canary) {
 		t.Errorf("the metrics quote what was said or named:\n%s", text)

@@ -115,7 +115,9 @@ class Planned(_Planned, total=False):
 class Budgets(TypedDict):
     """Budgets is the arithmetic of a plan, in tokens."""
 
+    # `context_window` is 0 if nobody knows it. Then nothing is cut, and `margin_tokens` and `utilization` are 0.
     context_window: int
+    window_from: str
     reserve_tokens: int
     planned_input_tokens: int
     planned_cache_read_tokens: int

@@ -83,7 +83,7 @@ func flushDue(a *appended) {
 	if h := a.Cut.Figures.HighWater; h > 0 {
 		mark = min(mark, h) // where the kernel's own cut is due
 	}
-	if a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
+	if a.Reading.Window > 0 && a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
 		a.flushAsked, a.Flush = a.Before, FlushTokens
 	}
 	limit := o.TranscriptBytes

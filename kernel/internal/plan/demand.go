@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/memkernel/memkernel/pagevm"
+import (
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/pagevm"
+)
 
 // Wish is what a compaction on demand is to come to: Tokens of the whole prompt, or a
 // Share of the window, whichever is less; 0 says nothing. Force cuts inside an open tool
@@ -33,6 +36,8 @@ func wantCut(d *deciding) {
 		overflowCut(d)
 	case d.pendingCut():
 		demandCut(d, &Wish{})
+	case d.From == outline.WindowUnknown:
+		d.Cut.Do = false // nothing is cut on a guess
 	case d.Cut.Do && d.stalled(d.Grown):
 		breakOff(d)
 	}
@@ -94,7 +99,7 @@ func demandTarget(d *deciding, wish *Wish) int {
 
 func (m *measured) wishedSize(wish *Wish) int {
 	n := wish.Tokens
-	if wish.Share > 0 {
+	if wish.Share > 0 && m.From != outline.WindowUnknown {
 		if share := int(wish.Share * float64(m.Window)); n == 0 || share < n {
 			n = share
 		}

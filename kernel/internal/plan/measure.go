@@ -21,6 +21,8 @@ type Limits struct {
 	// Window and Reserve are as refusals have them; Hard is Window minus Reserve, the
 	// counts' own error taken off.
 	Window, Reserve, Hard int
+	// From is where Window is from.
+	From outline.WindowFrom
 	// Fixed is what is always shown in full: tools, system and what the host does not
 	// show. The hashes tell one from another.
 	Fixed, ToolTokens, SystemTokens int
@@ -90,7 +92,7 @@ func measure(c conversation, res resolved) (measured, error) {
 // weigh measures: the calibration, the fixed part, and the hard limit with the counts'
 // own error taken off.
 func weigh(m *measured) {
-	m.Window, m.Reserve = m.asked.window, m.asked.reserve
+	m.Window, m.Reserve, m.From = m.asked.window, m.asked.reserve, m.asked.from
 	calibrate(m)
 	applyRefusals(m)
 	measureFixed(m)
@@ -171,6 +173,28 @@ func remembered(l *branch.State, r *Request) *branch.Call {
 		return nil
 	}
 	return c
+}
+
+// KnownWindow returns the window, 0 if it is unknown.
+func (l *Limits) KnownWindow() int {
+	if l.From == outline.WindowUnknown {
+		return 0
+	}
+	return l.Window
+}
+
+// LearnedWindow returns the window to keep for a model that the request and the price book
+// have none for, and where it is from: 0 if nothing new was learned.
+func (m *measured) LearnedWindow() (window int, from outline.WindowFrom) {
+	kept := m.prior.Calibration.Window
+	switch {
+	case m.asked.from == outline.WindowRequest || m.asked.from == outline.WindowPrices:
+	case m.Learned && m.Refusal.Limit > 0 && m.Refusal.Limit != kept:
+		return m.Refusal.Limit, outline.WindowRefusal
+	case m.asked.from == outline.WindowServer && !m.Learned && m.req.ServerWindow > 0 && m.req.ServerWindow != kept:
+		return m.req.ServerWindow, outline.WindowServer
+	}
+	return 0, ""
 }
 
 // Scale turns counted tokens into calibrated ones, rounding up.

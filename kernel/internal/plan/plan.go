@@ -24,6 +24,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -94,9 +95,12 @@ type Memory struct {
 
 // Request is the call that a host is about to make.
 type Request struct {
-	SessionKey, Branch, Model    string
-	Price                        cachelayout.Model // of Model
-	ContextWindow, Reserve       int
+	SessionKey, Branch, Model string
+	Price                     cachelayout.Model // of Model
+	// ServerWindow is the window that the model's server lists. It counts where neither
+	// ContextWindow nor Price has one.
+	ContextWindow, ServerWindow  int
+	Reserve                      int
 	FixedTokens                  int
 	System                       []memkernel.Part
 	Tools                        []memkernel.Tool
@@ -185,13 +189,6 @@ type Workspace interface {
 	Remembered() string
 	DailyLogs(now time.Time) (today, yesterday markdownstore.File)
 	Recall(ctx context.Context, q retrieval.Query) retrieval.Result
-}
-
-// WindowError is returned when nobody knows the model's context window.
-type WindowError struct{ Model string }
-
-func (e *WindowError) Error() string {
-	return fmt.Sprintf("context window of model %q is unknown: set ContextWindow (--context-window), or add the model to the price book (--prices)", e.Model)
 }
 
 // ErrPrivate is returned for a shared plan of a conversation that was planned as
@@ -284,18 +281,29 @@ type NextStep struct {
 	Out    pagevm.Decision
 }
 
-// resolved are window and reserve as the request or the price book has them, in tokens.
-type resolved struct{ window, reserve int }
+// resolved are window and reserve in tokens, and where the window is from.
+type resolved struct {
+	window, reserve int
+	from            outline.WindowFrom
+}
+
+// noWindow is in the place of an unknown window. Nothing is cut to fit it.
+const noWindow = 1 << 30
 
 // resolve takes the request's defaults, and refuses what can't be planned.
 func resolve(in input) (resolved, error) {
 	r := in.req
-	res := resolved{r.ContextWindow, r.Reserve}
-	if res.window == 0 {
-		res.window = r.Price.ContextWindow
-	}
-	if res.window <= 0 {
-		return res, &WindowError{Model: r.Model}
+	kept := in.prior.Calibration
+	res := resolved{noWindow, cmp.Or(r.Reserve, budget.DefaultReserve(0)), outline.WindowUnknown}
+	switch {
+	case r.ContextWindow > 0:
+		res = resolved{r.ContextWindow, r.Reserve, outline.WindowRequest}
+	case r.Price.ContextWindow > 0:
+		res = resolved{r.Price.ContextWindow, r.Reserve, outline.WindowPrices}
+	case r.ServerWindow > 0 && outline.WindowFrom(kept.WindowFrom) != outline.WindowRefusal:
+		res = resolved{r.ServerWindow, r.Reserve, outline.WindowServer}
+	case kept.Window > 0:
+		res = resolved{kept.Window, r.Reserve, outline.WindowFrom(kept.WindowFrom)}
 	}
 	if res.reserve == 0 {
 		res.reserve = budget.DefaultReserve(res.window)
@@ -341,7 +349,7 @@ func next(a *appended, l *layout) *branch.State {
 	n.Summary, n.Spans, n.Breaker, n.Compacted, n.Notes = a.Summary, a.Spans, a.Breaker, a.compacted, a.notesShown
 	n.Fitted, n.Settled, n.Level, n.CutLevel = a.fitted, a.settled, a.level, a.cutLevel
 	n.FlushAsked, n.FlushSeen = a.flushAsked, a.flushSeen
-	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.Window
+	n.Proj, n.Planned, n.Full, n.Window = a.Proj, a.Proj.Tokens(), a.Planned(a.Proj), a.KnownWindow()
 	n.Before, n.Ratio = a.Before, a.Ratio
 	n.Paging = n.Paging.Plus(counted(a))
 	return &n

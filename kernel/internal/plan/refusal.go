@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -118,9 +119,12 @@ func learnSizes(m *measured, f *budget.Overflow) {
 			counted += m.Hosts[i].Tokens()
 		}
 	}
+	if f.Limit == 0 && m.From == outline.WindowUnknown {
+		st.Window = fixed + counted // the window is smaller than the refused prompt
+	}
 	actual := f.Input
 	if actual == 0 {
-		actual = max(f.Limit, m.Window) + 1
+		actual = max(f.Limit, min(m.Window, fixed+counted)) + 1
 	}
 	if counted <= 0 || actual <= fixed {
 		return
@@ -140,7 +144,7 @@ func learnSizes(m *measured, f *budget.Overflow) {
 func applyRefusals(m *measured) {
 	st := m.overflow
 	if st.Window > 0 && st.Window < m.Window {
-		m.Window = st.Window
+		m.Window, m.From = st.Window, outline.WindowRefusal
 		if m.req.Reserve == 0 || m.Reserve >= m.Window {
 			m.Reserve = budget.DefaultReserve(m.Window)
 		}

@@ -20,13 +20,13 @@ func gauge(d *deciding) {
 	if d.prior.Life.Off || d.req.Branch != "" {
 		return
 	}
-	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.Window, Estimated: d.Prev.Anchor.Total == 0}
+	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.KnownWindow(), Estimated: d.Prev.Anchor.Total == 0}
 	if d.Made.Cut != nil {
 		d.level, d.Trigger = int(checkpoint.LevelNone), checkpoint.TriggerCompaction
 		return
 	}
-	if d.Align.At == len(d.Msgs) {
-		// The same request again: what the plan before appended filled the prompt. A line
+	if d.Reading.Window == 0 || d.Align.At == len(d.Msgs) {
+		// Nobody knows the window, or it is the same request again: what the plan before appended filled the prompt. A line
 		// about that would change the bytes of a host that only tries again.
 		d.level, d.cutLevel = d.Prev.Level, int(d.toldOfCut())
 		return

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -26,7 +27,8 @@ func (r kept) Progress() workstate.Progress {
 
 func (r kept) Window(model string) int {
 	m, _ := r.s.o.Prices.Lookup(model, r.s.o.Now())
-	return m.ContextWindow
+	kept, _ := r.s.Calibrations.Of(model)
+	return cmp.Or(m.ContextWindow, kept.Window)
 }
 
 func (r kept) Has(item string) bool { return r.s.Memories.flushed[item] }

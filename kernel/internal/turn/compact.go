@@ -169,7 +169,6 @@ func compactLater(s *session.Session, l *branch.State) *Compaction {
 // uncut turns the errors of a plan that say what is the matter with the request into
 // answers; nil for others.
 func uncut(err error) *Compaction {
-	var window *plan.WindowError
 	var large *budget.TooSmallError
 	var refused *plan.RefusedError
 	switch {
@@ -177,8 +176,6 @@ func uncut(err error) *Compaction {
 		c := newCompaction(CompactTooLarge, refused.Error())
 		c.ContextWindow, c.TokensBefore, c.TokensAfter, c.Largest = refused.Window, refused.Planned, refused.Planned, refused.Largest
 		return c
-	case errors.As(err, &window):
-		return newCompaction(CompactUnplanned, window.Error())
 	case errors.As(err, &large):
 		c := newCompaction(CompactTooLarge, large.Error())
 		c.ContextWindow = large.Window
@@ -236,7 +233,7 @@ func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress, resol
 // compaction tells what the demand came to.
 func (d *Desk) compaction(pl *Planned) *Compaction {
 	c := newCompaction(CompactOK, "")
-	c.ContextWindow, c.Generation, c.Refusal = pl.Window, pl.Proj.Generation, pl.Refusal
+	c.ContextWindow, c.Generation, c.Refusal = pl.KnownWindow(), pl.Proj.Generation, pl.Refusal
 	c.TokensBefore, c.TokensAfter = pl.Unanchored(pl.Grown), pl.Unanchored(pl.Proj)
 	c.ReclaimedTokens, c.TargetTokens = c.TokensBefore-c.TokensAfter, pl.Cut.TargetTokens
 	c.FirstKept = pl.firstKept()

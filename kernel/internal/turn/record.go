@@ -108,14 +108,21 @@ func commitCut(s *session.Session, pl *Planned) error {
 	return err
 }
 
-// learnForGood trains the model's calibration on a refusal that named figures.
+// learnForGood keeps the model's window, and trains its calibration on a refusal that named
+// figures.
 func learnForGood(s *session.Session, pl *Planned) {
-	if !pl.Learned || pl.Refusal == nil || pl.Refusal.Input == 0 || pl.RefusedCount == 0 {
+	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
+	window, from := pl.LearnedWindow()
+	if !refused && window == 0 {
 		return
 	}
 	cal, err := s.Calibrations.Of(pl.Request().Model)
 	if err == nil {
-		if !cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual) {
+		counted := refused && cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual)
+		switch {
+		case window > 0:
+			cal.Window, cal.WindowFrom = window, string(from)
+		case !counted:
 			return
 		}
 		err = s.Calibrations.Set(pl.Request().Model, cal)

@@ -78,7 +78,6 @@ func PlainError(err error) string {
 func HintFor(err error) string {
 	var h *hinted
 	var line *transcript.LineError
-	var window *kernel.WindowError
 	var small *kernel.TooSmallError
 	var none *kernel.NoSessionError
 	switch {
@@ -90,8 +89,6 @@ func HintFor(err error) string {
 		return fmt.Sprintf("check that it is the session's own file and whole; --dialect, one of %v, says how it is written", transcript.Dialects())
 	case errors.As(err, &line):
 		return "mend or remove that line, or pass --skip-broken to leave out what can't be read"
-	case errors.As(err, &window):
-		return "give its size with --context-window, such as --context-window 200k, or add the model with --prices"
 	case errors.As(err, &small):
 		return fmt.Sprintf("the window must hold the reserve (%d) and the fixed part (%d): use a larger --context-window, a smaller --reserve, or less in --system, --tools and --fixed-tokens", small.Reserve, small.Fixed)
 	case errors.Is(err, kernel.ErrAnswered), errors.Is(err, kernel.ErrNoMessages):
