@@ -2,12 +2,8 @@ package budget
 
 // DefaultReserve returns the part of the window kept free for the answer: 20
 // %, at least 8,000 and at most 40,000 tokens. Of a window under 16,000 it is
-// half, since a reserve that leaves nothing plans nothing. Of an unknown window,
-// which is 0, it is the least.
+// half, since a reserve that leaves nothing plans nothing.
 func DefaultReserve(window int) int {
-	if window == 0 {
-		return 8_000
-	}
 	return min(max(window/5, 8_000), 40_000, max(window, 0)/2)
 }
 

@@ -290,11 +290,14 @@ type resolved struct {
 // noWindow is in the place of an unknown window. Nothing is cut to fit it.
 const noWindow = 1 << 30
 
+// leastReserve is the reserve of an unknown window, the least of any usual one.
+const leastReserve = 8_000
+
 // resolve takes the request's defaults, and refuses what can't be planned.
 func resolve(in input) (resolved, error) {
 	r := in.req
 	kept := in.prior.Calibration
-	res := resolved{noWindow, cmp.Or(r.Reserve, budget.DefaultReserve(0)), outline.WindowUnknown}
+	res := resolved{noWindow, cmp.Or(r.Reserve, leastReserve), outline.WindowUnknown}
 	switch {
 	case r.ContextWindow > 0:
 		res = resolved{r.ContextWindow, r.Reserve, outline.WindowRequest}
