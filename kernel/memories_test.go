@@ -342,17 +342,22 @@ func TestMemoriesChangeOnlyTheTail(t *testing.T) {
 
 // Every source makes typed pages that say where they come from.
 func TestPagesSayWhereTheyComeFrom(t *testing.T) {
-	k, _ := workspaceKernel(t, nil)
+	k, dir := workspaceKernel(t, nil)
 	c := session(8, 1, 2, 900)
 	req := private(c)
 	req.Memories = []kernel.MemoryAnswer{mem0Answer("user_id", "Kim has a dog.")}
 	p := mustPlan(t, k, req)
-	ids := []string{}
-	for _, row := range p.Debug.Included {
-		ids = append(ids, row.ID)
+	ids := p.Retrieval.Citations
+	put(t, dir, "USER.md", "# User\n\n- Kim moved to Bergen.\n")
+	c.say()
+	c.add(memkernel.RoleUser, words("And where does Kim live?"))
+	for _, p := range []*kernel.ContextPlan{p, mustPlan(t, k, private(c))} {
+		for _, row := range p.Debug.Included {
+			ids = append(ids, row.ID)
+		}
 	}
 	seen := map[string]pagevm.Type{}
-	for _, id := range append(ids, p.Retrieval.Citations...) {
+	for _, id := range ids {
 		page := get2(t, k, "s", id).Page
 		if page == nil {
 			continue // tools, system, a file's lines
@@ -373,7 +378,7 @@ func TestPagesSayWhereTheyComeFrom(t *testing.T) {
 			t.Errorf("%s comes from nowhere: %+v", id, page)
 		}
 	}
-	want := map[string]pagevm.Type{"cv": pagevm.Conversation, "ev": pagevm.Evidence, "ws": pagevm.Preference, "nt": pagevm.Plan, "rt": pagevm.Preference, "fm": pagevm.Preference}
+	want := map[string]pagevm.Type{"cv": pagevm.Conversation, "ev": pagevm.Evidence, "ws": pagevm.Preference, "nt": pagevm.Preference, "rt": pagevm.Preference, "fm": pagevm.Preference}
 	if d := cmp.Diff(want, seen); d != "" {
 		t.Error(d)
 	}

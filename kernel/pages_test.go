@@ -22,7 +22,8 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 	defer k.Close()
 	// before a model call: the whole conversation in, the prompt to send out
 	plan, err := k.PlanContext(ctx, kernel.PlanRequest{
-		SessionKey: "chat-7", Model: "claude-opus-4-5", Messages: messages,
+		SessionKey: "chat-7", Model: "claude-opus-5-5", Messages: messages,
+		Private:  true,         // the conversation is one person's own
 		Resolver: "memory_get", // the tool by which the model can follow a pointer
 	})
 	if err != nil {
@@ -44,7 +45,7 @@ func embedded(ctx context.Context, workspaceDir string, messages []memkernel.Mes
 		return nil, err
 	}
 	_, err = k.ObserveTurn(ctx, kernel.Turn{
-		SessionKey: "chat-7", Model: plan.Model, Messages: messages, PlanID: plan.ID, Usage: answer.Usage,
+		SessionKey: "chat-7", Model: plan.Model, Messages: messages, PlanID: plan.ID, Usage: answer.Usage, Private: true,
 	})
 	if err != nil {
 		return nil, err

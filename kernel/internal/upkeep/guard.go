@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/maintenance"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // LossOf says what a change of a file would lose, nil if so much may be lost, or all of
@@ -46,7 +47,8 @@ func (r *run) guard(ctx context.Context, o *maintenance.GuardRequest) (*consolid
 	}
 	path, after := "MEMORY.md", ""
 	if f := snap.Memory(); f != nil {
-		if path, after = f.Path, f.Doc.Raw; f.Err != nil {
+		path, after = f.Path, f.Doc.Raw
+		if f.Err != nil && !errors.Is(f.Err, markdownstore.ErrDenied) { // what is no file has lost all
 			return nil, f.Err
 		}
 	}
