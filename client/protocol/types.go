@@ -1555,7 +1555,11 @@ type Memory struct {
 	Sessions Past `json:"sessions"`
 	// collections are the names of what is searched: the workspace, and folders beside it.
 	Collections []string `json:"collections"`
-	// left_out is the Markdown that was no memory when Reindex was last called.
+	// searched_files counts the files of the workspace that are searched. Only a report of
+	// Report counts them.
+	SearchedFiles int64 `json:"searched_files"`
+	// left_out is the Markdown that is not searched: now in a Report, else when Reindex was
+	// last called.
 	LeftOut LeftOut `json:"left_out"`
 }
 

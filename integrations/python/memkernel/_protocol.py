@@ -1405,7 +1405,9 @@ class Memory(TypedDict):
     sessions: "Past"
     # `collections` are the names of what is searched: the workspace, and folders beside it.
     collections: List[str]
-    # `left_out` is the Markdown that was no memory when Reindex was last called.
+    # `searched_files` counts the files of the workspace that are searched. Only a report of Report counts them.
+    searched_files: int
+    # `left_out` is the Markdown that is not searched: now in a Report, else when Reindex was last called.
     left_out: "LeftOut"
 
 
