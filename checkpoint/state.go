@@ -184,7 +184,7 @@ func (t *ThreadState) CallsOf(learning string) int {
 
 func sumOf(learning string) string { return strconv.FormatUint(keyHash(learning), 36) }
 
-// Source describes where a conversation comes from; each member is "" if nobody said.
+// Source describes where a conversation comes from; each member is zero if nobody said.
 type Source struct {
 	// File is the host's transcript.
 	File string `json:"file,omitempty"`
@@ -192,11 +192,13 @@ type Source struct {
 	Channel string `json:"channel,omitempty"`
 	// Agent is who answers.
 	Agent string `json:"agent,omitempty"`
+	// Compactions is the number of compactions that the host made in File.
+	Compactions int `json:"compactions,omitempty"`
 }
 
 // Over is s, with what it lacks from another.
 func (s Source) Over(o Source) Source {
-	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent)}
+	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent), cmp.Or(s.Compactions, o.Compactions)}
 }
 
 // Usage is what a provider billed for a call.
@@ -254,7 +256,7 @@ func Begin(s State, latest *Checkpoint) State {
 		return s
 	}
 	m := latest.Meta
-	s.Thread.From = s.Thread.From.Over(Source{string(m.SessionFile), string(m.Channel), string(m.AgentID)})
+	s.Thread.From = s.Thread.From.Over(Source{File: string(m.SessionFile), Channel: string(m.Channel), Agent: string(m.AgentID)})
 	through := latest.Meta.Captured
 	s.Decisions.Items = newer(s.Decisions.Items, func(d DecisionCapture) int { return d.Seq }, through)
 	s.Decisions.Constraints = newer(s.Decisions.Constraints, func(c ConstraintCapture) int { return c.Seq }, through)

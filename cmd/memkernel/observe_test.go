@@ -142,6 +142,74 @@ func TestObserveAgainWritesNothing(t *testing.T) {
 
 // A file that is observed while it grows comes to the turns that it comes to when it is
 // observed once: none that still went on, none twice, none in two forms.
+// TestObserveCountsTheHostsCompactions: the compactions in a host's transcript count once,
+// however often the file is observed and while it grows. After the fourth a restore warns.
+func TestObserveCountsTheHostsCompactions(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "orchard.jsonl")
+	var log strings.Builder
+	parent, n := "null", 0
+	row := func(format string, args ...any) {
+		n++
+		fmt.Fprintf(&log, `{"uuid":"u%d","parentUuid":%s,"sessionId":"orchard","timestamp":"2026-11-20T09:%02d:00Z",`+format+"}\n", append([]any{n, parent, n}, args...)...)
+		parent = fmt.Sprintf(`"u%d"`, n)
+	}
+	turn := func(k int) {
+		row(`"type":"user","message":{"role":"user","content":"Prune row %d of the pear trees."}`, k)
+		row(`"type":"assistant","message":{"id":"a%d","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"Row %d is pruned."}],"usage":{"input_tokens":900,"output_tokens":9}}`, k, k)
+	}
+	compacted := func(k int) {
+		parent = "null"
+		row(`"type":"system","subtype":"compact_boundary","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":150000}`)
+		row(`"type":"user","isCompactSummary":true,"message":{"role":"user","content":"This session is being continued from a previous conversation. Rows up to %d are pruned."}`, k)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, errs, code := verb(t, append(args, "--workspace", dir)...)
+		if code != 0 {
+			t.Fatalf("%v: exit %d: %s%s", args, code, out, errs)
+		}
+		return out
+	}
+	for k := 1; k <= 5; k++ {
+		turn(k)
+		if k <= 4 {
+			compacted(k)
+		}
+		if err := os.WriteFile(file, []byte(log.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if k == 2 || k >= 4 {
+			run("observe", "-t", file)
+			run("observe", "-t", file)
+			run("checkpoint", "--session", "orchard")
+			want := fmt.Sprintf("compaction_count: %d\n", min(k, 4))
+			if got := newestCheckpoint(t, dir); !strings.Contains(got, want) {
+				t.Errorf("after turn %d the checkpoint lacks %q:\n%s", k, want, got)
+			}
+			if got := run("restore", "--session", "orchard"); strings.Contains(got, "Warning: 4 compactions") != (k >= 4) {
+				t.Errorf("restore after turn %d: %s", k, got)
+			}
+		}
+	}
+	if got := run("status", "--session", "orchard"); !strings.Contains(got, "compacted 4 times\n") {
+		t.Errorf("status: %s", got)
+	}
+}
+
+// newestCheckpoint returns the newest checkpoint of the only session in a workspace.
+func newestCheckpoint(t *testing.T, dir string) string {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, ".memkernel/sessions/*/checkpoints/cp_*.yaml"))
+	if len(files) == 0 {
+		t.Fatal("there is no checkpoint")
+	}
+	data, err := os.ReadFile(slices.Max(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 func TestObserveWhileItGrows(t *testing.T) {
 	turns := regexp.MustCompile(`\{"id":"turn-[0-9a-f]+","value":\{[^}]*\}`)
 	committed := func(dir string) []string {

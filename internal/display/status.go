@@ -186,7 +186,7 @@ func lifeText(b *strings.Builder, l *status.Life) {
 	}
 	fmt.Fprintf(b, "  reset %s; %s, the newest %s\n", Plural(l.Epoch, "time"), Plural(len(l.Checkpoints), "checkpoint"), newest)
 	if l.Compactions > 0 {
-		fmt.Fprintf(b, "  compacted %s, last%s\n", Plural(l.Compactions, "time"), strings.TrimPrefix(AtTime(l.LastCompaction), ", at"))
+		fmt.Fprintf(b, "  compacted %s%s\n", Plural(l.Compactions, "time"), strings.Replace(AtTime(l.LastCompaction), " at", " last", 1))
 	}
 	if l.Flushed > 0 {
 		fmt.Fprintf(b, "  flushed %s, %d by the model, last%s\n", Plural(l.Flushed, "time"), l.FlushedByModel, strings.TrimPrefix(AtTime(l.LastFlush), ", at"))

@@ -69,13 +69,12 @@ func geminiNews(f io.ReaderAt, path string, size int64, from seam) (*news, error
 			n.model = records[i].Model
 		}
 	}
-	opens := func(m memkernel.Message) bool { return m.Origin == memkernel.OriginHost && transcript.PlainUser(m) }
-	if i := slices.IndexFunc(n.msgs, func(m memkernel.Message) bool { return m.Key == from.Message && opens(m) }); i > 0 {
+	if i := slices.IndexFunc(n.msgs, func(m memkernel.Message) bool { return m.Key == from.Message && opensTurn(&m) }); i > 0 {
 		n.msgs = n.msgs[i:]
 	}
 	if n.ended() {
 		for _, m := range n.msgs {
-			if opens(m) {
+			if opensTurn(&m) {
 				n.next.Message = m.Key
 			}
 		}

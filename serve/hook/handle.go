@@ -193,7 +193,7 @@ func (h *handler) gauge(ctx context.Context, r *record, n *news) (line string, e
 	}
 	level, saved := crossed[len(crossed)-1], false
 	if level >= checkpoint.LevelCheckpoint {
-		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source()})
+		c, cerr := h.setup.Kernel.Checkpoint(ctx, kernel.Boundary{SessionKey: h.key, Private: h.setup.Private, Source: h.source(n)})
 		saved, err = c != nil, cerr
 	}
 	line = reading.Line(level, saved)
@@ -281,7 +281,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 		}
 		return n, nil
 	}
-	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source()}
+	turn := kernel.Turn{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Source: h.source(n)}
 	calls := h.Host.row().moments[h.e.Name] == beforeCompaction
 	if err := n.commit(ctx, h.setup.Kernel, turn, calls, h.logError); err != nil {
 		return n, err
@@ -324,14 +324,23 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn kernel.Turn, c
 	return nil
 }
 
-// source returns where the session comes from, as the event has it.
-func (h *handler) source() kernel.Source {
-	return kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
+// source returns where the session comes from, as the event and the transcript have it. A
+// compaction that the event announces counts: the next conversation follows it.
+func (h *handler) source(n *news) kernel.Source {
+	out := kernel.Source{File: h.e.Transcript, Channel: string(h.Host), Agent: h.e.AgentType}
+	if n == nil {
+		return out
+	}
+	out.Compactions = n.compactions
+	if h.Host.row().moments[h.e.Name] == beforeCompaction {
+		out.Compactions++
+	}
+	return out
 }
 
 // boundary returns the session as it is now.
 func (h *handler) boundary(r *record, n *news, reason string) kernel.Boundary {
-	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source()}
+	b := kernel.Boundary{SessionKey: h.key, Model: r.Model, Private: h.setup.Private, Reason: reason, Source: h.source(n)}
 	if n != nil {
 		b.Messages = n.msgs
 	}

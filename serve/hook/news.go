@@ -26,6 +26,8 @@ type seam struct {
 	Line int `json:"line,omitempty"`
 	// Before is the hash of what comes right before Offset.
 	Before string `json:"before,omitempty"`
+	// Compactions is the number of the host's compactions before Offset.
+	Compactions int `json:"compactions,omitempty"`
 	// Message is the key of the message that the turn begins with, for hosts that
 	// write the whole file anew.
 	Message string `json:"message,omitempty"`
@@ -41,7 +43,7 @@ type news struct {
 	next, end seam
 	// all are the messages from the beginning, where the whole file was read.
 	all []memkernel.Message
-	// compactions counts those of the conversation, where its transcript has them.
+	// compactions is the number of the host's compactions in the whole transcript.
 	compactions int
 	// broken is the first line that could not be read and was left out, nil if there is
 	// none; lost has all of them.
@@ -113,7 +115,9 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 		n.broken = n.lost[0]
 	}
 	n.next.Path = path
-	n.end = seam{Path: path, Offset: size, Before: hashBefore(f, size)}
+	compacted := session.Compactions()
+	n.compactions = from.Compactions + len(compacted)
+	n.end = seam{Path: path, Offset: size, Before: hashBefore(f, size), Compactions: n.compactions}
 	nameMessages(n.msgs)
 	if wide || !n.ended() {
 		return n, nil // of UTF-16 all is read each time
@@ -122,6 +126,12 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	if err == nil && ok {
 		n.next.Offset, n.next.Line = from.Offset+at, from.Line+line
 		n.next.Before = hashBefore(f, n.next.Offset)
+		for i := range n.msgs {
+			if opensTurn(&n.msgs[i]) {
+				before, _ := slices.BinarySearch(compacted, i+1)
+				n.next.Compactions = from.Compactions + before
+			}
+		}
 	}
 	return n, err
 }
@@ -161,11 +171,16 @@ func lastTurn(r io.Reader, opt *transcript.Options) (at int64, line int, ok bool
 		if err != nil {
 			return 0, 0, false, err
 		}
-		if m := rec.Message; m != nil && m.Branch == "" && m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) {
+		if m := rec.Message; m != nil && m.Branch == "" && opensTurn(m) {
 			at, line, ok = rec.Offset, rec.Line-1, true
 		}
 	}
 	return at, line, ok, nil
+}
+
+// opensTurn reports whether a message of the main line opens a turn.
+func opensTurn(m *memkernel.Message) bool {
+	return m.Origin == memkernel.OriginHost && transcript.PlainUser(*m)
 }
 
 // seamBytes is how much before a seam is hashed.

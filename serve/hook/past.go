@@ -47,7 +47,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 		return false, nil, err
 	}
 	r.Model = first(n.model, r.Model)
-	turn := kernel.Turn{SessionKey: key, Model: r.Model, Private: true, Source: kernel.Source{File: path, Channel: string(h)}}
+	turn := kernel.Turn{SessionKey: key, Model: r.Model, Private: true, Source: kernel.Source{File: path, Channel: string(h), Compactions: n.compactions}}
 	lost = append(lost, n.lost...)
 	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
 		return false, nil, err

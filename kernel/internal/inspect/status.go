@@ -154,6 +154,9 @@ func countMasked(s *session.Session, by map[string]int) {
 // lifeStatus reads what the boundaries left, by the clock now.
 func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life {
 	st := status.Life{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
+	if l, err := s.Life.Now(); err == nil {
+		st.Compactions = max(st.Compactions, l.State.Thread.From.Compactions)
+	}
 	if n := len(s.Account.Compacted); n > 0 {
 		st.LastCompaction = s.Account.Compacted[n-1]
 	}

@@ -212,7 +212,11 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 	o, key := &k.Options.Source, k.Session.Key()
 	in := checkpoint.Input{SessionKey: key, SessionFile: strings.ReplaceAll(o.File, "{session}", key), Channel: o.Channel,
 		AgentID: cmp.Or(o.Agent, sessions.AgentOf(key)), Now: now, Trigger: t, Reading: r, Compactions: k.Session.Progress().Compactions}
-	if k.life != nil && in.Reading.Window == 0 {
+	if k.life == nil {
+		return in
+	}
+	in.Compactions = max(in.Compactions, k.life.State.Thread.From.Compactions)
+	if in.Reading.Window == 0 {
 		in.Reading.Window = windowOf(k.Session, k.life.State.Thread.Usage)
 	}
 	return in

@@ -245,12 +245,16 @@ func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
 // plan does not: it looks alike wherever it is made.
 const FileOfTranscript = " (default the file of --transcript)"
 
-// Of is the source of a session that was read from a transcript; "" and - are no file.
-func (s *SourceFlags) Of(transcript string) kernel.Source {
+// Of returns the source of a session that was read from the file at path. The session may be
+// nil; the paths "" and - are no file.
+func (s *SourceFlags) Of(path string, session *transcript.Session) kernel.Source {
 	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
-	if out.File == "" && transcript != "" && transcript != "-" {
-		out.File = transcript
-		if abs, err := filepath.Abs(transcript); err == nil {
+	if session != nil {
+		out.Compactions = len(session.Compactions())
+	}
+	if out.File == "" && path != "" && path != "-" {
+		out.File = path
+		if abs, err := filepath.Abs(path); err == nil {
 			out.File = abs
 		}
 	}

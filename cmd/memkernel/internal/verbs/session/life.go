@@ -89,7 +89,7 @@ func boundaryFor(a *cli.App, o *lifeFlags) (kernel.Boundary, error) {
 // boundaryOf also gives the transcript, an empty one if there is none.
 func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session, error) {
 	session := &transcript.Session{}
-	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path)}
+	b := kernel.Boundary{SessionKey: cmp.Or(o.session, kernel.DefaultSession), Branch: o.branch, Model: o.model, Reason: o.reason, Private: a.Private(), Source: o.source.Of(o.transcript.Path, nil)}
 	if o.transcript.Path == "" {
 		return b, session, nil
 	}
@@ -102,7 +102,7 @@ func boundaryOf(a *cli.App, o *lifeFlags) (kernel.Boundary, *transcript.Session,
 		return b, nil, err
 	}
 	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, kernel.DefaultSession), cmp.Or(o.model, session.Model)
-	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path)
+	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path, session)
 	return b, session, nil
 }
 

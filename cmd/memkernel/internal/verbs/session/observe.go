@@ -189,7 +189,7 @@ func observeSession(ctx context.Context, a *cli.App, k *kernel.Kernel, o *observ
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
-	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path)}
+	turn := kernel.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(path, session)}
 	var rows *markdownstore.Store // nil if the Markdown is in the folder
 	if setup.InRows(&a.Settings) {
 		var err error
