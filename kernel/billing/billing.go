@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -124,13 +125,14 @@ func (r *Call) Without() *float64 { return cmp.Or(r.WithoutUSD, r.BilledUSD) }
 func (r *Call) Ours() bool { return r.Plan != "" || r.Sent != "" }
 
 // Session returns the calls of a session, nil if none of them went through a door of
-// memkernel's: nothing is known of such a session but what a replay simulates.
+// memkernel's: nothing is known of such a session but what a replay simulates. The key may
+// be the host's own id, which memkernel's key has with the host's name before it.
 func (r *Report) Session(key string) *Report {
 	if r == nil || key == "" {
 		return nil
 	}
 	calls := slices.Clone(r.Calls)
-	calls = slices.DeleteFunc(calls, func(c Call) bool { return c.Session != key })
+	calls = slices.DeleteFunc(calls, func(c Call) bool { return c.Session != key && !strings.HasSuffix(c.Session, ":"+key) })
 	if !slices.ContainsFunc(calls, func(c Call) bool { return c.Ours() }) {
 		return nil
 	}

@@ -35,3 +35,19 @@ func TestSums(t *testing.T) {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
+
+// A host's own id finds the session that a proxy keeps with the host's name before it.
+func TestSessionByTheHostsID(t *testing.T) {
+	r := Of([]Call{
+		{Session: "claude:11aa", Plan: "p1", BilledUSD: new(0.5)},
+		{Session: "claude:22bb", Plan: "p2", BilledUSD: new(0.25)},
+	}, nil)
+	for _, key := range []string{"11aa", "claude:11aa"} {
+		if own := r.Session(key); own == nil || len(own.Calls) != 1 || own.Calls[0].Plan != "p1" {
+			t.Errorf("%s finds %+v, want the call of the plan p1", key, own)
+		}
+	}
+	if own := r.Session("1aa"); own != nil {
+		t.Errorf("a part of an id finds %+v, want nothing", own)
+	}
+}

@@ -188,7 +188,7 @@ func (s *shelf) track(f found, plan Plan) (*track, error) {
 
 // record finds what is kept of a session's bills. What can't be read is none.
 func (s *shelf) record(session string) *billing.Report {
-	st, _ := s.o.Kernel.Usage(context.Background(), billing.Options{Session: session, Location: s.o.Location})
+	st, _ := s.o.Kernel.Usage(context.Background(), billing.Options{Location: s.o.Location})
 	return st.Session(session)
 }
 
