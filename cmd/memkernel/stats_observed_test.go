@@ -116,7 +116,7 @@ func TestStatsOfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := invoke(t, "observe", "-q", "-t", file, "--session", "r", "--workspace", ws)
-	if code != fail.ExitError || !strings.Contains(stderr, "request.json:2: usage: prompt_tokens_details.cached_tokens is negative") {
+	if code != fail.ExitError || !strings.Contains(stderr, "request.json:2: bytes ") || !strings.Contains(stderr, ": usage: prompt_tokens_details.cached_tokens is negative") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
