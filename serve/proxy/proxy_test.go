@@ -143,20 +143,22 @@ func TestDoubtPassesTheBytes(t *testing.T) {
 		{"thread", "/v1/messages", `{` + head + `"thread":{"type":"create"},"messages":[` + user + `]}`, "server_history"},
 		{"probe", "/v1/messages", `{"model":"claude-sonnet-4-6","max_tokens":1,"messages":[` + user + `]}`, "probe"},
 		{"prefill", "/v1/messages", `{` + head + `"messages":[` + user + `,{"role":"assistant","content":"{"}]}`, "prefill"},
-		{"window unknown", "/v1/messages", `{"model":"x","max_tokens":50,"messages":[` + user + `]}`, "plan_error"},
 		{"choices", "/v1/chat/completions", `{"model":"gpt-5","n":2,"messages":[` + user + `]}`, "many_choices"},
 		{"history elsewhere", "/v1/responses", `{"model":"gpt-5","previous_response_id":"r","input":[` + user + `]}`, "server_history"},
 		{"input of one text", "/v1/responses", `{"model":"gpt-5","input":"hi"}`, "string_input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.reason == "plan_error" {
-				s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1, OneShots: true}, up)
-				r := s.post(tt.path, tt.body)
-				check(t, r, up, tt.body, tt.reason)
-				return
-			}
 			check(t, s.post(tt.path, tt.body), up, tt.body, tt.reason)
 		})
+	}
+}
+
+// A model whose window nobody knows is planned, and nothing is cut on a guess.
+func TestWindowUnknown(t *testing.T) {
+	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1, OneShots: true}, answering(anthropicOK))
+	r := s.post("/v1/messages", `{"model":"x","max_tokens":50,"messages":[{"role":"user","content":"hi"}]}`)
+	if !strings.HasPrefix(r.outcome(), "planned; cut=none") || r.body != anthropicOK {
+		t.Errorf("outcome %q, body %q", r.outcome(), r.body)
 	}
 }
 
