@@ -96,7 +96,7 @@ type RestoreOptions struct {
 	// entries are left out; [SectionText] is what it should lead to. It must be
 	// pure; nil or "" is the checkpoint's own id.
 	More func(s Section, n int) string
-	// Shown is text that its reader has beside it: rules and decisions in it are left out.
+	// Shown is text that its reader also sees: rules and decisions in it are left out.
 	Shown string
 	// Source names what the text was made of, if that is no checkpoint on disk; it
 	// holds what is left out.
@@ -206,7 +206,7 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 }
 
 // unsaid returns the items of a section that the text does not say before them, and for
-// rules and decisions its reader does not have beside it. An exchange in which a rule was
+// rules and decisions that its reader does not see elsewhere. An exchange in which a rule was
 // given is said by the rule.
 func (r *restorer) unsaid(s Section, items []string) []string {
 	if s != SectionConstraints && s != SectionDecisions && s != SectionThread {

@@ -173,7 +173,7 @@ type RestoreRequest struct {
 	// Resolver is the tool or command by which its reader gets what an id stands for, as
 	// in [PlanRequest]. Without it no id is named.
 	Resolver string
-	// Shown is text that the reader has beside it, whose rules are not said again.
+	// Shown is text that the reader also sees, whose rules are not said again.
 	Shown string
 	// Neighbour asks for the state of the session of the workspace that spoke last, other
 	// than SessionKey, for a new session whose user asks to go on from there.

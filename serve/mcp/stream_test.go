@@ -136,8 +136,8 @@ func TestInputEnds(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"a","method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"notifications":{}}}`: nil,
 	} {
 		got := answersTo(t, k, iotest.OneByteReader(strings.NewReader(line)))
-		if strings.Contains(line, "subscriptions/listen") {
-			continue // which may be answered while it is cut off
+		if strings.Contains(line, "subscriptions/listen") && len(got) > 0 {
+			want = []string{`"a"`} // a listener may be answered, once, when its input ends
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", line, diff)

@@ -41,7 +41,7 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 	return out
 }
 
-// anyNote reports whether a store lists a file beside memory's own.
+// anyNote reports whether a store lists a file that is not memory's own.
 func anyNote(st *markdownstore.Store) bool {
 	for f, err := range st.Walk(context.Background()) {
 		if _, own := markdownstore.Classify(f.Path); err == nil && !own {
