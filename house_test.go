@@ -185,7 +185,7 @@ var arrows = map[string][]string{
 	"serve/install":                 {"internal/atomicfile", "internal/jsonl", "internal/nearest", "internal/rendezvous", "internal/settings", "internal/store", "internal/textcode", "markdownstore", "serve/hook"},
 	"serve/mcp":                     {"index/watch", "internal/lines", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":                   {".", "cachelayout", "internal/store", "kernel/billing", "kernel/outline", "serve/proxy"},
-	"serve/proxy":                   {".", "budget", "internal/store", "kernel", "kernel/billing", "kernel/fault", "transcript"},
+	"serve/proxy":                   {".", "budget", "cachelayout", "internal/store", "kernel", "kernel/billing", "kernel/fault", "transcript"},
 	"serve/tools":                   {"index", "internal/visible", "kernel", "kernel/content", "kernel/editing", "kernel/status", "markdownstore", "pagevm/journal", "retrieval"},
 	"serve/ui":                      {".", "cachelayout", "consolidation", "internal/display", "internal/document", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/maintenance", "kernel/outline", "kernel/status", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "pagevm/paging", "replay", "serve/meter", "sessions", "transcript"},
 	"serve/telemetry":               {".", "cachelayout", "kernel", "kernel/fault", "kernel/status", "serve", "serve/meter", "serve/proxy", "serve/telemetry/internal/otlp", "serve/telemetry/internal/prom", "transcript"},

@@ -1,6 +1,9 @@
 package budget
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Kind is how far a number of tokens can be trusted.
 type Kind string
@@ -66,6 +69,12 @@ type Counter interface {
 	Count(text string) Count
 	// Name returns the tokenizer's name.
 	Name() string
+}
+
+// ForModel returns the counter of a model: that of the tokenizer which the price book names,
+// else of the one that the model's id suggests ([Family]).
+func ForModel(tokenizer, model string) (Counter, error) {
+	return For(cmp.Or(tokenizer, Family(model)))
 }
 
 // For returns the counter of a tokenizer by name. Making one costs next to

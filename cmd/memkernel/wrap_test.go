@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +30,8 @@ import (
 
 // client is an agent for scripts that knows nothing of memkernel: it asks the API that its
 // environment names, client TURNS BYTES, with a tool result of that size in each turn, and
-// ends with the code of CLIENT_EXIT. With CLIENT_API=gemini it speaks Gemini's.
+// ends with the code of CLIENT_EXIT. With CLIENT_API=gemini it speaks Gemini's, and
+// else it asks for CLIENT_MODEL.
 func client() {
 	turns, _ := strconv.Atoi(os.Args[1])
 	size, _ := strconv.Atoi(os.Args[2])
@@ -64,7 +66,7 @@ func askAnthropic() func(text string, result bool) bool {
 		}
 		messages = append(messages, map[string]any{"role": "user", "content": content})
 		var answer struct{ Content json.RawMessage }
-		post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", map[string]any{"model": "claude-sonnet-4-6", "max_tokens": 500, "system": "You are a tester.", "messages": messages,
+		post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", map[string]any{"model": cmp.Or(os.Getenv("CLIENT_MODEL"), "claude-sonnet-4-6"), "max_tokens": 500, "system": "You are a tester.", "messages": messages,
 			"metadata": map[string]string{"user_id": "user_x_account_y_session_0b54a4fe-0000-4000-8000-000000000001"},
 			"tools":    []any{map[string]any{"name": "Read", "description": "reads", "input_schema": map[string]string{"type": "object"}}}}, &answer)
 		messages = append(messages, map[string]any{"role": "assistant", "content": answer.Content})

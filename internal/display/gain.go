@@ -20,7 +20,11 @@ func Gained(s *meter.Sum) string {
 		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
 	}
 	if s.Estimated > 0 {
-		line += fmt.Sprintf("; without about %s, %s by an estimate", inCents(&s.WithoutUSD), change(s.Saved()))
+		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))
+		if c := change(s); c != "" {
+			line += ", " + c
+		}
+		line += " by an estimate"
 	}
 	for _, c := range []struct {
 		n    int
@@ -39,9 +43,12 @@ func Gained(s *meter.Sum) string {
 	return line
 }
 
-// change is a saving as a change of the bill: 0.2 is −20 %.
-func change(saved float64) string {
-	p := int(math.Round(-100 * saved))
+// change is a saving as a change of the bill: 0.2 is −20 %. Less than a cent has none.
+func change(s *meter.Sum) string {
+	if inCents(&s.WithoutUSD) == "$0.00" {
+		return ""
+	}
+	p := int(math.Round(-100 * s.Saved()))
 	switch {
 	case p < 0:
 		return fmt.Sprintf("−%d %%", -p)
@@ -51,10 +58,22 @@ func change(saved float64) string {
 	return "0 %"
 }
 
+// Unknown says which models had no window or no price, and how to give them one.
+func Unknown(u meter.Unknown) (lines []string) {
+	if len(u.Window) > 0 {
+		lines = append(lines, "no window is known of "+strings.Join(u.Window, ", ")+": nothing was cut; set plan.context_window in the configuration, or --context-window")
+	}
+	if len(u.Price) > 0 {
+		lines = append(lines, "no price is known of "+strings.Join(u.Price, ", ")+": name a file that has it by prices in the configuration, or by --prices; memkernel prices import makes one")
+	}
+	return lines
+}
+
 // Gain is what runs came to by day, with a bar for what was billed and a lighter one up to what
 // they would have cost.
-func Gain(w io.Writer, days []meter.Day, all *meter.Sum, p Style) error {
+func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	var b strings.Builder
+	days, all := doc.Days, &doc.Total
 	if all.Calls == 0 {
 		b.WriteString("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for\n")
 		return flush(w, &b)
@@ -71,10 +90,12 @@ func Gain(w io.Writer, days []meter.Day, all *meter.Sum, p Style) error {
 		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
 		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
 		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", left(d.Name, day), right(fmt.Sprint(d.Calls), number), right(inCents(&d.BilledUSD), number),
-			right(inCents(&d.WithoutUSD), number), right(change(d.Saved()), number), bar)
+			right(inCents(&d.WithoutUSD), number), right(change(&d.Sum), number), bar)
 	}
-	for _, l := range Wrap("in all "+Gained(all), p.columns()) {
-		b.WriteString(l + "\n")
+	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
+		for _, l := range Wrap(text, p.columns()) {
+			b.WriteString(l + "\n")
+		}
 	}
 	return flush(w, &b)
 }

@@ -103,6 +103,13 @@ func (m *Meter) Sum() (Sum, error) {
 	return m.all, m.err
 }
 
+// Unknown names models of today's calls of which nobody knows the window or the price.
+func (m *Meter) Unknown() Unknown {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return UnknownIn(m.run)
+}
+
 // Bill is the sum so far, as the status of a proxy has it.
 func (m *Meter) Bill() proxy.Bill {
 	m.mu.Lock()
@@ -152,6 +159,7 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	if b.Plan != nil {
 		m.did(&b, &s)
 	}
+	m.run.lacks(&b, s.Unpriced > 0)
 	m.run.Sum.Add(s)
 	m.all.Add(s)
 	m.run.Ended = b.Began

@@ -20,6 +20,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -197,5 +198,33 @@ func TestOddCalls(t *testing.T) {
 	}
 	if runs, err := Runs(store.Files(t.TempDir()), time.Time{}); runs != nil || err != nil {
 		t.Errorf("of nothing: %+v, %v", runs, err)
+	}
+}
+
+// A run names the models that lacked a window or a price when they were last called.
+func TestUnknown(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	call := func(m *Meter, model string, from outline.WindowFrom) {
+		b := proxy.Billed{Model: model, Usage: memkernel.Usage{InputTokens: 10}, Began: at}
+		if from != "" {
+			b.Plan = &kernel.ContextPlan{Budgets: outline.Budgets{WindowFrom: from}}
+		}
+		m.Take(b)
+		at = at.Add(time.Second)
+	}
+	first := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
+	call(first, "barge-2", outline.WindowUnknown)
+	call(first, "raft-1", outline.WindowServer)
+	call(first, "raft-1", "") // passed
+	call(first, model, outline.WindowPrices)
+	call(first, "", "")
+	if u := first.Unknown(); !slices.Equal(u.Window, []string{"barge-2"}) || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
+		t.Errorf("%+v", u)
+	}
+	second := New(cachelayout.DefaultBook(), store.Files(dir), "", at)
+	call(second, "barge-2", outline.WindowRequest)
+	if g := GainOf(must(Runs(store.Files(dir), time.Time{})), time.UTC); len(g.Window) != 0 || !slices.Equal(g.Price, []string{"barge-2", "raft-1"}) {
+		t.Errorf("after it was set: %+v", g.Unknown)
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/outline"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // Run is one run of a proxy.
@@ -20,7 +23,58 @@ type Run struct {
 	Ended time.Time `json:"ended"`
 	// Command is what ran behind it, by name, "" for a proxy by itself.
 	Command string `json:"command,omitempty"`
+	// Models says what was unknown of each model when it was last called.
+	Models map[string]Lack `json:"models,omitempty"`
 	Sum
+}
+
+// Lack is what nobody knew of a model.
+type Lack struct {
+	Window bool `json:"window,omitempty"`
+	Price  bool `json:"price,omitempty"`
+}
+
+// Unknown names models of which nobody knows the window or the price, in order.
+type Unknown struct {
+	Window []string `json:"models_without_window"`
+	Price  []string `json:"models_without_price"`
+}
+
+// UnknownIn returns what the newest of some runs lack of each model. Runs are oldest first.
+func UnknownIn(runs ...Run) Unknown {
+	newest := map[string]Lack{}
+	for i := range runs {
+		maps.Copy(newest, runs[i].Models)
+	}
+	u := Unknown{[]string{}, []string{}}
+	for _, model := range slices.Sorted(maps.Keys(newest)) {
+		if newest[model].Window {
+			u.Window = append(u.Window, model)
+		}
+		if newest[model].Price {
+			u.Price = append(u.Price, model)
+		}
+	}
+	return u
+}
+
+// maxModels bounds the models of a run: clients choose their names.
+const maxModels = 100
+
+// lacks notes what a call showed of its model. A call without a plan says nothing of the
+// window.
+func (r *Run) lacks(b *proxy.Billed, unpriced bool) {
+	old, met := r.Models[b.Model]
+	if b.Model == "" || !met && len(r.Models) >= maxModels {
+		return
+	}
+	if r.Models == nil {
+		r.Models = map[string]Lack{}
+	}
+	if b.Plan != nil {
+		old.Window = b.Plan.Budgets.WindowFrom == outline.WindowUnknown
+	}
+	r.Models[b.Model] = Lack{old.Window, unpriced}
 }
 
 // folder is where runs are kept in the state directory.
@@ -99,11 +153,12 @@ type Gain struct {
 	Schema string  `json:"schema"`
 	Total  Sum     `json:"total"`
 	Saved  float64 `json:"saved"`
-	Days   []Day   `json:"days"`
+	Unknown
+	Days []Day `json:"days"`
 }
 
 // GainOf sums runs up.
 func GainOf(runs []Run, in *time.Location) *Gain {
 	days, all := Days(runs, in)
-	return &Gain{"memkernel/gain/v1", all, all.Saved(), append([]Day{}, days...)}
+	return &Gain{"memkernel/gain/v1", all, all.Saved(), UnknownIn(runs...), append([]Day{}, days...)}
 }

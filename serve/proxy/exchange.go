@@ -33,6 +33,7 @@ type exchange struct {
 	tries  int           // of sending it
 	client string        // the product that sent it, as it calls itself
 	grows  float64       // see [Proxy.growth]; 0 before
+	window int           // that the model's server lists, 0 if it was not asked or lists none
 	// draining is whether the answer tells the client its own size.
 	draining bool
 	// watched is nil where nobody watches.
@@ -146,7 +147,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.to = to.to
 	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
-	r = x.begin(r, e)
+	r = x.begin(r.WithContext(withLead(r.Context(), to)), e)
 	defer x.answeredAll(e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
@@ -157,7 +158,7 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.logDecision(e)
 	x.account.take(e.out)
-	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(withLead(r.Context(), to), exchangeKey{}, e)))
+	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
 }
 
 // leads refuses a request that leads nowhere.
@@ -245,6 +246,7 @@ func (x *Proxy) decide(r *http.Request, e *exchange) {
 		return
 	}
 	e.body, e.line = b, ln
+	e.window = x.windows.of(r, e)
 	e.out = x.planned(r.Context(), e, nil)
 }
 

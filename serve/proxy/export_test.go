@@ -5,3 +5,6 @@ package proxy
 func Adopt(x, of *Proxy) {
 	x.lines.known, x.lines.mains = of.lines.known, of.lines.mains
 }
+
+// Weigh returns what the proxy takes for the tokens of a text.
+func Weigh(x *Proxy, model, text string) int { return x.account.scaleOf(model).text(text) }

@@ -64,7 +64,7 @@ func cutOf(p *kernel.ContextPlan) string {
 func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	ln, b := e.line, e.body
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
-		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
+		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, ServerWindow: e.window, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
 		Now: e.began, TTL: lifetime(b), Resolver: x.resolver(ln, b)}
 	if b.Format == transcript.FormatAnthropic {

@@ -44,6 +44,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -83,6 +84,9 @@ type Options struct {
 	Private bool
 	// ContextWindow and Reserve are as in [kernel.PlanRequest].
 	ContextWindow, Reserve int
+	// Prices is the price book, by which the proxy knows windows and tokenizers; nil is the
+	// embedded one. For the window of a model that it lacks the proxy asks the upstream.
+	Prices *cachelayout.Book
 	// Resolver is the tool by which the model can follow pointers, if the request has
 	// it. [MemkernelGet] means a shell tool that runs Command, to which the
 	// session is added. "" shows nothing as a pointer.
@@ -136,6 +140,7 @@ type Proxy struct {
 	guard     guard
 	draining  atomic.Bool
 	account   account
+	windows   windows
 }
 
 // New makes a proxy.
@@ -153,6 +158,9 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if opt.AllowOrigins, err = checkOrigins(opt.AllowOrigins); err != nil {
 		return nil, err
 	}
+	if opt.Prices == nil {
+		opt.Prices = cachelayout.DefaultBook()
+	}
 	if opt.Deadline == 0 {
 		opt.Deadline = DefaultDeadline
 	}
@@ -169,7 +177,8 @@ func New(p Planner, opt Options) (*Proxy, error) {
 		opt.Now = time.Now
 	}
 	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
-	x.account.open(opt.Now())
+	x.account.open(opt.Now(), opt.Prices)
+	x.windows.opt, x.windows.several = &x.opt, u.several
 	// Hop-by-hop headers, trailers, upgrades and cancelling are the standard library's.
 	x.reverse = &httputil.ReverseProxy{
 		Rewrite:        x.rewrite,

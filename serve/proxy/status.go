@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 )
 
 // The paths of the proxy's own, which are for programs of this machine alone.
@@ -122,16 +123,17 @@ type account struct {
 	instance string
 	since    time.Time
 	counted  *budget.Cache
+	prices   *cachelayout.Book
 
 	mu                         sync.Mutex
 	planned, extended, refused int
 	passed                     map[string]int
 }
 
-func (a *account) open(now time.Time) {
+func (a *account) open(now time.Time, prices *cachelayout.Book) {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
-	a.instance, a.since, a.counted, a.passed = hex.EncodeToString(b[:]), now, budget.NewCache(0), map[string]int{}
+	a.instance, a.since, a.prices, a.counted, a.passed = hex.EncodeToString(b[:]), now, prices, budget.NewCache(0), map[string]int{}
 }
 
 func (a *account) pass(reason string) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
@@ -21,9 +22,10 @@ type scale struct {
 }
 
 func (a *account) scaleOf(model string) *scale {
-	c, err := budget.For(budget.Family(model))
+	known, _ := a.prices.Lookup(model, time.Time{})
+	c, err := budget.ForModel(known.Tokenizer, model)
 	if err != nil {
-		return nil // no family is without a counter
+		return nil // the book checks its tokenizers
 	}
 	return &scale{a.counted, c, budget.KeepsThinking(model)}
 }

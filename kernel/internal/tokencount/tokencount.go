@@ -21,14 +21,11 @@ type Counter struct {
 // New takes the price book's tokenizer, or guesses by the model's name. A cache keeps
 // counts; nil counts each time.
 func New(tokenizer, model string, cache *budget.Cache) (Counter, error) {
-	if tokenizer == "" {
-		tokenizer = budget.Family(model)
-	}
-	c, err := budget.For(tokenizer)
+	c, err := budget.ForModel(tokenizer, model)
 	if err != nil {
 		return Counter{}, err
 	}
-	return Counter{Overheads: budget.OverheadsFor(model), Kind: c.Count("a").Kind, counter: c, cache: cache, family: tokenizer}, nil
+	return Counter{Overheads: budget.OverheadsFor(model), Kind: c.Count("a").Kind, counter: c, cache: cache, family: c.Name()}, nil
 }
 
 // Text counts the expected tokens of a text.

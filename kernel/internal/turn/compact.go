@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -71,7 +72,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Bou
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
-	fillTexts(s, p, b, d.Life.Progress, req.Resolver)
+	fillTexts(d.Prices, s, p, b, d.Life.Progress, req.Resolver)
 	return p, nil
 }
 
@@ -193,7 +194,7 @@ func newCompaction(r string, detail string) *Compaction {
 
 // fillTexts fills in what a host takes along: the summary as it is in the journal
 // and the text to go on from.
-func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress, resolver string) {
+func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Boundary, o plan.Progress, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
@@ -206,7 +207,9 @@ func fillTexts(s *session.Session, p *Passed, b Boundary, o plan.Progress, resol
 	if window == 0 {
 		window = 200_000 // of a conversation that was never planned: the common size
 	}
-	count, err := tokencount.New("", cmp.Or(b.Model, l.Model), nil)
+	model := cmp.Or(b.Model, l.Model)
+	price, _ := prices.Lookup(model, b.Now)
+	count, err := tokencount.New(price.Tokenizer, model, nil)
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func runGain(a *cli.App, since time.Time) error {
 	if a.JSON {
 		err = a.WriteJSON(doc)
 	} else {
-		err = display.Gain(a.Out, doc.Days, &doc.Total, a.Style())
+		err = display.Gain(a.Out, doc, a.Style())
 	}
 	if err == nil && bad != nil {
 		return fmt.Errorf("some runs are left out: %w", bad)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/pane"
@@ -161,13 +162,16 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	defer pane()
 	t.Follow(k.IndexStatus)
 	defer t.Follow(nil)
-	o, err := proxyOptions(a, p)
+	o, err := proxyOptions(a, p, book)
 	if err != nil {
 		return err
 	}
 	m := meter.New(book, store.Files(a.StateDir), "", time.Now().In(a.Config.Workspace.Timezone.Location()))
 	m.Each, m.Day = t.Metered, logDay(o.Logger)
 	defer func() {
+		for _, l := range display.Unknown(m.Unknown()) {
+			o.Logger.Warn(l)
+		}
 		if err := m.Close(); err != nil {
 			o.Logger.Warn("the bill is not written down in full", "detail", err.Error())
 		}
@@ -191,7 +195,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	return x.Serve(ctx, l, grace)
 }
 
-func proxyOptions(a *cli.App, p *proxyFlags) (proxy.Options, error) {
+func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Options, error) {
 	c := &a.Config.Proxy
 	var list []proxy.Upstream
 	for _, text := range p.upstreams {
@@ -202,7 +206,7 @@ func proxyOptions(a *cli.App, p *proxyFlags) (proxy.Options, error) {
 		list = append(list, u)
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
-		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(),
+		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
 		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
 }

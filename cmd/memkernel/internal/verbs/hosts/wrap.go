@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
@@ -130,7 +131,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer done()
-	front, err := listen(a, w, k, m, logger)
+	front, err := listen(a, w, k, m, book, logger)
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ type served struct {
 }
 
 // listen makes a proxy for each provider, on a free port.
-func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *slog.Logger) (out []served, err error) {
+func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
 	defer func() {
 		if err != nil {
 			for _, s := range out {
@@ -193,7 +194,7 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, logger *
 	for _, p := range providers {
 		flags := w.proxyFlags
 		set := p.set()
-		o, err := proxyOptions(a, &flags)
+		o, err := proxyOptions(a, &flags, book)
 		if err != nil {
 			return out, err
 		}
@@ -298,6 +299,10 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	if kept != nil {
 		line += "; what was saved is not written down: " + kept.Error()
 	}
-	_, err := fmt.Fprintln(a.Err, "memkernel: "+line)
-	return err
+	for _, l := range append([]string{line}, display.Unknown(m.Unknown())...) {
+		if _, err := fmt.Fprintln(a.Err, "memkernel: "+l); err != nil {
+			return err
+		}
+	}
+	return nil
 }

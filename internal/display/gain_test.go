@@ -1,0 +1,43 @@
+package display
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/serve/meter"
+)
+
+// An amount that is shown as no cents has no change in per cent.
+func TestGained(t *testing.T) {
+	for _, c := range []struct {
+		sum        meter.Sum
+		want, lack string
+	}{
+		{meter.Sum{Calls: 2, Estimated: 2, BilledUSD: 0.0010, WithoutUSD: 0.0031}, "billed $0.00; without about $0.00 by an estimate", "%"},
+		{meter.Sum{Calls: 2, Estimated: 2, BilledUSD: 0.004, WithoutUSD: 0.02}, "without about $0.02, −80 % by an estimate", ""},
+		{meter.Sum{Calls: 2, Estimated: 2, BilledUSD: 0.5, WithoutUSD: 0.5}, "without about $0.50, 0 % by an estimate", ""},
+	} {
+		if got := Gained(&c.sum); !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
+			t.Errorf("%q, want %q and no %q", got, c.want, c.lack)
+		}
+		var b strings.Builder
+		if err := Gain(&b, &meter.Gain{Total: c.sum, Days: []meter.Day{{Name: "2026-11-03", Sum: c.sum}}}, Style{}); err != nil {
+			t.Fatal(err)
+		}
+		if c.lack == "%" && strings.Contains(b.String(), "%") {
+			t.Errorf("of less than a cent: %s", b.String())
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	got := Unknown(meter.Unknown{Window: []string{"barge-2", "raft-1"}, Price: []string{"raft-1"}})
+	if len(got) != 2 || !strings.Contains(got[0], "barge-2, raft-1") || !strings.Contains(got[0], "plan.context_window") ||
+		!strings.Contains(got[1], "raft-1") || !strings.Contains(got[1], "--prices") {
+		t.Errorf("%q", got)
+	}
+	if got := Unknown(meter.Unknown{}); !slices.Equal(got, nil) {
+		t.Errorf("of nothing: %q", got)
+	}
+}

@@ -1,0 +1,212 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// windows are what servers listed as the windows of models, each asked for once.
+type windows struct {
+	opt     *Options
+	several bool // upstreams
+
+	mu    sync.Mutex
+	asked map[string]func() int
+}
+
+const (
+	// windowTime is how long a request waits for its server to name a window.
+	windowTime = 2 * time.Second
+	// maxAsked bounds the models that are asked for: clients choose their names.
+	maxAsked = 256
+	// maxList is how much of a list of models is read.
+	maxList = 8 << 20 // 8 MiB
+	// leastWindow and mostWindow bound a window that is believed.
+	leastWindow, mostWindow = 1 << 10, 1 << 24
+)
+
+// of returns the window that the server of a request lists for its model, 0 if it
+// lists none. A model whose window is known from elsewhere is not asked for.
+func (w *windows) of(r *http.Request, e *exchange) int {
+	model := e.body.Model
+	known, _ := w.opt.Prices.Lookup(model, time.Time{})
+	atCloud := e.format == transcript.FormatAnthropic && e.model != ""
+	if w.opt.ContextWindow > 0 || known.ContextWindow > 0 || atCloud {
+		return 0
+	}
+	key := e.to.url.String() + "\x00" + model
+	w.mu.Lock()
+	ask := w.asked[key]
+	if ask == nil {
+		if len(w.asked) >= maxAsked {
+			w.mu.Unlock()
+			return 0
+		}
+		if w.asked == nil {
+			w.asked = map[string]func() int{}
+		}
+		ask = sync.OnceValue(func() int { return w.ask(r, e) })
+		w.asked[key] = ask
+	}
+	w.mu.Unlock()
+	return ask()
+}
+
+// lists are where servers describe their models besides the list of the API itself, below
+// the root of the API: llama.cpp, Ollama, LM Studio and LiteLLM. A show is asked for one
+// model in a body.
+var lists = []struct {
+	path string
+	show bool
+}{{"/props", false}, {"/api/show", true}, {"/api/v0/models", false}, {"/model/info", false}}
+
+// ask asks the server of a request for the window of its model, with the key of that
+// request and nothing else of it.
+func (w *windows) ask(r *http.Request, e *exchange) int {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), windowTime)
+	defer cancel()
+	p := httputil.ProxyRequest{In: r, Out: r.Clone(ctx)}
+	p.Out.Header = http.Header{}
+	for _, name := range []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Anthropic-Version", "User-Agent"} {
+		if v := r.Header.Values(name); len(v) > 0 {
+			p.Out.Header[name] = v
+		}
+	}
+	leadOf(r.Context()).apply(&p, w.several)
+	query := p.Out.URL.Query()
+	for name := range query {
+		if name != "key" {
+			query.Del(name)
+		}
+	}
+	p.Out.URL.RawQuery, p.Out.URL.RawPath = query.Encode(), ""
+	path, found := strings.TrimSuffix(p.Out.URL.Path, "/"), listed{}
+	if e.format == transcript.FormatGemini {
+		found.ask(w.opt.Transport, p.Out, path[:max(strings.LastIndexByte(path, ':'), 0)], "", e.body.Model)
+		return found.best()
+	}
+	path = strings.TrimSuffix(path, strings.TrimPrefix(apiOf(e.format).path, "/v1"))
+	root := strings.TrimSuffix(path, "/v1")
+	found.ask(w.opt.Transport, p.Out, path+"/models", "", e.body.Model)
+	for _, l := range lists {
+		if found.best() != found[trained] {
+			break
+		}
+		body := ""
+		if l.show {
+			name, _ := json.Marshal(map[string]string{"model": e.body.Model}) // strings can be written
+			body = string(name)
+		}
+		found.ask(w.opt.Transport, p.Out, root+l.path, body, e.body.Model)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	w.opt.Logger.Info("asked the server for a window", "model", e.body.Model, "context_window", found.best())
+	return found.best()
+}
+
+// ask reads one list of models. What can't be had or read says nothing.
+func (l listed) ask(via http.RoundTripper, r *http.Request, path, body, model string) {
+	r = r.Clone(r.Context())
+	r.Method, r.URL.Path = http.MethodGet, path
+	r.Body, r.ContentLength, r.TransferEncoding = http.NoBody, 0, nil
+	if body != "" {
+		r.Method = http.MethodPost
+		r.Header.Set("Content-Type", "application/json")
+		setBody(r, []byte(body))
+	}
+	res, err := via.RoundTrip(r)
+	if err != nil {
+		return
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxList))
+	var v any
+	if err == nil && res.StatusCode == http.StatusOK && json.NewDecoder(bytes.NewReader(data)).Decode(&v) == nil {
+		l.read(v, model)
+	}
+}
+
+// trained is the member in which llama.cpp lists the window that a model was trained for.
+// The server may run it with a smaller one.
+const trained = "n_ctx_train"
+
+// windowKeys are the members in which servers list a window. Those that a server set for
+// the running model come before those of the model itself.
+var windowKeys = []string{"num_ctx", "loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window",
+	"max_context_length", "max_input_tokens", "inputTokenLimit", trained}
+
+// listed are the smallest windows that servers listed, by member.
+type listed map[string]int
+
+// best returns the window to believe, 0 if there is none.
+func (l listed) best() int {
+	for _, key := range windowKeys {
+		if n := l[key]; n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+func (l listed) note(key string, n float64) {
+	if n < leastWindow || n > mostWindow {
+		return
+	}
+	if old := l[key]; old == 0 || int(n) < old {
+		l[key] = int(n)
+	}
+}
+
+// read takes in what an answer says of a model. Elements of lists that name another model
+// are left out.
+func (l listed) read(v any, model string) {
+	switch v := v.(type) {
+	case map[string]any:
+		family, _ := v["general.architecture"].(string)
+		for key, member := range v {
+			switch m := member.(type) {
+			case float64:
+				l.note(strings.TrimPrefix(key, family+"."), m)
+			case string:
+				if words := strings.Fields(m); key == "parameters" {
+					for i := range len(words) - 1 {
+						if n, err := strconv.Atoi(words[i+1]); words[i] == "num_ctx" && err == nil {
+							l.note("num_ctx", float64(n))
+						}
+					}
+				}
+			default:
+				l.read(m, model)
+			}
+		}
+	case []any:
+		for _, one := range v {
+			if o, _ := one.(map[string]any); names(o, model) || len(v) == 1 && o["owned_by"] == "llamacpp" {
+				l.read(o, model)
+			}
+		}
+	}
+}
+
+// names reports whether an entry of a list is about a model. A llama.cpp server takes any
+// name for its only one.
+func names(entry map[string]any, model string) bool {
+	for _, key := range []string{"id", "name", "model", "model_name"} {
+		if name, _ := entry[key].(string); name != "" && strings.EqualFold(strings.TrimSuffix(name, ":latest"), strings.TrimSuffix(model, ":latest")) {
+			return true
+		}
+	}
+	return false
+}
