@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"time"
 )
 
 const (
@@ -50,6 +51,18 @@ type Calibration struct {
 	// unknown; WindowFrom is who named it.
 	Window     int    `json:"window,omitempty"`
 	WindowFrom string `json:"window_from,omitempty"`
+	// Unfit is the newest request whose system prompt and tools alone did not fit, nil once
+	// another one did.
+	Unfit *Unfit `json:"unfit,omitempty"`
+}
+
+// Unfit is a request whose system prompt and tools alone don't fit the window, in tokens.
+type Unfit struct {
+	At      time.Time `json:"at"`
+	System  int       `json:"system"`
+	Tools   int       `json:"tools"`
+	Window  int       `json:"window"`
+	Reserve int       `json:"reserve"`
 }
 
 // Moments is an exponentially weighted mean and variance.

@@ -55,15 +55,35 @@ type TooSmallError struct {
 	Over int
 	// Largest are the largest fixed items, largest first, at most five.
 	Largest []Item
+	// System and Tools are the system prompt and the definitions of tools in Fixed, where
+	// they are known.
+	System, Tools int
+}
+
+// Always reports whether system prompt and tools alone don't fit, so that no conversation
+// does.
+func (e *TooSmallError) Always() bool {
+	return e.Reserve < e.Window && e.System+e.Tools > e.Window-e.Reserve
 }
 
 func (e *TooSmallError) Error() string {
+	if e.Always() {
+		u := Unfit{System: e.System, Tools: e.Tools, Window: e.Window, Reserve: e.Reserve}
+		return u.String() + "; " + FitHint
+	}
 	names := make([]string, len(e.Largest))
 	for i, it := range e.Largest {
 		names[i] = fmt.Sprintf("%s %d", it.Name, it.Tokens)
 	}
 	return fmt.Sprintf("split window of %d tokens: the fixed part takes %d and the reserve %d, %d too many (largest: %s); use a larger window, a smaller reserve or less fixed text",
 		e.Window, e.Fixed, e.Reserve, e.Over, strings.Join(names, ", "))
+}
+
+// FitHint is the way out where system prompt and tools don't fit.
+const FitHint = "use fewer tools, a shorter system prompt, a larger window (plan.context_window) or a smaller reserve (plan.reserve)"
+
+func (u Unfit) String() string {
+	return fmt.Sprintf("the fixed part does not fit: a system prompt of %d tokens and tools of %d in a window of %d with a reserve of %d", u.System, u.Tools, u.Window, u.Reserve)
 }
 
 // Split divides a window in the order of what can least be done without: the

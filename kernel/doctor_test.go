@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -299,4 +300,34 @@ func TestIncludedNamesWorkspaceFiles(t *testing.T) {
 	if a := kinds["AGENTS.md"]; a.Level.String() != "compressed" || a.Tokens < 700 || a.Tokens > 1000 || a.FullTokens < 4500 {
 		t.Errorf("AGENTS.md is %+v, want what there is room for and its size in full", a)
 	}
+}
+
+// System prompt and tools that alone don't fit are an error with their sizes, and a finding of
+// the doctor until a request like it fits.
+func TestFixedPartTooLarge(t *testing.T) {
+	dir := t.TempDir()
+	k := openKernel(t, dir)
+	defer k.Close()
+	req := request(session(5, 1, 1, 500))
+	req.ContextWindow, req.Reserve = 20_000, 4_000
+	req.System = []memkernel.Part{{Kind: memkernel.PartText, Text: strings.Repeat("Write down every barge that comes in. ", 900)}}
+	req.Tools = []memkernel.Tool{{Name: "Look", Raw: `{"name":"Look","description":"` + strings.Repeat("looks at the quay ", 2400) + `"}`}}
+	_, err := k.PlanContext(t.Context(), req)
+	var small *kernel.TooSmallError
+	if !errors.As(err, &small) || !small.Always() || small.System < 5_000 || small.Tools < 7_000 || small.System+small.Tools > small.Fixed {
+		t.Fatalf("%v: %+v", err, small)
+	}
+	for _, want := range []string{fmt.Sprint(small.System), fmt.Sprint(small.Tools), "20000", "plan.context_window"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %q", err, want)
+		}
+	}
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.Warning, model+": the fixed part does not fit: a system prompt of "+fmt.Sprint(small.System)+" tokens and tools of "+fmt.Sprint(small.Tools))
+	side := request(session(6, 1, 1, 500)) // without tools: it says nothing of them
+	side.SessionKey, side.ContextWindow = "another", 20_000
+	mustPlan(t, k, side)
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.Warning, model)
+	req.ContextWindow = 60_000
+	mustPlan(t, k, req)
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.OK, "")
 }

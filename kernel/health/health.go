@@ -68,6 +68,7 @@ const (
 	Embedding Code = "embedding"
 	State     Code = "state"
 	Prices    Code = "prices"
+	Window    Code = "window"
 )
 
 // Place is some lines of a file; lines are 0 where the whole file is meant.

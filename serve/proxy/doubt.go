@@ -23,6 +23,7 @@ const (
 	passDeadline   = "deadline"       // the plan took too long
 	passBusy       = "busy"           // another request of the conversation is planned
 	passPlan       = "plan_error"     // the kernel refused
+	passUnfit      = "fixed_part"     // system prompt and tools alone don't fit the window
 	passInvalid    = "invalid_plan"   // the planned request breaks a rule of the API
 	passSystem     = "system_message" // nothing but system messages
 	passOneShot    = "one_shot"       // a question of a program, without a conversation

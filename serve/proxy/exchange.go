@@ -304,7 +304,7 @@ func (x *Proxy) logDecision(e *exchange) {
 	if e.out.detail != "" {
 		attrs = append(attrs, slog.String("detail", e.out.detail))
 	}
-	if e.out.plan == nil && (e.out.reason == passPlan || e.out.reason == passInvalid) {
+	if e.out.plan == nil && slices.Contains([]string{passPlan, passUnfit, passInvalid}, e.out.reason) {
 		level = slog.LevelWarn
 	}
 	x.log.LogAttrs(context.Background(), level, msg, attrs...)

@@ -232,7 +232,11 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 		return x.extend(e, passBusy, nil)
 	}
 	e.line.timed(err)
+	var small *kernel.TooSmallError
 	switch {
+	case errors.As(err, &small) && small.Always():
+		x.account.unfits(small)
+		return x.extend(e, passUnfit, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return x.extend(e, passDeadline, errors.New("no plan in time"))
 	case err != nil:

@@ -40,6 +40,9 @@ type Status struct {
 	Extended int            `json:"extended"`
 	Passed   []StatusPassed `json:"passed"`
 	Refused  int            `json:"refused"`
+	// Unfit says of the newest request whose system prompt and tools alone don't fit the
+	// window how large they are, and the way out; "" if there was none.
+	Unfit string `json:"unfit,omitempty"`
 	// WholeTokens are about those of the requests that clients wrote, SentTokens those that
 	// were billed, of the sessions.
 	WholeTokens int       `json:"whole_tokens"`
@@ -128,6 +131,7 @@ type account struct {
 	mu                         sync.Mutex
 	planned, extended, refused int
 	passed                     map[string]int
+	unfit                      string
 }
 
 func (a *account) open(now time.Time, prices *cachelayout.Book) {
@@ -140,6 +144,12 @@ func (a *account) pass(reason string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.passed[reason]++
+}
+
+func (a *account) unfits(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unfit = err.Error()
 }
 
 func (a *account) refuse() {
@@ -166,7 +176,7 @@ func (a *account) report(s *Status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s.Instance, s.Since = a.instance, a.since
-	s.Planned, s.Extended, s.Refused = a.planned, a.extended, a.refused
+	s.Planned, s.Extended, s.Refused, s.Unfit = a.planned, a.extended, a.refused, a.unfit
 	for _, reason := range slices.Sorted(maps.Keys(a.passed)) {
 		s.Passed = append(s.Passed, StatusPassed{reason, a.passed[reason]})
 	}

@@ -179,3 +179,16 @@ func TestWeighedByThePriceBook(t *testing.T) {
 		t.Errorf("weighs %d, by a guess %d, o200k %d", known, guessed, like)
 	}
 }
+
+// A request whose system prompt and tools alone don't fit passes, and the status says so.
+func TestFixedPartTooLarge(t *testing.T) {
+	st := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 16_000}, nil)
+	body := fmt.Sprintf(`{"model":"claude-sonnet-4-6","max_tokens":64,"system":"You keep the harbour's book.","tools":[{"name":"Look","description":%q,"input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"what came in?"}]}`, strings.Repeat("looks at the quay ", 5000))
+	r := st.post("/v1/messages", body)
+	if got := r.outcome(); got != "passed; reason=fixed_part" || r.status != http.StatusOK {
+		t.Errorf("%d %s", r.status, got)
+	}
+	if s := st.proxy.Status(); !strings.Contains(s.Unfit, "tools of ") || !strings.Contains(s.Unfit, "16000") || !strings.Contains(st.log.String(), "level=WARN msg=passed") {
+		t.Errorf("status %q, log %s", s.Unfit, st.log)
+	}
+}

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/status"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -46,6 +48,7 @@ func looks() []health.Check[*doctor] {
 		look(health.Index, "the index can be searched, and is up to date", (*doctor).index),
 		look(health.Embedding, "vectors can be had", (*doctor).embedding),
 		look(health.State, "what is stored is sound, and the folder can be written", (*doctor).state),
+		look(health.Window, "system prompt and tools fit the window", (*doctor).window),
 		look(health.Prices, "prices are current", (*doctor).book),
 	}
 }
@@ -376,6 +379,17 @@ func existing(dir string) string {
 			return up
 		}
 		dir = up
+	}
+}
+
+// window looks for requests whose system prompt and tools alone do not fit.
+func (d *doctor) window() {
+	unfit := session.Unfit(d.in.State)
+	for _, model := range sorted(unfit) {
+		d.tell(health.Warning, fmt.Sprintf("%s: %s; its last request, of %s, was not planned", model, unfit[model], unfit[model].At.Format(time.DateOnly)), budget.FitHint)
+	}
+	if len(unfit) == 0 {
+		d.tell(health.OK, "no request is known whose system prompt and tools are too large", "")
 	}
 }
 

@@ -169,14 +169,14 @@ func (d *decision) splitWindow() (budget.Plan, error) {
 		{Name: outline.RegionTools, Tokens: d.ToolTokens}, {Name: outline.RegionSystem, Tokens: d.SystemTokens},
 		{Name: outline.RegionNewest, Tokens: d.newestTokens()}}})
 	if small := (*budget.TooSmallError)(nil); errors.As(err, &small) {
-		small.Largest = d.LargestItems(d.newestItems())
+		small.Largest, small.System, small.Tools = d.LargestItems(d.newestItems()), d.SystemTokens, d.ToolTokens
 	}
 	return split, err
 }
 
 // tooSmall says by how much the prompt does not fit, and what is largest in it.
 func (d *decision) tooSmall(over int) error {
-	return &budget.TooSmallError{Window: d.Window, Reserve: d.Reserve, Fixed: d.Fixed, Over: over, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items)}
+	return &budget.TooSmallError{Window: d.Window, Reserve: d.Reserve, Fixed: d.Fixed, Over: over, Largest: d.LargestItems(d.Proj.Carry, d.Proj.Items), System: d.SystemTokens, Tools: d.ToolTokens}
 }
 
 // Text finds the bytes of a representation or kernel block by hash.

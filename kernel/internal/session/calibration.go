@@ -38,6 +38,19 @@ func (c *Calibrations) Of(model string) (budget.Calibration, error) {
 	return c.models[model], nil
 }
 
+// Unfit lists the requests whose system prompt and tools alone did not fit, by model.
+func Unfit(state store.Store) map[string]budget.Unfit {
+	c := Calibrations{state: state}
+	_ = c.load() // what can't be read says nothing
+	out := map[string]budget.Unfit{}
+	for model, cal := range c.models {
+		if cal.Unfit != nil {
+			out[model] = *cal.Unfit
+		}
+	}
+	return out
+}
+
 func (c *Calibrations) load() error {
 	if c.loaded {
 		return nil

@@ -35,6 +35,7 @@ import (
 func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, error) {
 	pl, err := d.plan(ctx, s, c, true, nil)
 	if err != nil {
+		d.noteUnfit(s, &c, err)
 		return nil, err
 	}
 	if err := record(ctx, s, pl); err != nil {
@@ -52,6 +53,19 @@ func (d *Desk) Plan(ctx context.Context, s *session.Session, c Call) (*Planned, 
 		}
 	}
 	return pl, nil
+}
+
+// noteUnfit keeps that system prompt and tools alone don't fit, for the doctor to say. It is
+// lost where it can't be written: the error of the plan says the same.
+func (d *Desk) noteUnfit(s *session.Session, c *Call, err error) {
+	var small *budget.TooSmallError
+	if !errors.As(err, &small) || !small.Always() {
+		return
+	}
+	if cal, err := s.Calibrations.Of(c.Model); err == nil {
+		cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
+		_ = s.Calibrations.Set(c.Model, cal)
+	}
 }
 
 // noteHabits keeps a pause that the session made, and a tool that it called first, for the

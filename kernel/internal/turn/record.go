@@ -108,21 +108,25 @@ func commitCut(s *session.Session, pl *Planned) error {
 	return err
 }
 
-// learnForGood keeps the model's window, and trains its calibration on a refusal that named
-// figures.
+// learnForGood keeps the model's window, trains its calibration on a refusal that named
+// figures, and lets go of a request that did not fit once one like it does.
 func learnForGood(s *session.Session, pl *Planned) {
 	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
 	window, from := pl.LearnedWindow()
-	if !refused && window == 0 {
+	cal, err := s.Calibrations.Of(pl.Request().Model)
+	fits := cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0)
+	if !refused && window == 0 && !fits {
 		return
 	}
-	cal, err := s.Calibrations.Of(pl.Request().Model)
+	if fits {
+		cal.Unfit = nil
+	}
 	if err == nil {
 		counted := refused && cal.Observe(budget.Count{Tokens: pl.RefusedCount, Kind: budget.Estimated}, len(pl.Msgs), pl.RefusedActual)
 		switch {
 		case window > 0:
 			cal.Window, cal.WindowFrom = window, string(from)
-		case !counted:
+		case !counted && !fits:
 			return
 		}
 		err = s.Calibrations.Set(pl.Request().Model, cal)

@@ -299,7 +299,13 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	if kept != nil {
 		line += "; what was saved is not written down: " + kept.Error()
 	}
-	for _, l := range append([]string{line}, display.Unknown(m.Unknown())...) {
+	lines := append([]string{line}, display.Unknown(m.Unknown())...)
+	for _, f := range front {
+		if unfit := f.proxy.Status().Unfit; unfit != "" {
+			lines = append(lines, unfit)
+		}
+	}
+	for _, l := range lines {
 		if _, err := fmt.Fprintln(a.Err, "memkernel: "+l); err != nil {
 			return err
 		}
