@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -73,7 +74,10 @@ type FlushReply struct {
 	// Section: Text is something longer, in which the memories stand between a line
 	// <memory> and a line </memory>. Without them nothing is written.
 	Section bool
-	Now     time.Time
+	// Usage is what the provider billed the answer, nil if that is not known; Model answered.
+	Model string
+	Usage *memkernel.Usage
+	Now   time.Time
 }
 
 // Flushed is what was made of it.
@@ -87,17 +91,20 @@ type Flushed struct {
 	Unwritten string `json:"unwritten,omitempty"`
 	// Line tells it to people, in one line: flush: 4 entries to memory/2026-11-23.md.
 	Line string `json:"line"`
+	// Bill is the row of the answer's bill, nil if there was none.
+	Bill *billing.Call `json:"-"`
 }
 
 // ObserveFlush appends what a model wrote down to the day's log, by the rules of the
 // journal: secrets masked, every item once, nothing that is there changed. The entry's mark
-// says that it is the agent's.
+// says that it is the agent's. A bill is recorded with those of the session's calls: without
+// memkernel there would be no such call, so it would have cost nothing.
 func (k *Kernel) ObserveFlush(ctx context.Context, r FlushReply) (*Flushed, error) {
 	out, err := k.desk.Flushed(ctx, turn.FlushReply(r))
 	if err != nil {
 		return nil, err
 	}
-	f := &Flushed{Reason: out.Reason, Items: out.Items, Path: out.Path, Unwritten: out.Unwritten}
+	f := &Flushed{Reason: out.Reason, Items: out.Items, Path: out.Path, Unwritten: out.Unwritten, Bill: out.Bill}
 	f.Line = f.line()
 	return f, nil
 }

@@ -136,16 +136,22 @@ func TestWithout(t *testing.T) {
 		size      int
 		parts     []part // a process each
 		cuts      bool
+		unpriced  bool
 	}{
-		{"nothing is cut", "", 4_000, []part{{6, time.Minute}, {6, time.Minute}}, false},
-		{"nothing is cut, with pauses", "", 4_000, []part{{4, 7 * time.Minute}, {4, time.Minute}}, false},
-		{"nothing is cut, for an hour", "1h", 4_000, []part{{4, 7 * time.Minute}, {3, 2 * time.Hour}}, false},
-		{"cuts", "", 40_000, []part{{14, time.Minute}, {1, time.Minute}, {2, 4 * time.Minute}}, true},
-		{"cuts and pauses", "", 40_000, []part{{14, time.Minute}, {1, 9 * time.Minute}, {2, time.Minute}}, true},
-		{"cuts, for an hour", "1h", 40_000, []part{{14, 20 * time.Minute}, {1, 3 * time.Hour}, {2, time.Minute}}, true},
+		{"nothing is cut", "", 4_000, []part{{6, time.Minute}, {6, time.Minute}}, false, false},
+		{"nothing is cut, with pauses", "", 4_000, []part{{4, 7 * time.Minute}, {4, time.Minute}}, false, false},
+		{"nothing is cut, for an hour", "1h", 4_000, []part{{4, 7 * time.Minute}, {3, 2 * time.Hour}}, false, false},
+		{"cuts", "", 40_000, []part{{14, time.Minute}, {1, time.Minute}, {2, 4 * time.Minute}}, true, false},
+		{"cuts and pauses", "", 40_000, []part{{14, time.Minute}, {1, 9 * time.Minute}, {2, time.Minute}}, true, false},
+		{"cuts, for an hour", "1h", 40_000, []part{{14, 20 * time.Minute}, {1, 3 * time.Hour}, {2, time.Minute}}, true, false},
+		{"cuts of a model without a price", "", 40_000, []part{{14, time.Minute}, {2, 9 * time.Minute}}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			alone, through := &client{model: model, ttl: c.ttl, clock: start}, &client{model: model, ttl: c.ttl, clock: start}
+			asked := model
+			if c.unpriced {
+				asked = "barge-2"
+			}
+			alone, through := &client{model: asked, ttl: c.ttl, clock: start}, &client{model: asked, ttl: c.ttl, clock: start}
 			direct, behind := fakemodel.New(fakemodel.Options{Now: alone.now}), fakemodel.New(fakemodel.Options{Now: through.now})
 			a, b := httptest.NewServer(direct), httptest.NewServer(behind)
 			defer a.Close()
@@ -155,12 +161,19 @@ func TestWithout(t *testing.T) {
 				from := len(direct.Requests())
 				alone.talk(t, a.URL, p.turns, c.size, p.gap)
 				sum := process(t, dir, through, b.URL, proxy.Options{ContextWindow: 220_000}, func(url string) { through.talk(t, url, p.turns, c.size, p.gap) })
+				cuts += sum.Cuts
+				if c.unpriced {
+					if sum.Calls != p.turns || sum.Unpriced != p.turns || sum.Estimated != 0 || sum.BilledUSD != 0 || sum.WithoutUSD != 0 || sum.Saved() != 0 {
+						t.Errorf("without a price: %+v", sum)
+					}
+					continue
+				}
 				want, bill := billed(direct, from), billed(behind, from)
 				t.Logf("alone %.4f, estimated %.4f, billed %.4f, %d cuts", want, sum.WithoutUSD, bill, sum.Cuts)
 				if math.Abs(sum.BilledUSD-bill) > 1e-9 || sum.Calls != p.turns || sum.Estimated != p.turns {
 					t.Errorf("billed %.5f, counted %+v", bill, sum)
 				}
-				if cuts += sum.Cuts; cuts == 0 && sum.WithoutUSD != sum.BilledUSD {
+				if cuts == 0 && sum.WithoutUSD != sum.BilledUSD {
 					t.Errorf("nothing was cut, and it would have cost %.5f, not %.5f", sum.WithoutUSD, sum.BilledUSD)
 				}
 				if math.Abs(sum.WithoutUSD-want) > 0.01*want {
@@ -172,6 +185,34 @@ func TestWithout(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A flush turn is in the bill of its session and of the run. Without memkernel it would have
+// cost nothing.
+func TestFlushTurnsBilled(t *testing.T) {
+	c := &client{model: model, clock: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}
+	server := fakemodel.New(fakemodel.Options{Now: c.now, Script: func(turn fakemodel.Turn) fakemodel.Reply {
+		if len(turn.Tools) == 0 {
+			return fakemodel.Reply{Text: "- [decision] The barges are counted at noon."}
+		}
+		return fakemodel.Reply{Text: "ok"}
+	}})
+	up := httptest.NewServer(server)
+	defer up.Close()
+	sum := process(t, t.TempDir(), c, up.URL, proxy.Options{ContextWindow: 60_000, FlushTurns: true}, func(url string) { c.talk(t, url, 16, 12_000, time.Minute) })
+	flushes, cost := 0, 0.0
+	for i, r := range server.Requests() {
+		if strings.Contains(string(r.Body), kernel.NoReply) {
+			flushes, cost = flushes+1, cost+billed(server, i)-billed(server, i+1)
+		}
+	}
+	if flushes == 0 || cost == 0 || sum.Calls != 16+flushes || sum.Estimated != sum.Calls || math.Abs(sum.BilledUSD-billed(server, 0)) > 1e-9 {
+		t.Errorf("%d flush turns of $%.5f; of $%.5f in all counted %+v", flushes, cost, billed(server, 0), sum)
+	}
+	if sum.Cuts == 0 && math.Abs(sum.BilledUSD-sum.WithoutUSD-cost) > 1e-9 {
+		t.Errorf("billed %.5f, without %.5f, flush turns %.5f", sum.BilledUSD, sum.WithoutUSD, cost)
+	}
+	t.Logf("%d flush turns, %d cuts: billed %.5f, without %.5f, flush turns %.5f", flushes, sum.Cuts, sum.BilledUSD, sum.WithoutUSD, cost)
 }
 
 // What can't be priced or estimated is counted as what it is, and what can't be read is named.

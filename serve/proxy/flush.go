@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -47,7 +48,8 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	}
 	way.header.Set("Content-Type", "application/json")
 	way.header.Set("Accept", "application/json")
-	key, model, format, name := e.line.session, e.body.Model, e.format, e.line.name
+	key, model, format, name := e.line.session, strings.Clone(e.body.Model), e.format, e.line.name
+	began := x.opt.Now()
 	x.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 		defer cancel()
@@ -58,6 +60,9 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 		}
 		if done == nil {
 			return
+		}
+		if usage != nil && x.opt.Billed != nil {
+			x.opt.Billed(Billed{Conversation: name, Model: model, Row: done.Bill, Usage: *usage, Began: began})
 		}
 		attrs := []any{"reason", done.Reason, "conversation", name}
 		if usage != nil {
@@ -83,7 +88,7 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	if err != nil {
 		return nil, nil, err
 	}
-	reply := kernel.FlushReply{SessionKey: ask.SessionKey}
+	reply := kernel.FlushReply{SessionKey: ask.SessionKey, Model: ask.Model, Usage: a.usage}
 	if a.message != nil {
 		reply.Text = transcript.Text(*a.message)
 	}

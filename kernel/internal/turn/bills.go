@@ -160,6 +160,7 @@ func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
 const (
 	SentExtended = "extended" // the newest plan with the messages that are new
 	SentWhole    = "whole"    // the host's own request
+	SentFlush    = "flush"    // a flush turn of memkernel's
 )
 
 // unplanned returns the row of a call without a plan of its own, nil if nobody was billed.

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/session"
+	"github.com/memkernel/memkernel/kernel/internal/usage"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
 
@@ -32,6 +34,8 @@ type FlushRequest struct {
 type FlushReply struct {
 	SessionKey, Text string
 	Section          bool
+	Model            string
+	Usage            *memkernel.Usage
 	Now              time.Time
 }
 
@@ -40,6 +44,7 @@ type FlushAnswer struct {
 	Reason          string
 	Items           int
 	Path, Unwritten string
+	Bill            *billing.Call
 }
 
 // flushTokens is the budget of an answer: thirty lines or so.
@@ -135,12 +140,26 @@ func (d *Desk) Flushed(ctx context.Context, r FlushReply) (*FlushAnswer, error) 
 		r.Now = d.Now()
 	}
 	out, err := observeFlush(ctx, s, r)
+	if err == nil && r.Usage != nil {
+		out.Bill, err = d.billFlush(s, &r)
+	}
 	if err != nil {
 		s.Invalidate()
 		return nil, fmt.Errorf("flush session %s: %w", s.Key, err)
 	}
 	d.stateFacts(out.Items, r.Now)
 	return out, nil
+}
+
+// billFlush records the bill of a flush turn. Without memkernel it would have cost nothing.
+func (d *Desk) billFlush(s *session.Session, r *FlushReply) (*billing.Call, error) {
+	row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: SentFlush, Call: SentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
+	m, _ := d.Prices.Lookup(r.Model, r.Now)
+	usage.Price(&row, m)
+	if row.BilledUSD != nil {
+		row.WithoutUSD = new(float64)
+	}
+	return &row, usage.Log(s.Files, []billing.Call{row})
 }
 
 func observeFlush(ctx context.Context, s *session.Session, r FlushReply) (*FlushAnswer, error) {
