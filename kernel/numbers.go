@@ -54,6 +54,7 @@ func (r *PlanRequest) Check() error {
 		notBelow("Reserve", r.Reserve, 0, wantTokens),
 		notBelow("FixedTokens", r.FixedTokens, 0, wantTokens),
 		notBelow("TTL", r.TTL, min(0, ChooseTTL), "a lifetime, 0 or ChooseTTL"),
+		notBelow("FixedTTL", r.FixedTTL, 0, "a lifetime, or 0"),
 		checkEconomy(r.Economy),
 		r.Overflow.check())
 }

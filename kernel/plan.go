@@ -82,6 +82,9 @@ type PlanRequest struct {
 	// use, for all parts, and lets the kernel choose if there is none; [ChooseTTL]
 	// lets it choose in any case.
 	TTL time.Duration
+	// FixedTTL is the shortest cache lifetime of the host's own markers on tools and system,
+	// where those stay; 0 if it sets none there.
+	FixedTTL time.Duration
 	// Overflow is a provider's refusal of the last call as too long. The plan fits
 	// under what it says; one refusal more gives a smaller one, until there have been
 	// too many in a row (*[OverflowError]).

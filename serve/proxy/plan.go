@@ -66,7 +66,7 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
 		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, ServerWindow: e.window, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
-		Now: e.began, TTL: lifetime(b), Resolver: x.resolver(ln, b)}
+		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: x.resolver(ln, b)}
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}
@@ -107,6 +107,20 @@ func lifetime(b *transcript.Body) time.Duration {
 		return time.Hour
 	case m.Any():
 		return 5 * time.Minute
+	}
+	return 0
+}
+
+// fixedLifetime returns the cache lifetime of the client's own markers on tools and system,
+// which stay whatever is planned; 0 if it sets none there. One that is short makes all
+// markers so.
+func fixedLifetime(b *transcript.Body) time.Duration {
+	switch m := b.Markers(); {
+	case b.Format != transcript.FormatAnthropic:
+	case m.Short:
+		return 5 * time.Minute
+	case m.Fixed > 0:
+		return time.Hour
 	}
 	return 0
 }

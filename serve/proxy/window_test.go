@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
@@ -190,5 +192,50 @@ func TestFixedPartTooLarge(t *testing.T) {
 	}
 	if s := st.proxy.Status(); !strings.Contains(s.Unfit, "tools of ") || !strings.Contains(s.Unfit, "16000") || !strings.Contains(st.log.String(), "level=WARN msg=passed") {
 		t.Errorf("status %q, log %s", s.Unfit, st.log)
+	}
+}
+
+// Plans expect tools and system to be written for as long as the client's own markers there
+// say, which stay in the request.
+func TestFixedLifetime(t *testing.T) {
+	for _, c := range []struct {
+		name, fixed, last string // markers
+		pause             time.Duration
+		want              time.Duration
+	}{
+		{"short markers and long pauses", `{"type":"ephemeral"}`, `{"type":"ephemeral"}`, 25 * time.Minute, 5 * time.Minute},
+		{"long fixed markers", `{"type":"ephemeral","ttl":"1h"}`, `{"type":"ephemeral"}`, time.Minute, time.Hour},
+		{"long markers", `{"type":"ephemeral","ttl":"1h"}`, `{"type":"ephemeral","ttl":"1h"}`, time.Minute, time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+			clock := func() time.Time { return now }
+			var mu sync.Mutex
+			var calls []proxy.Billed
+			st := newStage(t, fakemodel.Options{Now: clock}, proxy.Options{Now: clock, ContextWindow: 100_000, Billed: func(b proxy.Billed) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls = append(calls, b)
+			}}, nil)
+			var before []string
+			for i := range 6 {
+				user := fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":%q,"cache_control":%%s}]}`, big(fmt.Sprint("quay", i), 300))
+				body := fmt.Sprintf(`{"model":"claude-sonnet-4-6","max_tokens":64,"system":[{"type":"text","text":%q,"cache_control":%s}],"tools":[{"name":"Look","input_schema":{"type":"object"}}],"messages":[%s]}`,
+					big("rules", 3000), c.fixed, strings.Join(append(slices.Clone(before), fmt.Sprintf(user, c.last)), ","))
+				st.post("/v1/messages", body, "X-Memkernel-Session", "one").planned(t)
+				st.settle()
+				before = append(before, strings.Replace(fmt.Sprintf(user, "null"), `,"cache_control":null`, "", 1), `{"role":"assistant","content":"ok"}`)
+				now = now.Add(c.pause)
+			}
+			if len(calls) != 6 {
+				t.Fatalf("%d calls", len(calls))
+			}
+			for i, b := range calls {
+				e := b.Row.Planned
+				if got := b.Plan.Layout.Lifetimes; got.Fixed != c.want || (e.CacheWrite1hTokens > 0) != (b.Usage.CacheWrite1hTokens > 0) || (e.CacheWrite5mTokens > 0) != (b.Usage.CacheWrite5mTokens > 0) {
+					t.Errorf("call %d: %s for the fixed part (%s), planned %+v, billed %+v", i, got.Fixed, got.FixedWhy, *e, b.Usage)
+				}
+			}
+		})
 	}
 }

@@ -59,7 +59,10 @@ func chooseLifetimes(d *deciding) Lifetimes {
 	} else if messages == 0 {
 		messages, l.MessagesWhy = chooseMessages(d)
 	}
-	if fixed == 0 {
+	switch {
+	case d.req.FixedTTL > 0:
+		fixed, l.FixedWhy = d.req.Price.TTL(d.req.FixedTTL), whyMarked
+	case fixed == 0:
 		fixed, l.FixedWhy = cachelayout.ChooseFixedTTL(d.Pace, d.earlier(), d.req.Price, d.Fixed, d.expectedCalls())
 	}
 	if fixed < messages {
@@ -73,6 +76,7 @@ func chooseLifetimes(d *deciding) Lifetimes {
 const (
 	whySeen   = "the host was seen to use it"
 	whyAsked  = "the host asked for it"
+	whyMarked = "the host marked tools or system so"
 	whyStands = "it was asked for when the entry was written"
 	whyOrder  = "no part may live shorter than one behind it"
 )

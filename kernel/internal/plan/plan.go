@@ -113,7 +113,7 @@ type Request struct {
 	DropOption                   bool
 	Format                       transcript.Format
 	Memories                     []MemoryAnswer
-	TTL                          time.Duration
+	TTL, FixedTTL                time.Duration
 	Overflow                     *Overflow
 	Unplanned                    *Unplanned
 	// Defer lets definitions of tools wait for a search; nil lets none.
