@@ -177,13 +177,14 @@ type Head struct {
 	// CostUSD is the session's bill and WithoutUSD the one estimate of it without memkernel,
 	// both as the session's record has them; Simulated that they are a replay's, because the
 	// session went through no door of memkernel's.
-	CostUSD     *float64 `json:"cost_usd"`
-	WithoutUSD  *float64 `json:"without_usd"`
-	Simulated   bool     `json:"simulated"`
-	Cuts        int      `json:"cuts"`
-	Cold        int      `json:"cold_calls"`
-	Compactions int      `json:"host_compactions"`
-	Faults      int      `json:"faults"`
+	CostUSD    *float64 `json:"cost_usd"`
+	WithoutUSD *float64 `json:"without_usd"`
+	Simulated  bool     `json:"simulated"`
+	// Cuts and Cold are of the record, too, or else of the replay.
+	Cuts        int `json:"cuts"`
+	Cold        int `json:"cold_calls"`
+	Compactions int `json:"host_compactions"`
+	Faults      int `json:"faults"`
 }
 
 // Region is a part of a prompt.
@@ -284,7 +285,8 @@ func (t *track) head() *Head {
 		}
 	}
 	if h.Simulated = t.own == nil; !h.Simulated {
-		h.CostUSD, h.WithoutUSD = t.own.Total.BilledUSD, t.own.Total.WithoutUSD
+		own := &t.own.Total
+		h.CostUSD, h.WithoutUSD, h.Cuts, h.Cold = own.BilledUSD, own.WithoutUSD, own.Cuts, own.ColdSeen
 	}
 	if last < 0 {
 		return h

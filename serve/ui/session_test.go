@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/replay"
@@ -293,4 +295,46 @@ func TestLongTimeline(t *testing.T) {
 		t.Errorf("%d calls at the end", len(c.Calls))
 	}
 	callRows(nil, 7, 7)
+}
+
+// The head of a session that went through a door counts the cuts of its record, not those of
+// the replay beside it.
+func TestCutsOfTheRecord(t *testing.T) {
+	at := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	var lines strings.Builder
+	for i := range 3 {
+		fmt.Fprintf(&lines, `{"type":"user","uuid":"u%d","sessionId":"quay-7","timestamp":%q,"message":{"role":"user","content":"What came in, list %d?"}}`+"\n", i, at.Add(time.Duration(2*i)*time.Minute).Format(time.RFC3339), i)
+		fmt.Fprintf(&lines, `{"type":"assistant","uuid":"a%d","parentUuid":"u%d","sessionId":"quay-7","timestamp":%q,"message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-6","content":[{"type":"text","text":"Nine barges."}],"usage":{"input_tokens":%d,"output_tokens":9}}}`+"\n", i, i, at.Add(time.Duration(2*i+1)*time.Minute).Format(time.RFC3339), i, 2000+i)
+	}
+	path := filepath.Join(t.TempDir(), "quay-7.jsonl")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := openWindow(t, Options{Transcripts: files(path)})
+	k, cuts, cost := o.o.Kernel, 0, 0.0
+	msgs := []memkernel.Message{}
+	say := func(role memkernel.Role, text string) {
+		msgs = append(msgs, memkernel.Message{Role: role, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+	}
+	for i := range 12 {
+		at = at.Add(time.Minute)
+		say(memkernel.RoleUser, fmt.Sprintf("List %d. ", i)+strings.Repeat(fmt.Sprintf("Barge %d brought timber. ", i), 500))
+		p, err := k.PlanContext(t.Context(), kernel.PlanRequest{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", ContextWindow: 32_000, Messages: msgs, Now: at, Private: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Layout.Made != nil {
+			cuts++
+		}
+		say(memkernel.RoleAssistant, "Noted.")
+		ob, err := k.ObserveTurn(t.Context(), kernel.Turn{SessionKey: "claude:quay-7", Model: "claude-sonnet-4-6", PlanID: p.ID, Messages: msgs, Now: at, Private: true, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens, OutputTokens: 5}})
+		if err != nil || len(ob.Bills) != 1 {
+			t.Fatal(ob, err)
+		}
+		cost += *ob.Bills[0].BilledUSD
+	}
+	o.enter(t)
+	if head := get[Session](t, o, "/api/session?session="+o.planned(t)).Head; cuts == 0 || head.Simulated || head.Cuts != cuts || math.Abs(*head.CostUSD-cost) > 1e-9 {
+		t.Errorf("%d cuts for $%.4f, the head has %+v", cuts, cost, head)
+	}
 }

@@ -73,7 +73,7 @@ function scatter(points) {
 function saved(g) {
   if (!g.total.calls) return card("Saved over time", empty("No call went through memkernel wrap or memkernel proxy yet."));
   const top = Math.max(...g.days.map((d) => Math.max(d.without_usd, d.billed_usd)), 1e-9);
-  return card("Saved over time", tiles(tile("calls", num(g.total.calls)), tile("billed", usd(g.total.billed_usd)), tile("about, without", usd(g.total.without_usd), percent(-g.saved, true)), tile("cuts", num(g.total.cuts)), tile("recalled", num(g.total.recalled))),
+  return card("Saved over time", tiles(tile("calls", num(g.total.calls)), tile("billed", usd(g.total.billed_usd)), tile("about, without", usd(g.total.without_usd), g.total.without_usd ? percent(-g.saved, true) : ""), tile("cuts", num(g.total.cuts)), tile("recalled", num(g.total.recalled))),
     table(["day", "", "#calls", "#billed", "#about, without", "#", "#cuts"], g.days.map((d) => [d.day, h("div", { class: "pair", "aria-hidden": "true" }, h("i", { class: "c-without", style: { width: (100 * d.without_usd) / top + "%" } }), h("i", { class: "c-carry", style: { width: (100 * d.billed_usd) / top + "%" } })), num(d.calls), usd(d.billed_usd), usd(d.without_usd), d.without_usd ? percent(d.billed_usd / d.without_usd - 1, true) : "", num(d.cuts)]), { label: "by day" }));
 }
 
