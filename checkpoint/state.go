@@ -163,6 +163,9 @@ type ThreadState struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Reader is the position of the reader that finds decisions and open items.
 	Reader summary.State `json:"reader"`
+	// Beside are the state files that hold something, by name, as this one was written: who
+	// reads them misses one that was deleted. In a [State] it is empty.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // Cost is how many calls after a failure came what worked.

@@ -109,9 +109,21 @@ func (s Store) Verify() ([]Damage, error) {
 	return append(bad, worse...), err
 }
 
+// Folder is where the state files are.
+func (s Store) Folder() string { return s.in.Where(stateFolder) }
+
+// Captured reports whether anything that was captured is there.
+func (s Store) Captured() (bool, error) {
+	_, err := s.in.Stat(stateName(threadFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
 // any more, and returns where they are now. A pointer that names one of them goes too: it
-// is made again.
+// is made again. What is gone is asked for no more.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	p, err := s.pointer()
@@ -135,7 +147,14 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 			out = append(out, s.in.Where(aside))
 		}
 	}
-	return out, nil
+	if !slices.ContainsFunc(bad, func(d Damage) bool { return errors.Is(d.Err, errGone) }) {
+		return out, nil
+	}
+	st, _, err := s.loadState()
+	if err == nil {
+		err = s.SaveState(st)
+	}
+	return out, err
 }
 
 // Resume reads the state files and the newest checkpoint. Files that are not
@@ -169,6 +188,14 @@ func (s Store) loadState() (State, []Damage, error) {
 			bad = append(bad, instead([]Damage{s.damage(stateName(f.name), err)}, "begun anew")...)
 		}
 	}
+	for _, name := range st.Thread.Beside {
+		if _, err := s.in.Stat(stateName(name)); store.OutOfReach(err) {
+			return State{}, nil, err
+		} else if errors.Is(err, fs.ErrNotExist) {
+			bad = append(bad, instead([]Damage{s.damage(stateName(name), errGone)}, "begun anew")...)
+		}
+	}
+	st.Thread.Beside = nil
 	if v := st.Thread.Reader.Version; v != 0 && v != summary.Version {
 		st.Thread.Reader = summary.State{}
 	}
@@ -194,7 +221,10 @@ func (s *State) files() []stateFile {
 	}
 }
 
-var errNewer = errors.New("written by a newer version")
+var (
+	errNewer = errors.New("written by a newer version")
+	errGone  = errors.New("is gone, though " + threadFile + " names it")
+)
 
 func (s Store) loadFile(f stateFile) error {
 	data, err := s.readFile(stateName(f.name))
@@ -246,11 +276,14 @@ func (s Store) SaveState(st State) error {
 	none.setVersions()
 	empty := none.files()
 	for i, f := range st.files() {
-		data, err := s.changed(f, empty[i])
+		data, old, nothing, err := s.sealed(f, empty[i])
 		if err != nil {
 			return fmt.Errorf("save state %s: %w", f.name, err)
 		}
-		if data != nil {
+		if !bytes.Equal(data, nothing) {
+			st.Thread.Beside = append(st.Thread.Beside, f.name) // the thread is the last
+		}
+		if !bytes.Equal(data, old) {
 			docs = append(docs, store.Doc{Name: stateName(f.name), Data: data})
 		}
 	}
@@ -260,21 +293,22 @@ func (s Store) SaveState(st State) error {
 	return nil
 }
 
-// changed returns a file as it is to be written, nil if it is so already.
-func (s Store) changed(f, empty stateFile) ([]byte, error) {
-	data, err := seal(f.value)
-	if err != nil {
-		return nil, err
+// sealed returns a file as it is to be written, as it is now, and as it would be if it held
+// nothing, which is what one holds that is not there.
+func (s Store) sealed(f, empty stateFile) (data, old, nothing []byte, err error) {
+	if data, err = seal(f.value); err != nil {
+		return nil, nil, nil, err
 	}
-	nothing, err := seal(empty.value)
-	if err != nil {
-		return nil, err
+	if nothing, err = seal(empty.value); err != nil {
+		return nil, nil, nil, err
 	}
-	switch old, err := s.readFile(stateName(f.name)); {
-	case err == nil && bytes.Equal(old, data), errors.Is(err, fs.ErrNotExist) && bytes.Equal(data, nothing):
-		return nil, nil
+	switch old, err = s.readFile(stateName(f.name)); {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nothing
 	case store.OutOfReach(err):
-		return nil, err
+		return nil, nil, nil, err
+	case err != nil:
+		old = nil // what can't be read is written again
 	}
-	return data, nil
+	return data, old, nothing, nil
 }

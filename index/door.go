@@ -98,6 +98,9 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 		return nil, explain("open index", path, err)
 	}
 	if !o.ReadOnly {
+		if err := narrow(path); err != nil {
+			return nil, explain("open index", path, err)
+		}
 		if h.write, err = drv.Open(path, drv.ReadWrite, o.BusyTimeout); err != nil {
 			return nil, explain("open index", path, err)
 		}
@@ -113,6 +116,19 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// narrow leaves the file and those beside it to their owner; new ones beside it get its
+// mode.
+func narrow(path string) error {
+	for _, at := range []string{path, path + "-wal", path + "-shm"} {
+		if i, err := os.Stat(at); err == nil && i.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(at, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // readModes returns the ways in which the file is opened to be read, the first

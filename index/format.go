@@ -103,6 +103,14 @@ func create(ctx context.Context, path string, o *Options) error {
 
 // build writes the tables of an empty index.
 func build(ctx context.Context, path string, o *Options) error {
+	// SQLite gives a file that it makes itself to everybody.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return err
+	}
 	db, err := drv.Open(path, drv.Create, o.BusyTimeout)
 	if err != nil {
 		return err

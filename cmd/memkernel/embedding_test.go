@@ -19,7 +19,7 @@ func embedded(t *testing.T, section string) func(args ...string) (int, string, s
 	t.Helper()
 	dir := t.TempDir()
 	for path, text := range map[string]string{"memory/tea.md": "Ana likes tea.\n", "memory/backups.md": "The backups are on the server borealis.\n",
-		".memkernel/config.yaml": "embedding:\n" + section} {
+		"mine.yaml": "embedding:\n" + section} {
 		full := filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func embedded(t *testing.T, section string) func(args ...string) (int, string, s
 		}
 	}
 	return func(args ...string) (int, string, string) {
-		code, out, errs := invoke(t, append(args, "--workspace", dir)...)
+		code, out, errs := invoke(t, append(args, "--workspace", dir, "--config", filepath.Join(dir, "mine.yaml"))...)
 		return code, strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(errs), " ")
 	}
 }

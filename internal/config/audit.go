@@ -13,6 +13,6 @@ type Audit struct {
 	MemoryAge        Duration `key:"memory_age" experimental:"yes" default:"3d" range:"1m..36500d" empty:"never" doc:"Age of the newest date in MEMORY.md from which it is found out of date."`
 	NearDuplicate    float64  `key:"near_duplicate" experimental:"yes" default:"0.8" range:"0.3..1" doc:"Share of their words, in threes, from which two entries are found to say the same; 1 finds equal ones only."`
 	JobAge           Duration `key:"job_age" experimental:"yes" default:"14d" range:"1m..36500d" empty:"for ever" doc:"How long after its last run the failure of a job is told."`
-	Jobs             []string `key:"jobs" empty:"none" doc:"Records of jobs beside the state folder's own jobs.jsonl: a host's cron/jobs.json, or lines of JSON with job, time and error. Paths are relative to the current folder."`
-	Skip             []string `key:"skip" empty:"none" doc:"Checks that are not run, by name; audit --list names them."`
+	Jobs             []string `key:"jobs" project:"never" empty:"none" doc:"Records of jobs beside the state folder's own jobs.jsonl: a host's cron/jobs.json, or lines of JSON with job, time and error. Paths are relative to the current folder."`
+	Skip             []string `key:"skip" project:"never" empty:"none" doc:"Checks that are not run, by name; audit --list names them."`
 }

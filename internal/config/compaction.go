@@ -2,8 +2,8 @@ package config
 
 // Flush holds when memory is written by itself.
 type Flush struct {
-	Enabled         bool    `key:"enabled" default:"true" doc:"Whether decisions, learnings and what the user asked to be remembered are written to the day's log by themselves, before a compaction, at a reset and at a session's end; and whether the model is asked to write down more, where the host gives it a turn."`
-	AtCuts          bool    `key:"at_cuts" experimental:"yes" default:"false" doc:"Whether that is done before the kernel's own cuts, too, so that planning a call may write to the workspace. A request that the provider refused as too long is flushed for in any case."`
+	Enabled         bool    `key:"enabled" project:"false" default:"true" doc:"Whether decisions, learnings and what the user asked to be remembered are written to the day's log by themselves, before a compaction, at a reset and at a session's end; and whether the model is asked to write down more, where the host gives it a turn."`
+	AtCuts          bool    `key:"at_cuts" project:"false" experimental:"yes" default:"false" doc:"Whether that is done before the kernel's own cuts, too, so that planning a call may write to the workspace. A request that the provider refused as too long is flushed for in any case."`
 	SoftTokens      Tokens  `key:"soft_tokens" experimental:"yes" range:"100..1m" empty:"flush.soft_share of the window" doc:"How far before the reserve begins, or a cut is due, the host is asked for a flush turn."`
 	SoftShare       float64 `key:"soft_share" experimental:"yes" range:"0.001..0.9" empty:"5 %, at most 10k tokens" doc:"The same as a share of the window, where flush.soft_tokens says nothing."`
 	TranscriptBytes Size    `key:"transcript_bytes" experimental:"yes" default:"2MiB" range:"16KiB..64GiB" doc:"A flush turn is asked for as well whenever the conversation has grown by so much since the last."`

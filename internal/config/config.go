@@ -20,9 +20,9 @@ type Config struct {
 	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
 	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
 	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
-	Embedding     Embedding           `key:"embedding" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Embedding     Embedding           `key:"embedding" project:"never" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint."`
 	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
-	Store         Store               `key:"store" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
+	Store         Store               `key:"store" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
 	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace, for people: where the private session is that spoke last, and up to five others in a line each. The kernel writes one marked section of it after every turn that is observed; everything else in the file stays. No prompt is made of it."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
@@ -30,7 +30,7 @@ type Config struct {
 	Compaction    Compaction          `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Trace         Trace               `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
-	Redact        Redact              `key:"redact" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
+	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
 	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
 	Proxy         Proxy               `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
 	Upkeep        Upkeep              `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to. Of the section audit they take near_duplicate, observation_lines and the host's limits."`
@@ -38,10 +38,21 @@ type Config struct {
 
 	origin   map[string]Origin
 	warnings []string
+	ignored  []Ignored
 }
 
 // Warnings names the settings of the file that earlier versions had. They have no effect.
 func (c *Config) Warnings() []string { return c.warnings }
+
+// Ignored is a setting of a project's own file that has no effect: the project may be
+// somebody else's, and the setting would trust more than the user's own do.
+type Ignored struct {
+	Key    string
+	Origin Origin
+}
+
+// Ignored lists them in the order of the file.
+func (c *Config) Ignored() []Ignored { return c.ignored }
 
 // Plan holds the defaults of the planning verbs.
 type Plan struct {
@@ -49,9 +60,9 @@ type Plan struct {
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
 	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" empty:"what the transcript's first billed call implies, but the flag's 0 leaves it out" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
-	Resolver      string `key:"resolver" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
+	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
 	View          string `key:"view" experimental:"yes" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
-	Prices        Path   `key:"prices" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
+	Prices        Path   `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
 }
 
 // Output holds how results are shown.
@@ -61,14 +72,14 @@ type Output struct {
 
 // Workspace holds the settings of the user's Markdown.
 type Workspace struct {
-	Enabled     bool   `key:"enabled" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
+	Enabled     bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
 	Timezone    Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
-	Private     bool   `key:"private" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
-	MaxFileSize Size   `key:"max_file_size" experimental:"yes" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
+	Private     bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
+	MaxFileSize Size   `key:"max_file_size" project:"less" experimental:"yes" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
 	MaxTokens   Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
-	AgentEdits  string `key:"agent_edits" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back. any counts only from a file that --config names."`
-	Memory      bool   `key:"memory" experimental:"yes" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
-	DailyLogs   bool   `key:"daily_logs" experimental:"yes" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
+	AgentEdits  string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
+	Memory      bool   `key:"memory" project:"false" experimental:"yes" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
+	DailyLogs   bool   `key:"daily_logs" project:"false" experimental:"yes" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
 	// Bootstrap are the standing files that tell an agent who it is and how to
 	// work.
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that are shown when a session starts, most important first: some of the four files of the default."`
@@ -83,7 +94,7 @@ type Chunking struct {
 
 // Retrieval holds what is searched and how hits are ranked.
 type Retrieval struct {
-	Enabled       bool     `key:"enabled" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
+	Enabled       bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
 	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
 	MaxItems      int      `key:"max_items" experimental:"yes" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
 	SessionSpans  bool     `key:"session_spans" experimental:"yes" default:"true" doc:"Whether messages that left the prompt are searched too."`
@@ -103,9 +114,9 @@ type Retrieval struct {
 // Sessions holds which past sessions are searched.
 type Sessions struct {
 	Enabled bool `key:"enabled" default:"false" doc:"Whether past sessions are searched."`
-	Own     bool `key:"own" experimental:"yes" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
+	Own     bool `key:"own" project:"false" experimental:"yes" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
 	// Folders are transcripts of hosts.
-	Folders       []string `key:"folders" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace. Those outside it count only from a file that --config names."`
+	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
 	Agent         string   `key:"agent" experimental:"yes" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
@@ -114,7 +125,7 @@ type Sessions struct {
 
 // Embedding holds where vectors come from.
 type Embedding struct {
-	Provider          string   `key:"provider" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
+	Provider          string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
 	BaseURL           URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Model             string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
 	ModelDir          Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
@@ -140,13 +151,13 @@ type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
 	Include     []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
 	Exclude     []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
-	Folders     []string      `key:"folders" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. Those outside it count only from a file that --config names. A file in them is cited, and read, as NAME:sub/file.md."`
-	Gitignore   bool          `key:"gitignore" experimental:"yes" default:"true" doc:"Whether what .gitignore files leave out is left out of what index.include and index.folders take in: those of the workspace and of folders in it, and .git/info/exclude."`
-	MaxFiles    int           `key:"max_files" experimental:"yes" default:"250000" range:"100..100000000" doc:"Most files and folders of a workspace that are looked at for index.include; past them nothing more is indexed, and that is told."`
-	Backend     string        `key:"backend" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
+	Folders     []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. A file in them is cited, and read, as NAME:sub/file.md."`
+	Gitignore   bool          `key:"gitignore" project:"true" experimental:"yes" default:"true" doc:"Whether what .gitignore files leave out is left out of what index.include and index.folders take in: those of the workspace and of folders in it, and .git/info/exclude."`
+	MaxFiles    int           `key:"max_files" project:"less" experimental:"yes" default:"250000" range:"100..100000000" doc:"Most files and folders of a workspace that are looked at for index.include; past them nothing more is indexed, and that is told."`
+	Backend     string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
 	BusyTimeout Duration      `key:"busy_timeout" experimental:"yes" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
-	Postgres    IndexPostgres `key:"postgres" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server. A server that is not on this machine, and dsn_env, count only from a file that --config names: the state folder's may have come with somebody's repository."`
-	QMD         IndexQMD      `key:"qmd" doc:"The program of index.backend qmd, which counts only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Postgres    IndexPostgres `key:"postgres" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
+	QMD         IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
 	Sync        Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
 }
 
@@ -177,8 +188,8 @@ type IndexPostgres struct {
 type Store struct {
 	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
 	Blobs     StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
-	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent. It counts only from a file that --config names: the state folder's may have come with somebody's repository."`
-	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel migrate --memory' moves it. Of rows only a file decides that --config names."`
+	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent."`
+	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel migrate --memory' moves it."`
 }
 
 // StorePostgres holds which database keeps the state, and under which name.
@@ -190,7 +201,7 @@ type StorePostgres struct {
 
 // StoreBlobs holds where large contents are kept.
 type StoreBlobs struct {
-	S3 StoreS3 `key:"s3" doc:"A bucket that keeps the large tool results and media of store.backend postgres instead of the database. It counts only from a file that --config names: the state folder's may have come with somebody's repository. doc/scaling.md has more."`
+	S3 StoreS3 `key:"s3" doc:"A bucket that keeps the large tool results and media of store.backend postgres instead of the database. doc/scaling.md has more."`
 }
 
 // StoreS3 holds which bucket that is, and who asks.
@@ -216,7 +227,7 @@ type IndexQMD struct {
 
 // Checkpoint holds the settings of gauge and checkpoints.
 type Checkpoint struct {
-	Enabled       bool    `key:"enabled" default:"true" doc:"Whether the working state of a session is kept at all."`
+	Enabled       bool    `key:"enabled" project:"false" default:"true" doc:"Whether the working state of a session is kept at all."`
 	Save          bool    `key:"save" experimental:"yes" default:"true" doc:"Whether checkpoints are written. Without them a session goes on from SESSION-STATE.md, or else from the working buffer."`
 	ShowAt        float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
 	At            float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
@@ -229,25 +240,25 @@ type Checkpoint struct {
 
 // SessionState holds the settings of SESSION-STATE.md.
 type SessionState struct {
-	Enabled bool `key:"enabled" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
 	MaxSize Size `key:"max_size" experimental:"yes" default:"8KiB" range:"1KiB..256KiB" doc:"Size of the kernel's section, about. Older decisions, rules and files leave it first."`
 }
 
 // WorkingBuffer holds the settings of the working buffer.
 type WorkingBuffer struct {
-	Enabled bool    `key:"enabled" default:"true" doc:"Whether it is written."`
+	Enabled bool    `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
 	At      float64 `key:"at" experimental:"yes" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
 	MaxSize Size    `key:"max_size" experimental:"yes" default:"1MiB" range:"16KiB..32MiB" doc:"Size from which nothing more is appended, until what was read is cleared."`
 }
 
 // Summary holds who makes notes beside the mechanical summary.
 type Summary struct {
-	Model SummaryModel `key:"model" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked; and what curate chooses and the logs that it reads, once each. An endpoint that is not on this machine, and a key, count only from a file that --config names: the state folder's may have come with somebody's repository."`
+	Model SummaryModel `key:"model" project:"never" doc:"A language model that makes notes of a session in the background, beside the mechanical summary. With any provider but none, what was said in the session is sent to its endpoint, secrets masked; and what curate chooses and the logs that it reads, once each."`
 }
 
 // SummaryModel holds which model makes notes, and when it is asked.
 type SummaryModel struct {
-	Provider      string   `key:"provider" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
+	Provider      string   `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
 	BaseURL       URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Name          string   `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
 	APIKeyEnv     EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
@@ -256,13 +267,13 @@ type SummaryModel struct {
 	MaxAge        Duration `key:"max_age" experimental:"yes" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
 	MaxTokens     Tokens   `key:"max_tokens" experimental:"yes" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
 	CloseWait     Duration `key:"close_wait" experimental:"yes" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
-	Facts         bool     `key:"facts" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log, and curate and flushes ask it for facts of that log, for memory/.facts/."`
+	Facts         bool     `key:"facts" project:"false" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log, and curate and flushes ask it for facts of that log, for memory/.facts/."`
 	AllowInsecure bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Trace holds the settings of decision traces.
 type Trace struct {
-	Enabled  bool `key:"enabled" default:"true" doc:"Whether the decisions behind every plan are written down."`
+	Enabled  bool `key:"enabled" project:"false" default:"true" doc:"Whether the decisions behind every plan are written down."`
 	MaxBytes Size `key:"max_bytes" experimental:"yes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
 }
 

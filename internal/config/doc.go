@@ -11,6 +11,8 @@
 //	of       the words it may be, "host|full"
 //	empty    what the zero value means; it is then allowed beside range and of
 //	flag     the command line's flag of the same meaning, which wins
+//	project  what the file in a project's folder may make of it ([Key.Project]); of a
+//	         section, what it may make of all its settings
 //	doc      its meaning, one sentence or two
 //
 //	experimental  "yes" for what measurements have set: a file has it below

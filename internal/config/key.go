@@ -22,8 +22,49 @@ type Key struct {
 	// [Experiments]. Its name does not show that.
 	Experimental bool
 
+	// Project is what the file in a project's own folder may make of it: "" whatever is
+	// allowed, [Never] nothing, [Less] a smaller number; else the only values that it may
+	// give, each of which trusts less than the one before it.
+	Project string
+
 	def, limits string
 	value       reflect.Value
+}
+
+// The words of [Key.Project].
+const (
+	Never = "never"
+	Less  = "less"
+)
+
+// projectDoc says what a tag allows.
+func projectDoc(tag, it string) string {
+	switch tag {
+	case "":
+		return ""
+	case Never:
+		return " The project's own file can't set " + it + "."
+	case Less:
+		return " The project's own file can only make it smaller."
+	}
+	return " The project's own file can only set it to " + strings.ReplaceAll(tag, ",", " or ") + "."
+}
+
+// projectMay tells whether a project's own file may make of a setting what it is now, and
+// not what it was before.
+func (k Key) projectMay(before reflect.Value) bool {
+	now := format(k.value)
+	switch was := format(before); {
+	case k.Project == "" || now == was:
+		return true
+	case k.Project == Never:
+		return false
+	case k.Project == Less:
+		return number(k.value) < number(before)
+	default:
+		values := strings.Split(k.Project, ",")
+		return slices.Index(values, now) > slices.Index(values, was)
+	}
 }
 
 // section is a struct of settings, its own before those of sections below it.
@@ -42,12 +83,12 @@ const Experiments = "experimental"
 const experimentsDoc = "Settings of experiments, which are right as they are: weights, limits and waits that measurements have set. They may change or go in any version."
 
 // Keys lists all settings in the order of the documentation.
-func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "").all() }
+func (c *Config) Keys() []Key { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "").all() }
 
 // tree returns what a file looks like: all sections, and last the experimental settings, in
 // sections that mirror these.
 func (c *Config) tree() section {
-	s := sectionOf(reflect.ValueOf(c).Elem(), "", "")
+	s := sectionOf(reflect.ValueOf(c).Elem(), "", "", "")
 	tried := s.experiments()
 	tried.name, tried.doc = Experiments, experimentsDoc
 	s.sections = append(s.sections, tried)
@@ -78,7 +119,9 @@ func (s *section) experiments() section {
 // gone reports whether nothing of a section is left that a file may have there.
 func (s section) gone() bool { return s.empty() && len(s.moved) == 0 }
 
-func sectionOf(v reflect.Value, name, doc string) section {
+// sectionOf reads the fields of a struct. What a project may make of the section holds for
+// each of its settings that says nothing else.
+func sectionOf(v reflect.Value, name, doc, project string) section {
 	s := section{name: name, doc: doc}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -87,16 +130,20 @@ func sectionOf(v reflect.Value, name, doc string) section {
 		}
 		full := strings.TrimPrefix(name+"."+f.Tag.Get("key"), ".")
 		if f.Type.Kind() == reflect.Struct {
-			s.sections = append(s.sections, sectionOf(v.Field(i), full, f.Tag.Get("doc")))
+			own := f.Tag.Get("project")
+			s.sections = append(s.sections, sectionOf(v.Field(i), full, f.Tag.Get("doc")+projectDoc(own, "a setting of this section"), cmp.Or(own, project)))
 		} else {
-			s.keys = append(s.keys, keyOf(v.Field(i), full, f.Tag))
+			k := keyOf(v.Field(i), full, f.Tag)
+			k.Doc += projectDoc(k.Project, "it")
+			k.Project = cmp.Or(k.Project, project)
+			s.keys = append(s.keys, k)
 		}
 	}
 	return s
 }
 
 func keyOf(v reflect.Value, name string, tag reflect.StructTag) Key {
-	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), Experimental: tag.Get("experimental") != "", value: v}
+	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), Project: tag.Get("project"), Experimental: tag.Get("experimental") != "", value: v}
 	if of := tag.Get("of"); of != "" {
 		k.Of = strings.Split(of, "|")
 	}

@@ -8,14 +8,31 @@ import (
 const markdownHead = "# Configuration\n" + `
 <!-- Made from the tags in internal/config/config.go; go test ./internal/config -update writes it anew. -->
 
-memkernel needs no configuration. If the state folder (` + "`.memkernel`" + ` in the workspace)
-holds a ` + "`config.yaml`" + `, that is read; ` + "`--config FILE`" + ` names another file, which must
-exist. Flags win over the file, and the file over the defaults.
+memkernel needs no configuration. Settings come from, the later over the earlier:
+
+1. the defaults;
+2. your own file, ` + "`memkernel/config.yaml`" + ` in the folder that the system has for such files
+   (` + "`~/.config`" + ` on Linux, or ` + "`$XDG_CONFIG_HOME`; `~/Library/Application Support`" + ` on macOS;
+   ` + "`%AppData%`" + ` on Windows). It counts in every project, on the command line, in hooks and in
+   programs that keep running. A file that others may write is refused: ` + "`chmod 600`" + ` it;
+3. the project's own file, ` + "`config.yaml`" + ` in the state folder (` + "`.memkernel`" + ` in the workspace);
+   or in its place the one that ` + "`--config FILE`" + ` names, which must exist;
+4. flags.
+
+The project's own file may have come with somebody's repository. So it can't name endpoints,
+models, commands, keys or folders, nor what is no secret, and where it may say more or less
+it may only go on towards less trust: the tables say of which settings that is true. What it
+says beyond that is ignored, with a warning that ` + "`memkernel doctor`" + ` explains. A file that
+` + "`--config`" + ` names is yours, wherever it lies.
 
 ` + "```" + `
 memkernel config                                     # every setting, and where it came from
 mkdir -p .memkernel
 memkernel config --sample > .memkernel/config.yaml   # a file to start from
+
+mkdir -p -m 700 ~/.config/memkernel                  # or one for all projects
+memkernel config --sample > ~/.config/memkernel/config.yaml
+chmod 600 ~/.config/memkernel/config.yaml
 ` + "```" + `
 
 - A dot in a name is a level of the file: ` + "`plan.reserve`" + ` is ` + "`reserve`" + ` below ` + "`plan`" + `.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +21,33 @@ import (
 // Load reads a file over the defaults. A file that is missing is an error that
 // satisfies errors.Is(err, fs.ErrNotExist); a mistake in it is an [*Error].
 func Load(path string) (*Config, error) {
-	f, err := os.Open(path)
-	if err != nil {
+	c := Default()
+	if err := c.Over(path, User); err != nil {
 		return nil, err
 	}
+	return c, nil
+}
+
+// Writer is who may have written a configuration file.
+type Writer int
+
+const (
+	// User is the person whose machine it is: every setting counts.
+	User Writer = iota
+	// Project is whoever wrote the project that the file lies in. Of its settings count
+	// those that trust nobody more than the settings before it; see [Config.Ignored].
+	Project
+)
+
+// Over reads a file over the settings that hold. The errors are those of [Load], after
+// which the settings are of no use, but for a file that is missing.
+func (c *Config) Over(path string, by Writer) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
 	defer f.Close()
-	return Read(f, path)
+	return c.over(f, path, by)
 }
 
 // maxFile is the largest configuration that is read: 1 MiB.
@@ -34,30 +56,37 @@ const maxFile = 1 << 20
 // Read reads a configuration over the defaults. The name is used for errors and
 // origins, and relative paths are taken from its folder.
 func Read(r io.Reader, name string) (*Config, error) {
+	c := Default()
+	if err := c.over(r, name, User); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Config) over(r io.Reader, name string, by Writer) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	f := &file{Config: Default(), name: name}
+	f := &file{Config: c, name: name, by: by, lines: map[string]int{}}
 	root, err := f.document(data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if root != nil {
 		if err := f.section(f.tree(), root); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := f.Validate(); err != nil {
-		return nil, err
-	}
-	return f.Config, nil
+	return f.Validate()
 }
 
 // file is a configuration that is being read.
 type file struct {
 	*Config
-	name string
+	name  string
+	by    Writer
+	lines map[string]int // the settings that were read, by full name
 }
 
 func (f *file) errorAt(line int, key, hint, format string, args ...any) error {
@@ -164,11 +193,23 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
 	}
 	key := keys[i]
-	if before, twice := f.origin[key.Name]; twice {
-		return f.errorAt(k.Line, key.Name, "keep the one below "+Experiments, "it stands in line %d already", before.Line)
+	if before, twice := f.lines[key.Name]; twice {
+		return f.errorAt(k.Line, key.Name, "keep the one below "+Experiments, "it stands in line %d already", before)
 	}
-	f.origin[key.Name] = Origin{File: f.name, Line: k.Line}
-	return f.read(key, target(v))
+	f.lines[key.Name] = k.Line
+	before := reflect.New(key.value.Type()).Elem()
+	before.Set(key.value)
+	if err := f.read(key, target(v)); err != nil {
+		return err
+	}
+	at := Origin{File: f.name, Line: k.Line}
+	if f.by == Project && !key.projectMay(before) {
+		key.value.Set(before)
+		f.ignored = append(f.ignored, Ignored{Key: key.Name, Origin: at})
+		return nil
+	}
+	f.origin[key.Name] = at
+	return nil
 }
 
 // read gives a setting its value.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 
@@ -43,6 +44,27 @@ func Files(dir string) Store {
 func FilesIn(dir, name string) (Store, error) {
 	at, err := statedir.At(dir).Check(name)
 	return Files(at), err
+}
+
+// Narrow takes from other users of the machine what they may do in a state directory, and
+// returns how many files and folders it did that to. A directory that is its owner's alone is not
+// looked into.
+func Narrow(dir string) (n int, err error) {
+	if top, err := os.Lstat(dir); err != nil || !top.IsDir() || top.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return 0, nil
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+			return err
+		}
+		i, err := e.Info()
+		if err != nil || i.Mode().Perm()&0o077 == 0 {
+			return err
+		}
+		n++
+		return os.Chmod(path, i.Mode().Perm()&0o700)
+	})
+	return n, err
 }
 
 // Foreign reports whether what is under a name is none of the store's, and that nothing

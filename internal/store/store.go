@@ -328,14 +328,39 @@ func PutAside(s Store, name string) (string, error) {
 	return aside, s.Move(Unsynced, name, aside)
 }
 
-// KeepOutOfGit has git pass over what is in a store.
+// KeepOutOfGit has git pass over what is in a store. A file that lets more through than
+// itself and the configuration, or a link in its place, may have come with the project: it
+// is made anew.
 func KeepOutOfGit(s Store) error {
 	const name = ".gitignore"
-	_, err := s.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = s.Put(Synced, Doc{Name: name, Data: []byte("*\n")})
+	data, err := s.Get(name)
+	switch {
+	case err == nil && ignoresAll(string(data)):
+		return nil
+	case Foreign(err):
+		if _, err := s.Remove(Synced, name); err != nil {
+			return err
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
+	_, err = s.Put(Synced, Doc{Name: name, Data: []byte("*\n")})
 	return err
+}
+
+// ignoresAll reports whether rules of git leave out all of a folder, but for themselves and
+// the configuration.
+func ignoresAll(rules string) bool {
+	all := false
+	for line := range strings.Lines(rules) {
+		switch line = strings.TrimSpace(line); {
+		case line == "*":
+			all = true
+		case strings.HasPrefix(line, "!") && !slices.Contains([]string{".gitignore", "config.yaml"}, strings.TrimPrefix(line[1:], "/")):
+			return false
+		}
+	}
+	return all
 }
 
 // ErrOvertaken is wrapped by the error of an append where somebody else appended first,

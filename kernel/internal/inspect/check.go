@@ -203,7 +203,11 @@ func checkSession(s *session.Session) []health.Finding {
 			out = append(out, health.Wrong(s.Key, fmt.Sprintf("how far the journal was synced is not known: %v", err), folder.SalvageHint(s.Name)))
 		}
 	}
-	states, err := checkpoint.NewStore(s.Files).Verify()
+	kept := checkpoint.NewStore(s.Files)
+	states, err := kept.Verify()
+	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && !s.Graves.Any() {
+		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: what was captured of %d observed turns is gone", kept.Folder(), s.Account.Committed), "observe the session's transcript again"))
+	}
 	for _, d := range states {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: %v", d.File, d.Err), folder.SalvageHint(s.Name)))
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -328,6 +329,9 @@ func (d *doctor) state() {
 	}
 	if err := writable(dir); err != nil {
 		d.tell(health.Error, fmt.Sprintf("%s can't be written: %v", dir, err), "give yourself the right to write there, or name another folder with --state-dir")
+	}
+	if i, err := os.Stat(dir); err == nil && !missing && i.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		d.tell(health.Warning, fmt.Sprintf("other users of this machine can look into %s (mode %#o)", dir, i.Mode().Perm()), "the next verb that is not doctor narrows it to its owner, as 'chmod -R go= "+dir+"' does")
 	}
 	place := d.in.StateDir
 	if d.in.Elsewhere {

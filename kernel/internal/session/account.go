@@ -23,6 +23,8 @@ type Turn struct {
 	// messages.
 	Last  string `json:"last"`
 	Chain string `json:"chain"`
+	// Captured: the working state was captured with it.
+	Captured bool `json:"captured,omitempty"`
 }
 
 // oldTurn is a committed turn as the journal had it before turns were written back.
@@ -48,6 +50,8 @@ type Boundary struct {
 // Account is what the journal says of a session's turns, boundaries and summaries. It
 // knows the journal and the folder's name, and nothing else of the session.
 type Account struct {
+	// Captured: the working state of a turn was captured, and is in the folder.
+	Captured bool
 	// Committed counts the turns, Chains are their contents by key, staged the turn whose
 	// commit has not been read yet.
 	Committed int
@@ -137,6 +141,7 @@ func (a *Account) recallTurns(store *journal.State, page journal.Address) error 
 		}
 		a.Committed++
 		a.Chains[e.ID] = t.Chain
+		a.Captured = a.Captured || t.Captured
 	}
 	a.turns += len(entries)
 	return nil

@@ -95,7 +95,7 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	}
 	var body session.Turn
 	if end > 0 {
-		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key,
+		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key, Captured: t.Branch == "" && !s.Life.Options.Off,
 			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
 			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)

@@ -4,11 +4,8 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -95,32 +92,31 @@ func (a *App) PricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
 }
 
-// ReadConfig reads the configuration file, and brings it and the flags of the
-// verb into line. A file that was named must exist.
+// ReadConfig reads the configuration, and brings it and the flags of the verb into line.
 func (a *App) ReadConfig(cmd *cobra.Command) error {
-	const name = setup.ConfigName
-	if a.ConfigPath == "" {
-		if _, err := store.Files(a.StateDir).Stat(name); store.Foreign(err) {
-			return fail.Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
-		}
+	if err := a.Read(); err != nil {
+		return err
 	}
-	path := cmp.Or(a.ConfigPath, filepath.Join(a.StateDir, name))
-	c, err := config.Load(path)
-	switch {
-	case err == nil:
-		a.Config, a.ConfigFile = c, path
-		for _, w := range c.Warnings() {
-			a.warn(w)
-		}
-	case errors.Is(err, fs.ErrNotExist) && a.ConfigPath == "":
-		a.Config = config.Default()
-	default:
-		return configError(err)
+	for _, w := range a.Config.Warnings() {
+		a.warn(w)
 	}
-	if err := a.OwnChoice(); err != nil {
-		return configError(err)
+	if w := a.Ignored(); w != "" && cmd.Name() != "doctor" {
+		a.warn(w + "; 'memkernel doctor' says more")
+	}
+	if cmd.Name() != "doctor" {
+		a.narrow()
 	}
 	return a.joinFlags(cmd)
+}
+
+// narrow keeps other users of the machine out of the state folder.
+func (a *App) narrow() {
+	switch n, err := store.Narrow(a.StateDir); {
+	case err != nil:
+		a.warn(fmt.Sprintf("other users of this machine may look into the state folder: %v", err))
+	case n > 0:
+		a.warn(fmt.Sprintf("%s: other users of this machine could look into it; they no longer can (%d files and folders)", a.StateDir, n))
+	}
 }
 
 // joinFlags gives a flag that the user did not set the file's value, and a
@@ -145,16 +141,6 @@ func (a *App) joinFlags(cmd *cobra.Command) error {
 
 // OwnFlag marks a flag that only shares its name with a setting's.
 const OwnFlag = "memkernel_own"
-
-// configError adds the way out that a mistake in a configuration carries.
-func configError(err error) error {
-	var mistake *config.Error
-	wrapped := fmt.Errorf("read configuration: %w", err)
-	if errors.As(err, &mistake) && mistake.Hint != "" {
-		return fail.Hint(wrapped, "%s", mistake.Hint)
-	}
-	return wrapped
-}
 
 // EconomyFlag adds --economy to a verb that plans. It stands over the setting economy.
 func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {

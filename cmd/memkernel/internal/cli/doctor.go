@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
@@ -49,10 +50,13 @@ func (a *App) examine(broken error) *health.Report {
 		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(broken), Hint: "name a file that is there with --config"})
 	case broken != nil:
 		d.Add(health.Finding{Code: health.Config, Severity: health.Error, What: fail.PlainError(broken), Hint: fail.HintFor(broken)})
-	case a.ConfigFile == "":
+	case len(a.ConfigFiles) == 0:
 		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"})
 	default:
-		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: a.ConfigFile + " was read"})
+		d.Add(health.Finding{Code: health.Config, Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"})
+	}
+	if w := a.Ignored(); w != "" {
+		d.Add(health.Finding{Code: health.Config, Severity: health.Warning, What: w, Hint: a.AllowIgnored()})
 	}
 	return d
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
@@ -35,9 +34,6 @@ func (s *Settings) BackendNamed(name string) (indexing.Backend, error) {
 		}
 		return postgresBackend(o), nil
 	case "qmd":
-		if err := s.trustQMD(); err != nil {
-			return indexing.Backend{}, err
-		}
 		return s.qmdBackend()
 	}
 	return indexing.SQLite(s.indexPath()), nil
@@ -83,38 +79,7 @@ func (s *Settings) PostgresOptions() (postgres.Options, error) {
 	case o.Workspace == "":
 		return o, fail.Hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
 	}
-	return o, s.trustPostgres(o.DSN)
-}
-
-// trustPostgres refuses to send anything anywhere on the word of the state folder's
-// own file: that may have come with a repository of somebody else's.
-func (s *Settings) trustPostgres(dsn string) error {
-	host := postgres.Host(dsn)
-	if s.ConfigPath != "" || s.Config.Index.Postgres.DSNEnv == "" && (strings.HasPrefix(host, "/") || OnThisMachine("http://"+bracketed(host))) {
-		return nil
-	}
-	what := "text of the workspace would be sent to " + host
-	if s.Config.Index.Postgres.DSNEnv != "" {
-		what = "a variable of the environment would be read"
-	}
-	return fail.Hint(fmt.Errorf("%s: index.postgres: %s, and this file may have come with the project", s.Config.Origin("index.backend"), what),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", s.ConfigFile)
-}
-
-func bracketed(host string) string {
-	if strings.Contains(host, ":") {
-		return "[" + host + "]"
-	}
-	return host
-}
-
-// trustQMD refuses to start a program on the word of the state folder's own file.
-func (s *Settings) trustQMD() error {
-	if s.ConfigPath != "" {
-		return nil
-	}
-	return fail.Hint(fmt.Errorf("%s: index.backend: a program would be started, and this file may have come with the project", s.Config.Origin("index.backend")),
-		"if you want that, say so by --config %s; else set index.backend to sqlite", cmp.Or(s.ConfigFile, "FILE"))
+	return o, nil
 }
 
 func (s *Settings) qmdOptions() (qmd.Options, error) {

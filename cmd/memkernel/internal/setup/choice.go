@@ -2,7 +2,6 @@ package setup
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
@@ -186,9 +184,9 @@ var written = sync.OnceValue(func() (out [][]byte) {
 })
 
 // OwnChoice takes which Markdown is memory from the workspace's own configuration, where
-// a file that --config names does not say it: an index made it for this workspace.
+// no other file says it: an index made it for this workspace.
 func (s *Settings) OwnChoice() error {
-	if s.ConfigPath == "" || s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
+	if s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
 		return nil // in rows it is the same for all machines
 	}
 	if _, err := store.Files(s.StateDir).Stat(ConfigName); store.Foreign(err) {
@@ -204,21 +202,12 @@ func (s *Settings) OwnChoice() error {
 	return nil
 }
 
-// folders are those of index.folders. One outside the workspace counts only from a file
-// that the user named.
-func (s *Settings) folders() ([]indexing.Folder, error) {
-	const key = "index.folders"
+// folders are those of index.folders.
+func (s *Settings) folders() []indexing.Folder {
 	var out []indexing.Folder
 	for _, f := range s.Config.Index.Folders {
 		name, path := config.FolderOf(f)
-		path = s.inWorkspace(path)
-		if inside, err := within(s.Workspace, path); err != nil {
-			return nil, err
-		} else if !inside && s.ConfigPath == "" {
-			return nil, fail.Hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.Config.Origin(key), key, path),
-				"if you want that, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
-		}
-		out = append(out, indexing.Folder{Name: name, Path: path})
+		out = append(out, indexing.Folder{Name: name, Path: s.inWorkspace(path)})
 	}
-	return out, nil
+	return out
 }

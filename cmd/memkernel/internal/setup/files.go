@@ -73,7 +73,7 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
 	c := *s.Config
 	c.Store.Workspace = "folder"
-	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFile: s.ConfigFile, Config: &c}
+	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFiles: s.ConfigFiles, Config: &c}
 	if err := local.OwnChoice(); err != nil {
 		return nil, nil, nil, fmt.Errorf("read configuration: %w", err)
 	}

@@ -41,7 +41,7 @@ func TestEverySettingReachesWhatItIsFor(t *testing.T) {
 		if err := set(c); err != nil {
 			return "", err
 		}
-		return opened(&Settings{Workspace: dir, StateDir: dir, ConfigPath: "mine.yaml", ConfigFile: "mine.yaml", Config: c}), nil
+		return opened(&Settings{Workspace: dir, StateDir: dir, Config: c}), nil
 	}
 	for _, name := range []string{"KEYS_DSN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
 		t.Setenv(name, "said")

@@ -20,12 +20,12 @@ import (
 // Settings are the configuration of a workspace, and what it opens.
 type Settings struct {
 	// Workspace and StateDir are folders; ConfigPath is the configuration file that the
-	// user named, "" if none: what a state folder's own file may not decide, such a one may.
+	// user named, "" if none.
 	Workspace, StateDir, ConfigPath string
-	// Config are the settings as they hold, ConfigFile where some came from, "" if there
-	// is no file.
-	Config     *config.Config
-	ConfigFile string
+	// Config are the settings as they hold, ConfigFiles the files that some came from, the
+	// one that counts most last.
+	Config      *config.Config
+	ConfigFiles []string
 
 	tenant  string          // whose settings these are, "" if no tenant's
 	state   *postgres.Store // nil until it is used

@@ -1,19 +1,15 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -42,21 +38,6 @@ func (s *Settings) inWorkspace(path string) string {
 		return path
 	}
 	return filepath.Join(s.Workspace, path)
-}
-
-// trustFolder refuses to read transcripts outside the workspace on the word of the state
-// folder's own file: the conversations of other projects would be found in this one.
-func (s *Settings) trustFolder(path string) error {
-	if s.ConfigPath != "" || !s.Config.Retrieval.Sessions.Enabled {
-		return nil
-	}
-	const key = "retrieval.sessions.folders"
-	inside, err := within(s.Workspace, path)
-	if err != nil || inside {
-		return err
-	}
-	return fail.Hint(fmt.Errorf("%s: %s: %s is outside the workspace, and this file may have come with the project", s.Config.Origin(key), key, path),
-		"if you want that, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
 }
 
 // within tells whether a path leads into a folder, links followed as far as they are
@@ -90,15 +71,4 @@ func followed(path string) (string, error) {
 		return filepath.Join(dir, name), err
 	}
 	return to, err
-}
-
-// trustEdits refuses to let agents change what people wrote on the word of the state folder's
-// own file.
-func (s *Settings) trustEdits() error {
-	const key = "workspace.agent_edits"
-	if s.ConfigPath != "" || editing.Rule(s.Config.Workspace.AgentEdits) != editing.Any {
-		return nil
-	}
-	return fail.Hint(fmt.Errorf("%s: %s is any, and this file may have come with the project", s.Config.Origin(key), key),
-		"if agents are to change what people wrote, say so by --config %s", cmp.Or(s.ConfigFile, "FILE"))
 }

@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,26 +33,5 @@ func TestSyncOptions(t *testing.T) {
 	got := syncOptions(&config.Default().Index.Sync)
 	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != kernel.DefaultSyncInterval || got.Debounce != 1500*time.Millisecond {
 		t.Errorf("%+v", got)
-	}
-}
-
-// A project's own configuration reads transcripts of the project only; the user's reads
-// those that it names.
-func TestTrustFolder(t *testing.T) {
-	dir, outside := t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	a := &Settings{Workspace: dir, Config: config.Default()}
-	a.Config.Retrieval.Sessions.Enabled = true
-	for path, trusted := range map[string]bool{filepath.Join(dir, "logs"): true, filepath.Join(dir, "not", "there"): true, outside: false,
-		filepath.Join(dir, "..", "x"): false, filepath.Join(dir, "link"): false, filepath.Join(dir, "link", "more"): false} {
-		if err := a.trustFolder(path); (err == nil) != trusted {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	a.ConfigPath = "mine.yaml"
-	if err := a.trustFolder(outside); err != nil {
-		t.Errorf("with --config: %v", err)
 	}
 }

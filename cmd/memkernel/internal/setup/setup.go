@@ -1,7 +1,6 @@
 // Package setup makes of a configuration what is opened by it: the options of the kernel,
 // its index, providers of vectors and notes, upkeep. It is the one place that reads settings
-// into options, and refuses what a file that came with a project may not decide. It sends
-// nothing by itself.
+// into options. It sends nothing by itself.
 package setup
 
 import (
@@ -103,15 +102,9 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		o.Memory.LossShare = math.SmallestNonzeroFloat64
 	}
 	o.Memory.Edits = editing.Rule(s.Config.Workspace.AgentEdits)
-	if err := s.trustEdits(); err != nil {
-		return nil, err
-	}
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]
 		src.Path = s.inWorkspace(src.Path)
-		if err := s.trustFolder(src.Path); err != nil {
-			return nil, err
-		}
 	}
 	if !s.Config.Workspace.Enabled {
 		return o, nil
@@ -121,10 +114,8 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			return nil, err
 		}
 	}
+	o.Memory.Folders = s.folders()
 	var err error
-	if o.Memory.Folders, err = s.folders(); err != nil {
-		return nil, err
-	}
 	o.Memory.Backend, err = s.backend()
 	return o, err
 }

@@ -50,8 +50,7 @@ func (s *Settings) State(ctx context.Context) (*postgres.Store, error) {
 	return s.state, err
 }
 
-// bucket is the bucket that keeps what is large; its name is "" if there is none. That a file
-// of the project's own names none was seen to with the database.
+// bucket is the bucket that keeps what is large; its name is "" if there is none.
 func bucket(s *Settings) (postgres.Bucket, error) {
 	b := &s.Config.Store.Blobs.S3
 	if b.Bucket == "" {
@@ -115,9 +114,6 @@ func database(s *Settings) (at place, err error) {
 	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
 	dsn := os.Getenv(string(p.DSNEnv))
 	switch {
-	case s.ConfigPath == "" && (p.DSNEnv != "" || s.Config.Store.Backend == "postgres"):
-		err = fail.Hint(fmt.Errorf("%s: store.postgres: all that sessions hold would be sent to a database, and this file may have come with the project", s.Config.Origin("store.backend")),
-			"if you want that, say so by --config %s; else set store.backend to files", cmp.Or(s.ConfigFile, "FILE"))
 	case p.DSNEnv == "":
 		err = fail.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
 	case root == "":

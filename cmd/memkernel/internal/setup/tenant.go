@@ -4,25 +4,19 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/internal/config"
 )
 
 // Tenant are the settings of a tenant's workspace, with a state folder of its own and, where
 // the state is in a database, a root of its own there. It is configured as these are. The
 // workspace decides nothing.
 func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
-	c := config.Default()
-	if s.ConfigFile != "" {
-		var err error
-		if c, err = config.Load(s.ConfigFile); err != nil {
-			return nil, fmt.Errorf("read configuration: %w", err)
-		}
+	own := &Settings{tenant: name, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
+	if err := own.read(s.StateDir); err != nil {
+		return nil, err
 	}
-	own := &Settings{tenant: name, Workspace: workspace, StateDir: state, ConfigPath: state, ConfigFile: s.ConfigFile, Config: c}
 	if err := own.OwnChoice(); err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	own.ConfigPath = s.ConfigPath
 	return own, CheckTenants(own)
 }
 

@@ -3,6 +3,7 @@ package about
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,8 +34,10 @@ with economy, what each of its choices has cost and kept as well.`,
 
 type configJSON struct {
 	Schema string `json:"schema"`
-	// File is the configuration file, "" if there is none.
+	// Files are the configuration files that were read, the one that counts most last; File is
+	// that one, "" if there is none.
 	File   string        `json:"file"`
+	Files  []string      `json:"files"`
 	Values []settingJSON `json:"values"`
 }
 
@@ -57,9 +60,9 @@ func runConfig(a *cli.App, sample bool, names []string) error {
 	case sample && len(names) > 0:
 		return fail.Usagef("--sample has all settings: leave out %q", names[0])
 	case a.JSON:
-		return a.WriteJSON(configDocument(a.Config, a.ConfigFile, keys))
+		return a.WriteJSON(configDocument(a, keys))
 	case len(names) > 0:
-		for _, s := range configDocument(a.Config, a.ConfigFile, keys).Values {
+		for _, s := range configDocument(a, keys).Values {
 			fmt.Fprintf(a.Out, "%s: %s  (%s)\n", s.Key, display.Printable(cmp.Or(s.Text, `""`)), display.Printable(cmp.Or(s.Place, s.From)))
 			if s.Key == "economy" {
 				if err := showEconomy(a); err != nil {
@@ -76,7 +79,7 @@ func runConfig(a *cli.App, sample bool, names []string) error {
 	if _, err := a.Data().Write([]byte(text)); err != nil {
 		return err
 	}
-	if !sample && a.ConfigFile == "" {
+	if !sample && len(a.ConfigFiles) == 0 {
 		a.Tip("there is no configuration file; --sample prints one to start from")
 	}
 	return nil
@@ -116,11 +119,14 @@ func settings(a *cli.App, names []string) ([]config.Key, error) {
 	return out, nil
 }
 
-func configDocument(c *config.Config, file string, keys []config.Key) configJSON {
-	doc := configJSON{Schema: "memkernel/config/v1", File: file}
+func configDocument(a *cli.App, keys []config.Key) configJSON {
+	doc := configJSON{Schema: "memkernel/config/v1", Files: slices.Concat([]string{}, a.ConfigFiles)}
+	if n := len(doc.Files); n > 0 {
+		doc.File = doc.Files[n-1]
+	}
 	for _, k := range keys {
 		s := settingJSON{Key: k.Name, Value: k.Value(), Unit: k.Unit(), Text: k.String(), From: "default"}
-		switch o := c.Origin(k.Name); {
+		switch o := a.Config.Origin(k.Name); {
 		case o.Flag != "":
 			s.From, s.Place = "flag", o.String()
 		case o.File != "":

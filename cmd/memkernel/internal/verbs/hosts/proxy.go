@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,11 +134,6 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	}
 	if err := p.metrics.check(); err != nil {
 		return err
-	}
-	if len(a.Config.Proxy.AllowOrigins) > 0 && a.ConfigPath == "" {
-		const key = "proxy.allow_origins"
-		return fail.Hint(fmt.Errorf("%s: %s would let web pages in, and this file may have come with the project", a.Config.Origin(key), key),
-			"if you want that, say so by --config %s or --allow-origin", cmp.Or(a.ConfigFile, "FILE"))
 	}
 	book, err := a.Book()
 	if err != nil {

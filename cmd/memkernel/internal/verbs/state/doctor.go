@@ -36,7 +36,7 @@ folder and the price book. It changes nothing, and asks nobody on the network un
 			err := a.Prepare(cmd)
 			var usage *fail.UsageError
 			if err != nil && !errors.As(err, &usage) {
-				d.broken, a.Config, a.ConfigFile = err, config.Default(), ""
+				d.broken, a.Config, a.ConfigFiles = err, config.Default(), nil
 				return nil
 			}
 			return err
