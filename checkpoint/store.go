@@ -123,7 +123,7 @@ func (s Store) Captured() (bool, error) {
 
 // PutAside renames the files that [Store.Verify] names, so that nothing reads them
 // any more, and returns where they are now. A pointer that names one of them goes too: it
-// is made again. What is gone is asked for no more.
+// is made again, and so is what the thread says of the state files.
 func (s Store) PutAside(bad []Damage) ([]string, error) {
 	var out []string
 	p, err := s.pointer()
@@ -147,7 +147,7 @@ func (s Store) PutAside(bad []Damage) ([]string, error) {
 			out = append(out, s.in.Where(aside))
 		}
 	}
-	if !slices.ContainsFunc(bad, func(d Damage) bool { return errors.Is(d.Err, errGone) }) {
+	if !slices.ContainsFunc(bad, func(d Damage) bool { return path.Dir(d.name) == stateFolder }) {
 		return out, nil
 	}
 	st, _, err := s.loadState()

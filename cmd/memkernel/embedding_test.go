@@ -29,7 +29,7 @@ func embedded(t *testing.T, section string) func(args ...string) (int, string, s
 		}
 	}
 	return func(args ...string) (int, string, string) {
-		code, out, errs := invoke(t, append(args, "--workspace", dir, "--config", filepath.Join(dir, "mine.yaml"))...)
+		code, out, errs := invoke(t, append([]string{"--config", filepath.Join(dir, "mine.yaml"), "--workspace", dir}, args...)...)
 		return code, strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(errs), " ")
 	}
 }

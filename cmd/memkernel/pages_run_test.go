@@ -30,7 +30,7 @@ var others = []string{"claude", "codex", "gemini", "openclaw", "opencode", "pi",
 	"ollama", "hf", "mail", "qmd", "systemctl", "crontab", "launchctl", "psql"}
 
 // tools are programs that do no more than a sandbox can bear, and words of the shell.
-var tools = []string{"cat", "cd", "cp", "cut", "date", "diff", "do", "done", "echo", "else", "exit", "export", "false", "fi", "for", "grep", "head", "if", "less", "ln", "ls", "mkdir", "mv",
+var tools = []string{"cat", "cd", "chmod", "cp", "cut", "date", "diff", "do", "done", "echo", "else", "exit", "export", "false", "fi", "for", "grep", "head", "if", "less", "ln", "ls", "mkdir", "mv",
 	"pwd", "rm", "sed", "set", "sh", "sleep", "sort", "tail", "tee", "test", "then", "touch", "tr", "true", "wc", "while", "{", "}", "[", "!"}
 
 // standIns are what pages write where a reader has something of their own, and what the

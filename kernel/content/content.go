@@ -13,7 +13,8 @@ type Content struct {
 	// ID is the page, span or blob that was asked for.
 	ID string `json:"id"`
 	// Reason is OK, or why Text is empty: NO_MATCH, FORGOTTEN, or BACKEND_ERROR for
-	// what is known and can't be read. Detail says more.
+	// what is known and can't be read. Detail says more, also of an OK: that secrets are
+	// masked in the text.
 	Reason string `json:"reason"`
 	Detail string `json:"detail,omitempty"`
 	// Fault is silent_recall if content that was stored is gone or damaged.

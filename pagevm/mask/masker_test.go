@@ -81,8 +81,8 @@ func TestMaskByRulesLeavesAlone(t *testing.T) {
 		"data:image/png;base64," + strings.Repeat(fake(mixedSet+"+/", 76), 40),
 		strings.Repeat(fake(mixedSet+"+/", 76)+"\n", 40),
 		fake(mixedSet, 70) + "+EAAA" + fake(mixedSet, 30) + "\n",
-		fake(mixedSet, 76) + "\nEAAA" + fake(mixedSet, 40) + "\n",
-		fake(mixedSet, 76) + "\nQ/EAAA" + fake(mixedSet, 40) + "\n",
+		fake(mixedSet, 76) + "\nEAAA" + fake(mixedSet, 72) + "\n",
+		fake(mixedSet, 76) + "\nQ/EAAA" + fake(mixedSet, 70) + "\n",
 		"h1:PmEvCfVI7ti9dV3s5aMZUY7sS2GxRvG3yzih7E+cS3w=",
 		"sha512-" + fake(mixedSet+"+/", 86) + "==",
 	} {

@@ -267,23 +267,29 @@ func (r *maskRule) findOwn(s string, w window, hits []match) []match {
 	return hits
 }
 
-// inBase64 reports whether what begins at i goes on with a long run of base64, where
-// any few letters occur sooner or later: a +, a / or a line break is a boundary to
-// expressions, and none there.
+// inBase64 reports whether what begins at i goes on with base64, where any few letters
+// occur sooner or later: a +, a / or a line break is a boundary to expressions, and none
+// there. A line of its own below base64 is another thing, unless it is as long.
 func inBase64(s string, i int) bool {
-	if i == 0 || strings.IndexByte("+/\n", s[i-1]) < 0 {
+	if i < payloadLine || strings.IndexByte("+/\n", s[i-1]) < 0 {
 		return false
 	}
-	n := 0
-	for ; n < payloadLine && i > 0; i-- {
-		switch {
-		case base64Byte(s[i-1]):
-			n++
-		case s[i-1] != '\n':
-			return false
-		}
+	from := i
+	for from > 0 && base64Byte(s[from-1]) {
+		from--
 	}
-	return n == payloadLine
+	if i-from >= payloadLine {
+		return true
+	}
+	if from == 0 || s[from-1] != '\n' {
+		return false
+	}
+	above := from - 1
+	for above > 0 && base64Byte(s[above-1]) {
+		above--
+	}
+	width, end := from-1-above, lineEnd(s, i)
+	return width >= payloadLine && end-from == width && (above == 0 || s[above-1] == '\n')
 }
 
 // group returns where the secret of a match is.

@@ -22,6 +22,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
+	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -50,14 +51,19 @@ func Get(state store.Store, s *session.Session, id string, none func(key string)
 			}
 		}
 	}
-	if from == 0 || c.Reason != content.OK {
+	if c.Reason != content.OK {
 		return c, nil
 	}
-	c.ID = id
-	if c.Page != nil {
-		c.Text = archive.Plain(c.Page, c.Text)
+	if from > 0 {
+		c.ID = id
+		if c.Page != nil {
+			c.Text = archive.Plain(c.Page, c.Text)
+		}
+		c.Text = archive.LinesOf(c.Text, from, to)
 	}
-	c.Text = archive.LinesOf(c.Text, from, to)
+	if n := mask.Marks(c.Text); n > 0 && c.Detail == "" {
+		c.Detail = fmt.Sprintf("secrets were masked when this was stored: at %d places it reads [masked:…] where the original has a value, so it must not be written back as it is", n)
+	}
 	return c, nil
 }
 

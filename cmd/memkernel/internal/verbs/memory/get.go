@@ -150,6 +150,9 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 	} else if len(in) == 1 && in[0] != kernel.DefaultSession {
 		a.Tip("it is of session %s", quoted(in))
 	}
+	if c.Detail != "" {
+		a.Tip("%s", display.Printable(c.Detail))
+	}
 	_, err = io.WriteString(a.Data(), c.Text)
 	return err
 }
