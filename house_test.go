@@ -141,7 +141,7 @@ var arrows = map[string][]string{
 	"kernel/internal/archive":       {".", "internal/store", "kernel/content", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions"},
 	"kernel/internal/branch":        {".", "cachelayout", "kernel/billing", "kernel/outline", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/progress", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
-	"kernel/internal/fetch":         {"internal/store", "kernel/content", "kernel/fault", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/workstate", "summary"},
+	"kernel/internal/fetch":         {"internal/store", "kernel/content", "kernel/fault", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/workstate", "pagevm/mask", "summary"},
 	"kernel/internal/folder":        {"checkpoint", "internal/nearest", "internal/safename", "internal/store", "kernel/health", "kernel/internal/trace", "pagevm/journal"},
 	"kernel/internal/habit":         {"cachelayout", "internal/store", "kernel/internal/ids"},
 	"kernel/internal/ids":           {},
