@@ -32,7 +32,7 @@ func TestProgressOfVerbs(t *testing.T) {
 			_, err := k.Maintenance().Audit(ctx, maintenance.AuditOptions{})
 			return err
 		}},
-		"doctor": {"check", 5, func(ctx context.Context) error {
+		"doctor": {"check", 6, func(ctx context.Context) error {
 			_, err := kernel.Doctor(ctx, dir, nil, nil)
 			return err
 		}},

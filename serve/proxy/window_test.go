@@ -27,7 +27,7 @@ type shelf struct {
 }
 
 func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasSuffix(r.URL.Path, "/chat/completions") || strings.HasSuffix(r.URL.Path, "/messages") {
+	if strings.HasSuffix(r.URL.Path, "/chat/completions") || strings.HasSuffix(r.URL.Path, "/responses") || strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, ":generateContent") {
 		s.model.ServeHTTP(w, r)
 		return
 	}
@@ -55,8 +55,12 @@ func (s *shelf) ask(t *testing.T, path, model string, opt proxy.Options, calls i
 		windows, from = append(windows, b.Plan.Budgets.ContextWindow), b.Plan.Budgets.WindowFrom
 	}
 	st := newStage(t, fakemodel.Options{}, opt, s)
+	list := "messages"
+	if strings.HasSuffix(path, "/responses") {
+		list = "input"
+	}
 	for i := range calls {
-		body := fmt.Sprintf(`{"model":%q,"max_tokens":64,"tools":[{"type":"function","name":"Look","input_schema":{"type":"object"},"function":{"name":"Look","parameters":{"type":"object"}}}],"messages":[{"role":"user","content":"what is on shelf %d?"}]}`, model, i)
+		body := fmt.Sprintf(`{"model":%q,"max_tokens":64,"tools":[{"type":"function","name":"Look","input_schema":{"type":"object"},"function":{"name":"Look","parameters":{"type":"object"}}}],%q:[{"role":"user","content":"what is on shelf %d?"}]}`, model, list, i)
 		st.post(path, body, "Authorization", "Bearer k", "X-Secret", "of the client").planned(t)
 	}
 	st.settle()
@@ -79,6 +83,8 @@ func TestServerWindow(t *testing.T) {
 		{"llama.cpp without props", chat, "whatever", map[string]string{"GET /v1/models": `{"data":[{"id":"/m/barge.gguf","owned_by":"llamacpp","meta":{"n_ctx_train":131072}}]}`}, 131_072},
 		{"Ollama", chat, "barge:8b", map[string]string{"GET /v1/models": `{"data":[{"id":"barge:8b"}]}`, "POST /api/show": show}, 16_384},
 		{"Ollama without num_ctx", chat, "barge:8b", map[string]string{"POST /api/show": strings.Replace(show, "num_ctx", "top_k", 1)}, 131_072},
+		{"Ollama with num_ctx over the model's", chat, "barge", map[string]string{"POST /api/show": `{"parameters":"num_ctx 65536","model_info":{"general.architecture":"barge","barge.context_length":32768}}`}, 65_536},
+		{"Responses", "/openai/v1/responses", "barge-2", map[string]string{"GET /openai/v1/models": `{"data":[{"id":"barge-2","context_length":70000}]}`}, 70_000},
 		{"LM Studio", chat, "barge-2", map[string]string{"GET /api/v0/models": `{"data":[{"id":"raft","max_context_length":4096},{"id":"barge-2","max_context_length":131072,"loaded_context_length":12288}]}`}, 12_288},
 		{"LiteLLM", chat, "barge", map[string]string{"GET /v1/models": `{"data":[{"id":"barge"}]}`, "GET /model/info": `{"data":[{"model_name":"barge","model_info":{"max_tokens":4096,"max_input_tokens":98304}}]}`}, 98_304},
 		{"of another model", chat, "barge-2", map[string]string{"GET /v1/models": `{"data":[{"id":"barge-20","context_length":9000}]}`}, 0},
@@ -119,6 +125,18 @@ func TestServerWindowKnown(t *testing.T) {
 		if got, _ := s.ask(t, "/v1/chat/completions", c.model, proxy.Options{ContextWindow: c.window}, 1); len(s.asked) > 0 || got[0] == 0 {
 			t.Errorf("%s: planned with %d; asked %q", c.model, got, s.asked)
 		}
+	}
+}
+
+// Gemini's API describes the model of a path at the path without the method.
+func TestServerWindowGemini(t *testing.T) {
+	s := &shelf{model: fakemodel.New(fakemodel.Options{}), lists: map[string]string{"GET /v1beta/models/barge-2": `{"name":"models/barge-2","inputTokenLimit":32768,"outputTokenLimit":8192}`}}
+	windows := make(chan int, 1)
+	st := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1, Billed: func(b proxy.Billed) { windows <- b.Plan.Budgets.ContextWindow }}, s)
+	st.post("/v1beta/models/barge-2:generateContent?key=k&alt=json", gemini.body([]string{gemini.user("what came in?")}, false)).planned(t)
+	st.settle()
+	if got := <-windows; got != 32_768 || !slices.Equal(s.asked, []string{"GET /v1beta/models/barge-2?key=k"}) {
+		t.Errorf("planned with %d, asked %q", got, s.asked)
 	}
 }
 
