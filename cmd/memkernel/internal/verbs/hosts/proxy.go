@@ -98,7 +98,7 @@ for: exit code 0 if none is, else 1 and what to do.`,
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
-	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")

@@ -101,7 +101,7 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 	f.StringVar(&w.log, "log", "", "append the proxy's log to `FILE`")
 	f.StringVar(&w.resolver, "resolver", proxy.MemkernelGet, "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
-	f.Var(&w.window, "context-window", "size of the window, such as 200k (default the price book's)")
+	f.Var(&w.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
 	f.Var(&w.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.BoolVar(&w.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	cli.EconomyFlag(cmd)
