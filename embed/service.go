@@ -99,18 +99,3 @@ func (s *service) prefixes(model string) (query, document string) {
 	}
 	return "", ""
 }
-
-// Host returns where a provider sends texts if nothing else is configured, ""
-// if it sends none. It is the first of those that "auto" may choose.
-func Host(provider string) string {
-	if provider == ProviderAuto {
-		return openAI.domain
-	}
-	if s := serviceOf(provider); s != nil {
-		u, err := url.Parse(s.baseURL)
-		if err == nil {
-			return u.Host
-		}
-	}
-	return ""
-}

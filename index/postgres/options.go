@@ -125,7 +125,3 @@ func (o *Options) Place() string {
 	}
 	return place + "#" + owner
 }
-
-// Host returns the host that the DSN names, "" if it can't be read; a path is a
-// socket of this machine.
-func Host(dsn string) string { return pgdsn.Host(dsn) }

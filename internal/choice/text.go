@@ -74,21 +74,6 @@ func unbulleted(line string) (string, bool) {
 	return t, false
 }
 
-func indentOf(line string) int {
-	n := 0
-	for _, r := range line {
-		switch r {
-		case ' ':
-			n++
-		case '\t':
-			n += 4
-		default:
-			return n
-		}
-	}
-	return n
-}
-
 // Asking reports whether a line ends with a question, or holds one that ends a sentence.
 func Asking(line string) bool {
 	for i, r := range line {

@@ -49,9 +49,6 @@ func (v *Value) Blank() bool { return v.Raw == "" && v.Err == nil }
 // left by a crash.
 func (v *Value) Zeros() int { return strings.Count(v.Lead, "\x00") + strings.Count(v.Tail, "\x00") }
 
-// End returns the offset after the value.
-func (v *Value) End() int64 { return v.Offset + int64(len(v.Lead)+len(v.Raw)+len(v.Tail)) }
-
 // Place names the bytes that Raw takes in the file.
 func (v *Value) Place() string {
 	from := v.Offset + int64(len(v.Lead))

@@ -99,18 +99,3 @@ func Place(dsn string) string {
 	}
 	return "postgres://" + host + "/" + c.Database
 }
-
-// Host returns the host that an address names, "" if it can't be read or names several;
-// a path is a socket of this machine.
-func Host(dsn string) string {
-	c, err := pgx.ParseConfig(dsn)
-	if err != nil || !NamesHost(dsn) {
-		return ""
-	}
-	for _, f := range c.Fallbacks {
-		if f.Host != c.Host {
-			return f.Host // several hosts: none of them is the one
-		}
-	}
-	return c.Host
-}

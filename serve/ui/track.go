@@ -272,13 +272,6 @@ func (t *track) tell() {
 	t.changed = make(chan struct{})
 }
 
-// news is a channel that is closed when something is new.
-func (t *track) news() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.changed
-}
-
 // look calls f with the rows that are planned, and with all there are.
 func (t *track) look(f func(planned []row, all int)) {
 	t.mu.Lock()

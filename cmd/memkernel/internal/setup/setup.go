@@ -76,14 +76,6 @@ func OnThisMachine(address string) bool {
 	return err == nil && endpoint.Loopback(u)
 }
 
-func host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
 // KernelOptions are all settings of the kernel, with a price book and a provider of vectors;
 // either may be nil.
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
