@@ -135,7 +135,7 @@ func valueEnd(s string, v int, quote byte) int {
 // expression, a path or a placeholder. literal means that it cannot be code.
 func secretValue(v string, literal bool) bool {
 	if len(v) < 8 || placeholder(v) || v[0] == '/' && !(len(v) >= 40 && jumpy(v)) || v[0] == '~' || strings.HasPrefix(v, "./") ||
-		strings.Contains(v, "://") || strings.Contains(v, "[masked:") || strings.Contains(v, "...") {
+		strings.Contains(v, "://") || strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "env.") || strings.HasPrefix(v, "urn:") {
 		return false
 	}
 	var upper, lower, digit, other int

@@ -21,7 +21,7 @@ func shape(_, _ string) bool { return true }
 // given judges a value where nothing but a secret is expected: it takes every one but
 // those that are to be filled in, that come from elsewhere or that everybody uses.
 func given(_, v string) bool {
-	return len(v) >= 4 && len(v) <= maxSecret && !placeholder(v) && !code(v) && !sample(v)
+	return len(v) >= 4 && len(v) <= maxSecret && !strings.HasPrefix(v, "--") && !placeholder(v) && !code(v) && !sample(v)
 }
 
 // option is given for a value behind a long option, where help texts go on in words.
@@ -35,13 +35,13 @@ func option(name, v string) bool {
 // word is given for what may be an identifier of code as well: letters alone are no
 // secret in it, and neither is a chain of names.
 func word(name, v string) bool {
-	return given(name, v) && !callChain.MatchString(v) && digitOrSign(v) && !sentence(v)
+	return given(name, v) && !chain(v) && digitOrSign(v) && !sentence(v)
 }
 
 // sentence reports whether v is prose.
 func sentence(v string) bool {
 	words := strings.Fields(strings.ToLower(v))
-	return len(words) > 6 || slices.ContainsFunc(words, func(w string) bool { return len(words) > 1 && (helpWords[w] || phraseWords[w]) })
+	return len(words) > 6 || len(words) > 1 && strings.HasSuffix(v, "?") || slices.ContainsFunc(words, func(w string) bool { return len(words) > 1 && (helpWords[w] || phraseWords[w]) })
 }
 
 // generated judges what has to look random.
@@ -78,6 +78,11 @@ func encoded(_, v string) bool { return len(v) >= 4 && !placeholder(v) && !code(
 
 var callChain = lazyregexp.New(`^[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+$`)
 
+// chain reports whether v is a chain of names, as code has them.
+func chain(v string) bool {
+	return callChain.MatchString(v) && (digits(v) < 2 || strings.ToLower(v) == v)
+}
+
 // code reports whether v is an expression or a template rather than a value.
 func code(v string) bool {
 	if strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "…") {
@@ -86,7 +91,7 @@ func code(v string) bool {
 	if t := strings.Trim(v, " \t,;"); strings.HasPrefix(t, "+ ") || strings.HasSuffix(t, " +") || t == "+" {
 		return true // between two strings that are put together
 	}
-	for _, w := range [...]string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()"} {
+	for _, w := range [...]string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"} {
 		if strings.Contains(v, w) {
 			return true
 		}
@@ -136,7 +141,7 @@ func sample(v string) bool {
 		return true
 	}
 	low := strings.ToLower(v)
-	if core := strings.TrimRight(low, "0123456789!.*_-@#$"); sampleWords[core] || core == "password" || core == "p@ssw0rd" || core == "passw0rd" || core == "secret" || core == "test" || core == "example" || core == "changeme" {
+	if core := strings.TrimRight(low, "0123456789!.*_-@#$"); sampleWords[core] && (len(low)-len(core) < 2 || strings.HasPrefix(low[len(core):], "12") || strings.HasPrefix(low[len(core):], "_")) || core == "password" || core == "p@ssw0rd" || core == "passw0rd" || core == "secret" || core == "test" || core == "example" || core == "changeme" {
 		return true
 	}
 	if !words {
@@ -162,11 +167,11 @@ var terms = lazyregexp.New(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|
 // spoken judges a value in a sentence. In quotes it may be a word; else it has to
 // differ from words and names: digits among letters, or signs, or capitals, inside.
 func spoken(name, v string) bool {
-	if placeholder(v) || code(v) || sample(v) || callChain.MatchString(v) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
+	if placeholder(v) || code(v) || sample(v) || chain(v) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
 		return false
 	}
 	if r, _ := utf8.DecodeLastRuneInString(name); strings.ContainsRune(quoteMarks, r) || strings.HasSuffix(name, "« ") || strings.HasSuffix(name, "«\u00a0") {
-		return utf8.RuneCountInString(v) >= 5 && v[0] != ' ' && !sentence(v)
+		return utf8.RuneCountInString(v) >= 5 && strings.IndexByte(" ,;", v[0]) < 0 && !sentence(v)
 	}
 	var upper, lower, other, digit, sign, trailing, inner int
 	rs := []rune(v)
@@ -198,8 +203,21 @@ func spoken(name, v string) bool {
 		return lower > 0 || sign > 0
 	case digit > 0:
 		return upper > 0 && lower > 0 || sign > 0
+	case diced(v):
+		return true
 	}
 	return sign > 0 && upper > 0 && !strings.Contains(v, "_") || strings.Count(v, "-") > 1 && upper > 0 && lower > 0 && inner == 0 && rs[0] >= 'a'
+}
+
+// diced reports whether v is a passphrase of words, as password managers make them.
+func diced(v string) bool {
+	words := strings.Split(v, "-")
+	for _, w := range words {
+		if len(w) < 3 || len(w) > 9 || helpWords[w] || phraseWords[w] || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
+			return false
+		}
+	}
+	return len(words) >= 4
 }
 
 // strict is spoken for a value that no verb and no colon sets off.
@@ -208,7 +226,7 @@ func strict(name, v string) bool {
 	for _, is := range [...]func(rune) bool{unicode.IsUpper, unicode.IsLower, unicode.IsDigit, func(r rune) bool { return strings.ContainsRune("!@#$%^&*+~?_", r) }} {
 		classes += btoi(strings.IndexFunc(v, is) >= 0)
 	}
-	return classes >= 3 && len(v) >= 7 && spoken(name+" ", v)
+	return (classes >= 3 && len(v) >= 7 || digits(v) >= 4 && len(v) >= 9 || diced(v)) && spoken(name+" ", v)
 }
 
 // digitsOnly judges the digits of a PIN: those of one that nobody would use are none.

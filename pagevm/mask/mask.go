@@ -179,6 +179,39 @@ var maskPrefixes = []maskPrefix{
 	{"rk_test_", "stripe", setAlnum, 16, 0},
 	{"whsec_", "stripe", setAlnum, 24, 0},
 	{"hf_", "huggingface", setAlnum, 34, 0},
+	{"tskey-", "tailscale", setURL, 20, 0},
+	{"sbp_", "supabase", setWord, 40, 0},
+	{"sb_secret_", "supabase", setURL, 20, 0},
+	{"npg_", "neon", setAlnum, 12, 0},
+	{"napi_", "neon", setAlnum, 40, 0},
+	{"lsv2_", "langsmith", setWord, 30, 0},
+	{"sl.u.", "dropbox", setURL, 60, 0},
+	{"sl.B", "dropbox", setURL, 100, 0},
+	{"SWMTKN-1-", "docker", setDash, 50, 0},
+	{"dapi", "databricks", setDash, 32, 40},
+	{"CFPAT-", "contentful", setURL, 40, 0},
+	{"CCIPAT_", "circleci", setWord, 40, 0},
+	{"CCIPRJ_", "circleci", setWord, 40, 0},
+	{"ntn_", "notion", setAlnum, 40, 0},
+	{"pcsk_", "pinecone", setWord, 40, 0},
+	{"nfp_", "netlify", setAlnum, 30, 0},
+	{"ATBB", "bitbucket", setAlnum, 28, 0},
+	{"ATATT3", "atlassian", setURL, 50, 0},
+	{"ATCTT3", "atlassian", setURL, 50, 0},
+	{"oy2", "nuget", setAlnum, 43, 43},
+	{"rnd_", "render", setAlnum, 24, 0},
+	{"figd_", "figma", setURL, 30, 0},
+	{"tvly-", "tavily", setURL, 24, 0},
+	{"pplx-", "perplexity", setAlnum, 40, 0},
+	{"nvapi-", "nvidia", setURL, 50, 0},
+	{"csk-", "cerebras", setAlnum, 40, 0},
+	{"PMAK-", "postman", setDash, 50, 0},
+	{"bkua_", "buildkite", setAlnum, 40, 0},
+	{"phx_", "posthog", setAlnum, 40, 0},
+	{"wandb_v1_", "wandb", setWord, 40, 0},
+	{"EAAG", "facebook", setAlnum, 80, 0},
+	{"AIzaSy", "google", setURL, 33, 0},
+	{"AQ.Ab8", "google", setURL, 40, 0},
 }
 
 // maskKeys are the words in the name of a variable or field that make its
@@ -309,7 +342,7 @@ func matchPrivateKey(s string, i int) match {
 	}
 	head := s[i+len(begin):]
 	dashes := strings.Index(head[:min(len(head), 60)], "-----")
-	if dashes < 0 || !strings.Contains(head[:dashes], "PRIVATE KEY") {
+	if dashes < 0 || !strings.Contains(head[:dashes], "PRIVATE KEY") && !strings.Contains(head[:dashes], "Static key") {
 		return match{}
 	}
 	body := i + len(begin) + dashes + 5
@@ -335,6 +368,13 @@ func matchPrivateKey(s string, i int) match {
 // what a listing or a diff puts in front, with a run of base64. It returns
 // where the last one ends and how many characters they have.
 func keyLines(s string, j int) (end, n int) {
+	for { // the headers of a PGP block
+		line, _, _ := strings.Cut(strings.TrimLeft(s[j:], "\r\n >"), "\n")
+		if name, _, ok := strings.Cut(line, ": "); !ok || len(name) > 20 || setDash.run(name, 0, 20) < len(name) {
+			break
+		}
+		j = strings.Index(s[j:], line) + j + len(line)
+	}
 	for end = j; ; {
 		for j < len(s) {
 			if s[j] <= ' ' || strings.IndexByte("+->|", s[j]) >= 0 {
@@ -389,7 +429,7 @@ func matchURL(s string, i int) match {
 			if v := s[i+3 : j]; colon < 0 && len(v) >= 20 && random(v) && setURL.run(v, 0, len(v)) == len(v) {
 				return match{i + 3, j, "url-password"} // a token in the user's place
 			}
-			if colon < 0 || j-colon < 2 || placeholder(s[colon+1:j]) {
+			if colon < 0 || j-colon < 2 || placeholder(s[colon+1:j]) || defaultPassword(s[colon+1:j]) || s[colon+1:j] == s[i+3:colon] {
 				return match{}
 			}
 			return match{colon + 1, j, "url-password"}
@@ -400,6 +440,12 @@ func matchURL(s string, i int) match {
 		}
 	}
 	return match{}
+}
+
+// defaultPassword reports whether v is what manuals write in a password's place.
+func defaultPassword(v string) bool {
+	v = strings.ToLower(v)
+	return sampleWords[v] || strings.Contains(v, "password")
 }
 
 // placeholder reports whether v stands for a value to be filled in.

@@ -241,6 +241,9 @@ func TestMaskRulesOnGoSources(t *testing.T) {
 	}
 	size := 0
 	err = filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == "crypto" || d.Name() == "smtp" || d.Name() == "testcert") {
+			return filepath.SkipDir // keys for tests, which are keys
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -11,19 +11,19 @@ type stated struct{ find, words, is string }
 // statedIn has the languages of index/analysis, and some more.
 var statedIn = []stated{
 	// English; and the word as other languages use it.
-	{"password passphrase passcode", `passwords?|passphrase|passcode`, `is|was|are|to|è|é|e'|era|es|ist|lautet|est|to\s+jest|jest|je|är|er|on|este|adalah|là|is\s+now`},
+	{"password passphrase passcode pw: pwd· ·pw· passwd·", `passwords?|passphrase|passcode|passwd|pw|pwd`, `is|was|are|to|è|é|e'|era|es|ist|lautet|est|to\s+jest|jest|je|är|er|on|este|adalah|là|ficou|agora\s+é|changed\s+to|set\s+to|it's`},
 	// German
-	{"passwort kennwort kennwört zugangscode", `passw[oö]rt\w*|kennw[oö]rt\w*|zugangscode`, `ist|war|lautet|lautete|heißt|sei|auf`},
+	{"passwort kennwort kennwört zugangscode", `passw[oö]rt\w*|kennw[oö]rt\w*|zugangscode`, `ist|war|lautet|lautete|heißt|sei|auf|in`},
 	// Spanish, Galician, Catalan
-	{"contrase contrasinal contrasenya clave", `contraseñas?|contrasena|contrasinal|contrasenya|clave`, `es|era|é|és|será|a`},
+	{"contrase contrasinal contrasenya clave", `contraseñas?|contrasena|contrasinal|contrasenya|clave`, `es|era|é|és|será|a|por`},
 	// French
-	{"mot·de·passe mots·de·passe phrase·de·passe", `mots?\s+de\s+passe|phrase\s+de\s+passe`, `est|était|sera|c'est|:`},
+	{"mot·de·passe mots·de·passe phrase·de·passe mdp", `mots?\s+de\s+passe|phrase\s+de\s+passe|mdp`, `est|était|sera|c'est|:`},
 	// Portuguese
-	{"senha palavra-passe palavra·passe", `senha|palavra[ -]passe`, `é|era|será`},
+	{"senha palavra-passe palavra·passe", `senha|palavra[ -]passe`, `é|era|será|ficou|para`},
 	// Italian
 	{"parola·d", `parola\s+d['’]ordine`, `è|era|e'`},
 	// Dutch
-	{"wachtwoord", `wachtwoord(?:en)?`, `is|was|luidt`},
+	{"wachtwoord", `wachtwoord(?:en)?`, `is|was|luidt|in|naar`},
 	// Swedish, Danish, Norwegian, Finnish
 	{"lösenord adgangskode kodeord passord salasana", `lösenord(?:et)?|adgangskoden?|kodeordet|kodeord|passord(?:et)?|salasana(?:ni|si)?`, `är|er|var|on|oli`},
 	// Polish, Czech, Slovak
@@ -33,7 +33,7 @@ var statedIn = []stated{
 	// Romanian, Turkish, Croatian, Bulgarian in Latin letters
 	{"parola parolă ifre lozinka zaporka", `parol[aă](?:mız|nız|m)?|[şŞ]ifre(?:niz|miz|m|si)?|lozinka|zaporka`, `este|e|je|glasi`},
 	// Russian, Ukrainian, Bulgarian
-	{"арол АРОЛ", `парол[ьяюаие]\S*`, `это|был|есть|е|is`},
+	{"арол АРОЛ", `парол[ьяюаие]\S*`, `это|был|есть|е|is|на`},
 	// Greek, Armenian
 	{"δικό δικο θηματικ աղտնաբառ", `[κΚ]ωδικ[όο]ς|[σΣ]υνθηματικ[όο]|[գԳ]աղտնաբառ\S*`, `είναι|ήταν|է`},
 	// Arabic, Persian, Kurdish
@@ -48,7 +48,7 @@ var statedIn = []stated{
 var packed = []stated{
 	{"密码 密碼 令: 令： 令是 令为", `密码|密碼|口令`, `[是为為]|就是|设为|設為|改为|改為`},
 	{"パスワード 暗証番号", `パスワード|暗証番号`, `[はがを]`},
-	{"비밀번호 암호 패스워드", `비밀번호|암호|패스워드`, `[는은가이를]`},
+	{"비밀번호 비번 암호 패스워드", `비밀번호|비번|암호|패스워드`, `[는은가이를]`},
 	{"รหัสผ่าน", `รหัสผ่าน`, `คือ|เป็น`},
 }
 
@@ -61,20 +61,47 @@ func statedRules() (rows []ownRule) {
 		latin  = `[^` + stop + `\[]*[^` + stop + `.,;:!?\[]!?`
 		narrow = `[!#$%&*+\-./0-9:=?@A-Z\\^_a-z~]*[!#$%&*+0-9=@A-Z^_a-z~-]`
 		quoted = open + `([^"'` + "`" + `“”„«»‘’「」『』《》\n\[]+)`
-		filler = `(?:[ ]+[\pL\pM\d_'’./-]+){0,7}?`
+		filler = `(?:,?[ ]+[\pL\pM\d_./-]+(?:['’][\pL\pM\d_./-]+)*){0,7}?,?`
+		since  = `(?:[ ]+(?:now|just|ab[ ]jetzt|ab[ ]sofort|always|still|jetzt|nun|immer|neu|maintenant|ora|adesso|ahora|agora|nu|теперь|сейчас))?`
 	)
 	row := func(find, expr string, j judge) {
 		rows = append(rows, ownRule{id: "stated-password", words: find, expr: expr, judge: j, reach: 240})
 	}
 	for _, l := range statedIn {
-		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)`+filler+`(?:[ ]+(?:`+l.is+`)(?:[ ]*[:：])?[ ]+|[ ]*[:：=][ ]*|[ ]+[—–-][ ]+))(?:`+quoted+`|(`+latin+`))`, spoken)
-		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
+		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)`+filler+`(?:[ ]+(?:`+l.is+`)`+since+`(?:[ ]*[:：])?[ ]+|[ ]*[:：=][ ]*|[ ]+[—–-][ ]+))(?:`+quoted+`|(`+latin+`))`, spoken)
+		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))(?:[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'`+"`"+`”’»\\]|$)|\?[ ]+(`+latin+`)(?:[\s.,;!?"'\\]|$)|[ ]*\((?:`+quoted+`|(`+latin+`))\))`, strict)
+		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)\b[^\n]{0,60}\n[ >]*(?:\[[\d:]+\][ ]*)?(?:\w{1,12}:|<\w+>)?[ ]*)(`+latin+`)[ ]*(?:\n|$)`, strict)
 	}
 	for _, l := range packed {
+		row(l.find, `(?:`+l.words+`)[^\n]{0,24}[?？]?\n[ >]*(`+narrow+`)[ ]*(?:\n|$)`, spoken)
 		row(l.find, `(?:`+l.words+`)[^`+stop+`!-~]{0,12}?(?:`+l.is+`)?[ ]*[:：]?[ ]*(?:`+quoted+`|(`+narrow+`))`, spoken)
 	}
+	for _, as := range [...]stated{
+		{"as·the·password as·password as·a·password as·your·password as·my·password as·the·passphrase", `use|using|try|with|enter|type|put|set`, `as[ ]+(?:(?:the|a|your|my|our)[ ]+)?(?:\w+[ ]+)?(?:password|passphrase)`},
+		{"como·contrase como·la·contrase como·clave como·senha como·a·senha", `usa[rd]?|use|utiliza|pon|coloca|ponha`, `como[ ]+(?:(?:la|a)[ ]+)?(?:contraseña|clave|senha)`},
+		{"come·password", `usa|usate|metti|inserisci`, `come[ ]+password`},
+		{"als·wachtwoord als·het·wachtwoord als·passwort als·kennwort als·das·passwort", `gebruik|neem|nimm|nutze|verwende|benutze|nehmt`, `als[ ]+(?:(?:het|das)[ ]+)?(?:wachtwoord|passwort|kennwort)`},
+		{"comme·mot", `utilise[rz]?|mets|mettez|prends|prenez`, `comme[ ]+mot[ ]+de[ ]+passe`},
+		{"как·пароль качестве·пароля", `используй(?:те)?|возьми(?:те)?`, `(?:как[ ]+пароль|в[ ]+качестве[ ]+пароля)`},
+	} {
+		rows = append(rows, ownRule{id: "stated-password", words: as.find, lead: 120, reach: 60, judge: spoken,
+			expr: `(?i:(?:^|[^\pL\pM])(?:` + as.words + `)(?:[ ]+(?:bitte|please))?)[ ]+(?:` + quoted + `[ ]?[` + quoteMarks + `]|(` + latin + `))(?i:[ ]+(?:` + as.is + `))`})
+	}
+	row("log·in log-in login sign·in creds credential zugangsdaten logindaten anmeld einlogg connecte- connectez entra·con accede·con accedi·con entre·com identifiants credenciales credenciais credenziali inloggegevens логин账号",
+		`(?i:(?:^|[^\w-])(?:log[ -]?in(?:s|daten)?|sign[ -]in|creds?|credentials?|zugangsdaten|anmelde\w*|einlogg\w*|connecte(?:-toi|z-vous)|entra[ ]con|accede[ ]con|accedi[ ]con|entre[ ]com|identifiants|credenciales|credenciais|credenziali|inloggegevens|логин|账号))(?:[^\w\n/|-][^\n/|]{0,50}?)?[ "'`+"`"+`*:]["'`+"`"+`]?[\w.@+-]+["'`+"`"+`]?(?:[ ]*[/,|][ ]*|:|[ ]+(?:and|und|et|[yei]|en|и)[ ]+)(?:`+quoted+`|(`+latin+`))`, strict)
+	row("pass·is pass·was", `(?i:(?:^|[^\w.$-])pass[ ]+(?:is|was))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
+	row("用", `用[ ]*(`+narrow+`)[ ]*(?:作为|做|当)?密码`, spoken)
+	row("でログイン", `[\w.@-]+[ ]*/[ ]*(`+narrow+`)[ ]*でログイン`, spoken)
+	rows[len(rows)-1].lead = 80
+	row("密码 密碼 暗証番号 비밀번호 비번", `(?:密码|密碼|暗証番号|비밀번호|비번)(?:是|为|：|:|は|은|는)?[ ]*(\d{4,8})(?:[^\d\w]|$)`, digitsOnly)
+	row("wifi wi-fi wlan network netz", `(?i:wi-?fi|wlan|network|netz)[^\n]{0,60}?(?i:key[ ]+is|schlüssel(?:[ ]+ist)?|password)[ ]+(`+latin+`)(?:[\s.,;!?"'\\]|$)`, strict)
+	row("passphrase master·password", `(?i:passphrase|master password)[^\n:]{0,40}?(?::|[ ]is)[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9})[ ]*(?:[\n(—–-]|$)`, func(_, v string) bool { return diced(strings.ReplaceAll(v, " ", "-")) })
+	row("unlocks· unlock· entsperr schlüssel· le·code·est",
+		`(?i:unlocks?[ ]+(?:it[ ]+)?with|entsperr\w*[ ]+(?:\S+[ ]+)?mit|schlüssel`+filler+`[ ]+(?:ist|lautet)|le[ ]+code[ ]+est)[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
+	row("alarm door safe porte tür puerta porta gate coffre caja·fuerte kasten", `(?i:(?:code|pin|kode|código|codice)`+filler+`(?:[ ]+(?:is|ist|est|es|è|é)(?:[ ]+(?:le|the))?[ ]+|[ ]*[:=][ ]*)|alarm[^\n]*\n(?:[^\n]*\n)?[ ]*code["']?[ ]*[:=][ ]*)["'“]?(\d{4,8})(?:[^\d\w]|$)`, digitsOnly)
+	rows[len(rows)-1].also = "code Code pin PIN kode código codice"
 	row("pin· pin: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
-		`(?:(?:^|[^\pL\d])(?:PIN|ПИН)(?:[- ]?(?:[cC]ode|код|码))?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*)["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
+		`(?:(?:^|[^\pL\d])(?:PIN|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*)["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {
 		rows[i].expr = strings.ReplaceAll(rows[i].expr, "<", `\x3c`) // no shorthand is meant
 	}

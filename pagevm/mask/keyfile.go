@@ -1,0 +1,93 @@
+package mask
+
+import (
+	"encoding/base64"
+	"encoding/csv"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+)
+
+// keyBase64 finds base64 of files with private keys, on one line or broken into lines.
+func keyBase64(s string) (out [][2]int) {
+	for i := 0; i < len(s); {
+		n := strings.IndexAny(s[i:], "Le")
+		if n < 0 {
+			break
+		}
+		if i += n; !strings.HasPrefix(s[i:], "LS0tLS1CRU") && !strings.HasPrefix(s[i:], "ewogICJ0eXBl") && !strings.HasPrefix(s[i:], "eyJ0eXBlIjoi") {
+			i++
+			continue
+		}
+		end := payloadEnd(s, i)
+		flat := strings.TrimRight(unbreak.Replace(s[i:end]), "=")
+		text, _ := base64.RawStdEncoding.DecodeString(flat[:len(flat)&^3])
+		if strings.Contains(string(text), "PRIVATE KEY") || strings.Contains(string(text), `"private_key`) {
+			out = append(out, [2]int{i, end})
+		}
+		i = max(end, i+1)
+	}
+	return out
+}
+
+var keyEndLine = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+
+// keyTails finds the lines of private keys whose head is missing, as after tail.
+func keyTails(s string) (out [][2]int) {
+	for _, at := range keyEndLine.FindAllStringSubmatchIndex(s, -1) {
+		from, width := lineStart(s, at[0]), 0
+		for from > 0 {
+			above := lineStart(s, from-1)
+			line := strings.Trim(s[above:from], " \t\r\n>|+")
+			if len(line) < 4 || lineEnd(line, 0) < len(line) {
+				break
+			}
+			from, width = above, max(width, len(line))
+		}
+		if width >= 32 {
+			out = append(out, [2]int{from, at[1]})
+		}
+	}
+	return out
+}
+
+func lineStart(s string, i int) int { return strings.LastIndexByte(s[:i], '\n') + 1 }
+
+// passwordColumns finds the values below a column of passwords: in the CSV that browsers and
+// password managers export, and in tables.
+func passwordColumns(s string) (out [][2]int) {
+	column, sep := -1, ','
+	at := 0
+	for line := range strings.Lines(s) {
+		fields := cells(line, sep)
+		if column < 0 || len(fields) <= column {
+			if column, sep = -1, ','; strings.Count(line, "|") > 2 {
+				sep = '|'
+			}
+			for i, f := range cells(line, sep) {
+				if name := strings.ToLower(strings.TrimSpace(f)); name == "password" || name == "login_password" {
+					column = i
+				}
+			}
+		} else if v := strings.TrimSpace(fields[column]); len(v) >= 4 {
+			if i := strings.Index(line, v); i >= 0 {
+				out = append(out, [2]int{at + i, at + i + len(v)})
+			}
+		}
+		at += len(line)
+	}
+	return out
+}
+
+func cells(line string, sep rune) []string {
+	if sep == '|' {
+		return strings.Split(line, "|")
+	}
+	r := csv.NewReader(strings.NewReader(line))
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
+	fields, err := r.Read()
+	if err != nil || len(fields) < 3 {
+		return nil
+	}
+	return fields
+}
