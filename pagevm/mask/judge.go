@@ -107,6 +107,9 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 	stdin str string system tbd temp text token true type undefined unknown unset user username userpass value var varchar void wrong
 	letmein welcome monkey dragon abc abcd abcdef asdf hello world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
 
+// usedWords are those of them that people begin passwords of their own with.
+var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
+
 // sampleParts mark a value made of words as one to be filled in, or as a name.
 var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "mypass", "testpass", "password", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
 	"replace", "todo", "secret", "sample", "fake", "test", "mock", "credential", "token", "contrase", "kennwort", "mot de", "username", "-here", "_here", "user_", "process.", "config", "getenv", "self."}
@@ -141,7 +144,7 @@ func sample(v string) bool {
 		return true
 	}
 	low := strings.ToLower(v)
-	if core := strings.TrimRight(low, "0123456789!.*_-@#$"); sampleWords[core] && (len(low)-len(core) < 2 || strings.HasPrefix(low[len(core):], "12") || strings.HasPrefix(low[len(core):], "_")) || core == "password" || core == "p@ssw0rd" || core == "passw0rd" || core == "secret" || core == "test" || core == "example" || core == "changeme" {
+	if core := strings.TrimRight(low, "0123456789!.*_-@#$"); sampleWords[core] && !(usedWords[core] && len(low)-len(core) > 1 && !strings.HasPrefix(low[len(core):], "12")) || low == "correct-horse-battery-staple" || core == "password" || core == "p@ssw0rd" || core == "passw0rd" || core == "secret" || core == "test" || core == "example" || core == "changeme" {
 		return true
 	}
 	if !words {
