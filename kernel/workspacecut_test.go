@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,6 +93,25 @@ func TestWorkspaceCutUsesItsRoom(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestWorkspaceCutShowsTheNewest: of a MEMORY.md that has no room the beginning and the newest
+// part are shown, and how to read what is between them.
+func TestWorkspaceCutShowsTheNewest(t *testing.T) {
+	dir := t.TempDir()
+	text := "# Memory\n\n"
+	for i := range 4000 {
+		text += fmt.Sprintf("- Basin %d drains into sluice %d.\n", i, 9000-i)
+	}
+	put(t, dir, "MEMORY.md", text)
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(3)
+	c.user()
+	got := stream(mustPlan(t, k, private(c)))
+	if !strings.Contains(got, "Basin 3 drains") || !strings.Contains(got, "Basin 3999 drains") || strings.Contains(got, "Basin 2000 drains") || !regexp.MustCompile(`Lines \d+ to \d+ of 4002 in MEMORY.md are not shown here.*memkernel get MEMORY.md:\d+:\d+`).MatchString(got) {
+		t.Errorf("%.3000s", got)
 	}
 }
 

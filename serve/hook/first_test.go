@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -36,25 +35,14 @@ func TestPromptsFindWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestStartShowsTheNewestOfMemory: of a long MEMORY.md a session begins with its beginning
-// and its newest part, and is told how to read what is between them.
-func TestStartShowsTheNewestOfMemory(t *testing.T) {
-	text := "# Memory\n\n"
-	for i := range 300 {
-		text += fmt.Sprintf("- Pump %d drains basin %d.\n", i, 900-i)
-	}
-	head, missing := startOf("MEMORY.md", text+"- Pump 7 was sold.\n", 900)
-	if len(head) != 2 || !strings.Contains(head[0].Text, "Pump 3 drains") || !strings.HasSuffix(head[1].Text, "- Pump 7 was sold.") {
-		t.Fatalf("%+v", head)
-	}
-	from, to := head[0].EndLine+1, head[1].StartLine-1
-	if want := fmt.Sprintf("Lines %d to %d of 303 in MEMORY.md are not shown here. memory_get reads them, or 'memkernel get MEMORY.md:%d:%d'.", from, to, from, to-from+1); missing != want {
-		t.Errorf("%q, want %q", missing, want)
-	}
-	for _, short := range []string{"one line\n", strings.Repeat("a very long line ", 100)} {
-		if parts, missing := startOf("MEMORY.md", short, 900); len(parts) != 1 || missing != "" {
-			t.Errorf("%+v, %q", parts, missing)
-		}
+// TestStartShowsNoSecret: what a session that begins is shown of memory's files has no secret
+// that they hold.
+func TestStartShowsNoSecret(t *testing.T) {
+	p := newProject(t, nil)
+	p.put("MEMORY.md", "# Memory\n\n- The pump's gateway takes the password: Kiebitz4Moor!\n")
+	got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+	if !strings.Contains(got, "The pump's gateway") || strings.Contains(got, "Kiebitz4Moor") {
+		t.Errorf("%s", got)
 	}
 }
 

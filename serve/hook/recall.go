@@ -3,7 +3,6 @@ package hook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -119,10 +119,13 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 			}
 		}
 		if date == "" {
-			parts, what := startOf(path, f.Text, share)
-			hits, missing = append(hits, parts...), join(missing, what)
-		} else if hit, ok := excerpt(path, date, markdownstore.ProjectLog(f.Text, ""), share, true); ok {
-			hits = append(hits, hit)
+			parts, what := represent.Ends(path, s.Mask.Lines(f.Text), share)
+			for _, p := range parts {
+				hits = append(hits, hitOf(path, "", p))
+			}
+			missing = join(missing, what)
+		} else if p, ok := represent.End(s.Mask.Lines(markdownstore.ProjectLog(f.Text, "")), share); ok {
+			hits = append(hits, hitOf(path, date, p))
 		}
 	}
 	if s.Private && !s.NoMemory {
@@ -185,48 +188,7 @@ func (h *handler) anyMemory(ctx context.Context) bool {
 	return false
 }
 
-// startOf returns a file in whole lines of at most so many bytes: all of it, or its
-// beginning and its newest part, with a line that says what is missing between them.
-func startOf(path, text string, most int) (parts []retrieval.Hit, missing string) {
-	head := most
-	if len(text) > most {
-		head = most * 3 / 5
-	}
-	first, ok := excerpt(path, "", text, head, false)
-	if !ok {
-		return nil, ""
-	}
-	last, _ := excerpt(path, "", text, most-head, true)
-	count := last.StartLine - first.EndLine - 1
-	if len(text) <= most || count < 0 {
-		return []retrieval.Hit{first}, ""
-	}
-	if count > 0 {
-		missing = fmt.Sprintf("Lines %d to %d of %d in %s are not shown here. memory_get reads them, or 'memkernel get %s:%d:%d'.",
-			first.EndLine+1, last.StartLine-1, last.EndLine, path, path, first.EndLine+1, count)
-	}
-	return []retrieval.Hit{first, last}, missing
-}
-
-// excerpt returns the beginning of a text, or its end, in whole lines of at most so many
-// bytes; one line there is in any case.
-func excerpt(path, date, text string, most int, end bool) (retrieval.Hit, bool) {
-	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")
-	from, to, size := 0, len(lines), 0
-	if end {
-		for from = to; from > 0; from-- {
-			if size += len(lines[from-1]); size > most && from < to {
-				break
-			}
-		}
-	} else {
-		for to = 0; to < len(lines); to++ {
-			if size += len(lines[to]); size > most && to > 0 {
-				break
-			}
-		}
-	}
-	out := strings.Join(lines[from:to], "")
-	return retrieval.Hit{Kind: retrieval.Memory, ID: path, Path: path, StartLine: from + 1, EndLine: to, Date: date, Score: 1,
-		Citation: path, Text: out}, strings.TrimSpace(out) != ""
+// hitOf is a part of a file as recall shows it.
+func hitOf(path, date string, p represent.Part) retrieval.Hit {
+	return retrieval.Hit{Kind: retrieval.Memory, ID: path, Path: path, StartLine: p.From, EndLine: p.To, Date: date, Score: 1, Citation: path, Text: p.Text}
 }

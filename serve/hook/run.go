@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // DefaultDeadline is how long a hook takes at most. Hosts wait for longer, but a
@@ -39,6 +40,8 @@ type Setup struct {
 	Window int
 	// Thresholds are the gauge's.
 	Thresholds checkpoint.Thresholds
+	// Mask takes the secrets out of the files that a session is shown when it starts.
+	Mask *mask.Masker
 	// NoMemory and NoDailyLogs leave them out where a session starts.
 	NoMemory, NoDailyLogs bool
 }

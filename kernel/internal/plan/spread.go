@@ -59,10 +59,16 @@ func (d *deciding) spread(files []File, pages []*pagevm.Page, fits []pagevm.Fit,
 // excerptOf is the largest excerpt of a file that takes at most room tokens, 0 if none does.
 func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, text string) {
 	e := represent.FileExcerpts(page, f.Text, d.req.Resolver, f.Type == pagevm.Bootstrap)
+	excerpt := func(n int) string {
+		if text := memoryPart(f, n); f.Type != pagevm.Bootstrap && len(text) <= n+200 {
+			return text
+		}
+		return e.Rep(n).Text // of instructions, and of lines that are too long
+	}
 	low, high := 0, len(f.Text)
 	n := scaled(high, room, full)
 	for range spreadTries {
-		shown := f.headed(e.Rep(n).Text)
+		shown := f.headed(excerpt(n))
 		took := d.Count.Text(shown)
 		if took > room {
 			high = n
@@ -81,6 +87,19 @@ func (d *deciding) excerptOf(f *File, page string, full, room int) (best int, te
 		}
 	}
 	return best, text
+}
+
+// memoryPart shows a file of memory in at most n bytes: how it begins, and what is newest in
+// it.
+func memoryPart(f *File, n int) string {
+	parts, missing := represent.Ends(f.Path, f.Text, n)
+	switch {
+	case len(parts) == 0:
+		return ""
+	case missing == "":
+		return parts[0].Text
+	}
+	return parts[0].Text + "[" + missing + "]\n" + parts[1].Text
 }
 
 // cutDetail says how much of a file is left out, by what bound, and the ways out.

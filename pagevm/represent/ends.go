@@ -1,0 +1,67 @@
+package represent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Part is some of a text's lines, From the first and To the last of them, from 1.
+type Part struct {
+	Text     string
+	From, To int
+}
+
+// Ends shows a file of memory in whole lines of at most so many bytes, and one line in any
+// case: all of it, or its beginning and its newest part, which is at its end, and what to say
+// of the lines between them.
+func Ends(path, text string, most int) (parts []Part, missing string) {
+	lines := linesOf(text)
+	if len(text) <= most {
+		return ends(first(lines, most))
+	}
+	head, tail := first(lines, most*3/5), last(lines, most-most*3/5)
+	count := tail.From - head.To - 1
+	if count < 0 {
+		return ends(first(lines, most))
+	}
+	if parts, _ = ends(head); count > 0 {
+		missing = fmt.Sprintf("Lines %d to %d of %d in %s are not shown here. memory_get reads them, or 'memkernel get %s:%d:%d'.",
+			head.To+1, tail.From-1, len(lines), path, path, head.To+1, count)
+	}
+	return append(parts, tail), missing
+}
+
+// End is the end of a text in whole lines of at most so many bytes, false if it is blank.
+func End(text string, most int) (Part, bool) {
+	p := last(linesOf(text), most)
+	return p, strings.TrimSpace(p.Text) != ""
+}
+
+func ends(p Part) ([]Part, string) {
+	if strings.TrimSpace(p.Text) == "" {
+		return nil, ""
+	}
+	return []Part{p}, ""
+}
+
+func linesOf(text string) []string { return strings.SplitAfter(strings.TrimRight(text, "\n"), "\n") }
+
+func first(lines []string, most int) Part {
+	to, size := 0, 0
+	for ; to < len(lines); to++ {
+		if size += len(lines[to]); size > most && to > 0 {
+			break
+		}
+	}
+	return Part{strings.Join(lines[:to], ""), 1, to}
+}
+
+func last(lines []string, most int) Part {
+	from, size := len(lines), 0
+	for ; from > 0; from-- {
+		if size += len(lines[from-1]); size > most && from < len(lines) {
+			break
+		}
+	}
+	return Part{strings.Join(lines[from:], ""), from + 1, len(lines)}
+}
