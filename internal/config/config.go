@@ -113,7 +113,7 @@ type Retrieval struct {
 
 // Sessions holds which past sessions are searched.
 type Sessions struct {
-	Enabled bool `key:"enabled" default:"false" doc:"Whether past sessions are searched."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	Own     bool `key:"own" project:"false" experimental:"yes" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
 	// Folders are transcripts of hosts.
 	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`

@@ -155,7 +155,7 @@ func syncText(b *strings.Builder, m *status.Memory) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}
-	if s := &m.Sessions; s.Enabled {
+	if s := &m.Sessions; s.Enabled && s.Sessions+s.Forgotten > 0 {
 		fmt.Fprintf(b, "  past sessions: %s, %s, %d forgotten\n", Thousands(s.Sessions), Plural(s.Turns, "turn"), s.Forgotten)
 	}
 }

@@ -61,8 +61,9 @@ type run struct {
 	suspect     bool // the index is looked through for damage
 	cancel      context.CancelFunc
 
-	mu   sync.Mutex
-	tell []func(indexing.Progress)
+	mu    sync.Mutex
+	tell  []func(indexing.Progress)
+	moved bool // something has come of it
 }
 
 func (r *run) listen(tell func(indexing.Progress)) {
@@ -76,6 +77,7 @@ func (r *run) listen(tell func(indexing.Progress)) {
 func (r *run) progress(p indexing.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.moved = true
 	for _, tell := range r.tell {
 		tell(p)
 	}
@@ -177,8 +179,9 @@ func (b *bringer) doubt(wait time.Duration, err error) bool {
 type readied struct {
 	*reading
 	lag index.Lag
-	// indexing: it is still being made, or brought up to date.
-	indexing bool
+	// indexing: it is still being made, or brought up to date; held: another process keeps
+	// this one from it.
+	indexing, held bool
 	// detail is why it is not the one that is kept, err what is wrong with that.
 	detail string
 	err    error
@@ -221,9 +224,9 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 		return m.direct(ctx, err)
 	}
 	for range 2 { // a run that had begun may have missed what was written since
-		ended, err := m.brought(ctx, p)
+		ended, held, err := m.brought(ctx, p)
 		if err == nil && !ended {
-			out.indexing = true
+			out.indexing, out.held = true, held
 			break
 		}
 		if err != nil && ctx.Err() == nil {
@@ -249,13 +252,14 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 	return out, ctx.Err()
 }
 
-// brought waits for a run, and reports whether it has ended.
-func (m *Memory) brought(ctx context.Context, p Patience) (ended bool, err error) {
+// brought waits for a run, and reports whether it has ended; or else whether another process
+// holds the index, so that nothing has come of it.
+func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err error) {
 	r := m.begin(m.o.Wait)
 	if r == nil {
 		m.bring.mu.Lock()
 		defer m.bring.mu.Unlock()
-		return false, m.bring.failed
+		return false, false, m.bring.failed
 	}
 	r.listen(p.Progress)
 	var tired <-chan struct{}
@@ -272,15 +276,17 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended bool, err error
 	select {
 	case <-r.done:
 		if errors.Is(r.err, index.ErrBusy) {
-			return false, ctx.Err()
+			return false, true, ctx.Err()
 		}
-		return true, r.err
+		return true, false, r.err
 	case <-tired:
 	case <-own:
 	case <-late:
 	case <-ctx.Done():
 	}
-	return false, ctx.Err()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return false, !r.moved, ctx.Err()
 }
 
 // remakable reports whether what is wrong with an index goes when it is made anew.
@@ -359,7 +365,7 @@ func (m *Memory) worded(ix retrieval.Index) *retrieval.Retriever {
 
 // empty reports whether there is nothing to be indexed.
 func empty(ctx context.Context, m *Memory) bool {
-	if m.o.Sessions.Enabled {
+	if kept, err := m.Past.Exists(); m.o.Sessions.Enabled && (kept || err != nil) {
 		return false
 	}
 	for range m.corpus.files(ctx, nil) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/sessions"
@@ -98,6 +99,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		}
 		return m.ask(ctx, r, q), r.lag
 	}
+	m.hear(ctx, sc, p)
 	began := time.Now()
 	res, lag := ask()
 	nothing := p.Asked && len(res.Hits) == 0 && res.Reason == retrieval.NoMatch && lag.Zero()
@@ -113,6 +115,19 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		}
 	}
 	return sourced(m, sc, res)
+}
+
+// hear makes documents of what was said in past sessions since they were read last: for who
+// asks all of it, for a plan that of new sessions, and of others what is worth it.
+func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
+	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == SourceMemory || p.Peek || m.o.Wait < 0 || !m.anyPast(ctx) {
+		return
+	}
+	var r indexing.Report
+	// An error keeps the documents as they were; the next reindex says it.
+	if m.readPast(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
+		m.Sync.Look(ctx)
+	}
 }
 
 // ask asks an index.
@@ -154,7 +169,11 @@ func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieva
 		if len(res.Hits) == 0 {
 			res.Detail = ""
 		}
-		say(fmt.Sprintf("the index is being made: it has %d of %d files so far, and soon the rest", res.Progress.Files, res.Progress.Total))
+		how := "the index is being made: it has %d of %d files so far, and soon the rest"
+		if r.held {
+			how = "the index has %d of %d files, and the rest has to wait: another process is at work in it, or holds " + m.o.Backend.Place + " locked"
+		}
+		say(fmt.Sprintf(how, res.Progress.Files, res.Progress.Total))
 	}
 	return res
 }

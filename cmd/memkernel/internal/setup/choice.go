@@ -99,30 +99,11 @@ const lockWait = 2 * time.Second
 // chosen stands above the setting in a file that is made for it.
 const chosen = "# Which Markdown is memory: all of it, since none of memory's own files was here at the\n# first index. doc/config.md has the rules of index.include and index.exclude.\n"
 
-// searched stands above the setting in a file that is made for it.
+// searched stood above sessionsKey in a file that earlier versions made.
 const searched = "# Past sessions are searched, too: memkernel init has read them in.\n"
 
-// sessionsKey is the setting that has past sessions found.
+// sessionsKey is the setting that has past sessions found; they set it.
 const sessionsKey = "retrieval.sessions.enabled"
-
-// SessionsMayBeSearched tells whether memory is on, and nobody has set that past sessions
-// are not searched.
-func (s *Settings) SessionsMayBeSearched() bool {
-	return s.Config.Workspace.Enabled && (s.Config.Retrieval.Sessions.Enabled || s.Config.Origin(sessionsKey) == (config.Origin{}))
-}
-
-// SearchSessions has past sessions found from now on, and writes that to the workspace's
-// own configuration, unless a file says it.
-func (s *Settings) SearchSessions() error {
-	if s.Config.Origin(sessionsKey) != (config.Origin{}) {
-		return nil
-	}
-	if err := s.add(searched, sessionsKey, "true"); err != nil {
-		return fmt.Errorf("write to %s that past sessions are searched: %w", filepath.Join(s.StateDir, ConfigName), err)
-	}
-	s.Config.Retrieval.Sessions.Enabled = true
-	return nil
-}
 
 // add adds a setting to the workspace's own configuration; head begins a file that is made
 // for it.
@@ -157,8 +138,8 @@ func (s *Settings) add(head, key, value string) error {
 	return atomicfile.WriteFile(path, text, mode)
 }
 
-// OnlyWritten tells whether a workspace's own configuration is, to the byte, what
-// [Settings.SearchSessions] and the first index write, in either order, where there is none.
+// OnlyWritten tells whether a workspace's own configuration is, to the byte, what the first
+// index writes where there is none, or what earlier versions wrote beside it, in either order.
 func OnlyWritten(text []byte) bool {
 	return slices.ContainsFunc(written(), func(own []byte) bool { return bytes.Equal(own, text) })
 }

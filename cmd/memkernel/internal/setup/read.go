@@ -87,10 +87,15 @@ func checkOwner(path string) error {
 
 // Ignored says in one line which settings of the project's own file have no effect, "" if
 // all have one.
-func (s *Settings) Ignored() string {
+func (s *Settings) Ignored() string { return s.IgnoredIn("") }
+
+// IgnoredIn is Ignored for the settings whose names begin with a prefix.
+func (s *Settings) IgnoredIn(prefix string) string {
 	var keys []string
 	for _, i := range s.Config.Ignored() {
-		keys = append(keys, fmt.Sprintf("%s (line %d)", i.Key, i.Origin.Line))
+		if strings.HasPrefix(i.Key, prefix) {
+			keys = append(keys, fmt.Sprintf("%s (line %d)", i.Key, i.Origin.Line))
+		}
 	}
 	if keys == nil {
 		return ""

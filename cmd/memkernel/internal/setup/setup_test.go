@@ -28,7 +28,7 @@ func TestMemoryOptions(t *testing.T) {
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
 			KeywordWeight: retrieval.DefaultKeywordWeight, Pool: retrieval.DefaultPool, HalfLife: retrieval.DefaultHalfLife,
 			Floor: retrieval.DefaultFloor, Lambda: retrieval.DefaultLambda},
-		Sessions: kernel.SessionOptions{DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages, Settle: sessions.DefaultSettle},
+		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages, Settle: sessions.DefaultSettle},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
-	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/indexing"
@@ -138,7 +137,7 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 	if doc.Files, err = in.Put(names(doc.Hosts), false); err != nil {
 		return recordError(err)
 	}
-	if !o.noSessions && a.SessionsMayBeSearched() {
+	if !o.noSessions && a.Config.Workspace.Enabled && a.Config.Retrieval.Sessions.Enabled {
 		doc.Sessions = lookPast(a.StateDir, doc.Hosts, o.past())
 	}
 	if !a.JSON {
@@ -152,14 +151,12 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		return err
 	}
 	doc.Applied = true
-	if err := takePast(ctx, a, doc.Sessions, o.past()); ctx.Err() == nil && err != nil {
-		way := "set retrieval.sessions.enabled to true yourself"
-		if bad := (*config.Error)(nil); errors.As(err, &bad) && bad.Hint != "" {
-			way = bad.Hint
+	if p := doc.Sessions; p != nil && p.Found > 0 {
+		if err := p.take(ctx, a, o.past()); ctx.Err() == nil && err != nil {
+			a.Tip("past sessions are not read in: %s; leave them out with --no-sessions", fail.PlainError(err))
+		} else if err != nil {
+			return err
 		}
-		a.Tip("past sessions are not read in: %s; %s, or leave them out with --no-sessions", fail.PlainError(err), way)
-	} else if err != nil {
-		return err
 	}
 	indexAndTry(ctx, a, doc)
 	if !a.JSON {
@@ -169,17 +166,6 @@ func runInit(cmd *cobra.Command, a *cli.App, o *initFlags) error {
 		a.Tip("the entries call %s, in a cache that may be emptied: install memkernel for good, by 'npm install -g memkernel' or 'pipx install memkernel', and run init again", in.Program)
 	}
 	return initEnd(a, doc, nil)
-}
-
-// takePast reads past sessions in, and has them searched.
-func takePast(ctx context.Context, a *cli.App, p *pastJSON, most pastLimits) error {
-	if p == nil || p.Found == 0 {
-		return nil
-	}
-	if err := a.SearchSessions(); err != nil {
-		return err
-	}
-	return p.take(ctx, a, most)
 }
 
 // initEnd prints the document where it is asked for, and makes the exit code.

@@ -118,6 +118,9 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if err != nil {
 		return err
 	}
+	if why := a.IgnoredIn("embedding."); why != "" && res.Detail == "" {
+		res.Detail = "searched by words alone: " + why
+	}
 	if a.JSON {
 		err = a.WriteJSON(document.OfSearch(query, res))
 	} else {
