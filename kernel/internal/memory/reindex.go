@@ -48,7 +48,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 		unsettled = settle()
 	}
 	if !o.words {
-		if err := m.readPast(ctx, !o.delta, !o.delta, r); err != nil {
+		if err := m.heard.read(ctx, !o.delta, !o.delta, r); err != nil {
 			return r, fmt.Errorf("reindex: %w", err)
 		}
 	}
@@ -70,7 +70,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 		return r, err
 	}
 	if o.words && m.o.Sessions.Enabled { // the files first: somebody waits
-		if err := m.readPast(ctx, !o.delta, !o.delta, r); err != nil {
+		if err := m.heard.read(ctx, !o.delta, !o.delta, r); err != nil {
 			return r, fmt.Errorf("reindex: %w", err)
 		}
 		files := r.SyncReport
@@ -151,52 +151,4 @@ const pastDir = "transcripts"
 // Agent is whose a session is: the one that its key names, or the memory's.
 func (m *Memory) Agent(key string) string {
 	return cmp.Or(sessions.AgentOf(key), m.o.Sessions.Agent, sessions.DefaultAgent)
-}
-
-// readPast makes documents of what is new in past sessions: all of it, or of known ones what
-// is worth it; and waits for another process that does, or leaves it to that. What can't be
-// read is told as skipped.
-func (m *Memory) readPast(ctx context.Context, all, wait bool, r *indexing.Report) error {
-	o := &m.o.Sessions
-	if !o.Enabled {
-		return nil
-	}
-	from := m.pastSources()
-	report, err := m.Past.Update(ctx, sessions.UpdateOptions{All: all, Wait: wait, Now: m.o.Now()}, from...)
-	if errors.Is(err, sessions.ErrBusy) {
-		err = nil // the other process does it
-	}
-	r.Sessions = report
-	return err
-}
-
-// pastSources list past sessions.
-func (m *Memory) pastSources() (from []sessions.Lister) {
-	for _, src := range m.o.Sessions.Sources {
-		from = append(from, owned(src.Find, m.Agent))
-	}
-	if own := m.o.Sessions.Own; own != nil {
-		from = append(from, owned(own, m.Agent))
-	}
-	return from
-}
-
-// anyPast reports whether there is a past session.
-func (m *Memory) anyPast(ctx context.Context) (any bool) {
-	for _, list := range m.pastSources() {
-		if !any {
-			list(ctx, func(sessions.Conversation) bool { any = true; return false }, func(string, error) {})
-		}
-	}
-	return any
-}
-
-// owned lists what another lists, with the agent of those that are nobody's.
-func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
-	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
-		list(ctx, func(c sessions.Conversation) bool {
-			c.Agent = cmp.Or(c.Agent, agent(c.Key))
-			return yield(c)
-		}, failed)
-	}
 }

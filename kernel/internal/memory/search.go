@@ -120,12 +120,12 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 // hear makes documents of what was said in past sessions since they were read last: for who
 // asks all of it, for a plan that of new sessions, and of others what is worth it.
 func (m *Memory) hear(ctx context.Context, sc Scope, p Patience) {
-	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == SourceMemory || p.Peek || m.o.Wait < 0 || !m.anyPast(ctx) {
+	if !sc.Private || !m.o.Sessions.Enabled || sc.Source == SourceMemory || p.Peek || m.o.Wait < 0 || !m.heard.any(ctx) {
 		return
 	}
 	var r indexing.Report
 	// An error keeps the documents as they were; the next reindex says it.
-	if m.readPast(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
+	if m.heard.read(ctx, p.Asked, false, &r); r.Sessions.Read+r.Sessions.Removed > 0 {
 		m.Sync.Look(ctx)
 	}
 }

@@ -35,7 +35,7 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 			out = append(out, retrieval.Withheld{Class: ClassMedia, Reason: why})
 		}
 	}
-	if source != SourceMemory && m.o.Sessions.Enabled && m.anyPast(context.Background()) {
+	if source != SourceMemory && m.o.Sessions.Enabled && m.heard.any(context.Background()) {
 		out = append(out, retrieval.Withheld{Class: ClassSessions, Reason: why})
 	}
 	return out

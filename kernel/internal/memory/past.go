@@ -1,0 +1,63 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// past reads past sessions: what was said in them is searched as documents.
+type past struct {
+	store *sessions.Store
+	o     *Options
+	agent func(key string) string
+}
+
+// sources list past sessions.
+func (p *past) sources() (from []sessions.Lister) {
+	for _, src := range p.o.Sessions.Sources {
+		from = append(from, owned(src.Find, p.agent))
+	}
+	if own := p.o.Sessions.Own; own != nil {
+		from = append(from, owned(own, p.agent))
+	}
+	return from
+}
+
+// any reports whether there is a past session.
+func (p *past) any(ctx context.Context) (any bool) {
+	for _, list := range p.sources() {
+		if !any {
+			list(ctx, func(sessions.Conversation) bool { any = true; return false }, func(string, error) {})
+		}
+	}
+	return any
+}
+
+// read makes documents of what is new: all of it, or of known sessions what is worth it; and
+// waits for another process that does, or leaves it to that. What can't be read is told as
+// skipped.
+func (p *past) read(ctx context.Context, all, wait bool, r *indexing.Report) error {
+	if !p.o.Sessions.Enabled {
+		return nil
+	}
+	report, err := p.store.Update(ctx, sessions.UpdateOptions{All: all, Wait: wait, Now: p.o.Now()}, p.sources()...)
+	if errors.Is(err, sessions.ErrBusy) {
+		err = nil // the other process does it
+	}
+	r.Sessions = report
+	return err
+}
+
+// owned lists what another lists, with the agent of those that are nobody's.
+func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
+	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
+		list(ctx, func(c sessions.Conversation) bool {
+			c.Agent = cmp.Or(c.Agent, agent(c.Key))
+			return yield(c)
+		}, failed)
+	}
+}
