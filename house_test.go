@@ -181,7 +181,7 @@ var arrows = map[string][]string{
 	"replay/recall":    {"."},
 
 	"serve":                         {".", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/lines", "internal/rendezvous", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/fault", "kernel/indexing", "kernel/outline", "kernel/retention", "kernel/status", "markdownstore", "pagevm/journal", "retrieval/foreign", "transcript"},
-	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/nearest", "internal/settings", "internal/store", "internal/textcode", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "retrieval", "transcript"},
+	"serve/hook":                    {".", "cachelayout", "checkpoint", "internal/atomicfile", "internal/choice", "internal/jsonl", "internal/nearest", "internal/settings", "internal/store", "internal/textcode", "kernel", "kernel/fault", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "transcript"},
 	"serve/install":                 {"internal/atomicfile", "internal/jsonl", "internal/nearest", "internal/rendezvous", "internal/settings", "internal/store", "internal/textcode", "markdownstore", "serve/hook"},
 	"serve/mcp":                     {"index/watch", "internal/lines", "kernel", "markdownstore", "serve/tools"},
 	"serve/meter":                   {".", "cachelayout", "internal/store", "kernel/billing", "kernel/outline", "serve/proxy"},

@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
@@ -132,7 +131,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 	c, m := a.Config, ko.Memory
 	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, RecallItems: m.RecallItems, RecallScore: m.RecallScore,
 		RecallShare: m.RecallShare, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life), NoMemory: m.NoRemembered, NoDailyLogs: m.NoDailyLogs}
-	if s.Mask, err = mask.NewMasker(ko.Redact); err == nil {
+	if s.Mask, err = a.Masker(); err == nil {
 		s.Prices, err = a.Book()
 	}
 	if err == nil {
