@@ -25,6 +25,11 @@ type Turn struct {
 	Chain string `json:"chain"`
 	// Captured: the working state was captured with it.
 	Captured bool `json:"captured,omitempty"`
+	// Over: the host called it over while a call was open. First is the key of the turn's
+	// first message then, and of the turn that Completes it, with what came later.
+	Over      bool   `json:"over,omitempty"`
+	Completes bool   `json:"completes,omitempty"`
+	First     string `json:"first,omitempty"`
 }
 
 // oldTurn is a committed turn as the journal had it before turns were written back.
@@ -50,6 +55,8 @@ type Boundary struct {
 // Account is what the journal says of a session's turns, boundaries and summaries. It
 // knows the journal and the folder's name, and nothing else of the session.
 type Account struct {
+	// Over has the first messages of turns that were called over while a call was open.
+	Over map[string]bool
 	// Captured: the working state of a turn was captured, and is in the folder.
 	Captured bool
 	// Committed counts the turns, Chains are their contents by key, staged the turn whose
@@ -77,7 +84,7 @@ type Account struct {
 }
 
 func newAccount() Account {
-	return Account{Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
+	return Account{Over: map[string]bool{}, Chains: map[string]string{}, Boundaries: map[string]int{}, Observed: map[string]summary.State{}}
 }
 
 // recallAccount takes over what the journal holds of turns, boundaries and
@@ -139,8 +146,14 @@ func (a *Account) recallTurns(store *journal.State, page journal.Address) error 
 		if err := json.Unmarshal(e.Current().Value, &t); err != nil {
 			return fmt.Errorf("read turn %s: %w", e.ID, err)
 		}
-		a.Committed++
-		a.Chains[e.ID] = t.Chain
+		if a.Chains[e.ID] = t.Chain; !t.Completes {
+			a.Committed++
+		}
+		if t.Over {
+			a.Over[t.First] = true
+		} else {
+			delete(a.Over, t.First)
+		}
 		a.Captured = a.Captured || t.Captured
 	}
 	a.turns += len(entries)

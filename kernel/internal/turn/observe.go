@@ -95,8 +95,12 @@ func observeTurn(ctx context.Context, d *Desk, s *session.Session, w *intake, t 
 	}
 	var body session.Turn
 	if end > 0 {
-		body = session.Turn{Branch: t.Branch, Model: t.Model, Last: hosts[end-1].Key, Captured: t.Branch == "" && !s.Life.Options.Off,
+		first := hosts[turnStart(w.Msgs, end)].Key
+		body = session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: hosts[end-1].Key, Captured: t.Branch == "" && !s.Life.Options.Off,
 			Chain: pagevm.Chain(ingest.Seen(hosts[turnStart(w.Msgs, end):end]))}
+		if body.Over || body.Completes {
+			body.First = first
+		}
 		if o.AdvancementKey = t.AdvancementKey; o.AdvancementKey == "" {
 			o.AdvancementKey = ids.Page("turn", s.Name, t.Branch, body.Last)
 		}
