@@ -243,6 +243,17 @@ func unlisted(item string) string {
 // line makes a text of a checkpoint, which anyone may have written, one line.
 func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), runes) }
 
+// Unfinished returns the lines of a restore text that name calls whose outcome nobody knows.
+func Unfinished(text string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, summary.LostPrefix) {
+			out = append(out, strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
 func heading(c *Checkpoint, o RestoreOptions) []string {
 	m := c.Meta
 	name := "Checkpoint " + line(m.CheckpointID, nameRunes)
@@ -258,7 +269,11 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	saved, u := "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z"), m.TokenUsage
 	switch {
 	case u.ContextWindow > 0:
-		saved += fmt.Sprintf(", %s/%s tokens%s, %d compactions", thousands(u.InputTokens), thousands(u.ContextWindow), u.billed(), m.CompactionCount)
+		plural := "s"
+		if m.CompactionCount == 1 {
+			plural = ""
+		}
+		saved += fmt.Sprintf(", %s/%s tokens%s, %d compaction%s", thousands(u.InputTokens), thousands(u.ContextWindow), u.billed(), m.CompactionCount, plural)
 	case u.Source == FromProvider:
 		saved += fmt.Sprintf(", %s tokens%s", thousands(u.InputTokens), u.billed())
 	}

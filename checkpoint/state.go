@@ -197,12 +197,21 @@ type Source struct {
 	Agent string `json:"agent,omitempty"`
 	// Compactions is the number of compactions that the host made in File.
 	Compactions int `json:"compactions,omitempty"`
+	// Past are those of them that were made before the session's last reset.
+	Past int `json:"past,omitempty"`
 }
 
 // Over is s, with what it lacks from another.
 func (s Source) Over(o Source) Source {
-	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent), cmp.Or(s.Compactions, o.Compactions)}
+	past := o.Past
+	if s.File != "" && s.File != o.File {
+		past = s.Past // another file
+	}
+	return Source{cmp.Or(s.File, o.File), cmp.Or(s.Channel, o.Channel), cmp.Or(s.Agent, o.Agent), cmp.Or(s.Compactions, o.Compactions), past}
 }
+
+// Since returns how many compactions the host made since the session's last reset.
+func (s Source) Since() int { return max(0, s.Compactions-s.Past) }
 
 // Usage is what a provider billed for a call.
 type Usage struct {

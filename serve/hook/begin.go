@@ -79,10 +79,16 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 		return answer{}, nil
 	}
 	var lost error
-	if b.Occasion == checkpoint.OnResume && b.From != "" {
+	if b.Occasion == checkpoint.OnResume {
 		lost = h.catchUp(ctx, r)
 	}
 	text, err := h.begin(ctx, r, b)
+	if b.Occasion == checkpoint.OnResume && b.From == "" {
+		// What the host's context can't have is what became of a call that was cut off.
+		var open string
+		open, err = h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
+		text = join(text, checkpoint.Unfinished(open))
+	}
 	return answer{context: text}, errors.Join(lost, err)
 }
 

@@ -29,4 +29,19 @@ func TestResumeAfterDeath(t *testing.T) {
 	if got := resumed(begun + line("u4", `"u3"`, "user", `[{"type":"tool_result","tool_use_id":"a2","content":"done"}]`) + line("u5", `"u4"`, "assistant", `"Both are done."`)); strings.Contains(got, lost) {
 		t.Errorf("after the result:\n%s", got)
 	}
+
+	// Right after a turn a resume adds nothing but a call that was cut off since.
+	soon := func(text string) string {
+		p.put("t.jsonl", text)
+		return p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": path})
+	}
+	ended := begun + line("u4", `"u3"`, "user", `[{"type":"tool_result","tool_use_id":"a2","content":"done"}]`) + line("u5", `"u4"`, "assistant", `"Both are done."`)
+	p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	if got := soon(ended); got != "" {
+		t.Errorf("nothing was cut off: %s", got)
+	}
+	ended += line("u6", `"u5"`, "user", `"and the index of May"`) + line("u7", `"u6"`, "assistant", `[{"type":"tool_use","id":"a3","name":"Bash","input":{"command":"./may.sh"}}]`)
+	if got := soon(ended); !strings.Contains(got, "begun, no known outcome: ./may.sh") || strings.Contains(got, "MEMORY.md") || strings.Contains(got, "Goal:") {
+		t.Errorf("cut off a minute ago: %s", got)
+	}
 }

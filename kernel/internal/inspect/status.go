@@ -155,7 +155,7 @@ func countMasked(s *session.Session, by map[string]int) {
 func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life {
 	st := status.Life{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
 	if l, err := s.Life.Now(); err == nil {
-		st.Compactions = max(st.Compactions, l.State.Thread.From.Compactions)
+		st.Compactions = max(st.Compactions, l.State.Thread.From.Since())
 	}
 	if n := len(s.Account.Compacted); n > 0 {
 		st.LastCompaction = s.Account.Compacted[n-1]
@@ -175,7 +175,9 @@ func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life 
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now)
+	if st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now); st.Warning == "" && st.Compactions > checkpoint.SpiralCount {
+		st.Warning = fmt.Sprintf("%d compactions in this session: each one loses more; go on in a fresh session", st.Compactions)
+	}
 	return st
 }
 

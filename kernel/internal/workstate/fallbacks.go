@@ -324,7 +324,7 @@ func (k *Keeper) Begin() error {
 		return err
 	}
 	l.State = checkpoint.Begin(checkpoint.State{}, l.Latest)
-	from.Compactions = 0
+	from.Past = from.Compactions
 	l.State.Thread.From = from
 	err := l.store.SaveState(l.State)
 	k.wrote(l)

@@ -215,7 +215,7 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 	if k.life == nil {
 		return in
 	}
-	in.Compactions = max(in.Compactions, k.life.State.Thread.From.Compactions)
+	in.Compactions = max(in.Compactions, k.life.State.Thread.From.Since())
 	if in.Reading.Window == 0 {
 		in.Reading.Window = windowOf(k.Session, k.life.State.Thread.Usage)
 	}
