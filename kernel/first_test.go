@@ -361,6 +361,13 @@ func TestFirstSearchSendsNothing(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	dir := birds(t)
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Sessions: kernel.SessionOptions{Enabled: true}})
+	if w := kernel.Withheld(k, false); len(w) != 1 {
+		t.Errorf("there is no past session yet: %+v", w)
+	}
+	before := newConversation(5)
+	before.user()
+	before.say()
+	observe(t, k, kernel.Turn{SessionKey: "before", Messages: before.msgs, Now: before.now})
 	names := func(of []retrieval.Withheld) string {
 		var out []string
 		for _, w := range of {
