@@ -64,6 +64,7 @@ type run struct {
 	mu    sync.Mutex
 	tell  []func(indexing.Progress)
 	moved bool // something has come of it
+	began time.Time
 }
 
 func (r *run) listen(tell func(indexing.Progress)) {
@@ -95,7 +96,7 @@ func (m *Memory) begin(wait time.Duration) *run {
 		return b.now
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{done: make(chan struct{}), tired: make(chan struct{}), cancel: cancel, suspect: b.suspect}
+	r := &run{began: time.Now(), done: make(chan struct{}), tired: make(chan struct{}), cancel: cancel, suspect: b.suspect}
 	b.now = r
 	b.end.Go(func() {
 		select {
@@ -286,8 +287,11 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return false, !r.moved, ctx.Err()
+	return false, !r.moved && time.Since(r.began) >= unmoved, ctx.Err()
 }
+
+// unmoved is how long nothing must have come of a run for another process to be the reason.
+const unmoved = time.Second
 
 // remakable reports whether what is wrong with an index goes when it is made anew.
 func remakable(err error) bool {
