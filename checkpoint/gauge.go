@@ -173,7 +173,7 @@ func (c NextCut) Line(r Reading, l Level, saved bool) string {
 	case c.Told:
 		return s + "\nWhat was not repeated or written down by then is shown shortened, or not at all."
 	}
-	s += "\nRepeat briefly in your next message what of them you still need: decisions, open points, exact names and numbers."
+	s += "\nIn the message that answers this one, and in no later one, repeat briefly what of them you still need: decisions, open points, exact names and numbers."
 	switch {
 	case c.Tool == "":
 	case c.Maybe:

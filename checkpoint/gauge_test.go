@@ -123,7 +123,7 @@ func TestThresholdsCheck(t *testing.T) {
 // the tools that it has.
 func TestNextCutLine(t *testing.T) {
 	next := checkpoint.NextCut{Low: 43_000, High: 74_400}
-	repeat := "\nRepeat briefly in your next message what of them you still need: decisions, open points, exact names and numbers."
+	repeat := "\nIn the message that answers this one, and in no later one, repeat briefly what of them you still need: decisions, open points, exact names and numbers."
 	for _, c := range []struct {
 		set    func(*checkpoint.NextCut)
 		tokens int

@@ -105,7 +105,7 @@ func TestGaugeOfSessions(t *testing.T) {
 			perCut, said := map[int]int{}, map[string]bool{}
 			for _, l := range lines {
 				chat, loop = chat || !l.loop, loop || l.loop
-				advised = advised || strings.Contains(l.text, "Repeat briefly") && strings.Contains(l.text, s.says)
+				advised = advised || strings.Contains(l.text, "repeat briefly") && strings.Contains(l.text, s.says)
 				if perCut[l.generation]++; perCut[l.generation] > 3 {
 					t.Errorf("call %d: told more often than there are thresholds: %s", l.call, l.text)
 				}
