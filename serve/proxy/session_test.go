@@ -30,17 +30,21 @@ func TestIdentify(t *testing.T) {
 		members string
 		header  string
 		want    string // "" for a hash
+		agent   string // of the client
 	}{
-		{"header", transcript.FormatAnthropic, `"metadata":{"user_id":"session_aaaaaaaaa"},`, "mine", "mine"},
-		{"session in the user id", transcript.FormatAnthropic, `"metadata":{"user_id":"user_ff_account__session_` + id + `"},`, "", "claude:" + id},
-		{"session in JSON", transcript.FormatAnthropic, `"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"` + id + `\"}"},`, "", "claude:" + id},
-		{"a user", transcript.FormatAnthropic, `"metadata":{"user_id":"kim"},`, "", ""},
-		{"cache key of a session", transcript.FormatResponses, `"prompt_cache_key":"` + id + `",`, "", id},
-		{"cache key of an application", transcript.FormatOpenAI, `"prompt_cache_key":"app",`, "", ""},
-		{"nothing", transcript.FormatOpenAI, ``, "", ""},
+		{"header", transcript.FormatAnthropic, `"metadata":{"user_id":"session_aaaaaaaaa"},`, "mine", "mine", ""},
+		{"session in the user id", transcript.FormatAnthropic, `"metadata":{"user_id":"user_ff_account__session_` + id + `"},`, "", "claude:" + id, ""},
+		{"session in JSON", transcript.FormatAnthropic, `"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"` + id + `\"}"},`, "", "claude:" + id, ""},
+		{"a user", transcript.FormatAnthropic, `"metadata":{"user_id":"kim"},`, "", "", ""},
+		{"cache key of a session", transcript.FormatResponses, `"prompt_cache_key":"` + id + `",`, "", id, ""},
+		{"cache key of an application", transcript.FormatOpenAI, `"prompt_cache_key":"app",`, "", "", ""},
+		{"nothing", transcript.FormatOpenAI, ``, "", "", ""},
+		{"a session of Codex", transcript.FormatResponses, `"prompt_cache_key":"` + id + `",`, "", "codex:" + id, "codex_cli_rs/0.171.0 (Debian 12; x86_64)"},
+		{"another use of Codex", transcript.FormatResponses, `"prompt_cache_key":"` + id + `",`, "", "codex:" + id, "codex_exec/0.169.0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}
+			h.Set("User-Agent", tt.agent)
 			if tt.header != "" {
 				h.Set(headerSession, tt.header)
 			}
