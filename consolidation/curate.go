@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -326,8 +327,13 @@ func (c *curator) say(e *Entry, text, ref, lead string, w worth) {
 	}
 }
 
-// rate scores what an entry came to, and takes it if anything speaks for it.
+// rate scores what an entry came to, and takes it if anything speaks for it. What an agent
+// stated, with no word of a person's, no commit and no result of a call, stays in the log,
+// however often the agent says it.
 func (c *curator) rate(e *Entry, p Promoted, today bool) {
+	if choice.ByAgent(e.Plain) || strings.HasPrefix(e.Plain, quotesAgent) || strings.HasPrefix(e.ID, "me-") {
+		return
+	}
 	if e.State == StateSuperseded || e.State == StateOpen || e.Kind == markdownstore.UnitTable || strings.HasPrefix(e.Plain, quotesAgent) {
 		return
 	}

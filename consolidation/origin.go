@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -136,6 +137,12 @@ func kept(marker, text string) Origin {
 	}
 	return OriginAgent
 }
+
+// claimed is where an entry says that it is a person's word.
+var claimed = lazyregexp.New(`(?m)^([ \t]*(?:[-*+][ \t]+)?(?:\[[a-z]+\][ \t]+)*)\[human\][ \t]+`)
+
+// AsAgent is a text as an agent may write it: nothing in it is called a person's word.
+func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}agent: ") }
 
 // said is who said all lines of a text, "" if it isn't known of one of them: a person where
 // any is a person's, else a tool where any is a tool's.

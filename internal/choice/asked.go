@@ -303,6 +303,9 @@ func parts(text string) (asked, answer string, ok bool) {
 // agentMark begins the text of a decision that an agent stated.
 const agentMark = "agent: "
 
+// ByAgent reports whether the text of a decision is an agent's statement alone.
+func ByAgent(text string) bool { return strings.HasPrefix(text, agentMark) }
+
 // Said returns the text of a decision that an agent stated.
 func Said(statement string) string { return agentMark + statement }
 

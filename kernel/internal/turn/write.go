@@ -122,7 +122,7 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("remember: there is nothing to keep: the text is empty")
 	}
-	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
+	text = consolidation.TagEntry(consolidation.AsAgent(text), consolidation.MakeTags(req.Tags...))
 	store := d.Memory.Store(req.Private)
 	if req.Path == "" {
 		req.Path = store.DailyPath(req.Now)
