@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -252,6 +253,42 @@ func TestDamagedIndexInUse(t *testing.T) {
 	both.Wait()
 	if b, _ := os.ReadFile(path); !bytes.Equal(b, good[:len(good)/2]) {
 		t.Error("it was changed")
+	}
+}
+
+// While another program holds the lock of the index's file, a search finds what the index
+// has and names the lock. Of a file that is not in the index it does not say that nothing
+// was found, or that the index is being made.
+func TestLockedIndexNamed(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	path, _ := whole(t, dir)
+	drivers := slices.DeleteFunc(sql.Drivers(), func(name string) bool { return !strings.HasPrefix(name, "sqlite") })
+	db, err := sql.Open(drivers[0], path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "memory/new.md", "# New\n\nThe bittern booms in the reeds.\n")
+	k, err := kernel.Open(ctx, dir, &kernel.Options{Memory: kernel.MemoryOptions{Sync: kernel.SyncOptions{Wait: time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	for query, reason := range map[string]retrieval.Reason{"bittern": retrieval.BackendError, "heron": retrieval.StaleIndex} {
+		res, err := k.Search(ctx, kernel.SearchRequest{Query: query, Private: true})
+		if err != nil || res.Reason != reason || !errors.Is(res.Err, index.ErrBusy) || !strings.Contains(res.Detail, "another process is using the index") {
+			t.Errorf("%s: %+v, %v", query, res, err)
+		}
+	}
+	if _, err := db.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := k.Search(ctx, kernel.SearchRequest{Query: "bittern", Private: true}); err != nil || res.Reason != retrieval.OK || res.Err != nil {
+		t.Errorf("without the lock: %+v, %v", res, err)
 	}
 }
 

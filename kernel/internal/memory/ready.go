@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (r *run) progress(p indexing.Progress) {
 const retryAfter = 5 * time.Second
 
 // begin begins a run, or joins the one that goes on; nil if the last has just failed.
-func (m *Memory) begin(wait time.Duration) *run {
+func (m *Memory) begin(wait, busy time.Duration) *run {
 	b := &m.bring
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,14 +106,14 @@ func (m *Memory) begin(wait time.Duration) *run {
 		case <-r.done:
 		}
 	})
-	b.end.Go(func() { m.do(ctx, r) })
+	b.end.Go(func() { m.do(ctx, r, busy) })
 	return r
 }
 
-// do is one run.
-func (m *Memory) do(ctx context.Context, r *run) {
+// do is one run. A statement of it waits for another program's lock for busy.
+func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	defer r.cancel()
-	report, err := m.reindex(ctx, &how{Options: indexing.Options{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect})
+	report, err := m.reindex(ctx, &how{Options: indexing.Options{Wait: m.o.Wait, Progress: r.progress}, delta: true, words: true, suspect: r.suspect, busy: busy})
 	lag := index.Lag{}
 	if err == nil {
 		lag = m.Sync.Look(ctx)
@@ -256,7 +257,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 // brought waits for a run, and reports whether it has ended; or else whether another process
 // holds the index, so that nothing has come of it.
 func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err error) {
-	r := m.begin(m.o.Wait)
+	r := m.begin(m.o.Wait, cmp.Or(p.Wait, m.o.Wait)/4)
 	if r == nil {
 		m.bring.mu.Lock()
 		defer m.bring.mu.Unlock()
@@ -276,7 +277,7 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 	}
 	select {
 	case <-r.done:
-		if errors.Is(r.err, index.ErrBusy) {
+		if errors.Is(r.err, index.ErrBusy) && !locked(r.err) {
 			return false, true, ctx.Err()
 		}
 		return true, false, r.err
@@ -296,6 +297,13 @@ const unmoved = time.Second
 // remakable reports whether what is wrong with an index goes when it is made anew.
 func remakable(err error) bool {
 	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
+}
+
+// locked reports whether another program holds the lock of the index's file. The lock of
+// those who bring an index up to date has no cause.
+func locked(err error) bool {
+	var e *index.Error
+	return errors.Is(err, index.ErrBusy) && errors.As(err, &e) && e.Err != nil
 }
 
 // unwritable reports whether nothing can be written where the index is, now.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/indexing"
@@ -19,6 +20,9 @@ type how struct {
 	delta bool
 	// words leaves vectors for later, suspect looks for damage all the same.
 	words, suspect bool
+	// busy bounds how long a statement waits for another program's lock, if it is more
+	// than 0.
+	busy time.Duration
 }
 
 // done is what the syncer has to know of it.
@@ -52,21 +56,25 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 			return r, fmt.Errorf("reindex: %w", err)
 		}
 	}
-	ix, err := writer(ctx, &m.index, r, o.Full)
+	x := &opened{backend: m.index.backend, ranking: m.index.ranking, rules: m.index.rules}
+	if o.busy > 0 {
+		x.rules.BusyTimeout = min(cmp.Or(x.rules.BusyTimeout, o.busy), o.busy)
+	}
+	ix, err := writer(ctx, x, r, o.Full)
 	if err != nil {
 		return r, err
 	}
 	defer ix.Close()
 	if (!o.delta || o.suspect) && !o.Full {
 		if err := damage(ctx, ix); err != nil {
-			fresh, err := rebuilt(ctx, &m.index, r, err)
+			fresh, err := rebuilt(ctx, x, r, err)
 			if err != nil {
 				return r, err
 			}
 			fresh.Close() // ix finds the new file by itself
 		}
 	}
-	if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
+	if err := update(ctx, &m.corpus, x, ix, o, r); err != nil {
 		return r, err
 	}
 	if o.words && m.o.Sessions.Enabled { // the files first: somebody waits
@@ -74,7 +82,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 			return r, fmt.Errorf("reindex: %w", err)
 		}
 		files := r.SyncReport
-		if err := update(ctx, &m.corpus, &m.index, ix, o, r); err != nil {
+		if err := update(ctx, &m.corpus, x, ix, o, r); err != nil {
 			return r, err
 		}
 		r.Read, r.Removed = r.Read+files.Read, r.Removed+files.Removed

@@ -164,6 +164,9 @@ func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieva
 		say("searched by words alone: there are no vectors yet")
 	}
 	res.Err = errors.Join(res.Err, r.err)
+	if locked(r.err) && len(res.Hits) == 0 {
+		res.Reason, res.Detail = retrieval.BackendError, "the index can't be searched: "+r.detail
+	}
 	if r.indexing && (res.Reason == retrieval.OK || res.Reason == retrieval.NoMatch || res.Reason == retrieval.StaleIndex) {
 		res.Reason, res.Progress = retrieval.Indexing, m.progress(ctx, r.reading)
 		if len(res.Hits) == 0 {

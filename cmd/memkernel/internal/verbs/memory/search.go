@@ -147,7 +147,7 @@ func concludeSearch(a *cli.App, res *retrieval.Result) error {
 	switch {
 	case res.Reason == retrieval.BackendError:
 		return indexError(res.Err)
-	case res.Reason == retrieval.StaleIndex:
+	case res.Reason == retrieval.StaleIndex && res.Err == nil:
 		a.Tip("files have changed since they were indexed%s: run 'memkernel reindex'", display.BehindBy(res.Behind))
 	case res.Reason == retrieval.Indexing:
 		a.Tip("%s; search again, or run 'memkernel reindex'", res.Detail)
