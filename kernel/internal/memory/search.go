@@ -86,7 +86,8 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		q.Want = m.corpus.without(sc.Loaded, q.Want)
 	}
 	q.Age = m.age
-	q.Text = m.o.Masker.Text(q.Text) // a provider of vectors may be asked, and another program
+	whole := len(q.Text)
+	q.Text = m.o.Masker.Text(bounded(q.Text)) // a provider of vectors may be asked, and another program
 	want := q.Want
 	ask := func() (retrieval.Result, index.Lag) {
 		var r readied
@@ -106,6 +107,9 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	if nothing && !m.Sync.Since(began) && m.bring.wanted(m.o.Wait, m.Sync.Look(ctx)) || m.bring.doubt(m.o.Wait, res.Err) {
 		res, _ = ask()
 	}
+	if whole > MaxQuery {
+		res.Detail = strings.TrimPrefix(res.Detail+fmt.Sprintf("; the question has %d bytes, of which the first and the last %d were searched for", whole, MaxQuery/2), "; ")
+	}
 	if p.Asked {
 		partly(&res, m.Withheld(sc.Private, sc.Source))
 	}
@@ -115,6 +119,18 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 		}
 	}
 	return sourced(m, sc, res)
+}
+
+// MaxQuery is how much of a question is searched for, in bytes: more words than a person
+// types, and fewer than would keep others waiting.
+const MaxQuery = 8 << 10
+
+// bounded is the beginning and the end of a question that is too long.
+func bounded(q string) string {
+	if len(q) <= MaxQuery {
+		return q
+	}
+	return strings.ToValidUTF8(q[:MaxQuery/2]+"\n"+q[len(q)-MaxQuery/2:], "")
 }
 
 // hear makes documents of what was said in past sessions since they were read last: for who
