@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
@@ -64,7 +65,7 @@ func openKernel(t testing.TB, dir string, m kernel.MemoryOptions) *kernel.Kernel
 
 func ask(t testing.TB, k *kernel.Kernel, q string, private bool) *retrieval.Result {
 	t.Helper()
-	r, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: private})
+	r, err := k.Search(context.Background(), kernel.SearchRequest{Query: q, Private: private, Wait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func replayNotes(doc *replay.Document) string {
 	s += "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
 		"Cost is of the input side, and of the summary calls of the policies that compact."
 	if r := doc.Recorded; r.Calls > 0 {
-		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %d compactions were %s.", r.Calls, Thousands(r.InputTokens), r.Compactions, dollars(r.CostUSD))
+		s += fmt.Sprintf(" As recorded, %d calls with %s tokens of input and %s were %s.", r.Calls, Thousands(r.InputTokens), Plural(r.Compactions, "compaction"), dollars(r.CostUSD))
 	}
 	if len(results) > 0 && len(results[0].Unplanned) > 0 {
 		s += " " + unplannedNote(results[0])

@@ -87,7 +87,7 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	}
 	q.Age = m.age
 	whole := len(q.Text)
-	q.Text = m.o.Masker.Text(bounded(q.Text)) // a provider of vectors may be asked, and another program
+	q.Text = bounded(q.Text, m.o.Masker.Text) // a provider of vectors may be asked, and another program
 	want := q.Want
 	ask := func() (retrieval.Result, index.Lag) {
 		var r readied
@@ -125,12 +125,15 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 // types, and fewer than would keep others waiting.
 const MaxQuery = 8 << 10
 
-// bounded is the beginning and the end of a question that is too long.
-func bounded(q string) string {
+// bounded masks a question, and leaves the beginning and the end of one that is too long: what
+// is masked is longer than what stays, so that no secret is cut in two before.
+func bounded(q string, mask func(string) string) string {
 	if len(q) <= MaxQuery {
-		return q
+		return mask(q)
 	}
-	return strings.ToValidUTF8(q[:MaxQuery/2]+"\n"+q[len(q)-MaxQuery/2:], "")
+	const half, seen = MaxQuery / 2, MaxQuery
+	head, tail := mask(q[:seen]), mask(q[len(q)-seen:])
+	return strings.ToValidUTF8(head[:min(half, len(head))]+"\n"+tail[max(0, len(tail)-half):], "")
 }
 
 // hear makes documents of what was said in past sessions since they were read last: for who
