@@ -247,7 +247,7 @@ func line[T ~string](s T, runes int) string { return summary.Excerpt(string(s), 
 func Unfinished(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, summary.LostPrefix) {
+		if strings.HasPrefix(strings.TrimLeft(line, "- "), summary.LostPrefix) {
 			out = append(out, strings.TrimRight(line, "\n"))
 		}
 	}

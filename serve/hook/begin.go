@@ -85,9 +85,8 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 	text, err := h.begin(ctx, r, b)
 	if b.Occasion == checkpoint.OnResume && b.From == "" {
 		// What the host's context can't have is what became of a call that was cut off.
-		var open string
-		open, err = h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
-		text = join(text, checkpoint.Unfinished(open))
+		open, oops := h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
+		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
 	}
 	return answer{context: text}, errors.Join(lost, err)
 }
