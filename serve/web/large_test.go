@@ -175,7 +175,7 @@ func (h *house) answer(nc net.Conn) *got {
 func (d *Door) taken() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.bytes
+	return d.rooms[""].bytes
 }
 
 // TestBodyCountsAsItComes: of a body without a length what came counts, of one with a length all
@@ -210,7 +210,7 @@ func TestBodyCountsAsItComes(t *testing.T) {
 // TestBodiesShareTheRoom: a body that there is no room for is told to wait, before anything was
 // done for it, and one that was granted comes through.
 func TestBodiesShareTheRoom(t *testing.T) {
-	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Bytes = 1 << 20 })
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Bytes = tenantShare * tokenShare << 20 })
 	secret := h.token(token.Rights{Tenant: "a"})
 	text := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the first"}}` + strings.Repeat(" ", 900_000)
 	second := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the second"}}` + strings.Repeat(" ", 500_000)
@@ -296,5 +296,39 @@ func TestLargeAnswer(t *testing.T) {
 		if g := h.call(secret, "pages", params); g.header.Get("Content-Length") != fmt.Sprint(len(g.body)) {
 			t.Errorf("%v: %s", g.header, g.body)
 		}
+	}
+}
+
+// TestOneTenantLeavesRoom: whatever one token of a tenant takes and does not use, by large bodies
+// that never come or by many requests that stand open, others are answered, and the server is
+// ready for them.
+func TestOneTenantLeavesRoom(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests = 32 })
+	idle, other := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "b"})
+	refused := 0
+	for range 8 {
+		nc := h.raw(idle, fmt.Sprintf("Content-Length: %d", 60<<20))
+		if n := h.door.taken(); n < 60<<20 {
+			waitFor(t, func() bool { return h.door.taken() >= 60<<20 })
+		} else if g := h.answer(nc); g.status == http.StatusTooManyRequests && g.header.Get("Retry-After") != "" {
+			refused++
+		}
+	}
+	if refused != 7 {
+		t.Errorf("%d of 8 idle bodies were refused", refused)
+	}
+	for i := range 20 {
+		if g := h.send(http.MethodPost, "/rpc", other, largeCall("plan", 3000, 500, "")); g.status != 200 || g.code() != "" {
+			t.Fatalf("another tenant's call %d: %d %s", i, g.status, g.body)
+		}
+	}
+	if g := h.send(http.MethodGet, "/readyz", "", ""); g.status != 200 {
+		t.Errorf("not ready for others: %d %s", g.status, g.body)
+	}
+	for range 40 {
+		h.raw(idle, "Transfer-Encoding: chunked") // and no byte of it
+	}
+	if g := h.send(http.MethodPost, "/rpc", other, largeCall("plan", 3000, 500, "")); g.status != 200 || g.code() != "" {
+		t.Errorf("with forty requests open: %d %s", g.status, g.body)
 	}
 }

@@ -24,6 +24,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/token"
@@ -33,10 +35,17 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
-	// bodyWait is how long a request may take to come in, writeWait how long a piece of an
-	// answer may take to go out.
-	bodyWait  = 2 * time.Minute
+	// bodyWait is how long a body may take to come in, beside what it takes at bodyRate bytes
+	// a second; writeWait how long a piece of an answer may take to go out.
+	bodyWait  = 10 * time.Second
+	bodyRate  = 16 << 10
 	writeWait = 30 * time.Second
+	// A tenant gets a tenantShare-th part of the room at most, a token of one a tokenShare-th
+	// part of that, and leastRequests at least: the others are let in whatever one does.
+	tenantShare, tokenShare = 4, 2
+	leastRequests           = 4
+	// refusedLog is how many refused tokens are logged a second, after a hundred.
+	refusedLog = 1
 	// retryBusy and retryStopping are how many seconds a client is told to wait.
 	retryBusy     = 1
 	retryStopping = 2
@@ -74,9 +83,27 @@ type Door struct {
 	http     *http.Server
 	draining atomic.Bool
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// rooms is what is taken of the room: by all, by tenants, and by tokens of tenants.
+	rooms map[string]taken
+	// refused bounds what is logged of refused tokens.
+	refused *rate.Limiter
+}
+
+// taken is room for requests, and for what came of their bodies.
+type taken struct {
 	open  int
 	bytes int64
+}
+
+// shares are those from whom a request of a token takes room, and which part of the door's
+// each may have.
+func shares(t *token.Token) map[string]int64 {
+	out := map[string]int64{"": 1}
+	if t.Tenant != "" {
+		out["tenant "+t.Tenant], out["token "+t.ID] = tenantShare, tenantShare*tokenShare
+	}
+	return out
 }
 
 // New makes a door.
@@ -93,7 +120,7 @@ func New(o Options) *Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Door{o: o}
+	d := &Door{o: o, rooms: map[string]taken{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	return d
@@ -217,6 +244,11 @@ func (d *Door) ready(x *exchange) {
 		x.fail(serve.ErrStopping())
 		return
 	}
+	if d.full() {
+		x.retry(retryBusy)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
+		return
+	}
 	if err := d.o.Ready(x.r.Context()); err != nil {
 		x.retry(retryStopping)
 		x.refuse(http.StatusServiceUnavailable, "NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
@@ -237,11 +269,11 @@ func (d *Door) guarded(next handler) handler {
 			d.unknown(x, err)
 			return
 		}
-		if !d.enter() {
+		if !d.take(x.token, 1, 0) {
 			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
 			return
 		}
-		defer d.leave()
+		defer d.give(x.token, 1, 0)
 		next(x)
 	}
 }
@@ -280,48 +312,45 @@ func (d *Door) unknown(x *exchange, err error) {
 	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
 }
 
-// enter makes room for a request.
-func (d *Door) enter() bool {
+// take makes room for a token's requests and for bytes of their bodies; false if there is none
+// left, or none for the token or its tenant. One request always has room for its body, if no
+// other of those who share has any.
+func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.open >= d.o.Requests {
-		return false
+	of := shares(t)
+	for who, part := range of {
+		has := d.rooms[who]
+		if has.open+requests > max(min(d.o.Requests, leastRequests), d.o.Requests/int(part)) || bytes > 0 && has.open > 1 && has.bytes+bytes > d.o.Bytes/part {
+			return false
+		}
 	}
-	d.open++
+	for who := range of {
+		has := d.rooms[who]
+		d.rooms[who] = taken{has.open + requests, has.bytes + bytes}
+	}
 	return true
 }
 
-func (d *Door) leave() {
+// give gives room back.
+func (d *Door) give(t *token.Token, requests int, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open--
-}
-
-// grant is the room that a request has for its body: of a length that it said, all of it at
-// once, and else what came.
-type grant struct {
-	d *Door
-	n int64
-}
-
-// more makes room for further bytes. One request always has room, if no other has any.
-func (g *grant) more(n int64) bool {
-	g.d.mu.Lock()
-	defer g.d.mu.Unlock()
-	if g.d.bytes > g.n && g.d.bytes+n > g.d.o.Bytes {
-		return false
+	for who := range shares(t) {
+		has := d.rooms[who]
+		if has = (taken{has.open - requests, has.bytes - bytes}); has == (taken{}) {
+			delete(d.rooms, who)
+		} else {
+			d.rooms[who] = has
+		}
 	}
-	g.d.bytes += n
-	g.n += n
-	return true
 }
 
-// free gives the room back.
-func (g *grant) free() {
-	g.d.mu.Lock()
-	defer g.d.mu.Unlock()
-	g.d.bytes -= g.n
-	g.n = 0
+// full reports whether there is no room for a request of anybody.
+func (d *Door) full() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rooms[""].open >= d.o.Requests || d.rooms[""].bytes >= d.o.Bytes
 }
 
 // rpc answers a message or a batch.
@@ -413,21 +442,21 @@ func (d *Door) body(x *exchange, most int64, read func(io.Reader) error) (free f
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 		return nil, false
 	}
-	in := &incoming{r: x.r.Body, size: x.r.ContentLength, most: most, room: grant{d: d}}
+	in := &incoming{x: x, d: d, size: x.r.ContentLength, most: most, began: time.Now()}
 	if in.size > most {
 		x.fail(serve.ErrTooLong(int(most)))
 		return nil, false
 	}
-	if in.size > 0 && !in.room.more(in.size) {
+	if in.size > 0 && !d.take(x.token, 0, in.size) {
 		x.fail(errNoRoom())
 		return nil, false
 	}
-	control := http.NewResponseController(x.w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWait)) // if it fails, so does the read
+	in.held = max(in.size, 0)
+	free = func() { d.give(x.token, 0, in.held) }
 	err = read(in)
 	x.in = int(in.came)
 	if err != nil {
-		in.room.free()
+		free()
 		var why *serve.Error
 		if errors.As(err, &why) {
 			x.fail(why)
@@ -436,9 +465,9 @@ func (d *Door) body(x *exchange, most int64, read func(io.Reader) error) (free f
 		}
 		return nil, false
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 	x.w.Header().Del("Connection")
-	return in.room.free, true
+	return free, true
 }
 
 func errNoRoom() *serve.Error {
@@ -448,19 +477,26 @@ func errNoRoom() *serve.Error {
 // incoming is a body on its way in. It fails with a [serve.Error] where there is more than may
 // be, or than there is room for.
 type incoming struct {
-	r io.Reader
-	// size is how many bytes were said to come, -1 if that was not said; came is how many did.
-	size, came, most int64
-	room             grant
+	x *exchange
+	d *Door
+	// size is how many bytes were said to come, -1 if that was not said; came is how many did,
+	// and held for how many there is room: for those that were said from the beginning.
+	size, came, held, most int64
+	began                  time.Time
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
-	n, err := in.r.Read(p)
+	// What comes gains time, and what trickles does not.
+	by := in.began.Add(bodyWait + time.Duration(in.came)*time.Second/bodyRate)
+	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
+	n, err := in.x.r.Body.Read(p)
 	switch in.came += int64(n); {
 	case in.came > in.most:
 		return 0, serve.ErrTooLong(int(in.most))
-	case in.size < 0 && n > 0 && !in.room.more(int64(n)):
+	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
 		return 0, errNoRoom()
+	}
+	switch in.held = max(in.held, in.came); {
 	case err == io.EOF && in.came < in.size:
 		return n, io.ErrUnexpectedEOF
 	}
@@ -542,15 +578,17 @@ func (x *exchange) Write(p []byte) (int, error) {
 
 // log tells of a request, and nothing of what was said in it.
 func (d *Door) log(x *exchange) {
-	tenant, id := "", ""
+	tenant, id, name := "", "", ""
 	if x.token != nil {
-		tenant, id = x.token.Tenant, x.token.ID
+		tenant, id, name = x.token.Tenant, x.token.ID, x.token.Note
+	} else if x.status == http.StatusUnauthorized && !d.refused.Allow() {
+		return
 	}
 	level := slog.LevelInfo
 	if x.method == "GET /healthz" || x.method == "GET /readyz" {
 		level = slog.LevelDebug
 	}
-	d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", tenant, "token", id, "session", hashOf(tenant, x.session),
+	d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", tenant, "token", id, "name", name, "address", x.r.RemoteAddr, "session", hashOf(tenant, x.session),
 		"status", x.status, "code", x.code, "ms", d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
 }
 
