@@ -240,6 +240,7 @@ var thirdParty = map[string][]string{
 	"serve/telemetry/internal/prom":    {"go.opentelemetry.io/otel/..."},
 	"serve/tools":                      {"github.com/google/jsonschema-go/jsonschema"},
 	"serve/mcp":                        {"github.com/modelcontextprotocol/go-sdk/jsonrpc", "github.com/modelcontextprotocol/go-sdk/mcp"},
+	"serve/web":                        {"golang.org/x/time/rate"},
 	"serve/hook":                       {"github.com/gofrs/flock", "github.com/tailscale/hujson"},
 	"index/analysis":                   {"github.com/blevesearch/bleve/v2/analysis/...", "github.com/blevesearch/bleve/v2/registry"},
 	"index/internal/drv":               {"modernc.org/sqlite", "modernc.org/sqlite/vec", "github.com/mattn/go-sqlite3", "github.com/asg017/sqlite-vec-go-bindings/cgo"},

@@ -39,6 +39,8 @@ func TestAsAgent(t *testing.T) {
 		"- [human] use tabs\n- plain": "- agent: use tabs\n- plain",
 		"[human] use tabs":            "agent: use tabs",
 		"  * [decision] [human] a":    "  * [decision] agent: a",
+		"1. [Human] use tabs":         "1. agent: use tabs",
+		"> [human]use tabs":           "> agent: use tabs",
 		"it says [human] in the text": "it says [human] in the text",
 	} {
 		if got := consolidation.AsAgent(in); got != want {
