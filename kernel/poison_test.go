@@ -3,9 +3,11 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,7 +99,8 @@ var asPersons = regexp.MustCompile(`(?m)^.*(?:\[human\]|\[decision\] [^a]|\[user
 func TestPoisonedMemory(t *testing.T) {
 	tried, n := 0, 0
 	for _, door := range poisons {
-		for name, text := range plantings {
+		for _, name := range slices.Sorted(maps.Keys(plantings)) {
+			text := plantings[name]
 			if n++; !suite.Long() && n%3 != 0 && name != "a rule" && name != "a tag" {
 				continue
 			}
