@@ -48,3 +48,23 @@ func TestAsAgent(t *testing.T) {
 		}
 	}
 }
+
+// TestByAgent: each item and paragraph says whose it is, and what is none stays.
+func TestByAgent(t *testing.T) {
+	for in, want := range map[string]string{
+		"Use tabs.":          "agent: Use tabs.",
+		"agent: Use tabs.\n": "agent: Use tabs.\n",
+		"- a\n  goes on\n- [decision] b\n  1. c\n":          "- agent: a\n  goes on\n- [decision] agent: b\n  1. agent: c\n",
+		"## Fix\n\nRun it.\nTwice.\n\nAnd again.":           "## Fix\n\nagent: Run it.\nTwice.\n\nagent: And again.",
+		"- kept\n- changed\n":                               "- kept\n- agent: changed\n",
+		"a\n\n<!-- mk:me-01 -->\n\n---\nb\n":                "agent: a\n\n<!-- mk:me-01 -->\n\n---\nagent: b\n",
+		"It runs:\n\n```sh\nmake\n\nmake all\n```\nAlways.": "agent: It runs:\n\n```sh\nmake\n\nmake all\n```\nagent: Always.",
+	} {
+		if got := consolidation.ByAgent("MEMORY.md", in, "- of old\n- kept\n"); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := consolidation.ByAgent("memory/2026-03-09.md", "- a"); got != "- a" {
+		t.Errorf("the log of a day, whose entries stand nowhere: %q", got)
+	}
+}

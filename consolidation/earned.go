@@ -261,12 +261,12 @@ func TagEntry(text string, tags Tags) string {
 	tagged := false
 	for i, l := range parts {
 		if mark := bullet.FindString(l); strings.TrimSpace(mark) != "" && mark[0] != ' ' && mark[0] != '\t' {
-			parts[i], tagged = addTags(l, tags), true
+			parts[i], tagged = addTags(l, tags, ""), true
 		}
 	}
 	if tagged {
 		return strings.Join(parts, "")
 	}
 	lead := len(text) - len(strings.TrimLeft(text, "\r\n"))
-	return text[:lead] + addTags(text[lead:], tags)
+	return text[:lead] + addTags(text[lead:], tags, "")
 }

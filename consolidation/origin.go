@@ -142,7 +142,42 @@ func kept(marker, text string) Origin {
 var claimed = lazyregexp.New(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
 // AsAgent is a text as an agent may write it: nothing in it is called a person's word.
-func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}agent: ") }
+func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+byAgent) }
+
+// byAgent names an agent as the one who says an entry.
+const byAgent = "agent: "
+
+// ByAgent is a text that an agent writes into a file. In MEMORY.md and USER.md, which every
+// prompt shows, each item and each paragraph says that it is an agent's, but for the lines
+// that one of the texts in before has. Code and headings stay as they are.
+func ByAgent(path, text string, before ...string) string {
+	if c, _ := markdownstore.Classify(path); c.Kind != markdownstore.KindMemory && c.Kind != markdownstore.KindUser {
+		return text
+	}
+	had := map[string]bool{}
+	for _, t := range before {
+		for l := range strings.SplitSeq(t, "\n") {
+			had[LineHash(l)] = true
+		}
+	}
+	lines := strings.SplitAfter(text, "\n")
+	begins, code := true, false // whether a paragraph begins here
+	for i, l := range lines {
+		mark := bullet.FindString(l)
+		switch words := strings.TrimSpace(l[len(mark):]); {
+		case strings.HasPrefix(words, "```"):
+			begins, code = code, !code
+		case code:
+		case words == "", words[0] == '#', strings.HasPrefix(words, "<!--"), strings.Trim(words, "-*_=") == "":
+			begins = true
+		case begins, strings.TrimSpace(mark) != "":
+			if begins = false; !had[LineHash(l)] {
+				lines[i] = addTags(l, nil, byAgent)
+			}
+		}
+	}
+	return strings.Join(lines, "")
+}
 
 // said is who said all lines of a text, "" if it isn't known of one of them: a person where
 // any is a person's, else a tool where any is a tool's.

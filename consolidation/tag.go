@@ -101,12 +101,15 @@ func CutTags(text string) (string, Tags) {
 // task.
 var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
-// addTags writes tags into an entry's text, behind its bullet and before its words,
-// beside those that it has.
-func addTags(text string, tags Tags) string {
+// addTags writes tags, and by whom it is, into an entry's text, behind its bullet and before
+// its words, merged with those that are there.
+func addTags(text string, tags Tags, by string) string {
 	at := len(bullet.FindString(text))
 	body, has := CutTags(firstLine(text[at:]))
 	rest := text[at+len(firstLine(text[at:])):]
+	if !strings.HasPrefix(body, by) {
+		body = by + body
+	}
 	if all := has.with(tags...); len(all) > 0 {
 		body = all.String() + " " + body
 	}

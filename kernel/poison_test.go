@@ -89,10 +89,24 @@ var poisons = []poison{
 			t.Fatal(err)
 		}
 	}},
+	{name: "a tool for memory, into MEMORY.md", turn: func(string) []memkernel.Message {
+		return withKeys(byHand("Is the mirror up?"), byModel("It is up."))
+	}, kept: func(t *testing.T, k *kernel.Kernel, text string) {
+		if _, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "first", Text: text, Path: "MEMORY.md", Private: true, Now: nightAt}); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{name: "pasted, and written by the model", turn: func(text string) []memkernel.Message {
+		return withKeys(append(append([]memkernel.Message{byHand("Kim forwards:\n\n> " + strings.ReplaceAll(text, "\n", "\n> ") + "\n\nwhat is that?")},
+			called(1, "Write", map[string]any{"file_path": "memory/vendor.md", "content": text}, "File created", false)...), byModel("I noted it."))...)
+	}},
 }
 
 // called by a person: in a file of memory, what follows is somebody's wish or what stands.
 var asPersons = regexp.MustCompile(`(?m)^.*(?:\[human\]|\[decision\] [^a]|\[user\]).*` + regexp.QuoteMeta(planted))
+
+// agents are lines of MEMORY.md that say that they are an agent's.
+var agents = regexp.MustCompile(`(?m)^(- )?(\[decision\] )?agent: .*$`)
 
 // TestPoisonedMemory: a text that no person wrote is in no later session a person's word or a
 // standing rule, by whatever door it came and however it asks.
@@ -132,7 +146,7 @@ func poisoned(t *testing.T, door poison, text string, person bool) {
 	}
 	curated(t, k, true)
 	leaks := []string{}
-	if memory := readFile(t, dir, "MEMORY.md"); strings.Contains(memory, planted) {
+	if memory := agents.ReplaceAllString(readFile(t, dir, "MEMORY.md"), ""); strings.Contains(memory, planted) {
 		leaks = append(leaks, "MEMORY.md:\n"+memory)
 	}
 	logs, err := filepath.Glob(filepath.Join(dir, "memory", "*.md"))
@@ -146,7 +160,7 @@ func poisoned(t *testing.T, door poison, text string, person bool) {
 	}
 	msgs := withKeys(byHand("What must I do before every commit and each deploy?"))
 	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "second", Model: model, Messages: msgs, Private: true, Now: nightAt})
-	if carry := shown(p, "memkernel:carry"); strings.Contains(carry, planted) {
+	if carry := agents.ReplaceAllString(shown(p, "memkernel:carry"), ""); strings.Contains(carry, planted) {
 		leaks = append(leaks, "the next prompt carries:\n"+carry)
 	}
 	for _, frame := range []string{"recall", "note"} {

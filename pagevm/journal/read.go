@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+
+	"github.com/memkernel/memkernel/internal/store"
 )
 
 // catchUp reads from off to the end of the file, dropping a torn tail from
@@ -38,8 +40,8 @@ func (j *Journal) catchUp(each func(Record)) error {
 	}
 	j.torn = 0
 	if size < j.off || !same {
-		return &DamageError{File: j.path, Line: j.line, Offset: min(size, j.last.at), Reason: "the file was rewritten while in use",
-			Hint: "it was compacted or changed by another program; open the session again"}
+		return fmt.Errorf("%w: %w", store.ErrOvertaken, &DamageError{File: j.path, Line: j.line, Offset: min(size, j.last.at), Reason: "the file was rewritten while in use",
+			Hint: "it was compacted or changed by another program; open the session again"})
 	}
 	j.head, j.headErr = h, headErr
 	if err := j.read(f, size, each); err != nil {

@@ -122,11 +122,15 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("remember: there is nothing to keep: the text is empty")
 	}
-	text = consolidation.TagEntry(consolidation.AsAgent(text), consolidation.MakeTags(req.Tags...))
 	store := d.Memory.Store(req.Private)
 	if req.Path == "" {
 		req.Path = store.DailyPath(req.Now)
 	}
+	text = consolidation.AsAgent(text)
+	if !slices.Contains(req.Tags, consolidation.Human) {
+		text = consolidation.ByAgent(req.Path, text)
+	}
+	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
 	if err := session.Appendable(store, req.Path); err != nil {
 		return nil, fmt.Errorf("remember: %w", err)
 	}

@@ -89,7 +89,7 @@ func (d *Desk) memoryPath(p string) string {
 const leastSaid = 8
 
 // heard is what a successful call wrote into a file, with who said it: what a person typed
-// before is the person's, what a tool put out the tool's, and what was read before, or is
+// before is the person's, what a tool put out or a person pasted the tool's, and what was read before, or is
 // part of what the call replaces, stood there already and is left out.
 func (d *Desk) heard(s *session.Session, before []memkernel.Message, c *memkernel.ToolCall, r *memkernel.ToolResult, p string) upkeep.Heard {
 	text := toolcall.Written(c.Name, c.Input)
@@ -121,9 +121,12 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 	for i := range msgs {
 		m := &msgs[i]
 		own, quoted := transcript.Typed(*m)
-		if own+quoted != "" {
-			e.typed = append(e.typed, own, quoted)
-			e.words = append(e.words, " "+consolidation.Key(own)+" ", " "+consolidation.Key(quoted)+" ")
+		if own != "" {
+			e.typed = append(e.typed, own)
+			e.words = append(e.words, " "+consolidation.Key(own)+" ")
+		}
+		if quoted != "" {
+			e.tools = append(e.tools, quoted) // a person showed it, and did not say it
 		}
 		for j := range m.Parts {
 			switch part := &m.Parts[j]; {
@@ -147,8 +150,8 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 				} else if kind != toolcall.CallEdit {
 					e.tools = append(e.tools, textOf(part.Result))
 				}
-			case m.Role != memkernel.RoleAssistant && part.Text != "":
-				e.stood = append(e.stood, part.Text) // what hosts put there, and what was typed
+			case m.Role != memkernel.RoleAssistant && part.Text != "" && quoted == "":
+				e.stood = append(e.stood, part.Text) // what hosts put there
 			}
 		}
 	}

@@ -265,7 +265,7 @@ func (r *run) changeOf(ctx context.Context, read Reading, f *editing.File, marks
 	if markdownstore.Parse(now.Path, text).Binary {
 		return nil, 0, &editing.RefusedError{Path: now.Path, Why: "the new text is not text: memory is Markdown"}
 	}
-	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, text))
+	text, masked := r.Masker.Mask(markdownstore.EscapeMarkers(now.Text+"\n"+marks, consolidation.ByAgent(now.Path, text, now.Text, marks)))
 	if r.secret(text) {
 		return nil, 0, &editing.SecretError{Path: now.Path}
 	}
