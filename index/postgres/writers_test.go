@@ -133,9 +133,23 @@ func TestStatementTimeout(t *testing.T) {
 	server.Sessions(t)
 	o := freshSchema(t)
 	fill(t, open(t, o), notes, day)
-	o.StatementTimeout = 50 * time.Millisecond
-	ix := open(t, o)
-	_, err := ix.site.pool.Exec(context.Background(), "SELECT pg_sleep(10)")
+	o.StatementTimeout = 77 * time.Minute
+	ix, ctx := open(t, o), context.Background()
+	pooled, err := ix.site.pool.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := pooled.Hijack()
+	defer conn.Close(ctx)
+	var set string
+	if err := conn.QueryRow(ctx, "SHOW statement_timeout").Scan(&set); err != nil || set != "77min" {
+		t.Errorf("a connection's timeout is %q, %v", set, err)
+	}
+	// Only the sleep has the short timeout: the opening may take as long as a busy machine needs.
+	if _, err := conn.Exec(ctx, "SET statement_timeout = 50"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(ctx, "SELECT pg_sleep(600)")
 	if err = ix.site.explain("sleep", err); !errors.Is(err, ErrTimeout) {
 		t.Errorf("%v", err)
 	}

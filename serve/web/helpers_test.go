@@ -75,7 +75,8 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 	if h.tokens == nil {
 		h.tokens = token.In(store.Files(h.root))
 	}
-	o := Options{Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
+	// Bodies get an hour: a test that stops in the middle of one must not fail on a busy machine.
+	o := Options{bodyWait: time.Hour, Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
 	so := serve.Options{Private: true, ToolWrites: tools.Writes}
 	for _, c := range change {
 		c(&o, &so)

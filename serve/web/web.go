@@ -7,6 +7,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -72,6 +73,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// bodyWait is the constant of that name. Tests set a longer one.
+	bodyWait time.Duration
 }
 
 // ErrNoTenant reports that a token is for a tenant that the server doesn't serve.
@@ -120,6 +123,7 @@ func New(o Options) *Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.bodyWait = cmp.Or(o.bodyWait, bodyWait)
 	d := &Door{o: o, rooms: map[string]taken{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
@@ -487,7 +491,7 @@ type incoming struct {
 
 func (in *incoming) Read(p []byte) (int, error) {
 	// What comes gains time, and what trickles does not.
-	by := in.began.Add(bodyWait + time.Duration(in.came)*time.Second/bodyRate)
+	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
 	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
 	n, err := in.x.r.Body.Read(p)
 	switch in.came += int64(n); {
