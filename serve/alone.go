@@ -114,9 +114,6 @@ func (s *Server) roomOf(name string) (*room, func()) {
 	}
 }
 
-// MaxBytes is the longest message that the server takes.
-func (s *Server) MaxBytes() int { return s.opt.LineBytes }
-
 // Ready reports whether the server takes calls, and its index can be asked.
 func (s *Server) Ready(ctx context.Context) error {
 	if s.ending() {

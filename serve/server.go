@@ -17,8 +17,10 @@ import (
 
 // The bounds of a server, where Options say none.
 const (
-	defaultLineBytes   = 64 << 20 // 64 MiB
-	defaultInFlight    = 64       // calls of one connection
+	// MaxMessage bounds a message in bytes: 64 MiB.
+	MaxMessage = 64 << 20
+
+	defaultInFlight    = 64 // calls of one connection
 	defaultConnections = 256
 	defaultHeldBytes   = 256 << 20 // 256 MiB
 	maxBatch           = 1000
@@ -90,7 +92,7 @@ func (o *Options) setDefaults() {
 		o.Prices = cachelayout.DefaultBook()
 	}
 	if o.LineBytes <= 0 {
-		o.LineBytes = defaultLineBytes
+		o.LineBytes = MaxMessage
 	}
 	if o.InFlight <= 0 {
 		o.InFlight = defaultInFlight

@@ -46,10 +46,7 @@ func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 		return func(x *exchange) {
 			x.detail = true
 			d.guarded(func(x *exchange) {
-				if s, done, ok := d.server(x); ok {
-					defer done()
-					h(&mem0Call{d: d, x: x, s: s, path: path})
-				}
+				h(&mem0Call{d: d, x: x, path: path})
 			})(x)
 		}
 	}
@@ -71,7 +68,6 @@ func (d *Door) mem0Route(path string) (map[string]handler, bool) {
 type mem0Call struct {
 	d    *Door
 	x    *exchange
-	s    *serve.Server
 	path string
 }
 
@@ -158,7 +154,12 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 		c.x.refuse(http.StatusInternalServerError, "INTERNAL", "the request can't be passed on", "")
 		return false
 	}
-	reply := c.s.Answer(c.x.r.Context(), serve.Text(message), serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
+	s, done, ok := c.d.server(c.x)
+	if !ok {
+		return false
+	}
+	defer done()
+	reply := s.Answer(c.x.r.Context(), serve.Text(message), serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
 	c.x.calls++
 	if c.x.session == "" {
 		c.x.session = reply.Session
@@ -216,7 +217,7 @@ var meaningless = []string{"version", "output_format", "api_version", "async_mod
 // say nothing.
 func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
 	var data []byte
-	free, ok := c.d.body(c.x, int64(c.s.MaxBytes()), func(r io.Reader) (err error) {
+	free, ok := c.d.body(c.x, func(r io.Reader) (err error) {
 		data, err = io.ReadAll(r)
 		return err
 	})

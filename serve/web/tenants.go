@@ -65,11 +65,8 @@ type tenant struct {
 // [serve.ErrServed] if another process has it.
 func (t *Tenants) Hold() (release func(), err error) { return serve.Hold(t.Root) }
 
-// Server is what [Options.Server] is for tenants.
+// Server is the [Options.Server] of a door with [Options.Tenants].
 func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(), error) {
-	if name == "" {
-		return nil, nil, ErrNoTenant
-	}
 	for {
 		x, mine, err := t.enter(ctx, name)
 		if err != nil {

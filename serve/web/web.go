@@ -3,7 +3,7 @@
 // asked is found by the token alone, and what a token may reach is decided in one place
 // ([Door.may]) by what a call's parameters came to, never by how they were spelled.
 //
-//	request ─► token ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
+//	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
 package web
 
 import (
@@ -56,8 +56,10 @@ const (
 type Options struct {
 	// Tokens are who may come in.
 	Tokens *token.Tokens
-	// Server returns the server of a tenant, "" for the only one, and what to call when it is
-	// not needed any more. [ErrNoTenant] says that there is no such tenant here.
+	// Tenants reports whether each token must name a tenant. If it is false none may.
+	Tenants bool
+	// Server opens the server of a tenant, "" for the only one. It also returns the function
+	// that releases it.
 	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
 	// Ready reports why calls could not be answered, nil if they can.
 	Ready func(context.Context) error
@@ -66,9 +68,9 @@ type Options struct {
 	// Agent is whose the sessions are that name no agent.
 	Agent string
 	// Requests bounds those at one time, Bytes what is held of their bodies. Defaults: 256,
-	// 512 MiB.
-	Requests int
-	Bytes    int64
+	// 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
+	Requests       int
+	Bytes, MaxBody int64
 	// Logger is told of every request, and of no content; nil discards it.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
@@ -76,9 +78,6 @@ type Options struct {
 	// bodyWait is the constant of that name. Tests set a longer one.
 	bodyWait time.Duration
 }
-
-// ErrNoTenant reports that a token is for a tenant that the server doesn't serve.
-var ErrNoTenant = errors.New("the token is not for this server")
 
 // Door answers requests. It is safe for concurrent use.
 type Door struct {
@@ -123,7 +122,7 @@ func New(o Options) *Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.bodyWait = cmp.Or(o.bodyWait, bodyWait)
+	o.bodyWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.MaxBody, serve.MaxMessage)
 	d := &Door{o: o, rooms: map[string]taken{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
@@ -273,6 +272,11 @@ func (d *Door) guarded(next handler) handler {
 			d.unknown(x, err)
 			return
 		}
+		if (x.token.Tenant != "") != d.o.Tenants {
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(serve.ErrScope("the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without"))
+			return
+		}
 		if !d.take(x.token, 1, 0) {
 			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
 			return
@@ -359,13 +363,8 @@ func (d *Door) full() bool {
 
 // rpc answers a message or a batch.
 func (d *Door) rpc(x *exchange) {
-	s, done, ok := d.server(x)
-	if !ok {
-		return
-	}
-	defer done()
 	var m *serve.Message
-	free, ok := d.body(x, int64(s.MaxBytes()), func(r io.Reader) (err error) {
+	free, ok := d.body(x, func(r io.Reader) (err error) {
 		m, err = serve.ReadMessage(r)
 		return err
 	})
@@ -373,6 +372,11 @@ func (d *Door) rpc(x *exchange) {
 		return
 	}
 	defer free()
+	s, done, ok := d.server(x)
+	if !ok {
+		return
+	}
+	defer done()
 	who := serve.Caller{Name: x.token.ID, May: d.may(x.token)}
 	var events *eventStream
 	if wantsEvents(x.r) {
@@ -415,16 +419,14 @@ func (x *exchange) took(r serve.Reply) {
 	}
 }
 
-// server finds the server of the token's tenant.
+// server opens the server of the token's tenant. Callers must have read the body: a slow one
+// would keep the tenant open, and another from being opened.
 func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 	s, done, err := d.o.Server(x.r.Context(), x.token.Tenant)
 	var refused *serve.Error
 	switch {
 	case errors.As(err, &refused):
 		x.fail(refused)
-	case errors.Is(err, ErrNoTenant):
-		x.w.Header().Set("Connection", "close")
-		x.fail(serve.ErrScope(err.Error(), "a server with --tenants takes tokens with a tenant, any other those without"))
 	case err != nil:
 		d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
 		x.retry(retryStopping)
@@ -435,7 +437,7 @@ func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
 
 // body has a body read, once and to its end. free gives back the room that it takes; false if
 // it was refused.
-func (d *Door) body(x *exchange, most int64, read func(io.Reader) error) (free func(), ok bool) {
+func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bool) {
 	x.w.Header().Set("Connection", "close") // for as long as there is something that was not read
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
@@ -446,9 +448,9 @@ func (d *Door) body(x *exchange, most int64, read func(io.Reader) error) (free f
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 		return nil, false
 	}
-	in := &incoming{x: x, d: d, size: x.r.ContentLength, most: most, began: time.Now()}
-	if in.size > most {
-		x.fail(serve.ErrTooLong(int(most)))
+	in := &incoming{x: x, d: d, size: x.r.ContentLength, began: time.Now()}
+	if in.size > d.o.MaxBody {
+		x.fail(serve.ErrTooLong(int(d.o.MaxBody)))
 		return nil, false
 	}
 	if in.size > 0 && !d.take(x.token, 0, in.size) {
@@ -485,8 +487,8 @@ type incoming struct {
 	d *Door
 	// size is how many bytes were said to come, -1 if that was not said; came is how many did,
 	// and held for how many there is room: for those that were said from the beginning.
-	size, came, held, most int64
-	began                  time.Time
+	size, came, held int64
+	began            time.Time
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
@@ -495,8 +497,8 @@ func (in *incoming) Read(p []byte) (int, error) {
 	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
 	n, err := in.x.r.Body.Read(p)
 	switch in.came += int64(n); {
-	case in.came > in.most:
-		return 0, serve.ErrTooLong(int(in.most))
+	case in.came > in.d.o.MaxBody:
+		return 0, serve.ErrTooLong(int(in.d.o.MaxBody))
 	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
 		return 0, errNoRoom()
 	}

@@ -120,10 +120,7 @@ func (l *listenFlags) beside(ctx context.Context, a *cli.App, url *string) func(
 			return nil, err
 		}
 		o.Ready = s.Ready
-		o.Server = func(_ context.Context, tenant string) (*serve.Server, func(), error) {
-			if tenant != "" {
-				return nil, nil, web.ErrNoTenant
-			}
+		o.Server = func(context.Context, string) (*serve.Server, func(), error) {
 			return s, func() {}, nil
 		}
 		door := web.New(o)
@@ -178,7 +175,7 @@ func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Server, o.Ready = tenants.Server, func(context.Context) error { return o.Tokens.Ready() }
+	o.Tenants, o.Server, o.Ready = true, tenants.Server, func(context.Context) error { return o.Tokens.Ready() }
 	door := web.New(o)
 	failed := make(chan error, 1)
 	go func() { failed <- door.Serve(at) }()
