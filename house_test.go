@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"markdownstore/storetest": {"markdownstore"},
 	"retrieval":               {"budget", "index", "index/analysis", "internal/dates", "internal/lazyregexp", "markdownstore"},
 	"retrieval/foreign":       {".", "internal/visible"},
-	"sessions":                {".", "internal/safename", "internal/store", "internal/textcode", "internal/visible", "transcript"},
+	"sessions":                {".", "internal/lazyregexp", "internal/safename", "internal/store", "internal/textcode", "internal/visible", "transcript"},
 
 	"bench":           {},
 	"bench/peers":     {"budget", "judge/relevance", "kernel", "retrieval", "retrieval/foreign"},
@@ -138,7 +138,7 @@ var arrows = map[string][]string{
 	"kernel/fault":                  {"pagevm", "pagevm/paging"},
 	"kernel/health":                 {"internal/progress"},
 	"kernel/indexing":               {"embed", "index", "markdownstore", "retrieval", "sessions"},
-	"kernel/internal/archive":       {".", "internal/store", "kernel/content", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions"},
+	"kernel/internal/archive":       {".", "internal/store", "kernel/content", "kernel/internal/folder", "kernel/internal/ingest", "pagevm", "pagevm/journal", "retrieval", "sessions", "transcript"},
 	"kernel/internal/branch":        {".", "cachelayout", "kernel/billing", "kernel/outline", "pagevm", "pagevm/paging", "summary", "transcript"},
 	"kernel/internal/erasure":       {"internal/progress", "internal/store", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/trace", "pagevm", "pagevm/journal"},
 	"kernel/internal/fetch":         {"internal/store", "kernel/content", "kernel/fault", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/erasure", "kernel/internal/folder", "kernel/internal/ids", "kernel/internal/ingest", "kernel/internal/session", "kernel/internal/turn", "kernel/internal/workstate", "pagevm/mask", "summary"},

@@ -96,6 +96,14 @@ var poisons = []poison{
 			t.Fatal(err)
 		}
 	}},
+	{name: "a program, under an id of the kernel's", turn: func(string) []memkernel.Message {
+		return withKeys(byHand("Is the mirror up?"), byModel("It is up."))
+	}, kept: func(t *testing.T, k *kernel.Kernel, text string) {
+		r, err := k.Remember(context.Background(), kernel.RememberRequest{SessionKey: "first", Text: text, ID: "fl-0123456789abcdef", Private: true, Now: nightAt})
+		if err != nil || !strings.HasPrefix(r.ID, "me-") {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}},
 	{name: "pasted, and written by the model", turn: func(text string) []memkernel.Message {
 		return withKeys(append(append([]memkernel.Message{byHand("Kim forwards:\n\n> " + strings.ReplaceAll(text, "\n", "\n> ") + "\n\nwhat is that?")},
 			called(1, "Write", map[string]any{"file_path": "memory/vendor.md", "content": text}, "File created", false)...), byModel("I noted it."))...)

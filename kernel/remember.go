@@ -20,7 +20,8 @@ type RememberRequest struct {
 	// Tags say why it matters; they are written before its words, in each item if it
 	// is a list. Without any it is among the first that are forgotten.
 	Tags consolidation.Tags
-	// ID makes the delivery idempotent. Default: a hash of session, file and text.
+	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
+	// day's log, an id that does not begin with "me-" is hashed: see [Remembered.ID].
 	ID string
 	// Evidence says where it comes from: the id of a page or the key of a committed
 	// turn of the session. Default: the session itself.

@@ -108,6 +108,8 @@ type Page struct {
 	// Role is who spoke; Media are images and documents beside the text.
 	Role  string  `json:"role,omitempty"`
 	Media []Media `json:"media,omitempty"`
+	// Untyped: no person typed it, though a user's message holds it.
+	Untyped bool `json:"untyped,omitempty"`
 	// Resolver is the tool that the pointer representation names.
 	Resolver string `json:"resolver,omitempty"`
 	// Refs cite the places that the content was taken from, for what was recalled
@@ -117,6 +119,15 @@ type Page struct {
 	Created time.Time `json:"created,omitzero"`
 	// Reps are the degraded representations, made at ingestion.
 	Reps []Rep `json:"reps,omitempty"`
+}
+
+// Speaker is who a page's words are of: its role, or "host" where a user's message holds what
+// no person typed.
+func (p *Page) Speaker() string {
+	if p.Untyped {
+		return "host"
+	}
+	return p.Role
 }
 
 // Floor returns the lowest level at which a page of type t may ever be shown, given

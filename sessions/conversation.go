@@ -54,7 +54,7 @@ type Position struct {
 
 // Turn is something that somebody said.
 type Turn struct {
-	// Role is who: user or assistant.
+	// Role is who: user, assistant, or host for what no person typed.
 	Role string
 	// Time is when, zero if that is unknown.
 	Time time.Time

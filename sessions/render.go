@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
 // SameBytes is the size from which equal text is the same turn, wherever it is.
@@ -29,7 +31,7 @@ func appendTurn(b []byte, t *Turn, loc *time.Location) []byte {
 		b = append(b, t.Time.In(loc).Format("15:04")...)
 		b = append(b, ", "...)
 	}
-	b = fmt.Appendf(b, "line %d\n%s: ", t.Line, t.Role)
+	b = fmt.Appendf(b, "line %d, %s\n%s: ", t.Line, t.Role, t.Role) // a piece of a long turn is shown with its heading alone
 	b = append(b, quiet(t.Text)...)
 	return append(b, '\n')
 }
@@ -45,8 +47,11 @@ func title(c *Conversation, date string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// spoken is a line that looks like the beginning of a turn.
+var spoken = lazyregexp.New(`^(?i:user|assistant|host|human|system)\s*:`)
+
 // quiet keeps a turn's text from ending its own section: what would be a heading,
-// or a fence that is never closed, no longer is.
+// the beginning of another turn, or a fence that is never closed, no longer is.
 func quiet(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	fence := ""
@@ -62,7 +67,7 @@ func quiet(text string) string {
 			}
 			continue
 		}
-		if fence == "" && (strings.HasPrefix(body, "#") || underline(body)) {
+		if fence == "" && (strings.HasPrefix(body, "#") || underline(body) || spoken.MatchString(body)) {
 			lines[i] = `\` + body
 		}
 	}

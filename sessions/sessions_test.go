@@ -117,7 +117,7 @@ func TestTurns(t *testing.T) {
 	if r := f.update(UpdateOptions{}); r.Read != 1 || r.Turns != 3 || len(r.Failed) != 0 {
 		t.Fatalf("%+v", r)
 	}
-	f.has("# Session talk of main, 2026-03-09\n", "## 12:01, line 2\nuser: Where do herons nest", "## 12:02, line 3\nassistant: In the reeds.", "[masked]")
+	f.has("# Session talk of main, 2026-03-09\n", "## 12:01, line 2, user\nuser: Where do herons nest", "## 12:02, line 3, assistant\nassistant: In the reeds.", "[masked]")
 	f.lacks("hunter2")
 	for file := range f.store.Files() {
 		if !strings.HasPrefix(file.Path, "sessions/main/talk-") || Date(file.Path) != "2026-03-09" || !Of(file.Path, "main", "talk") || Of(file.Path, "main", "tal") {
@@ -150,7 +150,7 @@ func TestDeltas(t *testing.T) {
 	if r.Read != 1 || r.Renewed != 0 || r.Turns != 3 {
 		t.Fatalf("three lines: %+v", r)
 	}
-	f.has("line 4\nuser: Third", "line 6\nuser: Fifth.")
+	f.has("line 4, user\nuser: Third", "line 6, user\nuser: Fifth.")
 	f.grow(piLine(6, "assistant", "Sixth."))
 	if r := f.update(UpdateOptions{Now: time.Now().Add(2 * time.Hour)}); r.Read != 1 || r.Turns != 1 {
 		t.Errorf("it has rested: %+v", r)
@@ -198,7 +198,7 @@ func TestTornLine(t *testing.T) {
 	if r := f.update(UpdateOptions{All: true}); r.Turns != 1 || r.Renewed != 0 {
 		t.Fatalf("%+v", r)
 	}
-	f.has("line 4\nuser: The third line, whole by now.")
+	f.has("line 4, user\nuser: The third line, whole by now.")
 }
 
 // A part is a day's, or about PartBytes; what has come before stays as it is.

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/sessions"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // Journals are those of the sessions in a state directory, as past sessions.
@@ -115,8 +117,18 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 	return t, ok && t.Text != "", nil
 }
 
-// TurnOf is the text of a page's parts, without calls and media.
+// TurnOf is what a page says to somebody who comes later: without calls, media, and what a host
+// put round a person's words.
 func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
+	t := Whole(p, stored)
+	if t.Role = p.Speaker(); p.Role == string(memkernel.RoleUser) {
+		t.Text = transcript.Words(memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: t.Text}}})
+	}
+	return t
+}
+
+// Whole is the text of a page's parts, without calls and media.
+func Whole(p *pagevm.Page, stored string) sessions.Turn {
 	var said []string
 	dec := json.NewDecoder(strings.NewReader(stored))
 	for dec.More() {

@@ -32,7 +32,7 @@ func pieces(p *pagevm.Page, text string) []retrieval.Span {
 	text = strings.TrimRight(text[:end], "\n")
 	label := strings.TrimSpace(p.Tool + " " + p.Path)
 	if label == "" {
-		label = p.Role
+		label = p.Speaker()
 	}
 	call := p.Type == pagevm.Conversation && p.Role == string(memkernel.RoleAssistant) && callsAlone(text)
 	var out []retrieval.Span

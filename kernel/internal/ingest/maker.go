@@ -181,6 +181,7 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 	}
 	page := &pagevm.Page{ID: id, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, MessageKey: m.Key,
 		Role: string(m.Role), Created: m.Time, Masked: c.masked.Total(), MaskedBy: c.masked, Media: media}
+	page.Untyped = m.Role == memkernel.RoleUser && !slices.ContainsFunc(m.Parts[from:to], func(p memkernel.Part) bool { return p.Typed })
 	return g.Keep(page, c.text, func(p *pagevm.Page) (reps []pagevm.Rep) {
 		if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
 			reps = promptRep(m.Parts[from].Text)

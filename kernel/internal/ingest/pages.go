@@ -189,6 +189,9 @@ func appendPage(dst []byte, p *pagevm.Page) ([]byte, error) {
 		}
 		dst = append(append(dst, `,"media":`...), raw...)
 	}
+	if p.Untyped {
+		dst = append(dst, `,"untyped":true`...)
+	}
 	if len(p.Refs) > 0 {
 		raw, err := json.Marshal(p.Refs)
 		if err != nil {

@@ -296,8 +296,10 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 		if err != nil {
 			continue // it is gone already
 		}
-		if t := archive.TurnOf(p, text); t.Text != "" {
-			turns = append(turns, t)
+		for _, t := range []sessions.Turn{archive.TurnOf(p, text), archive.Whole(p, text)} { // older versions kept all of it
+			if t.Text != "" {
+				turns = append(turns, t)
+			}
 		}
 	}
 	if len(turns) == 0 {

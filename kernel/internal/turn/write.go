@@ -134,8 +134,11 @@ func (d *Desk) Remember(ctx context.Context, req RememberRequest) (*Remembered, 
 	if err := session.Appendable(store, req.Path); err != nil {
 		return nil, fmt.Errorf("remember: %w", err)
 	}
-	if req.ID == "" {
+	switch c, _ := markdownstore.Classify(req.Path); {
+	case req.ID == "":
 		req.ID = ids.Page("me", s.Name, req.Path, text)
+	case !strings.HasPrefix(req.ID, "me-") && (c.Kind == markdownstore.KindDaily || c.Kind == markdownstore.KindBuffer):
+		req.ID = ids.Page("me", req.ID) // in a log the kind of an id tells who speaks
 	}
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, fmt.Errorf("remember: %w", err)

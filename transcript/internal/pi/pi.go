@@ -309,5 +309,5 @@ const Name = "pi"
 var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
 	Notices: []string{summaryOpen[:60], branchOpen[:60],
 		"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
-		"Read HEARTBEAT.md if it exists", "A new session was started via /new or /reset", "Pre-compaction memory flush"},
+		"Read HEARTBEAT.md if it exists", "A new session was started", "Pre-compaction memory flush"},
 	Items: &wire.Items{Read: read, Assemble: wire.Plain, Apart: true, Write: write}}
