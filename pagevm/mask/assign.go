@@ -138,23 +138,13 @@ func secretValue(v string, literal bool) bool {
 		strings.Contains(v, "://") || strings.Contains(v, "[masked:") || strings.Contains(v, "...") || strings.Contains(v, "env.") || strings.HasPrefix(v, "urn:") {
 		return false
 	}
-	var upper, lower, digit, other int
 	for i := range len(v) {
-		switch c := lex.ByteClass[v[i]]; {
-		case v[i] == '(' && literal && len(v) >= 30 && i > 0 && !wordByte(v[i-1]):
-			other++ // no call
-		case v[i] <= ' ' || v[i] >= 0x7f || v[i] == '(' || v[i] == '{' || v[i] == '[':
+		noCall := v[i] == '(' && literal && len(v) >= 30 && i > 0 && !wordByte(v[i-1])
+		if v[i] <= ' ' || v[i] >= 0x7f || strings.IndexByte("({[", v[i]) >= 0 && !noCall {
 			return false
-		case c&lex.CUpper != 0:
-			upper++
-		case c&lex.CLower != 0:
-			lower++
-		case c&lex.CDigit != 0:
-			digit++
-		default:
-			other++
 		}
 	}
+	upper, lower, digit, other := classes(v)
 	if digit == 0 || upper+lower == 0 {
 		return len(v) >= 20 && jumpy(v) && entropy(v) >= 3.8
 	}

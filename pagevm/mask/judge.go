@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // A judge reports whether what a rule of this package's own table found is a secret.
@@ -51,14 +50,7 @@ func generated(_, v string) bool {
 
 // jumpy reports whether letters of both cases and digits change so often that nobody
 // speaks them, as in what is generated and in no name.
-func jumpy(v string) bool {
-	class := func(c byte) uint8 { return lex.ByteClass[c] & (lex.CUpper | lex.CLower | lex.CDigit) }
-	n := 0
-	for i := 1; i < len(v); i++ {
-		n += btoi(class(v[i]) != class(v[i-1]))
-	}
-	return len(v) >= 12 && 5*n >= 2*len(v) && entropy(v) >= 3
-}
+func jumpy(v string) bool { return len(v) >= 12 && 5*changes(v) >= 2*len(v) && entropy(v) >= 3 }
 
 // credential judges base64: that of a name and a password, or what looks random.
 func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generated(name, v) }

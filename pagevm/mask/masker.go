@@ -181,46 +181,67 @@ func (m *Masker) maskText(s string, found *Secrets) string {
 	return s
 }
 
-// maskEscaped masks a text whose line breaks are escaped, such as a file in a string in
-// a line of a log, decoded: keys and values end where its lines do. Marks have
-// as many line breaks as what they replace, so that each gets its own form back.
+// maskEscaped masks the lines whose breaks are escaped, such as a file in a string in a line
+// of a log, decoded: keys and values end where its lines do. Lines that follow each other are
+// looked at together, and a line without an escaped break not again.
 func (m *Masker) maskEscaped(s string, found *Secrets) string {
+	var out []byte
+	pos, from := 0, -1
+	flush := func(to int) {
+		if from < 0 {
+			return
+		}
+		if masked := m.maskUnescaped(s[from:to], found); masked != s[from:to] {
+			out = append(append(out, s[pos:from]...), masked...)
+			pos = to
+		}
+		from = -1
+	}
+	at := 0
+	for line := range strings.Lines(s) {
+		if !strings.Contains(line, `\n`) {
+			flush(at)
+		} else if from < 0 {
+			from = at
+		}
+		at += len(line)
+	}
+	if flush(at); pos == 0 {
+		return s
+	}
+	return string(append(out, s[pos:]...))
+}
+
+// maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line
+// breaks as what they replace, so that each gets its own form back.
+func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	var escaped []bool // by line break
-	var lines strings.Builder
-	for rest := s; ; {
-		i := strings.IndexAny(rest, "\n\\")
-		if i < 0 || i+1 == len(rest) {
-			lines.WriteString(rest)
-			if strings.HasSuffix(rest, "\n") {
-				escaped = append(escaped, false)
-			}
-			break
-		}
-		lines.WriteString(rest[:i])
+	lines := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
 		switch {
-		case rest[i] == '\n':
+		case s[i] == '\n':
 			escaped = append(escaped, false)
-			lines.WriteByte('\n')
-			rest = rest[i+1:]
-		case rest[i+1] == 'n':
-			escaped = append(escaped, true)
-			lines.WriteByte('\n')
-			rest = rest[i+2:]
-		default:
-			lines.WriteString(rest[i : i+2])
-			if rest[i+1] == '\n' {
+		case s[i] == '\\' && i+1 < len(s):
+			if i++; s[i] == 'n' {
+				escaped = append(escaped, true)
+				lines = append(lines, '\n')
+				continue
+			}
+			lines = append(lines, '\\')
+			if s[i] == '\n' {
 				escaped = append(escaped, false)
 			}
-			rest = rest[i+2:]
 		}
+		lines = append(lines, s[i])
 	}
 	keep := Masker{}
 	if m != nil {
 		keep = *m
 	}
 	keep.lines = true
-	masked := keep.maskText(lines.String(), found)
-	if masked == lines.String() {
+	text := string(lines)
+	masked := keep.maskText(text, found)
+	if masked == text {
 		return s
 	}
 	var out strings.Builder

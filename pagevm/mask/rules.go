@@ -37,6 +37,7 @@ type maskRule struct {
 	Allow, Stop []string
 
 	re, allow func() []*regexp.Regexp // compiled when first wanted
+	named     bool                    // the expression had nameBefore
 	own       *ownRule                // the row that it was made of, nil for gitleaks'
 	also      []string                // the row's
 }
@@ -72,6 +73,7 @@ var allRules = sync.OnceValue(func() *maskSet {
 	}
 	for i := range set.Rules {
 		r := &set.Rules[i]
+		r.Regex, r.named = strings.ReplaceAll(r.Regex, nameBefore, ""), strings.Contains(r.Regex, nameBefore)
 		exprs := []string{r.Regex}
 		if r.own != nil && r.own.within != "" {
 			exprs = append(exprs, r.own.within)
@@ -125,6 +127,10 @@ func compiled(exprs []string) func() []*regexp.Regexp {
 	})
 }
 
+// nameBefore begins the expressions of gitleaks for a name that has a keyword in it. It is cut
+// off, since it makes a search start at every byte, and find reads the name instead.
+const nameBefore = `[\w.-]{0,50}?`
+
 // maxReach is how far from its keyword a match is looked for if nothing bounds
 // it, and maxLead how far before it one can begin.
 const maxReach, maxLead = 2048, 256
@@ -147,8 +153,11 @@ func (set *maskSet) windows(s string) []window {
 			for _, rule := range words[k].rules {
 				reach := cmp.Or(set.Rules[rule].Reach, maxReach)
 				lead := min(reach, maxLead)
-				if own := set.Rules[rule].own; own != nil {
+				switch own := set.Rules[rule].own; {
+				case own != nil:
 					lead = cmp.Or(own.lead, 40)
+				case set.Rules[rule].named:
+					lead = 64
 				}
 				from, to := max(0, i-lead-1), min(len(s), i+reach+1)
 				if last == nil {
@@ -221,7 +230,11 @@ func (r *maskRule) find(s string, w window, hits []match) []match {
 		}
 		from, to := r.group(at)
 		from, to = unquote(s, w.from+from, w.from+to)
-		if !inBase64(s, from) && r.secret(s[w.from+at[0]:from], s[from:to]) {
+		name := w.from + at[0]
+		for r.named && name > 0 && nameByte(s[name-1]) {
+			name--
+		}
+		if !inBase64(s, from) && r.secret(s[name:from], s[from:to]) {
 			hits = append(hits, match{from, to, r.ID})
 		}
 	}
