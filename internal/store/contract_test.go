@@ -68,6 +68,12 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// TestContractFewOpen holds the contract while each journal's file is shut for the next one.
+func TestContractFewOpen(t *testing.T) {
+	defer store.SetMostOpen(1)()
+	storetest.Contract(t, kinds["files"])
+}
+
 func TestPowerCut(t *testing.T) {
 	storetest.PowerCut(t, func() store.Store { return memstore.New() },
 		func(s store.Store, pick func(n int) int) store.Store { return s.(*memstore.Store).Restart(pick) })

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -357,18 +359,83 @@ func fileSize(f *os.File) (int64, error) {
 // fileJournal is a file that is written on. One that is appended to can't be written
 // in place, so that it is open for the one or the other.
 type fileJournal struct {
-	dir   statedir.Dir
-	name  string
-	f     *os.File // nil until it is used
+	dir  statedir.Dir
+	name string
+
+	mu    sync.Mutex
+	f     *os.File // nil if it is not open
 	patch bool     // f is for writing in place
+	// was is the file that was shut for others, nil if none was, and end how it ended.
+	was os.FileInfo
+	end []byte
+	// other: when it was opened again the name had another file.
+	other bool
 }
 
-// open opens the file to be read and appended to, and makes it if it is not there.
+// mostOpen bounds how many journals' files this process has open between calls. Sessions and
+// tenants may be many more, and one that is opened again costs a few system calls. Tests set it.
+var mostOpen = 64
+
+// opened are the journals whose files are open, the one that was used last at the end.
+var opened struct {
+	sync.Mutex
+	all []*fileJournal
+}
+
+// used notes that a journal's file is open and in use. Callers hold j.mu. If too many files are
+// open, the one that was used longest ago is shut. Files in use are passed over.
+func (j *fileJournal) used() {
+	opened.Lock()
+	defer opened.Unlock()
+	if n := len(opened.all); n == 0 || opened.all[n-1] != j {
+		opened.all = append(slices.DeleteFunc(opened.all, func(o *fileJournal) bool { return o == j }), j)
+	}
+	for i := 0; len(opened.all) > mostOpen && i < len(opened.all); i++ {
+		if o := opened.all[i]; o.mu.TryLock() {
+			o.shut()
+			o.mu.Unlock()
+			opened.all = slices.Delete(opened.all, i, i+1)
+			i--
+		}
+	}
+}
+
+// endBytes is how much of a file's end tells it from another file, which may get its number.
+const endBytes = 64
+
+// shut closes the file until the next use. Callers hold j.mu.
+func (j *fileJournal) shut() {
+	if !j.patch {
+		var err error
+		if j.was, err = j.f.Stat(); err == nil {
+			j.end = make([]byte, min(j.was.Size(), endBytes))
+			_, err = j.f.ReadAt(j.end, j.was.Size()-int64(len(j.end)))
+		}
+		j.other = j.other || err != nil
+	}
+	j.f.Close()
+	j.f = nil
+}
+
+// same reports whether f is the file that was shut.
+func (j *fileJournal) same(f *os.File) bool {
+	fi, err := f.Stat()
+	end := make([]byte, len(j.end))
+	if err == nil {
+		_, err = f.ReadAt(end, j.was.Size()-int64(len(end)))
+	}
+	return err == nil && os.SameFile(fi, j.was) && bytes.Equal(end, j.end)
+}
+
+// open opens the file to be read and appended to, and makes it if it is not there. Callers hold j.mu.
 func (j *fileJournal) open() error {
 	if j.f != nil && !j.patch {
+		j.used()
 		return nil
 	}
-	j.Close()
+	if j.patch {
+		j.close()
+	}
 	if _, err := j.dir.Stat(j.name); errors.Is(err, fs.ErrNotExist) {
 		if _, err := j.dir.MkdirAll(path.Dir(j.name), dirPerm); err != nil {
 			return err
@@ -378,42 +445,62 @@ func (j *fileJournal) open() error {
 	if err != nil {
 		return err
 	}
-	j.f, j.patch = f, false
+	j.other = j.other || j.was != nil && !j.same(f)
+	j.f, j.was = f, nil
+	j.used()
 	return nil
 }
 
+// Close closes the file. The next use opens whatever has the name then.
 func (j *fileJournal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.close()
+}
+
+func (j *fileJournal) close() error {
+	j.was, j.end, j.other, j.patch = nil, nil, false, false
 	if j.f == nil {
 		return nil
 	}
+	opened.Lock()
+	defer opened.Unlock()
+	opened.all = slices.DeleteFunc(opened.all, func(o *fileJournal) bool { return o == j })
 	err := j.f.Close()
 	j.f = nil
 	return err
 }
 
-func (j *fileJournal) ReadAt(p []byte, off int64) (int, error) {
+// use calls do with the open file.
+func (j *fileJournal) use(do func() error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if err := j.open(); err != nil {
-		return 0, err
+		return err
 	}
-	return j.f.ReadAt(p, off)
+	return do()
 }
 
-func (j *fileJournal) Size() (int64, error) {
-	if err := j.open(); err != nil {
-		return 0, err
-	}
-	return fileSize(j.f)
+func (j *fileJournal) ReadAt(p []byte, off int64) (n int, err error) {
+	err = j.use(func() (err error) { n, err = j.f.ReadAt(p, off); return err })
+	return n, err
 }
 
-func (j *fileJournal) Append(off int64, data []byte, sync bool) (Stats, error) {
-	if err := j.open(); err != nil {
-		return Stats{}, err
-	}
-	st, err := atomicfile.Append(j.f, off, data, sync)
-	if torn := (*atomicfile.TornError)(nil); errors.As(err, &torn) {
-		err = tornError{err}
-	}
-	return Stats(st), err
+func (j *fileJournal) Size() (n int64, err error) {
+	err = j.use(func() (err error) { n, err = fileSize(j.f); return err })
+	return n, err
+}
+
+func (j *fileJournal) Append(off int64, data []byte, sync bool) (st Stats, err error) {
+	err = j.use(func() error {
+		done, err := atomicfile.Append(j.f, off, data, sync)
+		if torn := (*atomicfile.TornError)(nil); errors.As(err, &torn) {
+			err = tornError{err}
+		}
+		st = Stats(done)
+		return err
+	})
+	return st, err
 }
 
 // tornError is an error that wraps ErrTorn and adds nothing.
@@ -421,44 +508,45 @@ type tornError struct{ error }
 
 func (e tornError) Unwrap() []error { return []error{e.error, ErrTorn} }
 
-func (j *fileJournal) Sync() (Stats, error) {
-	if err := j.open(); err != nil {
-		return Stats{}, err
-	}
-	st, err := atomicfile.Sync(j.f)
-	return Stats(st), err
+func (j *fileJournal) Sync() (st Stats, err error) {
+	err = j.use(func() error {
+		done, err := atomicfile.Sync(j.f)
+		st = Stats(done)
+		return err
+	})
+	return st, err
 }
 
 func (j *fileJournal) Cut(size int64) error {
-	if err := j.open(); err != nil {
-		return err
-	}
-	return atomicfile.Truncate(j.f, size)
+	return j.use(func() error { return atomicfile.Truncate(j.f, size) })
 }
 
 func (j *fileJournal) Patch(off int64, data []byte, sync bool) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.f == nil || !j.patch {
-		j.Close()
+		j.close()
 		f, err := j.dir.OpenPatch(j.name)
 		if err != nil {
 			return err
 		}
 		j.f, j.patch = f, true
 	}
+	j.used()
 	return atomicfile.Patch(j.f, off, data, sync)
 }
 
-func (j *fileJournal) Current() (bool, error) {
-	if err := j.open(); err != nil {
-		return false, err
-	}
-	mine, err := j.f.Stat()
-	if err != nil {
-		return false, err
-	}
-	fi, err := j.dir.Stat(j.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && os.SameFile(fi, mine), err
+func (j *fileJournal) Current() (is bool, err error) {
+	err = j.use(func() error {
+		mine, err := j.f.Stat()
+		if err != nil {
+			return err
+		}
+		fi, err := j.dir.Stat(j.name)
+		if is = err == nil && !j.other && os.SameFile(fi, mine); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return is, err
 }
