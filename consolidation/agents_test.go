@@ -64,7 +64,7 @@ func TestByAgent(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if got := consolidation.ByAgent("memory/2026-03-09.md", "- a"); got != "- a" {
-		t.Errorf("the log of a day, whose entries stand nowhere: %q", got)
+	if got := consolidation.ByAgent("memory/ports.md", "- a"); got != "- a" {
+		t.Errorf("a file that is read when it is asked for: %q", got)
 	}
 }

@@ -147,11 +147,14 @@ func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+
 // byAgent names an agent as the one who says an entry.
 const byAgent = "agent: "
 
-// ByAgent is a text that an agent writes into a file. In MEMORY.md and USER.md, which every
-// prompt shows, each item and each paragraph says that it is an agent's, but for the lines
-// that one of the texts in before has. Code and headings stay as they are.
+// shown are the files that the beginning of a session shows.
+var shown = []markdownstore.Kind{markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindDaily}
+
+// ByAgent is a text that an agent writes into a file. In those that the beginning of a session
+// shows, each item and each paragraph says that it is an agent's, but for the lines that one
+// of the texts in before has. Code and headings stay as they are.
 func ByAgent(path, text string, before ...string) string {
-	if c, _ := markdownstore.Classify(path); c.Kind != markdownstore.KindMemory && c.Kind != markdownstore.KindUser {
+	if c, _ := markdownstore.Classify(path); !slices.Contains(shown, c.Kind) {
 		return text
 	}
 	had := map[string]bool{}

@@ -338,7 +338,7 @@ func TestRememberWithTags(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := logs(t, dir); strings.Count(text, "- [decision] [lesson] ports move\n- [decision] [lesson] names stay\n") != 1 {
+	if text := logs(t, dir); strings.Count(text, "- [decision] [lesson] agent: ports move\n- [decision] [lesson] agent: names stay\n") != 1 {
 		t.Errorf("the log says %q", text)
 	}
 }

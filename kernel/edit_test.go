@@ -243,11 +243,11 @@ func TestEditKeepsMarksApart(t *testing.T) {
 	dir := t.TempDir()
 	k := editor(t, dir, "")
 	put(t, dir, "memory/2026-03-09.md", "# 2026-03-09\n\n- Mika came.\n")
-	if _, err := k.Remember(ctxb, kernel.RememberRequest{SessionKey: "s", Text: "- The agent worked.\n- It went on."}); err != nil {
+	if _, err := k.Remember(ctxb, kernel.RememberRequest{SessionKey: "s", Text: "- agent: The agent worked.\n- agent: It went on."}); err != nil {
 		t.Fatal(err)
 	}
 	log := "memory/2026-03-09.md"
-	req := passage(log, "- Mika came.\n\n- The agent worked.", "- Mika came.\n- The agent worked.")
+	req := passage(log, "- Mika came.\n\n- agent: The agent worked.", "- Mika came.\n- agent: The agent worked.")
 	if _, err := k.Editor().Passage(ctxb, req); err == nil {
 		t.Errorf("a person's line became the agent's:\n%s", readFile(t, dir, log))
 	}
@@ -266,7 +266,7 @@ func TestEditKeepsMarksApart(t *testing.T) {
 			put(t, dir, log, c.Text)
 		}
 	}
-	if _, err := k.Editor().Passage(ctxb, passage(log, "- The agent worked.\n- It went on.", "")); err != nil {
+	if _, err := k.Editor().Passage(ctxb, passage(log, "- agent: The agent worked.\n- agent: It went on.", "")); err != nil {
 		t.Fatal(err)
 	}
 	if got := readFile(t, dir, log); got != "# 2026-03-09\n\n- Mika came.\n" {

@@ -18,7 +18,8 @@ type RememberRequest struct {
 	// today's log. MEMORY.md and USER.md can be written in private sessions only.
 	Path string
 	// Tags say why it matters; they are written before its words, in each item if it
-	// is a list. Without any it is among the first that are forgotten.
+	// is a list. Without any it is among the first that are forgotten; without
+	// [consolidation.Human], MEMORY.md, USER.md and the day's log call it an agent's.
 	Tags consolidation.Tags
 	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
 	// day's log, an id that does not begin with "me-" is hashed: see [Remembered.ID].
