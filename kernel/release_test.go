@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -39,5 +40,23 @@ func TestRelease(t *testing.T) {
 	o, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: request(c).SessionKey, Model: model, Messages: c.msgs})
 	if err != nil || o.Ingested != 0 {
 		t.Errorf("observe after the release: %+v, %v", o, err)
+	}
+}
+
+// TestGiveBack: memory that a large piece of work left unneeded goes back to the system.
+func TestGiveBack(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	large := make([]byte, 160<<20)
+	for i := 0; i < len(large); i += 4096 {
+		large[i] = 1
+	}
+	runtime.KeepAlive(large)
+	large = nil
+	k.ReleaseIdle(time.Hour)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if held := m.HeapAlloc + m.HeapIdle - m.HeapReleased; held > 128<<20 {
+		t.Errorf("%d MiB are still held", held>>20)
 	}
 }

@@ -3,6 +3,9 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel/internal/folder"
@@ -50,5 +53,28 @@ func (k *Kernel) Release(sessionKey string) {
 }
 
 // ReleaseIdle releases the sessions that no call has used for so long, and says how
-// many. A process that serves many sessions for long calls it now and then.
-func (k *Kernel) ReleaseIdle(idle time.Duration) int { return k.sessions.ReleaseIdle(idle) }
+// many. If the process then holds much memory without need, it returns that to the system. A
+// process that serves many sessions for long calls it once a minute.
+func (k *Kernel) ReleaseIdle(idle time.Duration) int {
+	n := k.sessions.ReleaseIdle(idle)
+	giveBack()
+	return n
+}
+
+// mostUnneeded is by how much a process may hold more memory than it needed when it last gave some
+// back, in bytes.
+const mostUnneeded = 64 << 20
+
+// needed is how many bytes of the heap were in use after memory was last given back.
+var needed atomic.Uint64
+
+// giveBack returns unneeded memory to the system. The runtime alone would hold what a large request
+// took until the next ones came.
+func giveBack() {
+	of := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	if metrics.Read(of); of[0].Value.Uint64()+of[1].Value.Uint64() > needed.Load()+mostUnneeded {
+		debug.FreeOSMemory()
+		metrics.Read(of)
+		needed.Store(of[0].Value.Uint64())
+	}
+}

@@ -226,7 +226,11 @@ const releaseIdle = 15 * time.Minute
 func (x *Proxy) Release(idle time.Duration) {
 	x.reader.Age()
 	x.lines.release()
-	if k, ok := x.planner.(interface{ ReleaseIdle(time.Duration) int }); ok {
+	releaseSessions(x.planner, idle)
+}
+
+func releaseSessions(p Planner, idle time.Duration) {
+	if k, ok := p.(interface{ ReleaseIdle(time.Duration) int }); ok {
 		k.ReleaseIdle(idle)
 	}
 }
@@ -238,14 +242,17 @@ func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 		ErrorLog: slog.NewLogLogger(x.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
-	tick := time.NewTicker(releaseIdle)
+	tick, clean := time.NewTicker(releaseIdle), time.NewTicker(time.Minute)
 	defer tick.Stop()
+	defer clean.Stop()
 	for ctx.Err() == nil {
 		select {
 		case err := <-failed:
 			return fmt.Errorf("serve %s: %w", l.Addr(), err)
 		case <-tick.C:
 			x.Release(releaseIdle)
+		case <-clean.C:
+			releaseSessions(x.planner, releaseIdle)
 		case <-ctx.Done():
 		}
 	}
