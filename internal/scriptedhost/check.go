@@ -281,8 +281,8 @@ func (h *Host) inMarkdown(s *Sight, underWay *Step) error {
 	return errors.Join(errs...)
 }
 
-// tag is what a log has before an entry's own words: why it matters, and its status.
-var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )*(?:unanswered: |in_progress: |pending: )?`)
+// tag is what a log has before an entry's own words: why it matters, that an agent wrote it, and its status.
+var tag = regexp.MustCompile(`^(?:- )?(?:\[[a-z]+\] )*(?:agent: )?(?:unanswered: |in_progress: |pending: )?`)
 
 // entries counts the entries of the logs by their words.
 func entries(markdown string) map[string]int {
