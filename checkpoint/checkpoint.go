@@ -358,8 +358,14 @@ func (s *State) decisions(prev *Checkpoint) []Decision {
 		e.ID = Name("d" + strconv.Itoa(top))
 		out = append(out, e)
 	}
-	return orNil(capped(out, MaxDecisions))
+	return orNil(newestDecisions(out))
 }
+
+func newestDecisions(list []Decision) []Decision {
+	return summary.Newest(list, MaxDecisions, Decision.persons)
+}
+
+func (d Decision) persons() bool { return d.By == summary.ByUser }
 
 func (s *State) resources(prev *Checkpoint, in Input) Resources {
 	p, r := prev.Resources, &s.Resources

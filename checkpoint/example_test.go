@@ -47,6 +47,6 @@ func Example() {
 	// Working on: 现在签证怎么办？
 	// Status: in_progress, interrupted at web_search {"query":"visa"}
 	// Next action: the result of web_search {"query":"visa"}
-	// Decisions, newest first:
+	// Decisions, the user's first, each newest first:
 	// - I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
 }

@@ -209,7 +209,7 @@ func (c *Checkpoint) takeDecision(text string) {
 			d.What, d.When = Text(m[1]), stamp(at)
 		}
 	}
-	c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
+	c.Decisions = newestDecisions(append(c.Decisions, d))
 }
 
 // Merge returns what two records of one session hold together, the newer one second: what
@@ -230,7 +230,7 @@ func Merge(old, newer *Checkpoint) *Checkpoint {
 			c.Decisions = append(c.Decisions, d)
 		}
 	}
-	c.Decisions = capped(c.Decisions, MaxDecisions)
+	c.Decisions = newestDecisions(c.Decisions)
 	c.Resources.FilesModified = capped(joined(old.Resources.FilesModified, newer.Resources.FilesModified), MaxFiles)
 	c.Resources.FilesRead = capped(joined(old.Resources.FilesRead, newer.Resources.FilesRead), MaxFiles)
 	c.Thread.KeyExchanges = capped(append(slices.Clone(old.Thread.KeyExchanges), newer.Thread.KeyExchanges...), MaxExchanges)

@@ -347,7 +347,7 @@ func sectionParts(c *Checkpoint, s Section) []part {
 	case SectionConstraints:
 		return []part{{title: "Constraints, newest first:\n", items: bullets(c.Constraints, 240, true), turn: 2}}
 	case SectionDecisions:
-		return []part{{title: "Decisions, newest first:\n", items: decisionItems(c), turn: 2}}
+		return []part{{title: "Decisions, the user's first, each newest first:\n", items: decisionItems(c), turn: 2}}
 	case SectionThread:
 		return []part{{title: "Thread: newest exchanges\n", items: exchangeItems(c), flip: true}}
 	case SectionFiles:
@@ -375,11 +375,23 @@ func bullets(list []Text, runes int, newestFirst bool) []string {
 	return out
 }
 
-// decisionItems have the time of day, and the day if it is not the checkpoint's.
+// decisionItems lists what persons decided, then what the agent did, each newest first. An
+// item has the time of day, and the day if it is not the checkpoint's.
 func decisionItems(c *Checkpoint) []string {
 	var out []string
 	said := map[Text]bool{}
-	for _, d := range slices.Backward(c.Decisions) {
+	newest := slices.Clone(c.Decisions)
+	slices.Reverse(newest)
+	slices.SortStableFunc(newest, func(a, b Decision) int {
+		switch {
+		case a.persons() == b.persons():
+			return 0
+		case a.persons():
+			return -1
+		}
+		return 1
+	})
+	for _, d := range newest {
 		if said[d.What] {
 			continue
 		}

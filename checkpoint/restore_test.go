@@ -36,10 +36,10 @@ From: channel telegram, agent default, transcript sessions/s.jsonl
 Open items:
 - open item 0
 - open item 1
-Decisions, newest first:
+Decisions, the user's first, each newest first:
+- I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
 - decision 1 (03-08 12:00)
 - decision 0 (03-07 12:00)
-- I propose two weeks: Tokyo, Kyoto, Osaka. Is that fine? → Looks good (11:54)
 Thread: newest exchanges
 - user: Looks good
 - agent: Written to plan.md. Which hotels do you prefer?
@@ -148,7 +148,7 @@ func TestRestoreProperties(t *testing.T) {
 
 // begins reports whether a line begins as the package's own lines do.
 func begins(l string) bool {
-	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
+	for _, p := range []string{"- ", "  +", "Saved: ", "Goal: ", "Step: ", "Constraints, newest first:", "Working on: ", "Status: in_progress, interrupted at ", "Next action: ", "From: channel ", "Open items:", "Decisions, the user's first, each newest first:", "Thread: ", "Files modified", "Files read", "Tools used: ", "Learnings (", "Warning: "} {
 		if strings.HasPrefix(l, p) {
 			return true
 		}

@@ -160,7 +160,7 @@ func (u *updater) decisions(before summary.State) {
 		same := func(o DecisionCapture) bool {
 			return o.Ref == d.Ref && (o.Key == d.Key || old >= 0 && o.Key == before.Decisions[old].Key)
 		}
-		u.s.Decisions.Items = capped(append(orNil(slices.DeleteFunc(u.s.Decisions.Items, same)), d), MaxDecisions)
+		u.s.Decisions.Items = summary.Newest(append(orNil(slices.DeleteFunc(u.s.Decisions.Items, same)), d), MaxDecisions, func(d DecisionCapture) bool { return d.By == summary.ByUser })
 	}
 }
 

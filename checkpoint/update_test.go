@@ -82,6 +82,23 @@ func TestDecisionsInAnyLanguage(t *testing.T) {
 	}
 }
 
+// What the user decided outlasts the commits of a long afternoon, and is shown before them.
+func TestTheUsersDecisionsStay(t *testing.T) {
+	msgs := []memkernel.Message{user("Mach die Rechnungen fertig."), says("Shall we book in EUR?"), user("No, in CHF")}
+	for i := range 3 * checkpoint.MaxDecisions {
+		id := strconv.Itoa(i)
+		msgs = append(msgs, bash(id, fmt.Sprintf("git commit -m 'step %d'", i)), answers(id, fmt.Sprintf("[main 0a1b2c3] step %d\n 1 file changed", i), false))
+	}
+	c := build(talk(msgs...))
+	if n := len(c.Decisions); n != checkpoint.MaxDecisions || !strings.HasSuffix(string(c.Decisions[0].What), "→ No, in CHF") || c.Decisions[n-1].What != "commit 0a1b2c3: step 149" {
+		t.Fatalf("%d: %s", n, decisions(c))
+	}
+	r := checkpoint.Restore(c, &checkpoint.RestoreOptions{Cap: 400})
+	if a, b := strings.Index(r, "No, in CHF"), strings.Index(r, "step 149"); a < 0 || b < a {
+		t.Errorf("restored:\n%s", r)
+	}
+}
+
 func TestStatus(t *testing.T) {
 	plan := calls("p", "TodoWrite", `{"todos":[{"content":"read it","status":"completed"},{"content":"mend it","status":"in_progress"},{"content":"test it","status":"pending"}]}`)
 	for _, c := range []struct {

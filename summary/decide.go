@@ -52,5 +52,7 @@ func (u *updater) decided(by, kind, text string) {
 	}
 	e := u.entry("d", kind, text)
 	e.By = by
-	u.s.Decisions = push(u.s.Decisions, e, maxDecisions, &u.s.Evicted.Decisions)
+	list := append(u.s.Decisions, e)
+	u.s.Decisions = Newest(list, maxDecisions, func(d Entry) bool { return d.By == ByUser })
+	u.s.Evicted.Decisions += len(list) - len(u.s.Decisions)
 }

@@ -191,6 +191,19 @@ func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	return list
 }
 
+// Newest drops the oldest entries of a list above max. In its older half those that a person
+// made stay longest.
+func Newest[T any](list []T, max int, persons func(T) bool) []T {
+	for len(list) > max {
+		oldest := slices.IndexFunc(list[:len(list)/2], func(e T) bool { return !persons(e) })
+		if oldest < 0 {
+			oldest = 0
+		}
+		list = slices.Delete(list, oldest, oldest+1)
+	}
+	return list
+}
+
 // remove drops the entries that del names.
 func remove[T any](list []T, del func(T) bool) []T {
 	if list = slices.DeleteFunc(list, del); len(list) == 0 {
