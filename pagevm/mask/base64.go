@@ -41,7 +41,7 @@ func (m *Masker) LiftBase64(s string) (string, []Payload) {
 	var out []byte
 	var found []Payload
 	pos := 0
-	for i := nextRun(s, 0); i < len(s); i = nextRun(s, i) {
+	for i := nextRun(s, 0, payloadLine, &base64Set); i < len(s); i = nextRun(s, i, payloadLine, &base64Set) {
 		end := payloadEnd(s, i)
 		p, ok := m.decodePayload(s[i:end])
 		if ok {
@@ -66,22 +66,32 @@ func (p *Payload) note() string {
 	return n + ", blob " + p.Hash + "]"
 }
 
-// nextRun returns where the next run of at least payloadLine characters begins, len(s)
-// if there is none. It looks at one character in payloadLine until one fits.
-func nextRun(s string, i int) int {
-	for j := i + payloadLine - 1; j < len(s); {
+// nextRun returns where the next run of at least n bytes of the set begins, len(s) if there
+// is none. It looks at one byte in n until one fits.
+func nextRun(s string, i, n int, set *[256]bool) int {
+	for j := i + n - 1; j < len(s); {
 		k := j
-		for k >= i && base64Byte(s[k]) {
+		for k >= i && set[s[k]] {
 			k--
 		}
 		if k < i {
 			return i
 		}
 		i = k + 1
-		j = i + payloadLine - 1
+		j = i + n - 1
 	}
 	return len(s)
 }
+
+// setOf returns the set of bytes for which has is true.
+func setOf(has func(byte) bool) (set [256]bool) {
+	for c := range set {
+		set[c] = has(byte(c))
+	}
+	return set
+}
+
+var base64Set, valueSet = setOf(base64Byte), setOf(valueByte)
 
 // payloadEnd returns where a run that begins at i ends, the lines behind it included if
 // they have its length, but for the last.

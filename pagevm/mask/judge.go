@@ -84,7 +84,7 @@ func code(v string) bool {
 		return true // between two strings that are put together
 	}
 	for _, w := range [...]string{"${", "$(", "{{", "#{", "%s", "%v", "%q", "%d", "{}", "{0}", "(?", "[^", `\s`, `\w`, `\d`, ".*", "=>", "://", "()", "?.", "urn:"} {
-		if strings.Contains(v, w) {
+		if strings.Contains(v, w) && (w != ".*" || digits(v) == 0) {
 			return true
 		}
 	}
@@ -226,19 +226,3 @@ func strict(name, v string) bool {
 
 // digitsOnly judges the digits of a PIN: those of one that nobody would use are none.
 func digitsOnly(_, v string) bool { return v[0] != v[1] || v[1] != v[2] }
-
-// phraseWords are common in sentences and in no recovery phrase.
-var phraseWords = wordSet(`the and for are was were has had have not you your that this these those with from they their them will would can could should
-	been being which when where while into than then its our out who whom what why how must may might does did but because here there every each`)
-
-// phrase judges twelve words or more in a row.
-func phrase(_, v string) bool {
-	n := 0
-	for _, w := range strings.FieldsFunc(v, func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if phraseWords[w] {
-			return false
-		}
-		n++
-	}
-	return n >= 12
-}

@@ -8,27 +8,30 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// keyBase64 finds base64 of files with private keys, on one line or broken into lines.
+// keyBase64 finds base64 of private keys and of JSON with secrets in it, on one line or
+// broken into lines.
 func keyBase64(s string) (out [][2]int) {
 	for i := 0; i < len(s); {
 		n := strings.IndexAny(s[i:], "Le")
 		if n < 0 {
 			break
 		}
-		if i += n; !strings.HasPrefix(s[i:], "LS0tLS1CRU") && !strings.HasPrefix(s[i:], "ewogICJ0eXBl") && !strings.HasPrefix(s[i:], "eyJ0eXBlIjoi") {
+		if i += n; i > 0 && base64Byte(s[i-1]) && s[i-1] != '=' || !strings.HasPrefix(s[i:], "LS0tLS1CRU") && !strings.HasPrefix(s[i:], "ewo") && !strings.HasPrefix(s[i:], "eyJ") {
 			i++
 			continue
 		}
 		end := payloadEnd(s, i)
 		flat := strings.TrimRight(unbreak.Replace(s[i:end]), "=")
 		text, _ := base64.RawStdEncoding.DecodeString(flat[:len(flat)&^3])
-		if strings.Contains(string(text), "PRIVATE KEY") || strings.Contains(string(text), `"private_key`) {
+		if strings.Contains(string(text), "PRIVATE KEY") || secretInJSON.MatchString(string(text)) {
 			out = append(out, [2]int{i, end})
 		}
 		i = max(end, i+1)
 	}
 	return out
 }
+
+var secretInJSON = lazyregexp.New(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
 
 var keyEndLine = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 
