@@ -54,6 +54,8 @@ func (l *Ledger) Bill(m Model, id Identity, blocks []Block, bps []Breakpoint, no
 	at := sums(blocks)
 	total := at[len(blocks)].tokens
 	switch {
+	case l.Expect(m).Cache != m.Cache:
+		b.note("the provider promises no cache hit and usage has shown none: none is counted on")
 	case m.Cache.marked():
 		l.billMarked(&b, m, id, blocks, at, bps, now)
 	case m.Cache.automatic():

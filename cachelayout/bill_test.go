@@ -135,18 +135,22 @@ func TestBillAutomatic(t *testing.T) {
 	tests := []struct {
 		model string
 		gap   time.Duration
+		hit   bool
 		want  [4]int
 	}{
-		{"gpt-5", time.Minute, [4]int{16_000, 0, 0, 777}}, // 125 × 128
-		{"gpt-5", 5 * time.Minute, [4]int{0, 0, 0, 16_777}},
-		{"gpt-5.5", time.Hour, [4]int{7 * 2048, 0, 0, 16_777 - 7*2048}},
-		{"gemini-2.5-pro", time.Minute, [4]int{16_000, 0, 0, 777}},
-		{"deepseek-flash", time.Minute, [4]int{16_000, 0, 0, 777}},
-		{"gpt-4-turbo", time.Minute, [4]int{0, 0, 0, 16_777}},
+		{"gpt-5", time.Minute, false, [4]int{16_000, 0, 0, 777}}, // 125 × 128
+		{"gpt-5", 5 * time.Minute, false, [4]int{0, 0, 0, 16_777}},
+		{"gpt-5.5", time.Hour, false, [4]int{7 * 2048, 0, 0, 16_777 - 7*2048}},
+		{"gemini-2.5-pro", time.Minute, false, [4]int{0, 0, 0, 16_777}},
+		{"gemini-2.5-pro", time.Minute, true, [4]int{16_000, 0, 0, 777}},
+		{"gemini-2.5-pro", 5 * time.Minute, true, [4]int{0, 0, 0, 16_777}},
+		{"deepseek-flash", time.Minute, false, [4]int{16_000, 0, 0, 777}},
+		{"gpt-4-turbo", time.Minute, false, [4]int{0, 0, 0, 16_777}},
 	}
 	for _, tt := range tests {
 		m, id := mustModel(t, tt.model), Identity{Model: tt.model}
 		_, l := send(Ledger{}, m, id, base, noon)
+		l.Hit = tt.hit
 		b, _ := send(l, m, id, next, noon.Add(tt.gap))
 		if buckets(b) != tt.want {
 			t.Errorf("%s after %s: %v, want %v", tt.model, tt.gap, buckets(b), tt.want)

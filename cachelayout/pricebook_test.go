@@ -79,6 +79,9 @@ func TestLookupPrices(t *testing.T) {
 		{"gpt over its cliff", "gpt-6.1-sol", noon, 272_001, [5]float64{4, 15, 5, -1, .2}},
 		{"the twelve hour write", "gpt-6.2-sol", noon, 1, [5]float64{2, 10, 2.5, 5, .1}},
 		{"gemini pro over its cliff", "gemini-3.1-pro-preview", noon, 200_001, [5]float64{4, 18, -1, -1, .4}},
+		{"gemini 4 while it is introduced", "gemini-4-carbon", day("2026-11-30"), 900_000, [5]float64{2, 10, -1, -1, .1}},
+		{"and afterwards", "models/gemini-4-carbon", day("2026-12-01"), 1, [5]float64{4, 20, -1, -1, .2}},
+		{"the largest gpt over its cliff", "openai/gpt-6.2-astra", noon, 272_001, [5]float64{16, 60, 20, -1, .8}},
 		{"deepseek before", "deepseek-v4-pro", day("2026-07-01"), 1, [5]float64{.435, .87, -1, -1, .003625}},
 		{"deepseek after", "deepseek-v4-pro", noon, 1, [5]float64{1.32, 3.96, -1, -1, .044}},
 	}

@@ -10,6 +10,7 @@ type Record struct {
 	Identity  Identity  `json:"identity"`
 	Marks     []Mark    `json:"marks"`
 	LastStart time.Time `json:"last_start,omitzero"`
+	Hit       bool      `json:"hit,omitempty"`
 	// Blocks is the length of the chain, Tip the name of its whole.
 	Blocks int    `json:"blocks"`
 	Tip    uint64 `json:"tip,string"`
@@ -17,7 +18,7 @@ type Record struct {
 
 // Record drops the chain.
 func (l *Ledger) Record() Record {
-	r := Record{Version: LedgerVersion, Identity: l.Identity, Marks: l.Marks, LastStart: l.LastStart, Blocks: len(l.Chain)}
+	r := Record{Version: LedgerVersion, Identity: l.Identity, Marks: l.Marks, LastStart: l.LastStart, Hit: l.Hit, Blocks: len(l.Chain)}
 	if len(l.Chain) > 0 {
 		r.Tip = l.Chain[len(l.Chain)-1].Chain
 	}
@@ -41,5 +42,5 @@ func (r Record) Restore(blocks []Block) (Ledger, bool) {
 			return Ledger{}, false
 		}
 	}
-	return Ledger{Version: r.Version, Identity: r.Identity, Chain: chain, Marks: r.Marks, LastStart: r.LastStart}, true
+	return Ledger{Version: r.Version, Identity: r.Identity, Chain: chain, Marks: r.Marks, LastStart: r.LastStart, Hit: r.Hit}, true
 }

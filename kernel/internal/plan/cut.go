@@ -25,7 +25,7 @@ func cacheOf(d *deciding) (pagevm.Cache, string) {
 // own error taken off, so that what it allows fits.
 func cutInput(d *deciding, c pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
-		Model: d.req.Price, Window: d.Hard + d.Reserve, Reserve: d.Reserve,
+		Model: d.ledger.Expect(d.req.Price), Window: d.Hard + d.Reserve, Reserve: d.Reserve,
 		Fixed: d.Fixed + d.Standing, Conversation: d.Before - d.Fixed - d.Standing, Planned: d.Before,
 		Growth: d.growth(), Cold: c.Cold, ColdEventUsed: c.Event != "" && c.Event == d.Grown.LastEvent(),
 		OpenLoop: len(d.Places) > 0 && d.Places[len(d.Places)-1].InLoop, TTL: d.Lifetimes.Messages,

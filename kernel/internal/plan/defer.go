@@ -115,7 +115,8 @@ func deferInput(m *measured) (in cachelayout.DeferInput, refused string) {
 	in = cachelayout.DeferInput{Search: m.Scale(cachelayout.DeferSearchTokens), Calls: m.expectedCalls(), Cached: whole,
 		Prompt: max(whole, m.Fixed+cachelayout.LowWaterFloor), Start: !sent && !m.answered(), Cold: sent && (cold || m.toolsChanged())}
 	ttl := r.Price.TTL(r.TTL)
-	in.Ratios = r.Price.Ratios(in.Prompt, ttl)
+	expected := m.ledger.Expect(r.Price)
+	in.Ratios = expected.Ratios(in.Prompt, ttl)
 	in.Output = r.Price.OutputRatio(in.Prompt)
 	in.Bound = r.Price.PreservedThinking && !in.Start && m.thinks()
 	found, before, last := transcript.FoundTools(m.Format(), m.Msgs), m.session.ToolsBefore(), m.tooling.Offered

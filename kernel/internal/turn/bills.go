@@ -213,6 +213,9 @@ func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fau
 	}
 	n := *l
 	n.Billed = t.PlanID
+	if row.ColdSeen != nil {
+		n.Ledger.Hit = !*row.ColdSeen
+	}
 	n.Overflow = l.Overflow.Billed(l.Proj.Tokens(), t.Usage.InputTotal()-l.LedgerFixed())
 	n.Anchor = branch.Anchor{Total: t.Usage.InputTotal(), Carry: len(l.Proj.Carry), Items: len(l.Proj.Items),
 		Generation: l.Proj.Generation, Fixed: l.LedgerFixed()}
