@@ -41,6 +41,8 @@ var ownRules = []ownRule{
 	{id: "slack-webhook", words: "hooks.slack.com", judge: shape, expr: `((?:https?://)?hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,})`},
 	{id: "aws-key", words: "akia asia masked:aws-", judge: generated, expr: `(?:A[KS]IA[A-Z0-9]{16}|\[masked:aws-key\])["']?\s?[,:]?\s?["']?([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)`},
 	{id: "atlassian", words: "masked:atlassian]=", judge: shape, expr: `\[masked:atlassian\](=[0-9A-F]{8})`},
+	{id: "issuer-token", words: "sq0csp- sq0atp- dp.st. dp.sa. sntrys_ sntryu_ nrak- nrii- nrjs- vercel_blob_rw_ vcp_ vci_ vca_ vck_ fc- squ_ sqp_ sqa_ snyk_ phx_ ctx7sk- apify_api_ e2b_ jina_ pa- cal_live_ tfp_ xsmtpsib- syt_ hrku- rgapi- waka_ bb_live_ rpa_ tgp_v1_ sk-lf- ls__ bkct_ atctt3x atsvtt napi_ aq.ab8 ccipat_ ccipprj_ plane_api_ lin_oauth_ aio_ astracs: rnd_ gldt- frp_ sk-admin- sk_", judge: func(_, v string) bool { return generated("", v) && digits(v) > 1 },
+		expr: `(?:^|[^\w./-])((?:sq0(?:csp|atp)-|dp\.(?:st|sa)\.|sntry[su]_|NR(?:AK|II|JS)-|vercel_blob_rw_|vc[piak]_|fc-|sq[upa]_|snyk_|phx_|ctx7sk-|apify_api_|e2b_|jina_|pa-|cal_live_|tfp_|xsmtpsib-|syt_|HRKU-|RGAPI-|waka_|bb_live_|rpa_|tgp_v1_|sk-lf-|sk-admin-|ls__|bkct_|AT(?:CTT3x|SVTT)|napi_|AQ\.Ab8|CCIP(?:AT|PRJ)_|plane_api_|lin_oauth_|aio_|AstraCS:|rnd_|gldt-|frp_|sk_(?:[a-f0-9]{2}))[\w.=:-]{24,})`},
 	{id: "docker-pat", words: "dckr_", judge: generated, expr: `\b(dckr_(?:pat|oat)_[\w-]{20,})`},
 	{id: "groq", words: "gsk_", judge: generated, expr: `\b(gsk_[A-Za-z0-9]{40,})`},
 	{id: "replicate", words: "r8_", judge: generated, expr: `\b(r8_[A-Za-z0-9]{37})\b`},
@@ -239,6 +241,7 @@ var ownRules = []ownRule{
 	{id: "npm", words: "_password= _auth= npmauth", judge: credential, expr: `(?:_password|_auth|npmAuth(?:Token|Ident))["']?\s*[:=]\s*["']?([\w+/=:-]{12,})`},
 
 	{id: "named-secret", words: "token secret credential passw passphrase key _pat· _pat= _pat: _pat\" _pat' _pat\\ _pat\x60 ·pat· ·pat: 密钥 令牌 トークン シークレット キー 키를 키는 키: schlüssel geheimnis jeton clave llave clé· clé: chave chiave sleutel ключ токен", regions: nearSecrets, reach: 500, lead: 30, judge: shape},
+	{id: "near-password", words: passwordWords, regions: nearPasswords, judge: shape, lead: 120, reach: 200},
 	{id: "kubernetes-secret", words: `kind:·secret "kind":"secret "kind":·"secret kind:·"secret \"kind\":\"secret`, regions: kubeSecrets, lead: 16 << 10, reach: 16 << 10, judge: encoded, run: true},
 }
 

@@ -1,0 +1,146 @@
+package mask
+
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// minPassword and maxPassword bound the length in bytes of a password that is known by its looks.
+const minPassword, maxPassword = 8, 40
+
+// passwordWords are the words for a password and for a login, in the languages of the index.
+const passwordWords = "passw passphrase passcode pass pwd pw· pw= pw: log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
+	"kennwort kennwört zugang entsperr anmeld einlogg contrase clave senha palavra credencia mot·de·passe mots·de·passe mot_de_passe mdp· identifiant parol accedi credenzial wachtwoord inlog " +
+	"lösenord adgangskode kodeord salasana hasł haslo heslo hesla jelsz şifre sifre lozink zapork парол логин доступ κωδικ συνθηματικ كلمة رمز पासवर्ड khẩu sandi รหัส " +
+	"密码 密碼 口令 登录 パス 暗証 ログイン 비밀번호 비번 암호 패스워드 로그인"
+
+var passwordNames = indexWords(passwordWords)
+
+// nearPasswords finds values that look like a password near one of passwordWords, whatever the
+// syntax: up to 90 bytes after it within two lines, or up to 60 bytes before it on its line.
+func nearPasswords(s string) (out [][2]int) {
+	names := passwordNames.find(s, isPasswordName)
+	k := 0 // of the first name that ends after the value begins
+	for i := nextRun(s, 0, minPassword, &passwordSet); i < len(s) && len(names) > 0; i = nextRun(s, i, minPassword, &passwordSet) {
+		from := i
+		for i < len(s) && passwordSet[s[i]] {
+			i++
+		}
+		to := from + len(strings.TrimRight(s[from:i], ".:-"))
+		for k < len(names) && names[k][1] <= from {
+			k++
+		}
+		next := k
+		for next < len(names) && names[next][0] < to {
+			next++
+		}
+		near := k > 0 && from-names[k-1][1] <= 90 && strings.Count(s[names[k-1][1]:from], "\n") <= 2
+		ahead := !near && next < len(names) && names[next][0]-to <= 60 && strings.IndexByte(s[to:names[next][0]], '\n') < 0
+		if !near && !ahead || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) {
+			continue
+		}
+		gap := s[max(0, from-20):from]
+		if near {
+			gap = s[names[k-1][1]:from]
+		}
+		if !otherValue.MatchString(gap) {
+			out = append(out, [2]int{from, to})
+		}
+	}
+	return out
+}
+
+// isPasswordName reports whether the word that s[from:to] begins is a name of a password there.
+func isPasswordName(s string, from, to int) bool {
+	word, before, after := strings.ToLower(s[from:to]), byte(' '), byte(' ')
+	if from > 0 {
+		before = s[from-1]
+	}
+	rest := strings.TrimLeft(s[to:], "\\\"'`])*")
+	if rest != "" {
+		after = rest[0]
+	}
+	letter := func(c byte) bool { return lex.ByteClass[c]&(lex.CUpper|lex.CLower|lex.CDigit) != 0 }
+	switch {
+	case word[0] >= 0x80, strings.HasPrefix(word, "passw"), strings.HasPrefix(word, "passp"):
+		return true
+	case letter(before) && (s[from] >= 'a' || before < 'a'):
+		return false
+	case before == '.' && (word == "pass" || word == "pwd"):
+		rest = strings.TrimLeft(rest, " ")
+		return rest != "" && strings.IndexByte(":=", rest[0]) >= 0
+	case word == "pass", word == "pwd":
+		return strings.IndexByte(" \t\n:=,|", after) >= 0
+	case word == "login":
+		return !letter(after) && strings.IndexByte(":=[", after) < 0
+	}
+	return true
+}
+
+var passwordSet = setOf(func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"'`()[]{}<>,;|\\/:=", c) < 0 })
+
+var (
+	// wordsAndDigits is how people make a password: words in one, digits, and perhaps a sign.
+	wordsAndDigits = lazyregexp.New(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
+	size           = lazyregexp.New(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
+	digitGroups    = lazyregexp.New(`\d[A-Za-z]+\d`)
+	// operator finds expressions of code, and numbers of issues.
+	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}`)
+	dicedDigits = lazyregexp.New(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)
+)
+
+const passwordSigns = "!*#?$%&^~@"
+
+// wordIndex finds words as the rules' keywords are found.
+type wordIndex struct {
+	starts startSet
+	words  map[uint16][]string
+}
+
+func indexWords(list string) *wordIndex {
+	x := &wordIndex{words: map[uint16][]string{}}
+	for _, w := range spaced(list) {
+		x.starts.add(w)
+		x.words[startKey(w)] = append(x.words[startKey(w)], w)
+	}
+	return x
+}
+
+// find returns where words are in s that is reports true of.
+func (x *wordIndex) find(s string, is func(s string, from, to int) bool) (out [][2]int) {
+	for i := x.starts.next(s, 0); i < len(s); i = x.starts.next(s, i+1) {
+		for _, w := range x.words[startKey(s[i:])] {
+			if len(s)-i >= len(w) && equalFold(s[i:i+len(w)], w) && is(s, i, i+len(w)) {
+				out = append(out, [2]int{i, i + len(w)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// wordBefore reports whether s ends with a letter, a quote or a space.
+func wordBefore(s string) bool {
+	return s != "" && (lex.ByteClass[s[len(s)-1]]&(lex.CUpper|lex.CLower|lex.CHigh) != 0 || strings.IndexByte("\"' ", s[len(s)-1]) >= 0)
+}
+
+// chosen reports whether v looks like a password by itself.
+func chosen(v string) bool {
+	upper, lower, digit, other := classes(v)
+	if digit == 0 || upper+lower < 2 || len(v) > maxPassword || !varied(v) || placeholder(v) || code(v) || sample(v) || terms.MatchString(v) || chain(v) || plainID(v) {
+		return false
+	}
+	signs := 0
+	for i := range len(v) {
+		signs += btoi(strings.IndexByte(passwordSigns, v[i]) >= 0)
+	}
+	switch {
+	case signs > 0 && strings.IndexByte(passwordSigns, v[0]) < 0 && strings.IndexByte(v, '.') < 0:
+		return lower > 0 && (upper > 0 || signs > 1 || digit > 1) && !operator.MatchString(v)
+	case wordsAndDigits.MatchString(v) && lower > 0 && !size.MatchString(v), dicedDigits.MatchString(v):
+		return true
+	}
+	return other == 0 && 2*spelt(v) < len(v) && !plainID(v[1:]) && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v))
+}
