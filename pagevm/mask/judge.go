@@ -226,3 +226,8 @@ func strict(name, v string) bool {
 
 // digitsOnly judges the digits of a PIN: those of one that nobody would use are none.
 func digitsOnly(_, v string) bool { return v[0] != v[1] || v[1] != v[2] }
+
+// lockCode judges the digits that open a door or a safe.
+func lockCode(name, v string) bool {
+	return digitsOnly(name, v) && !strings.HasPrefix(v, "19") && !strings.HasPrefix(v, "20") && !strings.ContainsAny(name, "(){}[]<>_#/\\") && !strings.HasSuffix(name, "-")
+}

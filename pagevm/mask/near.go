@@ -19,7 +19,7 @@ const minValue = 16
 
 var (
 	// secretName finds names of secrets, in the middle of longer ones too.
-	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
+	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
 	// otherName are names of what is no secret though a word of it is one of these.
 	otherName = lazyregexp.New(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
 	// otherValue stands between such a name and what is known to be no secret.
@@ -53,7 +53,7 @@ func nearSecrets(s string) (out [][2]int) {
 			from += j + 1
 		}
 		plain := unguessable(s[from:to])
-		if (plain || to-from == 36 && uuid.MatchString(s[from:to])) && from > 0 && s[from-1] != '@' {
+		if (plain || to-from >= 36 && to-from < 40 && uuid.MatchString(s[from:to])) && from > 0 && s[from-1] != '@' {
 			if named(s[done:from], plain) {
 				out = append(out, [2]int{from, to})
 			}
@@ -67,6 +67,9 @@ func nearSecrets(s string) (out [][2]int) {
 // UUID, right before it.
 func named(before string, plain bool) bool {
 	before = before[max(0, len(before)-nearBytes-60):]
+	if !plain && secretID.MatchString(before) {
+		return true
+	}
 	at := secretName.FindAllStringSubmatchIndex(before, -1)
 	for _, at := range slices.Backward(at) {
 		from, to := at[0], at[1]
@@ -80,7 +83,7 @@ func named(before string, plain bool) bool {
 		if len(gap) > nearBytes || strings.Count(gap, "\n") > nearLines || otherValue.MatchString(gap) {
 			return false
 		}
-		isUUID := (len(gap) < 10 || strings.Trim(gap, ": \t") == "") && uuidName.MatchString(name)
+		isUUID := len(gap) < 10 && uuidName.MatchString(name)
 		if len(name) <= 60 && (isUUID || !otherName.MatchString(name) && (plain || len(gap) < 40 && apiName.MatchString(name+gap))) &&
 			!strings.HasSuffix(before[:from], "[masked:") && !inBase64Word(name) {
 			return true
@@ -98,9 +101,10 @@ func inBase64Word(name string) bool {
 func nameByte(c byte) bool { return setURL.has(c) || c == '.' }
 
 var (
-	uuid     = lazyregexp.New(`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
+	uuid     = lazyregexp.New(`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?::fx)?$`)
 	apiName  = lazyregexp.New(`(?i)^[^\n]*\bapi\b[^\n]*$`)
-	uuidName = lazyregexp.New(`(?:[A-Z]_(?:TOKEN|SECRET|API_KEY)|[aA]piKey|SecretID)$`)
+	uuidName = lazyregexp.New(`(?:[A-Z]_(?:TOKEN|SECRET|(?:API|AUTH|SDK|ACCESS|SECRET|LICENSE|INTEGRATION)_KEY)|[aA]piKey|[gG]enieKey)$`)
+	secretID = lazyregexp.New(`(?i)secret[_ ]?id["']?[ :=]+["']?$`)
 )
 
 func valueByte(c byte) bool { return setURL.has(c) || strings.IndexByte("+/=.:~%", c) >= 0 }

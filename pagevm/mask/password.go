@@ -14,7 +14,7 @@ const minPassword, maxPassword = 8, 40
 const passwordWords = "passw passphrase passcode pass pwd pw· pw= pw: log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
 	"kennwort kennwört zugang entsperr anmeld einlogg contrase clave senha palavra credencia mot·de·passe mots·de·passe mot_de_passe mdp· identifiant parol accedi credenzial wachtwoord inlog " +
 	"lösenord adgangskode kodeord salasana hasł haslo heslo hesla jelsz şifre sifre lozink zapork парол логин доступ κωδικ συνθηματικ كلمة رمز पासवर्ड khẩu sandi รหัส " +
-	"密码 密碼 口令 登录 パス 暗証 ログイン 비밀번호 비번 암호 패스워드 로그인"
+	"密码 密碼 口令 登录 パス 暗証 ログイン 비밀번호 비번 암호 패스워드 로그인 wifi wi-fi wlan 와이파이 无线"
 
 var passwordNames = indexWords(passwordWords)
 
@@ -23,7 +23,7 @@ var passwordNames = indexWords(passwordWords)
 func nearPasswords(s string) (out [][2]int) {
 	names := passwordNames.find(s, isPasswordName)
 	k := 0 // of the first name that ends after the value begins
-	for i := nextRun(s, 0, minPassword, &passwordSet); i < len(s) && len(names) > 0; i = nextRun(s, i, minPassword, &passwordSet) {
+	for i := nextRun(s, 0, minPassword, &passwordSet); i < len(s); i = nextRun(s, i, minPassword, &passwordSet) {
 		from := i
 		for i < len(s) && passwordSet[s[i]] {
 			i++
@@ -38,7 +38,7 @@ func nearPasswords(s string) (out [][2]int) {
 		}
 		near := k > 0 && from-names[k-1][1] <= 90 && strings.Count(s[names[k-1][1]:from], "\n") <= 2
 		ahead := !near && next < len(names) && names[next][0]-to <= 60 && strings.IndexByte(s[to:names[next][0]], '\n') < 0
-		if !near && !ahead || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) {
+		if !near && !ahead && !userBefore.MatchString(s[max(0, from-20):from]) || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) {
 			continue
 		}
 		gap := s[max(0, from-20):from]
@@ -85,7 +85,9 @@ var (
 	// wordsAndDigits is how people make a password: words in one, digits, and perhaps a sign.
 	wordsAndDigits = lazyregexp.New(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
 	size           = lazyregexp.New(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
-	digitGroups    = lazyregexp.New(`\d[A-Za-z]+\d`)
+	// userBefore finds a user's name that a password follows at once.
+	userBefore  = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
+	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
 	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}`)
 	dicedDigits = lazyregexp.New(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)

@@ -94,14 +94,19 @@ func statedRules() (rows []ownRule) {
 	row("でログイン", `[\w.@-]+[ ]*/[ ]*(`+narrow+`)[ ]*でログイン`, spoken)
 	rows[len(rows)-1].lead = 80
 	row("密码 密碼 暗証番号 비밀번호 비번", `(?:密码|密碼|暗証番号|비밀번호|비번)(?:是|为|：|:|は|은|는)?[ ]*(\d{4,8})(?:[^\d\w]|$)`, digitsOnly)
-	row("wifi wi-fi wlan network netz", `(?i:wi-?fi|wlan|network|netz)[^\n]{0,60}?(?i:key[ ]+is|schlüssel(?:[ ]+ist)?|password)[ ]+(`+latin+`)(?:[\s.,;!?"'\\]|$)`, strict)
-	row("passphrase master·password", `(?i:passphrase|master password)[^\n:]{0,40}?(?::|[ ]is)[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9})[ ]*(?:[\n(—–-]|$)`, func(_, v string) bool { return diced(strings.ReplaceAll(v, " ", "-")) })
+	row("wifi wi-fi wlan network netz wpa2 wpa·", `(?i:wi-?fi|wlan|network|netz|wpa2?)[^\n]{0,60}?(?i:key(?:[ ]+is)?|schlüssel(?:[ ]+ist)?|clé|clave|chiave|password)[ ]*[: ][ ]*(?:(\d{16,63})|(`+latin+`))(?:[\s.,;!?"'\\]|$)`,
+		func(name, v string) bool { return len(v) >= 16 && digits(v) == len(v) || strict(name, v) })
+	row("passphrase password kennwort passwort", `(?i:passphrase|password|passwort|kennwort)(?:[^\n:]{0,40}?(?::|[ ]is|[ ]ist)|[ ]{2,})[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9}|(?:[a-z]{3,10}[ ]){2,5}\d{2,4})[ ]*(?:[\n(—–.,-]|$)`,
+		func(_, v string) bool {
+			return !sentence(v) && diced(strings.TrimRight(strings.ReplaceAll(v, " ", "-"), "-0123456789")+"-xyz")
+		})
 	row("unlocks· unlock· entsperr schlüssel· le·code·est",
 		`(?i:unlocks?[ ]+(?:it[ ]+)?with|entsperr\w*[ ]+(?:\S+[ ]+)?mit|schlüssel`+filler+`[ ]+(?:ist|lautet)|le[ ]+code[ ]+est)[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
-	row("alarm door safe porte tür puerta porta gate coffre caja·fuerte kasten", `(?i:(?:code|pin|kode|código|codice)`+filler+`(?:[ ]+(?:is|ist|est|es|è|é)(?:[ ]+(?:le|the))?[ ]+|[ ]*[:=][ ]*)|alarm[^\n]*\n(?:[^\n]*\n)?[ ]*code["']?[ ]*[:=][ ]*)["'“]?(\d{4,8})(?:[^\d\w]|$)`, digitsOnly)
-	rows[len(rows)-1].also = "code Code pin PIN kode código codice"
-	row("pin· pin: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
-		`(?:(?:^|[^\pL\d])(?:PIN|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*)["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
+	row("alarm door· door: the·safe office·safe safe·c porte· tür tor· puerta porta· portão gate· coffre caja·fuerte kasten digicode lockbox key·box keybox kluis tresor schlüssel cancello bram drzwi домофон двер сейф 门禁 保险 玄関 金庫 현관 금고 garage padlock interphone citofon portero porter",
+		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b\d{4,8}[A-ZА-Я#*]?\d{0,4})|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
+	rows[len(rows)-1].lead, rows[len(rows)-1].within = 80, `[^\n]+`
+	row("pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
+		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {
 		rows[i].expr = strings.ReplaceAll(rows[i].expr, "<", `\x3c`) // no shorthand is meant
 	}
