@@ -20,6 +20,7 @@ const (
 	RuleAtomOpen       = "atom_not_closed"
 	RuleOpener         = "opens_the_loop"
 	RuleNewest         = "newest_message"
+	RuleHeld           = "unknown_content"
 	RuleRecalled       = "recalled_this_turn"
 )
 
@@ -267,7 +268,7 @@ func (b *builder) leave(seen []Seen) []Seen {
 	out := append([]Seen(nil), seen...)
 	for i := range out {
 		atom := b.d.Places[i].Atom
-		if b.wish.Leave[atom] && refused[atom] == "" {
+		if b.wish.Leave[atom] && refused[atom] == "" && !b.d.Host[i].Held {
 			out[i].Gone = true
 		}
 	}
@@ -298,6 +299,8 @@ func (b *builder) mayLeave(i int) string {
 		return RuleOpener
 	case !pl.Closed:
 		return RuleAtomOpen
+	case b.d.Host[i].Held && !b.d.Host[i].apart():
+		return RuleHeld
 	}
 	for j := range b.d.Host[i].Segments {
 		if !b.d.Host[i].Segments[j].Committed {

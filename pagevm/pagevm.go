@@ -31,6 +31,8 @@
 //     block of the kernel's behind the message that was newest ([Wishes.Ahead]: or
 //     before new ones that end the request).
 //  7. Retrieval is granted once per user turn.
+//  8. A message with content of an unknown type stays in full at its place, and so does
+//     its atom. A developer message of that kind lets the rest of its atom leave.
 //
 // Its rooms: [github.com/memkernel/memkernel/pagevm/represent] makes representations,
 // [github.com/memkernel/memkernel/pagevm/journal] commits pages and updates of them,

@@ -181,7 +181,13 @@ type HostMessage struct {
 	Hash     string         `json:"hash"`
 	Role     memkernel.Role `json:"role"`
 	Segments []Segment      `json:"segments"`
+	// Held reports whether the message holds content that only the provider understands.
+	Held bool `json:"held,omitempty"`
 }
+
+// apart reports whether a held message stays when the rest of its atom leaves: a harness's
+// item, which is no part of anybody's turn.
+func (m *HostMessage) apart() bool { return m.Held && m.Role == memkernel.RoleDeveloper }
 
 // Place describes where a host message is in the conversation. It changes as the
 // conversation grows, so it is given beside the messages, one each.

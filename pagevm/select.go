@@ -49,7 +49,7 @@ func Select(in SelectInput) *CutWish {
 		s.add(i, end)
 		i = end
 	}
-	used := 0
+	used := s.held
 	for i := range s.atoms {
 		if a := &s.atoms[i]; a.stands {
 			used += a.tokens()
@@ -81,6 +81,8 @@ type selection struct {
 	// number of this round.
 	mark  []int32
 	round int32
+	// held is what the messages cost that stay whatever becomes of their atoms.
+	held int
 	// hurdle is the least rank of a step that is taken.
 	hurdle float64
 }
@@ -121,6 +123,10 @@ func (s *selection) add(from, end int) {
 			a.stands = true // what is left of it can't leave alone
 			continue
 		}
+		if s.in.Host[i].apart() {
+			s.held += s.in.Host[i].Tokens()
+			continue
+		}
 		a.stands = a.stands || s.mustStay(i)
 		for j := range s.in.Host[i].Segments {
 			seg := &s.in.Host[i].Segments[j]
@@ -146,7 +152,7 @@ func (s *selection) traits(i, j int) *Traits {
 
 func (s *selection) mustStay(i int) bool {
 	pl := s.in.Places[i]
-	if pl.Opener || !pl.Closed || pl.Atom == s.in.Places[len(s.in.Places)-1].Atom {
+	if pl.Opener || !pl.Closed || s.in.Host[i].Held || pl.Atom == s.in.Places[len(s.in.Places)-1].Atom {
 		return true
 	}
 	return slices.ContainsFunc(s.in.Host[i].Segments, func(g Segment) bool { return !g.Committed })

@@ -165,12 +165,18 @@ func (b *Body) readList(r *BodyReader, elements []wire.Span) error {
 // answer.
 func (l *bodyItems) add(m memkernel.Message, at wire.Span) {
 	b := l.b
-	if b.api.System == "" && len(b.Messages) == 0 && wire.IsSystemRole(m.Role) {
-		b.System = append(b.System, m.Parts...)
+	l.pair(b.Messages, &m)
+	if b.api.Lead && len(b.Messages) == 0 && wire.IsSystemRole(m.Role) {
 		b.lead = at.End
+		if b.api.Offers != nil {
+			if tools := b.api.Offers(m.Raw); tools != nil {
+				b.Tools = append(b.Tools, tools...)
+				return
+			}
+		}
+		b.System = append(b.System, m.Parts...)
 		return
 	}
-	l.pair(b.Messages, &m)
 	answer := m.Role == memkernel.RoleAssistant
 	if answer && m.Model == "" {
 		m.Model = b.Model

@@ -74,6 +74,7 @@ func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 		return memkernel.Message{}, err
 	}
 	m.Raw, m.Parts = raw, slices.Clip(m.Parts)
+	hold(m)
 	if b.api.Join != nil {
 		m.Key = "" // an item's id is not the message's
 	}

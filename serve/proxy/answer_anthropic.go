@@ -156,7 +156,4 @@ func (l anthropicBlocks) all() []json.RawMessage {
 // anthropicAPI is the Messages API.
 var anthropicAPI = api{format: transcript.FormatAnthropic, path: "/v1/messages", count: "/v1/messages/count_tokens",
 	answer: anthropicAnswer, stream: anthropicStream, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt,
-	told: told{paths: [][]string{{"message", "usage"}, {"usage"}}, input: []string{"cache_read_input_tokens", "input_tokens"}},
-	blocks: []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
-		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
-		"tool_search_tool_result", "tool_reference", "search_result", "container_upload", "compaction"}}
+	told: told{paths: [][]string{{"message", "usage"}, {"usage"}}, input: []string{"cache_read_input_tokens", "input_tokens"}}}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -152,6 +153,12 @@ func geminiDoubt(b *transcript.Body) string {
 	if raw != "" && json.Unmarshal([]byte(raw), &c) != nil {
 		return passUnreadable
 	}
+	pieces := func(p memkernel.Part) bool {
+		return p.Kind == memkernel.PartOther && strings.HasPrefix(geminiHolds(p.Raw), "function")
+	}
+	if slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return slices.ContainsFunc(m.Parts, pieces) }) {
+		return passBlock // a call, or its result, that came in pieces
+	}
 	least := func(n *int) bool { return n != nil && *n <= 1 }
 	switch {
 	case max(c.Choices, c.ChoicesOther) > 1:
@@ -166,7 +173,5 @@ func geminiDoubt(b *transcript.Body) string {
 
 // geminiAPI is Gemini's generateContent. Its paths are read by geminiCall.
 var geminiAPI = api{format: transcript.FormatGemini, answer: geminiAnswer, stream: geminiStream, elsewhere: []string{"cachedContent"},
-	typeOf: geminiHolds, doubt: geminiDoubt,
-	told: told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"},
-	blocks: []string{"text", "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
-		"executable_code", "code_execution_result", "tool_call", "tool_response"}}
+	doubt: geminiDoubt,
+	told:  told{paths: [][]string{{"usageMetadata"}}, input: []string{"promptTokenCount"}, sum: "totalTokenCount"}}

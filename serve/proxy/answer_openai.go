@@ -149,12 +149,9 @@ func responsesStream(data []byte) answer {
 // chatAPI are chat completions, responsesAPI is the Responses API.
 var (
 	chatAPI = api{format: transcript.FormatOpenAI, path: "/chat/completions",
-		answer: chatAnswer, stream: chatStream, blocks: []string{"refusal", "input_audio"},
+		answer: chatAnswer, stream: chatStream,
 		told: told{paths: [][]string{{"usage"}}, input: []string{"prompt_tokens"}, sum: "total_tokens"}}
 	responsesAPI = api{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
 		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"},
-		told: told{paths: [][]string{{"response", "usage"}, {"usage"}}, input: []string{"input_tokens"}, sum: "total_tokens"},
-		blocks: []string{"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
-			"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output", "compaction",
-			"compaction_summary", "refusal", "local_shell_call", "local_shell_call_output"}}
+		told: told{paths: [][]string{{"response", "usage"}, {"usage"}}, input: []string{"input_tokens"}, sum: "total_tokens"}}
 )

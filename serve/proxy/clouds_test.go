@@ -217,14 +217,14 @@ func TestWebSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "GET /v1/responses?model=gpt-5 HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer key\r\nX-Memkernel-Session: s\r\n\r\n", s.front.Listener.Addr())
+	fmt.Fprintf(c, "GET /v1/realtime?model=gpt-5 HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer key\r\nX-Memkernel-Session: s\r\n\r\n", s.front.Listener.Addr())
 	r := bufio.NewReader(c)
 	res, err := http.ReadResponse(r, nil)
 	if err != nil || res.StatusCode != http.StatusSwitchingProtocols || res.Header.Get("Sec-WebSocket-Accept") != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
 		t.Fatalf("%v, %v", res, err)
 	}
 	dump := <-sent
-	if !strings.HasPrefix(dump, "GET /v1/responses?model=gpt-5 ") || !strings.Contains(dump, "Authorization: Bearer key\r\n") || strings.Contains(dump, "Memkernel") {
+	if !strings.HasPrefix(dump, "GET /v1/realtime?model=gpt-5 ") || !strings.Contains(dump, "Authorization: Bearer key\r\n") || strings.Contains(dump, "Memkernel") {
 		t.Errorf("the upstream got %s", dump)
 	}
 	for _, text := range []string{`{"type":"response.create"}`, "second"} {
@@ -245,5 +245,25 @@ func TestWebSocket(t *testing.T) {
 	}
 	if st, _ := s.own(http.MethodGet, proxy.PathStatus); len(st.Passed) != 1 || st.Passed[0].Reason != "path" {
 		t.Errorf("status: %+v", st.Passed)
+	}
+}
+
+// TestResponsesOverWebSocket: who tries a WebSocket for responses is told at once to ask by POST.
+func TestResponsesOverWebSocket(t *testing.T) {
+	up := answering(responsesOK)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.front.URL+"/v1/responses", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if st := s.proxy.Status(); res.StatusCode != http.StatusUpgradeRequired || !strings.Contains(string(text), "by POST") || st.Planned+len(st.Passed)+st.Refused != 0 || len(up.bodies) != 0 {
+		t.Errorf("status %d, %q, %+v", res.StatusCode, text, st)
 	}
 }

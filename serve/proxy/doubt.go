@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ const (
 	passEncoded    = "encoded"        // the body is compressed
 	passElsewhere  = "server_history" // the history is the provider's
 	passChoices    = "many_choices"   // several answers to one request
-	passBlock      = "unknown_block"  // a block of a type that we don't know
+	passBlock      = "unknown_block"  // nothing but blocks of types that we don't know
 	passMarkers    = "client_markers" // OpenAI's own breakpoints
 	passProbe      = "probe"          // asks for no answer
 	passSide       = "side_call"      // no tools, beside the session's conversation
@@ -45,14 +44,18 @@ func doubt(b *transcript.Body) string {
 	n := len(b.Messages)
 	choices, _ := number(b, "n")
 	switch {
-	case b.Model == "" || n == 0:
+	case b.Model == "" || n == 0 && len(b.System) == 0:
 		return passUnreadable
+	case n == 0:
+		return passSystem
 	case choices > 1 || b.Member("background") == "true":
 		return passChoices
 	case isProbe(b):
 		return passProbe
 	case b.Messages[n-1].Role == memkernel.RoleAssistant:
 		return passAnswered
+	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return !transcript.HeldWhole(&m) }):
+		return passBlock
 	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return !isSystem(&m) }):
 		return passSystem
 	}
@@ -62,11 +65,6 @@ func doubt(b *transcript.Body) string {
 	if of := apiOf(b.Format).doubt; of != nil {
 		if reason := of(b); reason != "" {
 			return reason
-		}
-	}
-	for i := range b.Messages {
-		if m := &b.Messages[i]; !slices.Contains(roles, m.Role) || len(m.Parts) == 0 || !known(b.Format, m.Parts) {
-			return passBlock
 		}
 	}
 	return ""
@@ -97,8 +95,6 @@ func oneShot(b *transcript.Body, id identity) bool {
 	return id.exact || !instructed && !id.named
 }
 
-var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
-
 // number returns a member that is a number, however JSON writes it.
 func number(b *transcript.Body, name string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(b.Member(name), 64)
@@ -114,44 +110,4 @@ func isProbe(b *transcript.Body) bool {
 		}
 	}
 	return false
-}
-
-// known reports whether all blocks are of types that we know.
-func known(f transcript.Format, parts []memkernel.Part) bool {
-	for i := range parts {
-		switch p := &parts[i]; {
-		case p.Kind == memkernel.PartOther && !slices.Contains(apiOf(f).blocks, apiOf(f).typed(p.Raw)):
-			return false
-		case p.Media != nil && p.Media.Data == "" && p.Media.URL == "" && p.Text == "":
-			return false
-		case p.Result != nil && !shownAsIs(p) && !known(f, p.Result.Content):
-			return false
-		}
-	}
-	return true
-}
-
-// shownAsIs reports whether a result is shown as it is: an item of another kind than
-// functions', whose call shows what it answers.
-func shownAsIs(p *memkernel.Part) bool {
-	c := p.Result.Content
-	return len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw
-}
-
-// typed returns the type of a block.
-func (a *api) typed(raw string) string {
-	if a.typeOf != nil {
-		return a.typeOf(raw)
-	}
-	return typeOf(raw)
-}
-
-func typeOf(raw string) string {
-	var b struct {
-		Type string `json:"type"`
-	}
-	if json.Unmarshal([]byte(raw), &b) != nil {
-		return ""
-	}
-	return b.Type
 }

@@ -51,11 +51,6 @@ type api struct {
 	// elsewhere are members by which a part of the conversation is with the provider, or
 	// by which it changes it.
 	elsewhere []string
-	// blocks are the types that are known beside text, tools and media: they keep their
-	// bytes, and mean what they mean wherever they are.
-	blocks []string
-	// typeOf reads the type of a block; nil for a member of that name.
-	typeOf func(raw string) string
 	// told is where an answer says how large the request was.
 	told told
 	// doubt returns why a request passes that is as others are; it may be nil.
@@ -102,6 +97,14 @@ func route(r *http.Request) *exchange {
 	return nil
 }
 
+// socket reports whether a client tries to ask for responses over a WebSocket, where no
+// request could be planned. Codex asks by POST at its next try if the answer is 426, and
+// after six more tries if it is another one.
+func socket(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
+		strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), responsesAPI.path)
+}
+
 // exchangeKey is where a request's context holds its exchange.
 type exchangeKey struct{}
 
@@ -122,6 +125,11 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if x.own(w, r) {
+		return
+	}
+	if socket(r) {
+		refuse(w, http.StatusUpgradeRequired, "responses are asked for by POST")
+		x.log.Info("told to ask by POST", "path", r.URL.Path)
 		return
 	}
 	e := route(r)

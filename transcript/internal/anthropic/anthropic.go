@@ -81,6 +81,9 @@ const (
 
 // Dialect are requests of the Messages API.
 var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
+	Known: []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result",
+		"tool_search_tool_result", "tool_reference", "search_result", "container_upload"},
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Apart: true, Write: write},
 	API: &wire.API{Format: Format, List: "messages", System: "system", Instructions: Content,
 		Element: wire.One(parse), Pair: wire.Answers,

@@ -130,6 +130,9 @@ func (w *bodyWriter) message(i int, m *memkernel.Message) {
 // appendOwn is appendPart for a client's request: ids of calls that the Messages API does not
 // have are those of the client's server, and stay in both halves of a pair.
 func appendOwn(dst []byte, p *memkernel.Part) []byte {
+	if p.Kind == memkernel.PartOther {
+		return wire.AppendClean(dst, p.Raw)
+	}
 	id, n := wire.CallOf(p), len(dst)
 	if wire.SafeID(id) == id {
 		return appendPart(dst, p)

@@ -27,7 +27,8 @@ func isResponsesItem(t string) bool {
 		"custom_tool_call_output", "local_shell_call", "local_shell_call_output", "web_search_call",
 		"file_search_call", "code_interpreter_call", "image_generation_call",
 		"mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
-		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference":
+		"compaction", "compaction_summary", "compaction_trigger", "ghost_snapshot", "item_reference",
+		additionalTools, "configuration_update":
 		return true
 	}
 	_, ok := clientItem(t)
@@ -263,7 +264,9 @@ func readMessage(raw string) (*memkernel.Message, error) {
 	case "compaction", "compaction_summary":
 		m.Role, m.Origin = memkernel.RoleUser, memkernel.OriginSummary
 		m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Signature: it.encrypted, Raw: raw}}
-	case "ghost_snapshot", "compaction_trigger":
+	case additionalTools, "configuration_update", "compaction_trigger":
+		m.Role, m.Parts = memkernel.RoleDeveloper, []memkernel.Part{it.other(raw)}
+	case "ghost_snapshot":
 		return nil, nil
 	default:
 		// Calls that the provider ran itself, and items yet to be invented: pairs determines
@@ -448,13 +451,16 @@ const (
 
 // Dialect are Codex's rollouts, and the items of the Responses API that they hold.
 var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
+	Known: []string{"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+		"computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "tool_search_call", "tool_search_output",
+		"refusal", "local_shell_call", "local_shell_call_output"},
 	Notices: []string{"# AGENTS.md instructions", "<permissions instructions>", "<INSTRUCTIONS>",
 		"Another language model started to solve this problem", "You are performing a CONTEXT CHECKPOINT COMPACTION"},
 	Items: &wire.Items{Read: readValue, Assemble: assemble, Write: writeItems, Reworded: functions},
 	API:   api}
 
-var api = &wire.API{Format: Format, List: "input", System: "instructions", Instructions: content,
-	Element: readElement, Join: joinItem,
+var api = &wire.API{Format: Format, List: "input", System: "instructions", Lead: true, Instructions: content,
+	Element: readElement, Join: joinItem, Offers: offers,
 	Pair:   func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
 	Render: render, Append: appendPart, Takes: takes, Refuses: refuses,
 	Tools: wire.ToolFlat, Rewrite: rewrite}

@@ -29,6 +29,26 @@ func readElement(raw string) (*memkernel.Message, error) {
 	return m, nil
 }
 
+// additionalTools is the type of an item that defines tools.
+const additionalTools = "additional_tools"
+
+// offers reads the tools that an item defines, those of a namespace one by one.
+func offers(raw string) (tools []memkernel.Tool) {
+	if wire.RawType(raw) != additionalTools {
+		return nil
+	}
+	list := wire.Scan(wire.MemberOf(raw, "tools"))
+	for _, t := range wire.ReadTools(&list) {
+		if wire.RawType(t.Raw) == "namespace" {
+			inner := wire.Scan(wire.MemberOf(t.Raw, "tools"))
+			tools = append(tools, wire.ReadTools(&inner)...)
+		} else {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
 // withType returns a message item whose type is written out.
 func withType(raw string) string {
 	i := strings.IndexByte(raw, '{')

@@ -97,6 +97,9 @@ func (ps *pairs) unknown(msgs []memkernel.Message, m *memkernel.Message) {
 	it, err := readItem(raw)
 	id := it.pairID()
 	if err != nil || id == "" {
+		if open := len(msgs) > 0 && msgs[len(msgs)-1].Role == memkernel.RoleAssistant; !open && !isResponsesItem(it.typ) {
+			m.Role = memkernel.RoleDeveloper // no answer begins with it: it may be the request's last
+		}
 		return
 	}
 	_, known := ps.answered[id]

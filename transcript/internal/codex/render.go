@@ -56,7 +56,8 @@ func IsReasoning(p *memkernel.Part) bool {
 // isItem reports whether the part is an item of its own rather than content of
 // a message item.
 func isItem(p *memkernel.Part) bool {
-	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || wire.IsThinking(p) || IsItem(p.Raw)
+	return p.Kind == memkernel.PartToolUse || p.Kind == memkernel.PartToolResult || wire.IsThinking(p) || IsItem(p.Raw) ||
+		p.Kind == memkernel.PartOther && !strings.HasPrefix(wire.RawType(p.Raw), "input_") && !strings.HasPrefix(wire.RawType(p.Raw), "output_")
 }
 
 // appendPart appends an item or a content part of the Responses API.

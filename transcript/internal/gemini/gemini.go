@@ -20,7 +20,7 @@ const (
 )
 
 // Dialect are requests of generateContent. It is no dialect of files.
-var Dialect = wire.Dialect{Name: Name, Parse: parse, API: &wire.API{Format: Format, List: "contents", System: "systemInstruction",
+var Dialect = wire.Dialect{Name: Name, Parse: parse, Known: append([]string{"text"}, serverParts...), API: &wire.API{Format: Format, List: "contents", System: "systemInstruction",
 	Names: names, Instructions: instructions, Definitions: definitions, ModelAside: true,
 	Element: wire.One(parse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(pairs).take },
 	Render: render, Append: appendPart, Takes: takes, Refuses: refuses, Rewrite: rewrite}}

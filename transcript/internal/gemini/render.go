@@ -16,8 +16,8 @@ var serverParts = []string{"executableCode", "codeExecutionResult", "toolCall", 
 // beside are members that a part has beside what it holds.
 var beside = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
 
-// holds returns what a part holds, "" for none or several, and for a member that is not known.
-func holds(raw string) (what string) {
+// Holds returns what a part holds, "" for none or several, and for a member that is not known.
+func Holds(raw string) (what string) {
 	c := wire.Scan(raw)
 	for k := range c.Fields {
 		switch k = nameOf(k); {
@@ -37,13 +37,13 @@ func holds(raw string) (what string) {
 // takes reports whether a block is of another type that the API has. A text may be empty,
 // and carry a signature.
 func takes(p *memkernel.Part) bool {
-	what := holds(p.Raw)
+	what := Holds(p.Raw)
 	return slices.Contains(serverParts, what) || what == "text"
 }
 
 // shaped reports whether a block's JSON is what the API takes.
 func shaped(p *memkernel.Part) bool {
-	switch what := holds(p.Raw); p.Kind {
+	switch what := Holds(p.Raw); p.Kind {
 	case memkernel.PartText:
 		return what == "text" && wire.RawType(p.Raw) == ""
 	case memkernel.PartThinking:
@@ -205,8 +205,11 @@ func (w *writer) contents() {
 	}
 }
 
-// joins reports whether a content may be one with its neighbour: that of a function may not.
-func joins(m *memkernel.Message) bool { return m.Role != memkernel.RoleTool || m.Raw == "" }
+// joins reports whether a content may be one with its neighbour: neither that of a function
+// nor that of an unknown role may.
+func joins(m *memkernel.Message) bool {
+	return m.Role != memkernel.RoleTool && m.Role != memkernel.RoleDeveloper || m.Raw == ""
+}
 
 // find returns which message of the client's one is, -1 if it is none.
 func (w *writer) find(m *memkernel.Message) int {

@@ -203,11 +203,11 @@ const (
 )
 
 // Dialect are requests of chat completions.
-var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble,
+var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: assemble, Known: []string{"refusal", "input_audio"},
 	Items: &wire.Items{Read: wire.One(parse), Assemble: assemble, Write: write},
 	API:   api}
 
-var api = &wire.API{Format: Format, List: "messages", Element: wire.One(parse), Pair: wire.Answers,
+var api = &wire.API{Format: Format, List: "messages", Lead: true, Element: wire.One(parse), Pair: wire.Answers,
 	Render: render, Append: appendPart, Takes: Takes, Refuses: refuses,
 	Tools: wire.ToolNested, Rewrite: rewrite}
 

@@ -27,6 +27,9 @@ type Dialect struct {
 	Assemble func(*Log) (add func(*Entry), finish func())
 	// Blocks names the dialect of which it writes the content blocks, "" for its own.
 	Blocks string
+	// Known are the types of blocks and items that are understood beside texts, calls,
+	// results and media. One of another type stays in every prompt.
+	Known []string
 	// Notices begin lines by which the hosts end what a person typed.
 	Notices []string
 	// Items is nil for a dialect of files alone, API for one that no provider takes.
@@ -55,14 +58,18 @@ type API struct {
 	// Format is how the shape of its requests is called.
 	Format string
 	// List is the member of a request that holds the conversation, System that of the
-	// system prompt: "" if system messages are it that open the conversation.
+	// system prompt, "" if there is none. With Lead, system messages that open the
+	// conversation belong to the system prompt.
 	List, System string
+	Lead         bool
 	// Names are other spellings that the API takes of members' names. It may be nil.
 	Names map[string]string
 	// Instructions reads the system prompt.
 	Instructions func(*Cursor) []memkernel.Part
 	// Definitions reads the tools; nil is [ReadTools].
 	Definitions func(*Cursor) []memkernel.Tool
+	// Offers reads the tools that an item of the conversation defines. It may be nil.
+	Offers func(raw string) []memkernel.Tool
 	// ModelAside: the model is no member of a request.
 	ModelAside bool
 	// Element reads an element of the conversation.

@@ -90,7 +90,7 @@ func (r *Renderer) Refused(msg int, p *memkernel.Part) string {
 		return "empty text"
 	case IsThinking(p):
 		return r.API.Refuses(r, msg, p)
-	case p.Kind == memkernel.PartOther && (r.Foreign || !r.API.Takes(p)):
+	case p.Kind == memkernel.PartOther && (r.Foreign || !r.Own && !r.API.Takes(p)):
 		return "a block of another provider"
 	}
 	return ""

@@ -1,0 +1,63 @@
+package transcript
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/gemini"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// known are the types of blocks and items that some dialect understands.
+var known = func() map[string]bool {
+	out := map[string]bool{}
+	for _, rows := range [][]wire.Dialect{table, requests} {
+		for i := range rows {
+			for _, typ := range rows[i].Known {
+				out[typ] = true
+			}
+		}
+	}
+	return out
+}()
+
+// Held reports whether a message holds something that nobody but its provider understands:
+// a block or an item of an unknown type, a compaction of the provider's, a medium of an
+// unknown source. Such a message stays at its place in every prompt, byte for byte.
+func Held(m *memkernel.Message) bool { return slices.ContainsFunc(m.Parts, held) }
+
+func held(p memkernel.Part) bool {
+	switch {
+	case p.Media != nil:
+		return p.Media.Data == "" && p.Media.URL == "" && p.Text == ""
+	case p.Result != nil:
+		c := p.Result.Content
+		if p.Result.Opaque {
+			return false
+		}
+		asIs := len(c) == 1 && c[0].Kind == memkernel.PartOther && c[0].Raw == p.Raw // its call shows what it answers
+		return !asIs && slices.ContainsFunc(c, held)
+	}
+	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(wire.RawType(p.Raw), gemini.Holds(p.Raw))]
+}
+
+// HeldWhole reports whether nothing of a message is understood.
+func HeldWhole(m *memkernel.Message) bool {
+	return !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !held(p) })
+}
+
+// roles are those that the kernel knows.
+var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
+
+// hold makes one opaque part of a message that has an unknown role or no content.
+func hold(m *memkernel.Message) {
+	known := slices.Contains(roles, m.Role)
+	if known && len(m.Parts) > 0 {
+		return
+	}
+	if !known {
+		m.Role = memkernel.RoleDeveloper
+	}
+	m.Parts = []memkernel.Part{{Kind: memkernel.PartOther, Raw: m.Raw}}
+}
