@@ -94,17 +94,6 @@ type PlanRequest struct {
 	// Unplanned is the newest request that went out since the newest plan without one;
 	// nil if there was none. With Overflow it is the one that was refused.
 	Unplanned *Unplanned
-	// DeferTools lets definitions of tools wait until the model searches for them, where
-	// the model can and where it pays; nil lets none wait. The host sends what
-	// [ContextPlan.Deferral] says.
-	DeferTools *DeferTools
-}
-
-// DeferTools says which definitions may wait.
-type DeferTools struct {
-	// Keep reports whether a tool has to stand, whatever was done with it; nil keeps none
-	// beside those that the rules keep.
-	Keep func(name string) bool
 }
 
 // ContextPlan is the answer to a [PlanRequest]: what to send, and why.
@@ -148,9 +137,6 @@ type ContextPlan struct {
 	// Table is the page table with this plan, and the paging of the conversation's
 	// plans, this one counted; nil unless asked for.
 	Table *paging.PageTable `json:",omitempty"`
-	// Deferral is which definitions of tools wait for a search, and why; nil unless it was
-	// allowed.
-	Deferral *cachelayout.Deferral `json:",omitempty"`
 	// Generation is the projection's; it rises at every cut and host rewrite.
 	Generation int
 	// Stats says what the plan cost us.

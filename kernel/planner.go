@@ -98,8 +98,7 @@ func (r *PlanRequest) call() turn.Call {
 	out := plan.Request{SessionKey: r.SessionKey, Branch: r.Branch, Model: r.Model, ContextWindow: r.ContextWindow, ServerWindow: r.ServerWindow, Reserve: r.Reserve,
 		FixedTokens: r.FixedTokens, System: r.System, Tools: r.Tools, Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now,
 		Resolver: r.Resolver, Private: r.Private, ToolChoice: r.ToolChoice, Thinking: r.Thinking, Effort: r.Effort, DropOption: r.DropOption,
-		Format: r.Format, TTL: r.TTL, FixedTTL: r.FixedTTL, Economy: r.Economy, Overflow: (*plan.Overflow)(r.Overflow), Unplanned: (*plan.Unplanned)(r.Unplanned),
-		Defer: (*plan.Defer)(r.DeferTools)}
+		Format: r.Format, TTL: r.TTL, FixedTTL: r.FixedTTL, Economy: r.Economy, Overflow: (*plan.Overflow)(r.Overflow), Unplanned: (*plan.Unplanned)(r.Unplanned)}
 	for _, m := range r.Memories {
 		out.Memories = append(out.Memories, plan.MemoryAnswer(m))
 	}
@@ -149,7 +148,6 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		Debug:      outline.Debug{Included: make([]outline.Included, 0, len(r.Blocks)), Excluded: make([]outline.Excluded, 0, report.Gone(r))},
 		Faults:     append([]fault.Fault(nil), pl.Faults...),
 		Alerts:     append([]fault.Fault(nil), pl.Alerts...),
-		Deferral:   r.Deferral,
 		Generation: r.Proj.Generation,
 		Stats:      Stats(pl.Stats),
 	}

@@ -18,9 +18,6 @@ type BodyEdit struct {
 	Markers []Marker
 	// Thinking is written in place of the member of that name, "" leaves it alone.
 	Thinking string
-	// Defer are tools whose definitions wait until the model searches for them, by name.
-	// One that the API does not let wait stands; see [WaitingIn].
-	Defer []string
 }
 
 // Same reports whether messages are the body's own, each of them and untouched, so that
@@ -33,16 +30,7 @@ func (b *Body) Same(messages []memkernel.Message) bool {
 // Write returns the body with another conversation. The notes name what could not be sent.
 func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	r := &wire.Renderer{API: b.api, Own: true, Model: b.Model, Tools: b.Tools, System: b.System, Messages: e.Messages, Markers: e.Markers}
-	env, tools := b.envelope(), b.deferred(e.Defer)
-	if tools != "" {
-		env.Member = func(name string) string {
-			if name == "tools" {
-				return tools
-			}
-			return b.Member(name)
-		}
-	}
-	list, members := b.api.Rewrite(r, env)
+	list, members := b.api.Rewrite(r, b.envelope())
 	dst := make([]byte, 0, len(b.raw)+len(list)-(b.list.End-b.list.Start)+1024)
 	at := 0
 	replace := func(s wire.Span, with string) {
@@ -52,9 +40,6 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 	thinking := false
 	for _, m := range b.members {
 		with, ok := members[m.name]
-		if m.name == "tools" && !ok && tools != "" {
-			with, ok = tools, true
-		}
 		switch {
 		case m.name == b.api.List:
 			replace(m.value, list)
@@ -71,16 +56,6 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 		dst = wire.InsertMember([]byte(end), `"thinking":`+e.Thinking)
 	}
 	return dst, r.Notes
-}
-
-// WriteTools returns the body with the definitions of some tools waiting, and all else with
-// its bytes.
-func (b *Body) WriteTools(names []string) []byte {
-	tools, m := b.deferred(names), b.member("tools")
-	if tools == "" || m == nil {
-		return []byte(b.raw)
-	}
-	return []byte(b.raw[:m.value.Start] + tools + b.raw[m.value.End:])
 }
 
 // envelope returns the body but for what is sent in the place of its messages.

@@ -9,6 +9,5 @@ type Proxy struct {
 	MaxBody       Size     `key:"max_body" project:"less" experimental:"yes" default:"64MiB" range:"1MiB..4GiB" doc:"Largest request that is taken."`
 	RetryOverflow bool     `key:"retry_overflow" experimental:"yes" default:"true" doc:"Whether a request that was refused as too long is planned below the limit and sent once more."`
 	AllowOrigins  []string `key:"allow_origins" project:"never" empty:"none" doc:"Web pages and applications with a page's headers whose requests are taken, by origin, such as http://localhost:3000 or app://obsidian.md; --allow-origin adds more."`
-	DeferTools    string   `key:"defer_tools" project:"off" experimental:"yes" default:"off" flag:"defer-tools" of:"off|auto" doc:"Whether definitions of tools that earlier sessions hardly used wait until the model searches for them, where it can: with auto they do where that is expected to pay. A tool search of the provider's then stands in the requests, and its blocks in the answers, which the client has to send back."`
 	Grace         Duration `key:"grace" experimental:"yes" default:"30s" range:"0s..1h" doc:"How long answers under way may take to end when the proxy is stopped."`
 }

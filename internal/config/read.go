@@ -174,7 +174,8 @@ func (f *file) section(s section, n *yaml.Node) error {
 
 // removed has the settings that earlier versions had, by full name, with what holds now.
 var removed = map[string]string{
-	"repeats": "results are always shown whole",
+	"repeats":           "results are always shown whole",
+	"proxy.defer_tools": "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
 }
 
 // member reads one key of a section.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 )
@@ -21,8 +20,6 @@ type Options struct {
 	TTL time.Duration
 	// Now is the server's clock; nil is [time.Now].
 	Now func() time.Time
-	// NoToolSearch refuses requests with a search for tools, as a gateway that knows none.
-	NoToolSearch bool
 	// RepeatedResults takes results of Gemini's functions that stand twice, as Gemini CLI 0.61
 	// sends them where it resumes a session.
 	RepeatedResults bool
@@ -163,9 +160,6 @@ func (s *Server) take(req *Request) Reply {
 }
 
 func (s *Server) refusal(req Request) Reply {
-	if s.opt.NoToolSearch && slices.ContainsFunc(req.defs, func(d toolDef) bool { return d.search() }) {
-		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: "tools.0: Input tag 'tool_search_tool_bm25_20251119' found using 'type' does not match any of the expected tags"}
-	}
 	if n := req.Tokens(); s.opt.Window > 0 && n > s.opt.Window {
 		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.api.tooLong(n, s.opt.Window)}
 	}

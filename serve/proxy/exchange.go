@@ -303,9 +303,6 @@ func (x *Proxy) logDecision(e *exchange) {
 	} else {
 		msg, attrs = "passed", append(attrs, slog.String("reason", e.out.reason))
 	}
-	if n := len(e.out.deferred); n > 0 {
-		attrs = append(attrs, slog.Int("deferred_tools", n))
-	}
 	if e.line != nil {
 		attrs = append(attrs, slog.String("conversation", e.line.name))
 	}

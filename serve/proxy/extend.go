@@ -27,7 +27,6 @@ type planned struct {
 	sure        int
 	markers     []transcript.Marker
 	thinkingOff bool
-	deferred    []string
 }
 
 // shown is a message that went out: the client's own, by where it is in its request,
@@ -39,7 +38,7 @@ type shown struct {
 
 // newPlanned keeps a plan that was made for b.
 func newPlanned(b *transcript.Body, p *kernel.ContextPlan) *planned {
-	s := &planned{model: b.Model, host: fingerprints(b.Messages), markers: p.Markers, thinkingOff: p.Params.ThinkingOff, deferred: deferredBy(p)}
+	s := &planned{model: b.Model, host: fingerprints(b.Messages), markers: p.Markers, thinkingOff: p.Params.ThinkingOff}
 	next := 0
 	for i := range p.Messages {
 		m := &p.Messages[i]
@@ -240,7 +239,7 @@ func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 	if msgs == nil {
 		return o
 	}
-	w, err := x.written(e, &transcript.BodyEdit{Messages: msgs, Markers: markers, Defer: s.deferred}, s.thinkingOff && !spoken(e.body.Messages[common(s.host, e.body.Messages):]))
+	w, err := x.written(e, &transcript.BodyEdit{Messages: msgs, Markers: markers}, s.thinkingOff && !spoken(e.body.Messages[common(s.host, e.body.Messages):]))
 	if err != nil {
 		return o
 	}

@@ -67,19 +67,16 @@ func readable(h http.Header) {
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.roundTrip(r)
-	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow && len(e.out.deferred) == 0 || e.tries > 0 ||
+	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow || e.tries > 0 ||
 		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
 		return res, err
 	}
 	e.tries++
 	text := takeText(res)
-	var again *outcome
-	switch _, over := budget.ParseOverflow(text); {
-	case over && x.opt.RetryOverflow:
-		again = x.smaller(r.Context(), e, text)
-	case len(e.out.deferred) > 0 && refusesSearch(text):
-		again = x.undeferred(r.Context(), e)
+	if _, over := budget.ParseOverflow(text); !over {
+		return res, nil
 	}
+	again := x.smaller(r.Context(), e, text)
 	if again == nil {
 		return res, nil
 	}

@@ -32,8 +32,6 @@ type outcome struct {
 	// extends: without a plan, what the newest one sent goes out with the new messages
 	// behind it.
 	extends bool
-	// deferred are the tools whose definitions wait for a search in body.
-	deferred []string
 }
 
 // header returns the value of X-Memkernel.
@@ -47,8 +45,6 @@ func (o *outcome) header() string {
 		return "extended; reason=" + o.reason + "; " + state
 	case o.plan == nil:
 		return "passed; reason=" + o.reason
-	case len(o.deferred) > 0:
-		state = fmt.Sprintf("deferred=%d; %s", len(o.deferred), state)
 	}
 	return "planned; cut=" + cutOf(o.plan) + "; " + state
 }
@@ -76,25 +72,7 @@ func (x *Proxy) request(e *exchange) kernel.PlanRequest {
 	case transcript.FormatGemini:
 		req.ToolChoice = b.Member("toolConfig")
 	}
-	if x.opt.DeferTools && e.model == "" && !e.to.searchless.Load() {
-		req.DeferTools = &kernel.DeferTools{Keep: x.keepsTool}
-	}
 	return req
-}
-
-// keepsTool reports whether a tool's definition stands whatever is known of it: the ways
-// back to what a prompt does not show.
-func (x *Proxy) keepsTool(name string) bool {
-	switch x.opt.Resolver {
-	case "":
-	case MemkernelGet:
-		if shells[strings.ToLower(name)] {
-			return true
-		}
-	case name:
-		return true
-	}
-	return x.opt.KeepTool != nil && x.opt.KeepTool(name)
 }
 
 // lifetime returns the cache lifetime that the client asks for its messages, 0 for none.
@@ -256,12 +234,9 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 	case err != nil:
 		return x.extend(e, passPlan, err)
 	}
-	o, err := x.written(e, &transcript.BodyEdit{Messages: p.Messages, Markers: p.Markers, Defer: deferredBy(p)}, p.Params.ThinkingOff)
+	o, err := x.written(e, &transcript.BodyEdit{Messages: p.Messages, Markers: p.Markers}, p.Params.ThinkingOff)
 	if err != nil {
 		return x.extend(e, passInvalid, err)
-	}
-	if !e.count {
-		x.logDeferral(e, p)
 	}
 	stands(p)
 	o.plan = p
@@ -278,17 +253,14 @@ func (x *Proxy) written(e *exchange, edit *transcript.BodyEdit, thinkingOff bool
 		edit.Thinking = `{"type":"disabled"}`
 	}
 	own := b.Same(edit.Messages) && edit.Thinking == "" && (len(edit.Markers) == 0 || b.Markers().Any())
-	switch {
-	case own && len(edit.Defer) == 0:
+	if own {
 		return &outcome{body: e.data, same: true}, nil
-	case own:
-		return &outcome{body: b.WriteTools(edit.Defer), deferred: edit.Defer}, nil
 	}
 	if rule := breaks(b, edit.Messages); rule != "" {
 		return nil, errors.New(rule)
 	}
 	body, notes := b.Write(*edit)
-	o := &outcome{body: body, messages: edit.Messages, deferred: edit.Defer}
+	o := &outcome{body: body, messages: edit.Messages}
 	if len(notes) > 0 {
 		o.detail = fmt.Sprintf("%d blocks not sent, the first for rule %s", len(notes), notes[0].Rule)
 	}

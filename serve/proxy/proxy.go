@@ -96,11 +96,6 @@ type Options struct {
 	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
 	// what the newest one sent goes out with the new messages behind it.
 	Deadline time.Duration
-	// DeferTools lets definitions of tools that are hardly used wait until the model searches
-	// for them, where the model can and where it is expected to pay. KeepTool reports which
-	// stand whatever is known of them; it may be nil.
-	DeferTools bool
-	KeepTool   func(name string) bool
 	// OneShots plans requests without tools that begin no conversation that could be recognised,
 	// too; see doc/proxy.md.
 	OneShots bool

@@ -125,7 +125,6 @@ type line struct {
 	planned   *planned          // the newest plan, nil if there is none
 	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
 	missed    int               // plans in a row that were not ready in time
-	deferral  string            // what the log said last of the tools that wait
 	course    course
 }
 

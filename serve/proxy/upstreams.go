@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // Upstream is an API for some of the requests.
@@ -39,8 +38,6 @@ func ParseUpstream(text string) (Upstream, error) {
 type target struct {
 	match string
 	url   *url.URL
-	// searchless: it refused a request for its tool search.
-	searchless atomic.Bool
 }
 
 // upstreams are all targets, the longest match first; that of all others is a path of "".

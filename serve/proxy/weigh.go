@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -30,14 +29,11 @@ func (a *account) scaleOf(model string) *scale {
 	return &scale{a.counted, c, budget.KeepsThinking(model)}
 }
 
-// request weighs a request of a client with other messages; without are the tools whose
-// definitions it leaves out.
-func (s *scale) request(b *transcript.Body, msgs []memkernel.Message, without []string) int {
+// request weighs a request of a client with other messages.
+func (s *scale) request(b *transcript.Body, msgs []memkernel.Message) int {
 	n := s.parts(b.System)
 	for _, t := range b.Tools {
-		if !slices.Contains(without, t.Name) {
-			n += s.text(t.Raw)
-		}
+		n += s.text(t.Raw)
 	}
 	for i := range msgs {
 		n += s.parts(msgs[i].Parts)
@@ -76,14 +72,14 @@ func (a *account) growth(e *exchange) float64 {
 		return e.grows
 	}
 	e.grows = 1
-	if e.body == nil || e.out.messages == nil && len(e.out.deferred) == 0 {
+	if e.body == nil || e.out.messages == nil {
 		return 1
 	}
 	s := a.scaleOf(e.body.Model)
 	if s == nil {
 		return 1
 	}
-	if whole, out := s.request(e.body, e.body.Messages, nil), s.sent(e); out > 0 && whole > out {
+	if whole, out := s.request(e.body, e.body.Messages), s.sent(e); out > 0 && whole > out {
 		e.grows = float64(whole) / float64(out)
 	}
 	return e.grows
@@ -92,9 +88,9 @@ func (a *account) growth(e *exchange) float64 {
 // sent weighs what went out.
 func (s *scale) sent(e *exchange) int {
 	if e.out.messages == nil {
-		return s.request(e.body, e.body.Messages, e.out.deferred)
+		return s.request(e.body, e.body.Messages)
 	}
-	return s.request(e.body, e.out.messages, e.out.deferred)
+	return s.request(e.body, e.out.messages)
 }
 
 // sizes are the tokens of a request as it was billed, and about those of the client's own.

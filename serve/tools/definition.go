@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The tools.
@@ -141,11 +140,6 @@ var specs = []spec{
 	{name: ContextStatus,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
 		properties:  map[string]property{}},
-}
-
-// Own reports whether a tool is one of these, behind whatever server's name.
-func Own(name string) bool {
-	return slices.ContainsFunc(specs, func(s spec) bool { return name == s.name || strings.HasSuffix(name, "__"+s.name) })
 }
 
 // Writes reports whether a tool changes memory's files.

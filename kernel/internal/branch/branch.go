@@ -7,7 +7,6 @@ package branch
 import (
 	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -156,29 +155,6 @@ type Call struct {
 	SystemTokens int    `json:"system_tokens,omitempty"`
 	ToolHash     string `json:"tool_hash,omitempty"`
 	SystemHash   string `json:"system_hash,omitempty"`
-}
-
-// Tooling is what is known of the tools of a conversation. It is never changed once made.
-type Tooling struct {
-	// Used are the tools that it called, by name, Deferred those whose definitions wait for
-	// a search, both sorted.
-	Used     []string `json:"used,omitempty"`
-	Deferred []string `json:"deferred,omitempty"`
-	// Offered are the tools of the last request, by name, where any might have waited.
-	Offered []string `json:"offered,omitempty"`
-}
-
-// OrNone is a value to read.
-func (t *Tooling) OrNone() Tooling {
-	if t == nil {
-		return Tooling{}
-	}
-	return *t
-}
-
-func (t *Tooling) same(o *Tooling) bool {
-	a, b := t.OrNone(), o.OrNone()
-	return slices.Equal(a.Used, b.Used) && slices.Equal(a.Deferred, b.Deferred) && slices.Equal(a.Offered, b.Offered)
 }
 
 // Anchor ties a real prompt size to a state of the projection.

@@ -56,8 +56,6 @@ type Kept struct {
 	FlushSeen  int `json:"flush_seen,omitempty"`
 	// Call is the last one; in a record nil where it stayed.
 	Call *Call `json:"call,omitempty"`
-	// Tooling is what became of the tools' definitions; in a record nil where it stayed.
-	Tooling *Tooling `json:"tooling,omitempty"`
 	// Overflow is what refusals have taught, Breaker what cuts came to, Compacted the
 	// newest boundary whose cut was made.
 	Overflow  Refusals `json:"overflow,omitzero"`
@@ -112,9 +110,6 @@ func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool
 	if s.LastCall() == on.LastCall() {
 		b.Call = nil
 	}
-	if s.Tooling.same(on.Tooling) {
-		b.Tooling = nil
-	}
 	b.Cuts = q.Cuts[min(len(p.Cuts), len(q.Cuts)):]
 	return b
 }
@@ -144,9 +139,6 @@ func (s *State) Apply(session string, b *Record) *State {
 		n.Call = s.Call
 	} else {
 		n.System, n.Tools = nil, nil
-	}
-	if b.Tooling == nil {
-		n.Tooling = s.Tooling
 	}
 	return &n
 }

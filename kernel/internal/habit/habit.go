@@ -30,8 +30,6 @@ type Did struct {
 	// Pauses are the gaps between its calls that were long enough to matter, in order, in
 	// seconds.
 	Pauses []int `json:"pauses,omitempty"`
-	// Tools are those that it had, and whether it called them.
-	Tools map[string]bool `json:"tools,omitempty"`
 }
 
 const (

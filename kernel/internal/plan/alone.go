@@ -17,9 +17,6 @@ func (r *Result) Alone() cachelayout.Alone {
 		return before
 	}
 	h := cachelayout.HostRequest{Fixed: r.Fixed, FixedHash: r.toolHash, Window: r.Window, Sent: r.sentWhole()}
-	if len(r.tooling.Deferred) > 0 {
-		h.Fixed, h.FixedHash = r.SystemTokens+r.Scale(r.Count.Tools(r.req.Tools)), hashOf(r.req.Tools)
-	}
 	h.FixedHash = ids.Hash(h.FixedHash + r.systemHash)[:16]
 	for i := range r.Hosts {
 		n := 0
@@ -35,7 +32,7 @@ func (r *Result) Alone() cachelayout.Alone {
 
 // sentWhole reports whether the plan sends all that the host wrote, and nothing else.
 func (r *Result) sentWhole() bool {
-	if len(r.Proj.Carry) > 0 || len(r.tooling.Deferred) > 0 {
+	if len(r.Proj.Carry) > 0 {
 		return false
 	}
 	for i := range r.Proj.Items {

@@ -55,10 +55,6 @@ type measured struct {
 	hits   int
 	ledger cachelayout.Ledger
 	Pace   cachelayout.Pace
-	// tooling is which definitions of tools wait for a search, Deferral why; nil where that
-	// was not asked for.
-	tooling  *branch.Tooling
-	Deferral *cachelayout.Deferral
 }
 
 // measure fixes what the plan may spend. A plan that learns from a refusal measures
@@ -70,11 +66,7 @@ func measure(c conversation, res resolved) (measured, error) {
 	if c.req.Demand != nil {
 		m.fixedAs = remembered(p, c.req)
 	}
-	m.tooling = toolingNow(&m)
 	weigh(&m)
-	if deferTools(&m) {
-		weigh(&m)
-	}
 	if c.req.Demand == nil {
 		misses(&m)
 	}
@@ -107,12 +99,12 @@ func (m *measured) withMargin(limit int) int {
 
 // measureFixed counts what is always shown in full.
 func measureFixed(m *measured) {
-	m.toolHash, m.systemHash = hashOf(m.StandingTools()), ""
+	m.toolHash, m.systemHash = hashOf(m.req.Tools), ""
 	for i := range m.req.System {
 		m.systemHash = ids.Hash(m.systemHash + m.req.System[i].Text)
 	}
 	m.systemHash = ids.Hash(m.systemHash + strconv.Itoa(m.req.FixedTokens))
-	m.ToolTokens = m.Scale(m.countTools())
+	m.ToolTokens = m.Scale(m.Count.Tools(m.req.Tools))
 	m.SystemTokens = m.req.FixedTokens + m.Scale(m.Count.System(m.req.System)+m.Count.Overheads.Base)
 	if c := m.fixedAs; c != nil {
 		m.ToolTokens, m.SystemTokens, m.toolHash, m.systemHash = c.ToolTokens, c.SystemTokens, c.ToolHash, c.SystemHash
@@ -269,6 +261,14 @@ func (m *measured) scaledHost(i int) (n int) {
 		n += m.Scale(s.At[s.First].Tokens)
 	}
 	return n
+}
+
+// hashOf is that of definitions.
+func hashOf(tools []memkernel.Tool) (hash string) {
+	for i := range tools {
+		hash = ids.Hash(hash + tools[i].Raw)
+	}
+	return hash
 }
 
 // scaledFresh is what the messages that were not sent yet would add.

@@ -116,8 +116,6 @@ type Request struct {
 	TTL, FixedTTL                time.Duration
 	Overflow                     *Overflow
 	Unplanned                    *Unplanned
-	// Defer lets definitions of tools wait for a search; nil lets none.
-	Defer *Defer
 	// LowWater is the conversation that a cut keeps, in tokens; 0 leaves it to the cut
 	// planner.
 	LowWater int
@@ -140,9 +138,6 @@ type Session interface {
 	// Earlier is how the calls of the agent's earlier sessions followed each other, by
 	// their pauses alone.
 	Earlier() []cachelayout.Pace
-	// ToolsBefore counts the agent's earlier sessions that had a tool, and those of them
-	// that called it, by the tool's name.
-	ToolsBefore() map[string]ToolHabit
 	// Neighbour returns the other session of the workspace that spoke last, nil if there is
 	// none.
 	Neighbour() *Neighbour
@@ -155,15 +150,6 @@ type Neighbour struct {
 	At  time.Time
 	// State reads where the session's work is; nil if nothing is kept of it.
 	State func() (*checkpoint.Checkpoint, error)
-}
-
-// ToolHabit is what earlier sessions did with a tool.
-type ToolHabit struct{ Offered, Used int }
-
-// Defer says which definitions of tools may wait for a search.
-type Defer struct {
-	// Keep reports whether a tool has to stand, whatever it is.
-	Keep func(name string) bool
 }
 
 // WorkState is a session's working state as it was kept last.
@@ -347,7 +333,6 @@ func next(a *appended, l *layout) *branch.State {
 	n.Plan, n.Private = "", a.req.Private
 	n.Raw, n.Msgs, n.Hosts, n.Places, n.Adopted, n.Removed, n.Calls = a.Raw, a.Msgs, a.Hosts, a.Places, a.Adopted, a.Removed, a.Calls
 	n.Call, n.System, n.Tools = a.lastCall(), a.req.System, a.req.Tools
-	n.Tooling = a.tooling
 	n.Overflow, n.Ran, n.Pace, n.TTL, n.Ledger = a.overflow, a.ran, a.Pace, a.ttl, l.ledger
 	n.Summary, n.Spans, n.Breaker, n.Compacted, n.Notes = a.Summary, a.Spans, a.Breaker, a.compacted, a.notesShown
 	n.Fitted, n.Settled, n.Level, n.CutLevel = a.fitted, a.settled, a.level, a.cutLevel

@@ -37,8 +37,7 @@ func (noSession) WorkState() (*WorkState, error) {
 		Source: func(*checkpoint.Checkpoint) string { return "" }}, nil
 }
 
-func (noSession) Earlier() []cachelayout.Pace       { return nil }
-func (noSession) ToolsBefore() map[string]ToolHabit { return nil }
+func (noSession) Earlier() []cachelayout.Pace { return nil }
 
 func (noSession) Searchable([]string, func(string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []fault.Fault) {
 	return nil, nil

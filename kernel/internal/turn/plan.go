@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
@@ -68,30 +67,16 @@ func (d *Desk) noteUnfit(s *session.Session, c *Call, err error) {
 	}
 }
 
-// noteHabits keeps a pause that the session made, and a tool that it called first, for the
-// agent's next one to be planned by. What can't be kept is lost: it is no part of the plan.
+// noteHabits keeps a pause that the session made, for the agent's next one to be planned by. What can't be kept is lost: it is no part of the plan.
 func (d *Desk) noteHabits(pl *Planned) {
 	if pl.Request().Branch != "" {
 		return
 	}
-	paused, used, tools := habit.PausesOf(pl.Next.Pace), pl.Next.Tooling.OrNone().Used, pl.Request().Tools
-	if slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) && (len(tools) == 0 || slices.Equal(used, pl.Prev.Tooling.OrNone().Used)) {
+	paused := habit.PausesOf(pl.Next.Pace)
+	if slices.Equal(paused, habit.PausesOf(pl.Prev.Pace)) {
 		return
 	}
-	_ = d.Habits.Note(pl.source.Agent, pl.Session.Name, habit.Did{Pauses: paused, Tools: toolsOf(tools, used)})
-}
-
-// toolsOf says of each tool whether it was called. A session that called none says nothing
-// of them: it may have been over before it began.
-func toolsOf(tools []memkernel.Tool, used []string) map[string]bool {
-	if len(used) == 0 || len(tools) == 0 {
-		return nil
-	}
-	out := make(map[string]bool, len(tools))
-	for i := range tools {
-		_, out[tools[i].Name] = slices.BinarySearch(used, tools[i].Name)
-	}
-	return out
+	_ = d.Habits.Note(pl.source.Agent, pl.Session.Name, habit.Did{Pauses: paused})
 }
 
 // planCounted plans once more after the provider counted a plan and found it too
@@ -222,21 +207,6 @@ func (r sessionReader) Earlier() []cachelayout.Pace {
 	return out
 }
 
-func (r sessionReader) ToolsBefore() map[string]plan.ToolHabit {
-	out := map[string]plan.ToolHabit{}
-	for _, did := range r.habits.Earlier(r.source.Agent, r.s.Name) {
-		for name, used := range did.Tools {
-			h := out[name]
-			h.Offered++
-			if used {
-				h.Used++
-			}
-			out[name] = h
-		}
-	}
-	return out
-}
-
 func (r sessionReader) Neighbour() *plan.Neighbour {
 	return Neighbour(r.state, r.s.Life.Private, r.s.Key, r.req.Now)
 }
@@ -325,7 +295,7 @@ func (r workspaceReader) Recall(ctx context.Context, q retrieval.Query) retrieva
 // that the next plan counts only what is new, and trains the model's calibration.
 // It reports whether the prompt turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
-	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.StandingTools(),
+	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request().Model, Tools: pl.Request().Tools,
 		System: pl.Request().System, Messages: report.Messages(pl.Result)})
 	n := 0
 	if err == nil {

@@ -88,10 +88,6 @@ var Dialect = wire.Dialect{Name: Name, Words: words, Parse: parse, Assemble: ass
 	API: &wire.API{Format: Format, List: "messages", System: "system", Instructions: Content,
 		Element: wire.One(parse), Pair: wire.Answers,
 		Render: render, Append: appendBlock, Takes: takes, Refuses: refuses,
-		Tools: wire.ToolSchema, Rewrite: rewrite, Markers: findMarkers, Search: search}}
-
-// search is the one of both forms that takes a query in words.
-var search = &wire.Search{Tool: `{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}`, Type: "tool_search_tool",
-	Plain: []string{"", "custom"}, Result: "tool_search_tool_result"}
+		Tools: wire.ToolSchema, Rewrite: rewrite, Markers: findMarkers}}
 
 func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) { return wire.Requests(l, false) }

@@ -92,8 +92,6 @@ type API struct {
 	Rewrite func(*Renderer, *Envelope) (list string, members map[string]string)
 	// Markers finds the client's cache markers. It may be nil.
 	Markers func(*Envelope) Markers
-	// Search is nil for an API whose models can't search for tools.
-	Search *Search
 }
 
 // Envelope is what a client's request holds beside what is sent in its place.

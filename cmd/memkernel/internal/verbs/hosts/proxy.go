@@ -23,7 +23,6 @@ import (
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
-	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // proxyFlags are the flags of proxy.
@@ -65,10 +64,6 @@ With --flush-turns the model is asked, when a cut is near, what should outlive i
 by a request of the proxy's own with the client's model and key, about 20,000
 tokens; the answer goes to the day's log, and the client hears nothing of it.
 
-With --defer-tools auto the definitions of tools that earlier sessions of the
-workspace hardly called are left to the provider's tool search, where the model
-has one and where that is expected to pay; the log says which and why.
-
 With --metrics an operator's Prometheus is told what is planned, cut, billed and
 how long it takes, and where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it gets
 traces and metrics (doc/metrics.md). Neither holds a word of what is said.
@@ -102,7 +97,6 @@ for: exit code 0 if none is, else 1 and what to do.`,
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
-	f.String("defer-tools", "off", "let definitions of tools that are hardly used wait for a search, where it pays: `off|auto`")
 	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
 	p.metrics.add(f)
 	cli.EconomyFlag(cmd)
@@ -202,7 +196,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
-		RetryOverflow: c.RetryOverflow, DeferTools: c.DeferTools == "auto", KeepTool: tools.Own, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
+		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
