@@ -89,11 +89,11 @@ var (
 	userBefore  = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
 	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
-	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}`)
+	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
 	dicedDigits = lazyregexp.New(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)
 )
 
-const passwordSigns = "!*#?$%&^~@"
+const passwordSigns = "!*#?$%&^~@+"
 
 // wordIndex finds words as the rules' keywords are found.
 type wordIndex struct {
@@ -131,18 +131,21 @@ func wordBefore(s string) bool {
 // chosen reports whether v looks like a password by itself.
 func chosen(v string) bool {
 	upper, lower, digit, other := classes(v)
-	if digit == 0 || upper+lower < 2 || len(v) > maxPassword || !varied(v) || placeholder(v) || code(v) || sample(v) || terms.MatchString(v) || chain(v) || plainID(v) {
+	if digit == 0 || upper+lower < 2 || len(v) > maxPassword || plainID(v) {
 		return false
 	}
 	signs := 0
 	for i := range len(v) {
 		signs += btoi(strings.IndexByte(passwordSigns, v[i]) >= 0)
 	}
+	looks := false
 	switch {
 	case signs > 0 && strings.IndexByte(passwordSigns, v[0]) < 0 && strings.IndexByte(v, '.') < 0:
-		return lower > 0 && (upper > 0 || signs > 1 || digit > 1) && !operator.MatchString(v)
-	case wordsAndDigits.MatchString(v) && lower > 0 && !size.MatchString(v), dicedDigits.MatchString(v):
-		return true
+		looks = lower > 0 && (upper > 0 || signs > 1 || digit > 1) && !operator.MatchString(v)
+	case other == 0 && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v)) && 2*spelt(v) < len(v) && !plainID(v[1:]):
+		looks = true
+	default:
+		looks = lower > 0 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || dicedDigits.MatchString(v)
 	}
-	return other == 0 && 2*spelt(v) < len(v) && !plainID(v[1:]) && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v))
+	return looks && varied(v) && !placeholder(v) && !terms.MatchString(v) && !chain(v) && !code(v) && !sample(v)
 }

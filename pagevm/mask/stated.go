@@ -67,9 +67,12 @@ func statedRules() (rows []ownRule) {
 	row := func(find, expr string, j judge) {
 		rows = append(rows, ownRule{id: "stated-password", words: find, expr: expr, judge: j, reach: 240})
 	}
-	for _, l := range statedIn {
+	for i, l := range statedIn {
 		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)`+filler+`(?:[ ]+(?:`+l.is+`)`+since+`(?:[ ]*[:：])?[ ]+|[ ]*[:：=][ ]*|[ ]+[—–-][ ]+))(?:`+quoted+`|(`+latin+`))`, spoken)
 		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))(?:[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'`+"`"+`”’»\\]|$)|\?[ ]+(`+latin+`)(?:[\s.,;!?"'\\]|$)|[ ]*\((?:`+quoted+`|(`+latin+`))\))`, strict)
+		if i > 0 {
+			continue // nearPasswords finds it on the next line
+		}
 		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)\b[^\n]{0,60}\n[ >]*(?:\[[\d:]+\][ ]*)?(?:\w{1,12}:|<\w+>)?[ ]*)(`+latin+`)[ ]*(?:\n|$)`, strict)
 	}
 	for _, l := range packed {
@@ -87,7 +90,7 @@ func statedRules() (rows []ownRule) {
 		rows = append(rows, ownRule{id: "stated-password", words: as.find, lead: 120, reach: 60, judge: spoken,
 			expr: `(?i:(?:^|[^\pL\pM])(?:` + as.words + `)(?:[ ]+(?:bitte|please))?)[ ]+(?:` + quoted + `[ ]?[` + quoteMarks + `]|(` + latin + `))(?i:[ ]+(?:` + as.is + `))`})
 	}
-	row("log·in log-in login sign·in creds credential zugangsdaten logindaten anmeld einlogg connecte- connectez entra·con accede·con accedi·con entre·com identifiants credenciales credenciais credenziali inloggegevens логин账号",
+	row("log·in log-in login· login: login* logindaten sign·in creds credential zugangsdaten logindaten anmeld einlogg connecte- connectez entra·con accede·con accedi·con entre·com identifiants credenciales credenciais credenziali inloggegevens логин账号",
 		`(?i:(?:^|[^\w-])(?:log[ -]?in(?:s|daten)?|sign[ -]in|creds?|credentials?|zugangsdaten|anmelde\w*|einlogg\w*|connecte(?:-toi|z-vous)|entra[ ]con|accede[ ]con|accedi[ ]con|entre[ ]com|identifiants|credenciales|credenciais|credenziali|inloggegevens|логин|账号))(?:[^\w\n/|-][^\n/|]{0,50}?)?[ "'`+"`"+`*:]["'`+"`"+`]?[\w.@+-]+["'`+"`"+`]?(?:[ ]*[/,|][ ]*|:|[ ]+(?:and|und|et|[yei]|en|и)[ ]+)(?:`+quoted+`|(`+latin+`))`, strict)
 	row("pass·is pass·was", `(?i:(?:^|[^\w.$-])pass[ ]+(?:is|was))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
 	row("用", `用[ ]*(`+narrow+`)[ ]*(?:作为|做|当)?密码`, spoken)
@@ -102,9 +105,9 @@ func statedRules() (rows []ownRule) {
 		})
 	row("unlocks· unlock· entsperr schlüssel· le·code·est",
 		`(?i:unlocks?[ ]+(?:it[ ]+)?with|entsperr\w*[ ]+(?:\S+[ ]+)?mit|schlüssel`+filler+`[ ]+(?:ist|lautet)|le[ ]+code[ ]+est)[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
-	row("alarm door· door: the·safe office·safe safe·c porte· tür tor· puerta porta· portão gate· coffre caja·fuerte kasten digicode lockbox key·box keybox kluis tresor schlüssel cancello bram drzwi домофон двер сейф 门禁 保险 玄関 金庫 현관 금고 garage padlock interphone citofon portero porter",
+	row("alarm door· door: the·safe office·safe safe·c porte· tür puerta porta· portão gate· coffre caja·fuerte kasten digicode lockbox key·box keybox kluis tresor schlüssel cancello bram drzwi домофон двер сейф 门禁 保险 玄関 金庫 현관 금고 garage padlock interphone citofon portero porter",
 		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b\d{4,8}[A-ZА-Я#*]?\d{0,4})|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
-	rows[len(rows)-1].lead, rows[len(rows)-1].within = 80, `[^\n]+`
+	rows[len(rows)-1].lead, rows[len(rows)-1].reach = 80, 100
 	row("pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
 		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {

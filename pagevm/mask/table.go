@@ -37,7 +37,6 @@ var ownRules = []ownRule{
 	{id: "telegram-token", words: ":aa", judge: generated, expr: `(?:^|[^0-9A-Za-z]|bot)(\d{8,10}:AA[\w-]{32,34})(?:[^\w-]|$)`},
 	{id: "discord-token", words: `.login(" .login(' .run(" .run(' bot·m bot·n bot·o discord`, judge: generated,
 		expr: `(?i:\.login\(|\.run\(|\bbot |discord\S{0,20}[ :=]+)["']?([A-Za-z\d_-]{23,28}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,40})`},
-	{id: "discord-webhook", words: "/api/webhooks/", judge: generated, expr: `/api/webhooks/(\d{17,20}/[\w-]{60,80})`},
 	{id: "slack-webhook", words: "hooks.slack.com", judge: shape, expr: `((?:https?://)?hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,})`},
 	{id: "aws-key", words: "akia asia masked:aws-", judge: generated, expr: `(?:A[KS]IA[A-Z0-9]{16}|\[masked:aws-key\])["']?\s?[,:]?\s?["']?([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/]|$)`},
 	{id: "atlassian", words: "masked:atlassian]=", judge: shape, expr: `\[masked:atlassian\](=[0-9A-F]{8})`},
@@ -49,11 +48,8 @@ var ownRules = []ownRule{
 	{id: "xai", words: "xai-", judge: generated, expr: `\b(xai-[A-Za-z0-9]{60,})`},
 	{id: "slack-session", words: "xoxd-", judge: generated, expr: `\b(xoxd-[A-Za-z0-9%+/=_-]{30,})`},
 	{id: "google-refresh-token", words: "1//0", judge: generated, expr: `\b(1//0[\w-]{40,})`},
-	{id: "fly-token", words: "fm1_ fm2_", judge: generated, expr: `\b(fm[12]r?_[A-Za-z0-9+/=_,-]{40,})`},
-	{id: "terraform-token", words: ".atlasv1.", judge: generated, expr: `\b([A-Za-z0-9]{14}\.atlasv1\.[\w-]{50,})`},
 	{id: "vault-token", words: "vault root·token", also: "hvs. hvb. s.", lead: 200, judge: generated, expr: `(?:^|[^\w.])(hv[sb]\.[\w-]{24,}|s\.[A-Za-z0-9]{24})(?:[^\w.]|$)`},
 	{id: "vault-unseal-key", words: "unseal", judge: generated, expr: `(?i)unseal key(?: \d+)?\s*[:=]\s*["']?([A-Za-z0-9+/]{40,}={0,2})`},
-	{id: "twilio-auth-token", words: "lient(\"ac lient('ac auth·token auth_token auth-token authtoken", judge: generated, expr: `(?i)(?:client\(\s*["']AC[0-9a-f]{32}["'],\s*["']|auth[ _-]?token["']?[ :=]{1,3}["']?)([0-9a-f]{32})\b`},
 
 	// Passwords as they are stored.
 	{id: "password-hash", words: "$2a$ $2b$ $2x$ $2y$ $apr1$ $1$ $5$ $6$ $y$ $7$ $p$ $s$ $argon2 $scrypt $pbkdf2 $krb5 $nt$ $bcrypt $sha512$ $8$ $9$ sha256$ sha512$ sha1$ scram-sha- scrypt:", judge: generated2,
@@ -133,7 +129,6 @@ var ownRules = []ownRule{
 	{id: "api-key", words: "\"key\"", also: "secret", judge: generated, expr: `"key"\s*:\s*"([^"\s]{16,})",?\s*"secret`},
 	{id: "mailgun", words: "key-", judge: generated, expr: `\b(key-[0-9a-f]{32})\b`},
 	{id: "clickup", words: "pk_", judge: generated, expr: `\b(pk_\d{6,}_[A-Z0-9]{32})\b`},
-	{id: "chat-webhook", words: "bot/v2/hook webhook/send?key robot/send?access", judge: shape, expr: `(?:bot/v2/hook/|webhook/send\?key=|robot/send\?access_token=)([\w-]{30,})`},
 	{id: "login-token", words: "·login·", judge: generated, expr: `\b(?:wandb|cargo|vercel|netlify|fly|snyk|sentry-cli|doppler|huggingface-cli|hf|glab|pulumi|infisical)[ ]+(?:auth[ ]+)?login[ ]<..>([\w.-]{24,})`},
 	{id: "ethereum-key", words: "wallet(", judge: generated, expr: `Wallet\(\s*["'](?:0x)?([0-9a-fA-F]{64})["']`},
 	{id: "totp-secret", words: "rate_limit totp_auth window_size", lead: 120, judge: totp, expr: `\b([A-Z2-7]{16,})\n"[ ]`},
@@ -152,7 +147,6 @@ var ownRules = []ownRule{
 	{id: "command-password", words: "rabbitmqctl", judge: given, expr: `\brabbitmqctl[ ]+(?:add_user|change_password)[ ]+\S+[ ]+<arg>`},
 	{id: "redis-password", words: ">·auth·", lead: 2, judge: given, expr: `>[ ]AUTH[ ]+(?:\w+[ ]+)?([^\s"']{6,})[ ]*<eol>`},
 	{id: "router-password", words: "radius-server tacacs-server isakmp·key enable·secret enable·password", judge: given, expr: `(?:isakmp key(?:[ ]\d)?[ ]+(\S+)[ ]+address|(?:radius|tacacs)-server[ ](?:[^\n]*?[ ])??key[ ]+(?:\d[ ]+)?(\S{6,})|(?:^|\n)[ ]*enable (?:secret|password)[ ]+(\S{8,})[ ]*<eol>)`},
-	{id: "password", words: "password=", lead: 60, judge: given, expr: `(?:^|\n)[a-z]\w*Password=([^\s"'&;$]{6,})[ ]*<eol>`},
 
 	// Commands and calls.
 	{id: "psk", words: "key·content", judge: given, expr: `Key Content\s*:\s*(\S+)`},
@@ -212,8 +206,6 @@ var ownRules = []ownRule{
 	{id: "command-password", words: "netsh", also: "key=", judge: given, expr: `\bnetsh[ ]+wlan[ ]<..>key=<arg>`, lead: 120},
 	{id: "command-password", words: "password-command password-file=<(", judge: given, expr: `--password-(?:command|file)[ =]*(?:["']|<\()echo[ ]+(<bare>)`},
 	{id: "command-password", words: "-literal", within: `\bcreate[ ]+secret\b[^\n]*`, lead: 120, judge: given, reach: 1000, expr: `--from-literal[ =][\w.-]*(?:pass|key|token|secret|pwd)[\w.-]*=<arg>`},
-	{id: "command-token", words: "--token set-credentials", judge: generated, expr: `--token[ =]["']?([\w.+/=-]{16,})`},
-	{id: "aws-key", words: "ure·set·aws", judge: generated, expr: `aws configure set aws_(?:secret_access_key|session_token)[ ]+["']?([A-Za-z0-9+/=]{16,})`},
 	{id: "totp-secret", words: "otpauth://", judge: totp, expr: `(?i)otpauth://[^\s"']*?[?&]secret=([A-Z2-7]{16,})`},
 	{id: "totp-secret", words: "totp· totp_ totp- totps 2fa· 2fa_ mfa· mfa_ mfas authenticator otpsecret otp_secret otp·s", judge: totp, expr: `(?:(?i:totp|otp|2fa|mfa|authenticator)[\w -]{0,14}?(?i:secret|seed|key)(?: key)?["']?\s*(?:[:=]|is)\s*["']?|oathtool[ ]<..>(?:-b|--base32)[ ]+["']?)([A-Z2-7]{16,})(?:[^\w]|$)`},
 
@@ -244,7 +236,6 @@ var ownRules = []ownRule{
 	{id: "password", words: "password passwd pass:· pass\"", also: "user User login email", judge: given, lead: 300,
 		expr: `(?i)\b(?:user(?:name|_name)?|login|email)\\?["']?(?:[ ]*[:=][ ]*\\?["'][^"'\n\\]*\\?["'][ ]*,\s*|:[ ]+[^\s"'{}();,]+[ ]*\n<num>[ \t]*(?:[\w.-]+:[ ]+[^\s"'{}();,]+[ ]*\n<num>[ \t]*)?|=[^\s"'{}();,]+\n<num>|:[ ]+[^\s"'{}();,]+,[ ]+)\\?["']?(?:password|passwd|pass)\\?["']?(?:[ ]*[:=][ ]*(?:\\?"([^"\\\n\[]+)\\?"|'([^'\n\[]+)')|:[ ]+([^\s"'\\{}();,|>&*!\[]+)[ ]*<eol>|=([^\s"'\\{}();,\[]+)[ ]*<eol>)`},
 	{id: "password", words: "password passwd", judge: word, lead: 200, expr: `\buser(?:name)?[ ]=[ ][^\s"'(){};,]+\n<num>(?:password|passwd)[ ]=[ ]([^\s"'\\(){};,\[]+)<eol>`},
-	{id: "secret", words: "_secret _key", judge: generated, lead: 60, expr: `\bENV[ ]+[A-Z0-9_]*(?:SECRET|KEY|TOKEN|PASSWORD)[A-Z0-9_]*[ ]+["']?([^\s"'\[$]{12,})`},
 	{id: "authorization", words: "authorization", judge: generated,
 		expr: `(?i)\bauthorization\\?["']?\s*[:=,]\s*\\?["'` + "`" + `]?(?:token|bot|apikey|key|api-key|sso-key|genie-key|splunk|ssws)[ ]+(?:token=)?["']?([\w.~+/=-]{16,})`},
 	{id: "api-key", words: "x-auth-key x-api-key auth-key job-token deploy-token x-auth", judge: generated,
