@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/memkernel/memkernel/kernel/status"
 )
@@ -19,6 +20,17 @@ type Caller struct {
 	// Notify is handed what is told of a call before its answer is there, by several
 	// goroutines at once, and may be for a while after that; nil hears nothing.
 	Notify func(Reply)
+	// Turn waits until the caller's work may use a processor, and returns the function that ends
+	// the work. It returns nil if ctx ends first. A nil Turn never waits.
+	Turn func(ctx context.Context) (done func())
+}
+
+// turn calls Turn if there is one.
+func (c *Caller) turn(ctx context.Context) (done func()) {
+	if c == nil || c.Turn == nil {
+		return func() {}
+	}
+	return c.Turn(ctx)
 }
 
 // Reply is the answer to a message that came by itself.
@@ -52,6 +64,13 @@ func (r Reply) JSON() []byte {
 // Answer carries out one message, or a batch, as a line of a stream is. If ctx ends, nobody
 // waits any more: what has not begun is not carried out, and what has is.
 func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply {
+	done := who.turn(ctx)
+	if done == nil {
+		return Refusal(asError(ctx.Err()))
+	}
+	// Calls wait for turns of their own once this one is done.
+	done = sync.OnceFunc(done)
+	defer done()
 	msgs, batch, err := parse(message)
 	if err != nil {
 		s.refused(err)
@@ -74,19 +93,25 @@ func (s *Server) Answer(ctx context.Context, message *Message, who Caller) Reply
 	for _, m := range msgs {
 		out.Methods = append(out.Methods, m.method)
 	}
+	// The last call to end encodes the answer in its own turn.
+	answered := make(chan struct{})
 	if batch {
-		all := make(chan []*response, 1)
-		c.batch(msgs, func(list []*response) { all <- list })
-		if list := <-all; len(list) > 0 {
-			out.out = encode(list)
-		}
+		c.batch(msgs, func(list []*response) {
+			defer close(answered)
+			if len(list) > 0 {
+				out.out = encode(list)
+			}
+		})
 	} else {
-		one := make(chan *response, 1)
-		c.take(msgs[0], func(r *response) { one <- r })
-		if r := <-one; r != nil {
-			out.out, out.Error = encode(r), r.Error
-		}
+		c.take(msgs[0], func(r *response) {
+			defer close(answered)
+			if r != nil {
+				out.out, out.Error = encode(r), r.Error
+			}
+		})
 	}
+	done()
+	<-answered
 	// A call that was answered at its deadline may still run; Stop waits for it.
 	return out
 }

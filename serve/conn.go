@@ -239,6 +239,11 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		defer c.done()
 		defer unmind()
 		defer cl.cancel()
+		free := c.alone.turn(cl.ctx)
+		if free == nil {
+			return // answered already
+		}
+		defer free()
 		if cl.ctx.Err() != nil || !cl.stage.CompareAndSwap(callWaits, callRuns) {
 			return // answered already
 		}

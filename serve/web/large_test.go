@@ -363,3 +363,30 @@ func TestOneTenantLeavesRoom(t *testing.T) {
 		t.Errorf("with forty requests open: %d %s", g.status, g.body)
 	}
 }
+
+// TestOneTenantAtWork: a tenant's calls work one at a time where no more are allowed, also when the
+// first goes on after its client has left. Calls of another tenant work meanwhile.
+func TestOneTenantAtWork(t *testing.T) {
+	b := newBlocker("status")
+	h := newHouse(t, func(o *Options, s *serve.Options) { o.Running, s.Watch = 1, b })
+	busy, other := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "b"})
+	text := `{"jsonrpc":"2.0","id":1,"method":"status","params":{}}`
+	nc := h.raw(busy, fmt.Sprintf("Content-Length: %d", len(text)))
+	io.WriteString(nc, text)
+	<-b.begun
+	nc.Close()
+	waits := make(chan *got, 1)
+	go func() { waits <- h.call(busy, "pages", `{}`) }()
+	for range 5 {
+		h.well(other, "search", `{"query":"harbour"}`)
+	}
+	select {
+	case g := <-waits:
+		t.Errorf("a second call of the tenant worked: %s", g.body)
+	default:
+	}
+	close(b.release)
+	if g := <-waits; g.status != http.StatusOK || g.code() != "" {
+		t.Errorf("the second call: %d %s", g.status, g.body)
+	}
+}

@@ -159,7 +159,7 @@ func (c *mem0Call) do(method string, params map[string]any, into any) bool {
 		return false
 	}
 	defer done()
-	reply := s.Answer(c.x.r.Context(), serve.Text(message), serve.Caller{Name: c.x.token.ID, May: c.d.may(c.x.token)})
+	reply := s.Answer(c.x.r.Context(), serve.Text(message), serve.Caller{Name: c.x.token.ID, May: c.d.asks(c.x), Turn: c.d.turns(c.x.token)})
 	c.x.calls++
 	if c.x.session == "" {
 		c.x.session = reply.Session

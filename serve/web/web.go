@@ -19,6 +19,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +72,11 @@ type Options struct {
 	// 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
 	Requests       int
 	Bytes, MaxBody int64
+	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
+	// are parsed. The others wait. Default: half of the processors.
+	Running int
+	// Quotas are those of each tenant, or of all calls where there are no tenants.
+	Quotas Quotas
 	// Logger is told of every request, and of no content; nil discards it.
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
@@ -88,6 +94,11 @@ type Door struct {
 	mu sync.Mutex
 	// rooms is what is taken of the room: by all, by tenants, and by tokens of tenants.
 	rooms map[string]taken
+	// running holds, for each tenant that was called, a place for each call that may work at the
+	// same time. It keeps them all because calls may outlive their requests.
+	running map[string]chan struct{}
+	// spent is what tenants used of their quotas.
+	spent map[string]*spending
 	// refused bounds what is logged of refused tokens.
 	refused *rate.Limiter
 }
@@ -116,6 +127,9 @@ func New(o Options) *Door {
 	if o.Bytes <= 0 {
 		o.Bytes = defaultBytes
 	}
+	if o.Running <= 0 {
+		o.Running = max(1, runtime.GOMAXPROCS(0)/2)
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -123,7 +137,7 @@ func New(o Options) *Door {
 		o.Now = time.Now
 	}
 	o.bodyWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.MaxBody, serve.MaxMessage)
-	d := &Door{o: o, rooms: map[string]taken{}, refused: rate.NewLimiter(refusedLog, 100)}
+	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]chan struct{}{}, spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	return d
@@ -182,6 +196,8 @@ type exchange struct {
 	calls   int
 	in, out int
 	status  int
+	// wait is how many seconds a client over its quota is told to wait.
+	wait int
 	// detail: errors are as mem0's clients read them.
 	detail bool
 }
@@ -282,6 +298,11 @@ func (d *Door) guarded(next handler) handler {
 			return
 		}
 		defer d.give(x.token, 1, 0)
+		if err := d.spend(x, 1, 0, ""); err != nil {
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(err)
+			return
+		}
 		next(x)
 	}
 }
@@ -354,6 +375,28 @@ func (d *Door) give(t *token.Token, requests int, bytes int64) {
 	}
 }
 
+// turns returns the [serve.Caller.Turn] of a token's calls, nil without tenants.
+func (d *Door) turns(t *token.Token) func(context.Context) func() {
+	if t.Tenant == "" {
+		return nil
+	}
+	d.mu.Lock()
+	turns := d.running[t.Tenant]
+	if turns == nil {
+		turns = make(chan struct{}, d.o.Running)
+		d.running[t.Tenant] = turns
+	}
+	d.mu.Unlock()
+	return func(ctx context.Context) func() {
+		select {
+		case turns <- struct{}{}:
+			return func() { <-turns }
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
 // full reports whether there is no room for a request of anybody.
 func (d *Door) full() bool {
 	d.mu.Lock()
@@ -377,7 +420,7 @@ func (d *Door) rpc(x *exchange) {
 		return
 	}
 	defer done()
-	who := serve.Caller{Name: x.token.ID, May: d.may(x.token)}
+	who := serve.Caller{Name: x.token.ID, May: d.asks(x), Turn: d.turns(x.token)}
 	var events *eventStream
 	if wantsEvents(x.r) {
 		events = &eventStream{x: x}
@@ -448,9 +491,13 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 		return nil, false
 	}
-	in := &incoming{x: x, d: d, size: x.r.ContentLength, began: time.Now()}
+	in := &incoming{x: x, d: d, size: x.r.ContentLength, began: time.Now(), turn: d.turns(x.token)}
 	if in.size > d.o.MaxBody {
 		x.fail(serve.ErrTooLong(int(d.o.MaxBody)))
+		return nil, false
+	}
+	if err := d.spend(x, 0, max(in.size, 0), ""); err != nil {
+		x.fail(err)
 		return nil, false
 	}
 	if in.size > 0 && !d.take(x.token, 0, in.size) {
@@ -460,6 +507,7 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 	in.held = max(in.size, 0)
 	free = func() { d.give(x.token, 0, in.held) }
 	err = read(in)
+	in.done()
 	x.in = int(in.came)
 	if err != nil {
 		free()
@@ -489,18 +537,40 @@ type incoming struct {
 	// and held for how many there is room: for those that were said from the beginning.
 	size, came, held int64
 	began            time.Time
+	// turn is the tenant's. It is taken while a piece that came is parsed, until end is called, and
+	// not while the next piece is waited for.
+	turn func(context.Context) func()
+	end  func()
+}
+
+// done ends the turn.
+func (in *incoming) done() {
+	if in.end != nil {
+		in.end()
+		in.end = nil
+	}
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
 	// What comes gains time, and what trickles does not.
 	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
 	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
+	in.done()
 	n, err := in.x.r.Body.Read(p)
+	if in.turn != nil {
+		if in.end = in.turn(in.x.r.Context()); in.end == nil {
+			return 0, in.x.r.Context().Err()
+		}
+	}
 	switch in.came += int64(n); {
 	case in.came > in.d.o.MaxBody:
 		return 0, serve.ErrTooLong(int(in.d.o.MaxBody))
 	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
 		return 0, errNoRoom()
+	case in.size < 0:
+		if err := in.d.spend(in.x, 0, int64(n), ""); err != nil {
+			return 0, err
+		}
 	}
 	switch in.held = max(in.held, in.came); {
 	case err == io.EOF && in.came < in.size:
@@ -535,7 +605,7 @@ func (x *exchange) failWith(err *serve.Error, body []byte) {
 	}
 	switch status {
 	case http.StatusTooManyRequests:
-		x.retry(retryBusy)
+		x.retry(max(retryBusy, x.wait))
 	case http.StatusServiceUnavailable:
 		x.retry(retryStopping)
 		x.w.Header().Set("Connection", "close")

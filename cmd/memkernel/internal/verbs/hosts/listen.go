@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -15,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/serve"
@@ -30,7 +32,15 @@ type listenFlags struct {
 	address, cert, key string
 	insecure, tenants  bool
 	mostTenants        int
+	calls, sessions    int64
+	bytes              sizeFlag
 }
+
+// sizeFlag is a number of bytes, as settings have it.
+type sizeFlag struct{ config.Size }
+
+// Type is the word for it in help.
+func (*sizeFlag) Type() string { return "size" }
 
 func (l *listenFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.address, "listen", "", "answer over HTTP at this `address` too, such as 127.0.0.1:8731; port 0 takes a free one")
@@ -39,19 +49,28 @@ func (l *listenFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.insecure, "insecure", false, "let --listen name an address that other machines reach without TLS, behind a proxy that has it say")
 	f.BoolVar(&l.tenants, "tenants", false, "a workspace for each tenant that a token names, below the state folder; no socket")
 	f.IntVar(&l.mostTenants, "max-tenants", web.DefaultTenants, "how many tenants are open at once; the one that was called longest ago is closed for another")
+	f.Int64Var(&l.calls, "quota-calls", 0, "how many calls a tenant has in a minute; 0 for any number")
+	f.Int64Var(&l.sessions, "quota-sessions", 0, "how many different sessions the calls of a tenant may name in a minute; 0 for any number")
+	f.Var(&l.bytes, "quota-bytes", "how many bytes of requests a tenant has in a minute, such as 100MiB; 0 for any number")
+}
+
+func (l *listenFlags) quotas() web.Quotas {
+	return web.Quotas{Calls: l.calls, Bytes: int64(l.bytes.Size), Sessions: l.sessions}
 }
 
 // check refuses flags that don't fit together before anything is begun.
 func (l *listenFlags) check(s *serveFlags) error {
 	switch {
-	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants):
-		return fail.Usagef("--tls-cert, --tls-key, --insecure and --tenants go with --listen")
+	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
+		return fail.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
 	case l.address == "":
 		return nil
 	case (l.cert == "") != (l.key == ""):
 		return fail.Usagef("--tls-cert and --tls-key go together")
 	case s.stdio:
 		return fail.Usagef("--listen prints its address: it goes without --stdio")
+	case min(l.calls, l.sessions) < 0:
+		return fail.Usagef("--quota-calls and --quota-sessions: give a number from 1 on, or 0 for any number")
 	case l.mostTenants < 1:
 		return fail.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
 	case l.tenants && (s.socket || s.ui != "" || s.idle > 0):
@@ -93,25 +112,30 @@ func callLog(a *cli.App) *slog.Logger {
 // come more often, and each read is one more statement and round trip.
 const rememberTokens = 2 * time.Second
 
-// doorOptions are what all doors have. Tokens are where the state is, so that all machines that
+// waitingCalls is how many calls of a tenant work for each processor where the state is in a
+// database: most of them wait for it.
+const waitingCalls = 8
+
+// options are what all doors have. Tokens are where the state is, so that all machines that
 // serve it know the same ones.
-func doorOptions(ctx context.Context, a *cli.App) (web.Options, error) {
+func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, error) {
 	state, err := a.Stored(ctx)
 	if err != nil {
 		return web.Options{}, err
 	}
 	past := &a.Config.Retrieval.Sessions
-	tokens := token.In(state.State())
+	o := web.Options{Tokens: token.In(state.State()), PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a), Quotas: l.quotas()}
 	if a.Config.Store.Backend == "postgres" {
-		tokens.Remember(rememberTokens)
+		o.Tokens.Remember(rememberTokens)
+		o.Running = waitingCalls * runtime.GOMAXPROCS(0)
 	}
-	return web.Options{Tokens: tokens, PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a)}, nil
+	return o, nil
 }
 
 // beside opens the door of a daemon; url is told where it is.
 func (l *listenFlags) beside(ctx context.Context, a *cli.App, url *string) func(*serve.Server) (func(context.Context) error, error) {
 	return func(s *serve.Server) (func(context.Context) error, error) {
-		o, err := doorOptions(ctx, a)
+		o, err := l.options(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +191,7 @@ func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
 	if err := setup.BoundByPolicies(ctx, &a.Settings); err != nil {
 		return err
 	}
-	o, err := doorOptions(ctx, a)
+	o, err := s.listen.options(ctx, a)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/memkernel/memkernel/serve"
+)
+
+// Quotas bound the calls, the bytes of bodies and the different sessions of a tenant in a minute. A
+// quota of 0 bounds nothing.
+type Quotas struct {
+	Calls, Bytes, Sessions int64
+}
+
+// spending is what a tenant has left of its quotas.
+type spending struct {
+	calls, bytes, sessions balance
+	// named holds when a session was last paid for. Its calls are free for a minute after that.
+	named map[string]time.Time
+}
+
+// balance is what is left of a quota. It is full at first, and again after a minute without calls.
+type balance struct {
+	used float64
+	at   time.Time
+}
+
+// spend takes n of a quota, or returns how long to wait for that. An n above the quota needs all of
+// it, and is paid back in the minutes after that.
+func (b *balance) spend(quota, n int64, now time.Time) (wait time.Duration) {
+	if quota <= 0 || n <= 0 {
+		return 0
+	}
+	each := float64(quota) / float64(time.Minute)
+	b.used, b.at = max(0, b.used-each*float64(now.Sub(b.at))), now
+	if over := b.used + float64(min(n, quota)) - float64(quota); over > 0 {
+		return time.Duration(math.Ceil(over / each))
+	}
+	b.used += float64(n)
+	return 0
+}
+
+// spend takes what a request needs of its tenant's quotas. A session is one that a call names, or "".
+func (d *Door) spend(x *exchange, calls, bytes int64, session string) *serve.Error {
+	q, now := &d.o.Quotas, d.o.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.spent[x.token.Tenant]
+	if s == nil {
+		s = &spending{named: map[string]time.Time{}}
+		d.spent[x.token.Tenant] = s
+	}
+	if wait := s.calls.spend(q.Calls, calls, now); wait > 0 {
+		return x.overQuota(q.Calls, "calls", wait)
+	}
+	if wait := s.bytes.spend(q.Bytes, bytes, now); wait > 0 {
+		return x.overQuota(q.Bytes, "bytes", wait)
+	}
+	if session == "" || q.Sessions <= 0 || now.Sub(s.named[session]) < time.Minute {
+		return nil
+	}
+	if wait := s.sessions.spend(q.Sessions, 1, now); wait > 0 {
+		return x.overQuota(q.Sessions, "sessions", wait)
+	}
+	for key, paid := range s.named {
+		if now.Sub(paid) >= time.Minute {
+			delete(s.named, key)
+		}
+	}
+	s.named[session] = now
+	return nil
+}
+
+func (x *exchange) overQuota(quota int64, of string, wait time.Duration) *serve.Error {
+	x.wait = int(math.Ceil(wait.Seconds()))
+	return serve.ErrBusy(fmt.Sprintf("the quota of %d %s a minute is used up", quota, of),
+		fmt.Sprintf("deliver it again in %d s; --quota-%s of 'memkernel serve' sets the quota", x.wait, of))
+}
+
+// asks decides about the calls of a request: by the token's rights first, then by the quotas. The
+// first call of a request was paid for with the request.
+func (d *Door) asks(x *exchange) func(serve.Asked) *serve.Error {
+	may, calls := d.may(x.token), int64(0)
+	return func(a serve.Asked) *serve.Error {
+		if err := may(a); err != nil {
+			return err
+		}
+		if err := d.spend(x, calls, 0, ""); err != nil {
+			return err
+		}
+		calls = 1
+		for _, session := range a.Sessions {
+			if err := d.spend(x, 0, 0, session); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
