@@ -31,6 +31,19 @@ func keyBase64(s string) (out [][2]int) {
 	return out
 }
 
+// keyHead begins base64 of private keys without a PEM line, and of PKCS #12 files.
+var keyHead = lazyregexp.New(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE`)
+
+// keyBodies finds what keyHead begins, on one line or broken into lines.
+func keyBodies(s string) (out [][2]int) {
+	for _, at := range keyHead.FindAllStringSubmatchIndex(s, -1) {
+		if end := payloadEnd(s, at[0]); end-at[0] >= 60 && (at[0] == 0 || !base64Byte(s[at[0]-1]) || s[at[0]-1] == '=') {
+			out = append(out, [2]int{at[0], end})
+		}
+	}
+	return out
+}
+
 var secretInJSON = lazyregexp.New(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
 
 var keyEndLine = lazyregexp.New(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)

@@ -19,7 +19,7 @@ const minValue = 16
 
 var (
 	// secretName finds names of secrets, in the middle of longer ones too.
-	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
+	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
 	// otherName are names of what is no secret though a word of it is one of these.
 	otherName = lazyregexp.New(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
 	// otherValue stands between such a name and what is known to be no secret.

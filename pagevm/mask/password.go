@@ -11,7 +11,7 @@ import (
 const minPassword, maxPassword = 8, 40
 
 // passwordWords are the words for a password and for a login, in the languages of the index.
-const passwordWords = "passw passphrase passcode pass pwd pw· pw= pw: log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
+const passwordWords = "passw passphrase passcode pass pwd pw· pw= pw: auth( auth:·[ connect( connection( log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
 	"kennwort kennwört zugang entsperr anmeld einlogg contrase clave senha palavra credencia mot·de·passe mots·de·passe mot_de_passe mdp· identifiant parol accedi credenzial wachtwoord inlog " +
 	"lösenord adgangskode kodeord salasana hasł haslo heslo hesla jelsz şifre sifre lozink zapork парол логин доступ κωδικ συνθηματικ كلمة رمز पासवर्ड khẩu sandi รหัส " +
 	"密码 密碼 口令 登录 パス 暗証 ログイン 비밀번호 비번 암호 패스워드 로그인 wifi wi-fi wlan 와이파이 无线"
@@ -37,6 +37,9 @@ func nearPasswords(s string) (out [][2]int) {
 			next++
 		}
 		near := k > 0 && from-names[k-1][1] <= 90 && strings.Count(s[names[k-1][1]:from], "\n") <= 2
+		if near && s[names[k-1][1]-1] == '(' && strings.IndexByte(quoteMarks, s[from-1]) < 0 {
+			near = false // an argument that is a name
+		}
 		ahead := !near && next < len(names) && names[next][0]-to <= 60 && strings.IndexByte(s[to:names[next][0]], '\n') < 0
 		if !near && !ahead && !userBefore.MatchString(s[max(0, from-20):from]) || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) {
 			continue
@@ -87,6 +90,7 @@ var (
 	size           = lazyregexp.New(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
 	// userBefore finds a user's name that a password follows at once.
 	userBefore  = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
+	duration    = lazyregexp.New(`^(?:\d+[a-z]{1,2})+$`)
 	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
 	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
@@ -142,10 +146,10 @@ func chosen(v string) bool {
 	switch {
 	case signs > 0 && strings.IndexByte(passwordSigns, v[0]) < 0 && strings.IndexByte(v, '.') < 0:
 		looks = lower > 0 && (upper > 0 || signs > 1 || digit > 1) && !operator.MatchString(v)
-	case other == 0 && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v)) && 2*spelt(v) < len(v) && !plainID(v[1:]):
+	case other == 0 && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v)) && 2*spelt(v) < len(v) && !plainID(strings.TrimPrefix(v[1:], "x")):
 		looks = true
 	default:
 		looks = lower > 0 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || dicedDigits.MatchString(v)
 	}
-	return looks && varied(v) && !placeholder(v) && !terms.MatchString(v) && !chain(v) && !code(v) && !sample(v)
+	return looks && varied(v) && !placeholder(v) && (other == 0 && changes(v) >= 4 && !duration.MatchString(v) || !terms.MatchString(v)) && !chain(v) && !code(v) && !sample(v)
 }

@@ -109,7 +109,7 @@ func statedRules() (rows []ownRule) {
 		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b\d{4,8}[A-ZА-Я#*]?\d{0,4})|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
 	rows[len(rows)-1].lead, rows[len(rows)-1].reach = 80, 100
 	row("pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
-		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
+		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|là|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {
 		rows[i].expr = strings.ReplaceAll(rows[i].expr, "<", `\x3c`) // no shorthand is meant
 	}

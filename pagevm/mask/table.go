@@ -87,6 +87,7 @@ var ownRules = []ownRule{
 	// Files of keys, and what prints them.
 	{id: "erlang-cookie", words: "-setcookie", judge: given, expr: `-setcookie[ ]+<arg>`},
 	{id: "key-file", words: "ls0tls1cru eyj ewog ewok", regions: keyBase64, judge: shape, reach: 16 << 10, lead: 4},
+	{id: "private-key", words: "badanbgkqhkig9w0baqefaasc ibaak ibazcc mhccaqeei ageamb mc4caqawbqydk2vw b3blbnnzac1rzxktdje", regions: keyBodies, judge: shape, lead: 10, reach: 16 << 10},
 	{id: "private-key", words: "-----end", regions: keyTails, judge: shape, lead: 16 << 10, reach: 80},
 	{id: "vault-token", words: "hvs. hvb.", judge: generated, expr: `\b(hv[sb]\.[\w-]{20,})`},
 	{id: "aws-key", words: "iqojb3jpz2lu fwogzxivyxdz", judge: generated, reach: 3000, expr: `\b((?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/=%]{80,})`},
@@ -242,7 +243,7 @@ var ownRules = []ownRule{
 		expr: `(?i)\b(?:x-auth-(?:key|token)|x-api-key|auth-key|job-token|deploy-token)\\?["']?\s*[:=,]\s*\\?["']?([\w.~+/=-]{16,})`},
 	{id: "npm", words: "_password= _auth= npmauth", judge: credential, expr: `(?:_password|_auth|npmAuth(?:Token|Ident))["']?\s*[:=]\s*["']?([\w+/=:-]{12,})`},
 
-	{id: "named-secret", words: "token secret credential passw passphrase key _pat· _pat= _pat: _pat\" _pat' _pat\\ _pat\x60 ·pat· ·pat: 密钥 令牌 トークン シークレット キー 키를 키는 키: schlüssel geheimnis jeton pepper geniekey clave llave clé· clé: chave chiave sleutel ключ токен", regions: nearSecrets, reach: 500, lead: 30, judge: shape},
+	{id: "named-secret", words: "token secret credential passw passphrase key _pat· _pat= _pat: _pat\" _pat' _pat\\ _pat\x60 ·pat· ·pat: 密钥 令牌 トークン シークレット キー 키를 키는 키: schlüssel geheimnis jeton pepper geniekey 토큰 klucz anahtar nyckel nøgle nøkkel klíč kulcs مفتاح auth: auth= auth\": clave llave clé· clé: chave chiave sleutel ключ токен", regions: nearSecrets, reach: 500, lead: 30, judge: shape},
 	{id: "near-password", words: passwordWords + " root admin postgres", regions: nearPasswords, judge: shape, lead: 120, reach: 200},
 	{id: "kubernetes-secret", words: `kind:·secret "kind":"secret "kind":·"secret kind:·"secret \"kind\":\"secret`, regions: kubeSecrets, lead: 16 << 10, reach: 16 << 10, judge: encoded, run: true},
 }
