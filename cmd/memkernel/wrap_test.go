@@ -33,6 +33,10 @@ import (
 // ends with the code of CLIENT_EXIT. With CLIENT_API=gemini it speaks Gemini's, and
 // else it asks for CLIENT_MODEL.
 func client() {
+	if os.Args[1] == "codex" {
+		codex()
+		return
+	}
 	turns, _ := strconv.Atoi(os.Args[1])
 	size, _ := strconv.Atoi(os.Args[2])
 	ask := askAnthropic()
@@ -80,6 +84,28 @@ func askAnthropic() func(text string, result bool) bool {
 		}
 		return open != ""
 	}
+}
+
+// codex is a client that reads no variable: client codex -c KEY=URL … exec TURNS asks
+// for responses where the argument KEY says that CODEX_KEY names, and else nobody.
+func codex() {
+	url, turns := "", 0
+	for i, arg := range os.Args {
+		if to, ok := strings.CutPrefix(arg, os.Getenv("CODEX_KEY")+"="); ok && os.Args[i-1] == "-c" {
+			url, _ = strconv.Unquote(to)
+		}
+		if arg == "exec" {
+			turns, _ = strconv.Atoi(os.Args[i+1])
+		}
+	}
+	items := []any{map[string]any{"type": "additional_tools", "role": "developer", "tools": []any{map[string]any{"type": "custom", "name": "exec", "description": "runs"}}}}
+	for n := range turns {
+		items = append(items, map[string]any{"type": "message", "role": "user", "content": []any{map[string]string{"type": "input_text", "text": fmt.Sprintf("say %d", n)}}})
+		var answer struct{ Output []any }
+		post(url+"/responses", map[string]any{"model": "gpt-5.5", "store": false, "input": items}, &answer)
+		items = append(items, answer.Output...)
+	}
+	fmt.Println("codex: done")
 }
 
 func askGemini() func(text string, result bool) bool {

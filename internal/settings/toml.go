@@ -50,6 +50,17 @@ func (d *TOML) Table(parent, name string) map[string]any {
 	return t
 }
 
+// Text returns the string that tables in tables hold under their names, "" if there is none.
+func (d *TOML) Text(names ...string) string {
+	var at any = d.tree
+	for _, name := range names {
+		t, _ := at.(map[string]any)
+		at = t[name]
+	}
+	s, _ := at.(string)
+	return s
+}
+
 // Pair is a key of a table and its value: a string or a list of strings.
 type Pair struct {
 	Key   string

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type provider struct {
 	version string
 	// others are variables that some clients read in its place.
 	others []variable
+	// args tell a command by arguments where it is; nil if variables do.
+	args func(to string) []string
 }
 
 // variable is one by which a client is told where an API is, and the part of the path
@@ -40,16 +43,19 @@ type provider struct {
 type variable struct{ name, version string }
 
 // providers are those whose clients read a variable: the SDKs of Anthropic, OpenAI and
-// Google, and Claude Code, Codex (with an API key) and Gemini CLI, which stand on them.
+// Google, and Claude Code and Gemini CLI, which use them.
 // The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
 var providers = []provider{
-	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}},
-	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}},
-	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil},
+	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil},
+	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil},
 }
 
 // variables are all by which a client is told where the API is, the usual one first.
 func (p *provider) variables() []variable {
+	if p.variable == "" {
+		return nil
+	}
 	return append([]variable{{p.variable, p.version}}, p.others...)
 }
 
@@ -60,7 +66,7 @@ func (p *provider) set() variable {
 			return v
 		}
 	}
-	return p.variables()[0]
+	return variable{p.variable, p.version}
 }
 
 // wrapFlags are the flags of wrap.
@@ -77,11 +83,13 @@ func Wrap(a *cli.App) *cobra.Command {
 it listens on free ports of this machine, and the command alone is told of them, by
 ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
 read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
-already is where the proxy sends. Requests are planned as "memkernel proxy" does. Where
+already is where the proxy sends. Codex is told by -c, in front of its own arguments, and
+Copilot CLI by COPILOT_PROVIDER_BASE_URL if that is set. Requests are planned as "memkernel proxy" does. Where
 hooks are installed, too, what they recalled is not recalled again.
 
-When the command ends one line says what was called and billed, and about what the same
-calls would have cost without. The command's exit code is this one's.
+When the command ends one line says what was called and billed, about what the same calls
+would have cost without, and how many requests were planned and passed, with the reasons.
+If no request came, it says so and names the way. The command's exit code is this one's.
 
 The model is told that a shell tool, where it has one, follows pointers by running
 memkernel get; the command finds memkernel on its PATH. --log FILE keeps the proxy's log.`,
@@ -131,7 +139,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer done()
-	front, err := listen(a, w, k, m, book, logger)
+	front, err := listen(a, w, args[0], k, m, book, logger)
 	if err != nil {
 		return err
 	}
@@ -143,7 +151,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	for _, f := range front {
 		go func() { ended <- f.proxy.Serve(serving, f.listener, time.Duration(a.Config.Proxy.Grace)) }()
 	}
-	code, childErr := runChild(ctx, a, path, args, environment(front))
+	code, childErr := runChild(ctx, a, path, told(front, args), environment(front))
 	a.AllowGrace(childGrace + time.Duration(a.Config.Proxy.Grace))
 	stop()
 	for range front {
@@ -183,7 +191,7 @@ type served struct {
 }
 
 // listen makes a proxy for each provider, on a free port.
-func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
+func listen(a *cli.App, w *wrapFlags, command string, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
 	defer func() {
 		if err != nil {
 			for _, s := range out {
@@ -191,7 +199,7 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, book *ca
 			}
 		}
 	}()
-	for _, p := range providers {
+	for _, p := range ways(command) {
 		flags := w.proxyFlags
 		set := p.set()
 		o, err := proxyOptions(a, &flags, book)
@@ -202,7 +210,7 @@ func listen(a *cli.App, w *wrapFlags, k *kernel.Kernel, m *meter.Meter, book *ca
 		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
-			return out, fail.Hint(fmt.Errorf("%s: %w", set.name, err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+			return out, fail.Hint(fmt.Errorf("%s: %w", cmp.Or(set.name, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -237,6 +245,17 @@ func environment(front []served) []string {
 		env = append(env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
 	}
 	return env
+}
+
+// told returns the command's arguments with those that lead it to the proxies in front.
+func told(front []served, args []string) []string {
+	out := args[:1:1]
+	for _, s := range front {
+		if s.args != nil {
+			out = append(out, s.args("http://"+s.listener.Addr().String()+s.version)...)
+		}
+	}
+	return append(out, args[1:]...)
 }
 
 // childGrace is how long a command may take to end when it is asked to.
@@ -288,13 +307,13 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	if a.Quiet {
 		return nil
 	}
-	line := display.Gained(&sum)
+	line := display.Gained(&sum) + course(front)
 	asked := slices.IndexFunc(front, func(f served) bool { s := f.proxy.Status(); return s.Planned+s.Extended+len(s.Passed) > 0 })
 	switch {
 	case sum.Calls == 0 && asked >= 0:
 		line = fmt.Sprintf("no call was answered: see whether %s can be reached, and whether it takes the key; --log FILE keeps what it said", front[asked].proxy.Status().Upstreams[0].URL)
 	case sum.Calls == 0:
-		line = fmt.Sprintf("no call came through: %s asks an API that none of ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL leads to, or asked nothing", filepath.Base(command))
+		line = unasked(command)
 	}
 	if kept != nil {
 		line += "; what was saved is not written down: " + kept.Error()
