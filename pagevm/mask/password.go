@@ -149,7 +149,7 @@ func chosen(v string) bool {
 	case other == 0 && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v)) && 2*spelt(v) < len(v) && !plainID(strings.TrimPrefix(v[1:], "x")):
 		looks = true
 	default:
-		looks = lower > 0 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || dicedDigits.MatchString(v)
+		looks = lower > 0 && digit > 2 && other < 4 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || other > 2 && upper == 0 && dicedDigits.MatchString(v)
 	}
 	return looks && varied(v) && !placeholder(v) && (other == 0 && changes(v) >= 4 && !duration.MatchString(v) || !terms.MatchString(v)) && !chain(v) && !code(v) && !sample(v)
 }

@@ -108,6 +108,7 @@ func statedRules() (rows []ownRule) {
 	row("alarm door· door: the·safe office·safe safe·c porte· tür puerta porta· portão gate· coffre caja·fuerte kasten digicode lockbox key·box keybox kluis tresor schlüssel cancello bram drzwi домофон двер сейф 门禁 保险 玄関 金庫 현관 금고 garage padlock interphone citofon portero porter",
 		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b\d{4,8}[A-ZА-Я#*]?\d{0,4})|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
 	rows[len(rows)-1].lead, rows[len(rows)-1].reach = 80, 100
+	rows[len(rows)-1].also = "code Code kod Kod kód codice Codice pin PIN clave Clave ombin ombo teclea Teclea marca abre код Код 密码 番号 번호"
 	row("pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
 		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|là|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {
