@@ -39,15 +39,6 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	return r
 }
 
-// OutputRatio returns the price of an output token in base input tokens, for a prompt of so
-// many tokens: the commonest, 5, where it is not known.
-func (m Model) OutputRatio(tokens int) float64 {
-	if t := m.TierFor(tokens); t.Input != nil && *t.Input > 0 && t.Output != nil {
-		return *t.Output / *t.Input
-	}
-	return 5
-}
-
 // BreakEven returns the number of further calls after which a cut that removes
 // saved tokens, and makes rewritten tokens behind it be written again, has
 // paid for itself:
