@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
 )
 
@@ -24,9 +26,12 @@ func TestMCPOverStdio(t *testing.T) {
 	}
 	for _, private := range []bool{false, true} {
 		args := []string{"mcp", "--workspace", dir}
+		want := []string{"memory_append", "memory_get", "memory_search", "page_expand"}
 		if private {
-			args = append(args, "--private")
+			args = append(args, "--private", "--all-tools")
+			want = append(want, "context_status", "memory_delete", "memory_undo", "memory_update")
 		}
+		slices.Sort(want)
 		var stderr bytes.Buffer
 		cmd := exec.Command("memkernel", args...)
 		cmd.Stderr = &stderr
@@ -43,7 +48,7 @@ func TestMCPOverStdio(t *testing.T) {
 			names = append(names, tool.Name)
 		}
 		slices.Sort(names)
-		if want := []string{"context_status", "memory_append", "memory_delete", "memory_get", "memory_search", "memory_undo", "memory_update", "page_expand"}; !slices.Equal(names, want) {
+		if !slices.Equal(names, want) {
 			t.Errorf("tools %v", names)
 		}
 		res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "memory_get", Arguments: map[string]any{"path": "MEMORY.md"}})
@@ -60,6 +65,43 @@ func TestMCPOverStdio(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Errorf("standard error: %s", stderr.String())
 		}
+	}
+}
+
+// What being there costs with every call of a model: the rules that init writes, the server's
+// instructions, and the definitions of its tools.
+func TestMCPCostsLittle(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	if out, err := exec.Command("memkernel", "init", "--yes", "--host", "cursor", "--workspace", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	rules, err := os.ReadFile(filepath.Join(dir, ".cursor", "rules", "memkernel.mdc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: exec.Command("memkernel", "mcp", "--workspace", dir)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	counter, err := budget.ForModel("o200k", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := counter.Count(string(rules)).Tokens + counter.Count(c.InitializeResult().Instructions).Tokens
+	for tool, err := range c.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal([]any{tool.Name, tool.Description, tool.InputSchema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += counter.Count(string(raw)).Tokens
+	}
+	if t.Logf("%d tokens", all); all > 400 {
+		t.Errorf("rules, instructions and definitions are %d tokens", all)
 	}
 }
 

@@ -214,7 +214,7 @@ func (l *loop) tools() (out []memkernel.Tool) {
 		out = append(out, memkernel.Tool{Name: t.name, Raw: definition(openai, t.name, t.about, t.schema())})
 	}
 	if set := l.set(); set != nil {
-		for _, d := range set.Definitions() {
+		for _, d := range set.Definitions(true) {
 			if d.Name == tools.PageExpand {
 				out = append(out, memkernel.Tool{Name: d.Name, Raw: definition(openai, d.Name, d.Description, d.Schema)})
 			}

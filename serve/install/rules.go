@@ -31,9 +31,9 @@ type ways struct{ Search, Get, Write string }
 
 var (
 	byTools = ways{
-		Search: "Search with the tool `memory_search`.",
-		Get:    "Read what it cites with `memory_get` before you build on it, and what a pointer such as `ev-…` or `cp_…` stands for with `page_expand`.",
-		Write:  "Write with `memory_append`, and mend an entry that became wrong with `memory_update`.",
+		Search: "Tool: `memory_search`.",
+		Get:    "Read what it cites with `memory_get`.",
+		Write:  "Tool: `memory_append`, one short entry each.",
 	}
 	// A host without tools offers its user to run commands, and edits files.
 	byCommands = ways{

@@ -26,7 +26,7 @@ func TestRulesTeachWhatThereIs(t *testing.T) {
 			t.Errorf("%s: a host reads more into it:\n%s", name, text)
 		}
 		for _, m := range regexp.MustCompile("`([a-z]+_[a-z]+)`").FindAllStringSubmatch(text, -1) {
-			if !slices.Contains([]string{tools.MemorySearch, tools.MemoryGet, tools.PageExpand, tools.MemoryAppend, tools.MemoryUpdate}, m[1]) {
+			if !slices.Contains([]string{tools.MemorySearch, tools.MemoryGet, tools.MemoryAppend}, m[1]) {
 				t.Errorf("%s: there is no tool %s", name, m[1])
 			}
 		}
@@ -36,7 +36,7 @@ func TestRulesTeachWhatThereIs(t *testing.T) {
 				t.Errorf("%s: there is no command %s: %v", name, m[1], err)
 			}
 		}
-		for _, want := range []string{"Search it before", "Write to it as soon as", "passwords"} {
+		for _, want := range []string{"Search it before", "as soon as it is settled", "no secrets"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: nothing says %q", name, want)
 			}

@@ -51,7 +51,7 @@ func connect(t *testing.T, o tools.Options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	s, err := mcp.New(k, &mcp.Options{Tools: o, Store: store, Version: "test"})
+	s, err := mcp.New(k, &mcp.Options{AllTools: true, Tools: o, Store: store, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,6 +41,8 @@ import (
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
+	// AllTools lists the tools and arguments that few conversations need, too.
+	AllTools bool
 	// Session, if set, names the session anew for every call, "" leaving it to Tools.
 	Session func() string
 	// Store lists the memory files; nil offers no resources. Its own privacy has to
@@ -83,15 +86,34 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range set.Definitions() {
+	rare := map[string]bool{}
+	for _, d := range set.Definitions(s.opts.AllTools) {
 		s.sdk.AddTool(toolOf(&d), s.call)
+		rare[d.Name] = d.Rare
+	}
+	if !s.opts.AllTools {
+		s.sdk.AddReceivingMiddleware(unlist(rare))
 	}
 	s.offerResources()
 	return s, nil
 }
 
+// unlist leaves tools out of the list that a model is shown: each definition is paid for with
+// every call. One of them that is called all the same is answered.
+func unlist(rare map[string]bool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*sdk.ListToolsResult); ok && err == nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *sdk.Tool) bool { return rare[t.Name] })
+			}
+			return res, err
+		}
+	}
+}
+
 // instructions tell a client's model what this server is for.
-const instructions = `memkernel is this project's long-term memory. Before answering about prior work, decisions, dates, people or preferences, ask memory_search, and read what it cites with memory_get. Keep durable facts and decisions with memory_append. A pointer such as ev-0123456789abcdef or cp_003 is followed by page_expand. Every answer has a reason; an empty one with NO_MATCH means that memory was searched and holds nothing, but for what the answer names as withheld; with INDEXING memory is still being read, and asking again finds more.`
+const instructions = "This project's long-term memory."
 
 // Serve speaks the protocol over a pair of streams, a frame a line, until the client
 // hangs up or ctx ends; what it asked before it hung up is answered. Nothing but frames is

@@ -24,6 +24,8 @@ type Definition struct {
 	Description string
 	// Schema is the JSON schema of the arguments.
 	Schema json.RawMessage
+	// Rare tools are those that few conversations need.
+	Rare bool
 	// ReadOnly tools change nothing.
 	ReadOnly bool
 	// Destructive tools change what stands there, which can be taken back.
@@ -51,7 +53,7 @@ func Formats() []Format { return []Format{Anthropic, OpenAI, Responses, MCP} }
 // property is a member of an object's schema.
 type property struct {
 	Type        string   `json:"type"`
-	Description string   `json:"description"`
+	Description string   `json:"description,omitempty"`
 	Minimum     *float64 `json:"minimum,omitempty"`
 	Maximum     *float64 `json:"maximum,omitempty"`
 	Enum        []string `json:"enum,omitempty"`
@@ -62,8 +64,8 @@ type schema struct {
 	Type       string              `json:"type"`
 	Properties map[string]property `json:"properties"`
 	Required   []string            `json:"required,omitempty"`
-	// Additional is always false: what is unknown is an error.
-	Additional bool `json:"additionalProperties"`
+	// Additional is false where all arguments are listed: what is unknown is an error.
+	Additional *bool `json:"additionalProperties,omitempty"`
 }
 
 func text(description string) property { return property{Type: "string", Description: description} }
@@ -77,8 +79,8 @@ func number(kind, description string, least, most float64) property {
 }
 
 var (
-	fromLine  = number("integer", "First line to return, counted from 1.", 1, 0)
-	lineCount = number("integer", "How many lines to return; all that follow if left out.", 1, 0)
+	fromLine  = number("integer", "First line, from 1.", 1, 0)
+	lineCount = number("integer", "How many lines; all that follow if left out.", 1, 0)
 )
 
 // spec is a tool before its schema is written.
@@ -86,34 +88,35 @@ type spec struct {
 	name, description string
 	properties        map[string]property
 	required          []string
-	// write tools change something; edit tools change what stands there.
-	write, edit bool
+	// write tools change something; edit tools change what stands there. What few calls need
+	// is listed where somebody asks for all tools: tools that are rare, and arguments.
+	write, edit, rare bool
+	rareArguments     []string
 }
 
 var specs = []spec{
 	{name: MemorySearch,
-		description: "Mandatory recall step: search MEMORY.md, memory/*.md and, where that is switched on, past sessions before answering questions about prior work, decisions, dates, people, preferences or todos. " +
-			"Returns the best places, each with its best lines as snippet, and with other lines of it as more, with path, lines, score and citation, a reason if there are none, and what is withheld from this session. The question is plain text in the user's words.",
+		description: "Mandatory recall step before answering about earlier work, decisions, dates, people, preferences or todos: searches notes and past sessions.",
 		properties: map[string]property{
-			"query":      text("The question, in plain words; nothing in it is syntax."),
+			"query":      text("The question in plain words."),
 			"maxResults": number("integer", "Most results to return; 10 if left out.", 1, maxResults),
 			"minScore":   number("number", "Leave out results that score less, 0 to 1.", 0, 1),
 			"lines":      {Type: "boolean", Description: "A result for each passage that answers, several of one place too, instead of one for each place."},
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
-		}, required: []string{"query"}},
+		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source"}},
 	{name: MemoryGet,
-		description: "Read lines of MEMORY.md, memory/*.md or a session that memory_search cited, by path. Use it after memory_search to pull only the lines that are needed. A file that isn't there gives empty text and the reason.",
+		description: "Read a file that memory_search cited, or as many lines of it.",
 		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md."), "from": fromLine, "lines": lineCount},
 		required:    []string{"path"}},
 	{name: PageExpand,
-		description: "Restore what a pointer in the conversation stands for: a tool result or a run of messages that was shortened or left out, byte for byte as stored. Ask for lines of it where it is long.",
-		properties:  map[string]property{"id": text("Id that the pointer names, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
+		description: "Restore what an id in the conversation stands for (ev-…, cp_…), or lines of it.",
+		properties:  map[string]property{"id": text("Id of the pointer, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
 		required:    []string{"id"}},
 	{name: MemoryAppend,
-		description: "Write something worth keeping to memory: a decision, a preference, a durable fact. It is appended to today's log unless another file of memory is named; nothing is overwritten, and the same text is kept once.",
+		description: "Keep a decision, a preference or a durable fact in today's log, or another file of memory.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
 		required:    []string{"text"}, write: true},
-	{name: MemoryUpdate,
+	{name: MemoryUpdate, rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",
 		properties: map[string]property{
@@ -124,7 +127,7 @@ var specs = []spec{
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the passage is the whole file.", 1, 0),
 			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
 		}, required: []string{"path", "text"}, write: true, edit: true},
-	{name: MemoryDelete,
+	{name: MemoryDelete, rare: true,
 		description: "Take something out of memory that should not be there: a passage of a file of memory, named as for memory_update. What a person wrote is left alone. memory_undo takes it back.",
 		properties: map[string]property{
 			"path":    text("File of memory, such as memory/deploys.md."),
@@ -133,11 +136,11 @@ var specs = []spec{
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the whole file goes.", 1, 0),
 			"lines":   number("integer", "How many lines the passage has, where old is left out; 1 if left out.", 1, 0),
 		}, required: []string{"path"}, write: true, edit: true},
-	{name: MemoryUndo,
+	{name: MemoryUndo, rare: true,
 		description: "Take back a change of memory that memory_update or memory_delete made: the file becomes what it was, if nobody changed it since.",
 		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
 		write:       true, edit: true},
-	{name: ContextStatus,
+	{name: ContextStatus, rare: true,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
 		properties:  map[string]property{}},
 }
@@ -147,20 +150,34 @@ func Writes(name string) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return s.write && name == s.name })
 }
 
-func (s *spec) definition() Definition {
-	raw, err := json.Marshal(schema{Type: "object", Properties: s.properties, Required: s.required})
+// definition is the tool with all arguments and what is known of each, or with those that most
+// calls need, by name and type.
+func (s *spec) definition(all bool) Definition {
+	in := schema{Type: "object", Properties: s.properties, Required: s.required}
+	if all {
+		in.Additional = new(bool)
+	} else {
+		in.Properties = map[string]property{}
+		for name, p := range s.properties {
+			if !slices.Contains(s.rareArguments, name) {
+				in.Properties[name] = property{Type: p.Type}
+			}
+		}
+	}
+	raw, err := json.Marshal(in)
 	if err != nil {
 		panic("tools: schema of " + s.name + ": " + err.Error()) // it is made of constants
 	}
-	return Definition{Name: s.name, Description: s.description, Schema: raw, ReadOnly: !s.write, Destructive: s.edit}
+	return Definition{Name: s.name, Description: s.description, Schema: raw, Rare: s.rare, ReadOnly: !s.write, Destructive: s.edit}
 }
 
-// Definitions returns the tools of the set, in a fixed order.
-func (s *Set) Definitions() []Definition {
+// Definitions returns the tools of the set, in a fixed order: with all arguments, or with those
+// that most calls need. A call may have any of them either way.
+func (s *Set) Definitions(all bool) []Definition {
 	var out []Definition
 	for i := range specs {
 		if s.has(&specs[i]) {
-			out = append(out, specs[i].definition())
+			out = append(out, specs[i].definition(all))
 		}
 	}
 	return out
@@ -172,7 +189,7 @@ func (s *Set) Tools(f Format) (json.RawMessage, error) {
 		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())
 	}
 	out := []any{}
-	for _, d := range s.Definitions() {
+	for _, d := range s.Definitions(true) {
 		out = append(out, d.in(f))
 	}
 	return json.Marshal(out)

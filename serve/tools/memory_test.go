@@ -402,7 +402,7 @@ func TestEditTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, d := range s.Definitions() {
+		for _, d := range s.Definitions(true) {
 			out = append(out, d.Name)
 		}
 		return strings.Join(out, " ")

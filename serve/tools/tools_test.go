@@ -406,7 +406,7 @@ func TestDefinitions(t *testing.T) {
 	if _, err := s.Tools("xml"); err == nil {
 		t.Error("an unknown format is written")
 	}
-	if d := s.Definitions(); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {
+	if d := s.Definitions(true); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {
 		t.Errorf("%+v", d)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 // mcpFlags are the flags of mcp.
 type mcpFlags struct {
-	private, readOnly bool
-	session, host     string
+	private, readOnly, all bool
+	session, host          string
 }
 
 // MCP is the verb mcp.
@@ -26,9 +26,11 @@ func MCP(a *cli.App) *cobra.Command {
 	o := &mcpFlags{}
 	cmd := &cobra.Command{
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
-client hangs up: the tools memory_search, memory_get, memory_append,
-memory_update, memory_delete, memory_undo, page_expand and context_status, and
-MEMORY.md with the logs of days as resources. Standard output has frames only;
+client hangs up: the tools memory_search, memory_get, memory_append and
+page_expand, and MEMORY.md with the logs of days as resources. With --all-tools
+memory_update, memory_delete, memory_undo and context_status are listed, too, and
+every argument: definitions are paid for with each call of the model, so they are
+for clients that can't edit files. Standard output has frames only;
 what else is to be said goes to standard error. A line that is no request gets
 the error -32700 or -32600, and the next line is served.
 
@@ -43,6 +45,7 @@ has the set-up of each host.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.private, "private", false, "the client is one person's own: MEMORY.md and USER.md are there")
 	f.BoolVar(&o.readOnly, "read-only", false, "leave out what writes")
+	f.BoolVar(&o.all, "all-tools", false, "list the tools that change and take back memory, too, and all arguments")
 	f.StringVarP(&o.session, "session", "s", "", "`key` of the session that the tools answer for")
 	hostFlag(cmd, &o.host, "answer for the newest session of the host `name`")
 	return cmd
@@ -79,7 +82,7 @@ func mcpOptions(a *cli.App, o *mcpFlags) (*mcp.Options, error) {
 	if o.session != "" && o.host != "" {
 		return nil, fail.Usagef("--session names a session and --host the newest of a host: give one of them")
 	}
-	opts := &mcp.Options{Version: cli.Build().Version,
+	opts := &mcp.Options{AllTools: o.all, Version: cli.Build().Version,
 		Logger: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Tools:  tools.Options{SessionKey: o.session, Private: o.private && a.Config.Workspace.Private, ReadOnly: o.readOnly}}
 	if o.host != "" {
