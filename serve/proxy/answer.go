@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -39,6 +40,15 @@ func readAnswer(f transcript.Format, contentType string, data []byte) answer {
 		return apiOf(f).stream(data)
 	}
 	return apiOf(f).answer(data)
+}
+
+// readCopy is readAnswer for a copy as it was sent, with the answer's headers.
+func readCopy(f transcript.Format, h http.Header, copy []byte) (answer, error) {
+	data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
+	if err != nil {
+		return answer{}, err
+	}
+	return readAnswer(f, h.Get("Content-Type"), data), nil
 }
 
 // events calls f for the data of every event of a stream.

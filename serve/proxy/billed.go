@@ -62,16 +62,14 @@ func (e *exchange) heard(a answer) {
 
 // passedAnswer takes the copy of an answer to a request that passed.
 func (x *Proxy) passedAnswer(e *exchange, h http.Header, copy []byte, err error) {
-	if err != nil {
+	if err = hadAll(e, h, copy, err); err != nil {
 		e.broken(err)
 		return
 	}
 	e.hold()
 	x.work.Go(func() {
 		defer x.release(e)
-		data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
-		if err == nil {
-			a := readAnswer(e.format, h.Get("Content-Type"), data)
+		if a, err := readCopy(e.format, h, copy); err == nil {
 			e.heard(a)
 			x.bill(e, a, nil)
 		}

@@ -153,20 +153,28 @@ func (x *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !x.leads(w, to) {
 		return
 	}
+	defer x.answeredAll(e)
+	if r = x.settle(r, e, to); r != nil {
+		x.reverse.ServeHTTP(w, r)
+	}
+}
+
+// settle decides what goes out for a request whose body is read. It returns nil if the client
+// has gone. The caller must call answeredAll once the answer has ended.
+func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	e.to = to.to
 	e.began, e.client, e.draining = x.opt.Now(), product(r.UserAgent()), x.draining.Load()
 	r = x.begin(r.WithContext(withLead(r.Context(), to)), e)
-	defer x.answeredAll(e)
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {
 		e.watched.fail(FailGone)
 		x.log.Info("the client went away")
-		return
+		return nil
 	}
 	x.logDecision(e)
 	x.account.take(e.out)
-	x.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
+	return r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 }
 
 // leads refuses a request that leads nowhere.

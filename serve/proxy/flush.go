@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -115,12 +116,9 @@ func (x *Proxy) complete(ctx context.Context, way wayOut, format transcript.Form
 	if res.StatusCode != http.StatusOK {
 		return answer{}, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
 	}
-	if data, err = decoded(res.Header.Get("Content-Encoding"), data, maxAnswer); err != nil {
-		return answer{}, err
+	a, err := readCopy(format, res.Header, data)
+	if err == nil && !a.whole {
+		err = errors.New("the answer did not come to its end")
 	}
-	a := readAnswer(format, res.Header.Get("Content-Type"), data)
-	if !a.whole {
-		return a, fmt.Errorf("the answer did not come to its end")
-	}
-	return a, nil
+	return a, err
 }

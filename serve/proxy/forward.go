@@ -66,7 +66,7 @@ func readable(h http.Header) {
 // send makes the call, and once more where it was refused as too long.
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
-	res, err := x.roundTrip(r)
+	res, err := x.opt.roundTrip(r)
 	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow || e.tries > 0 ||
 		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
 		return res, err
@@ -82,7 +82,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	}
 	second := r.Clone(r.Context())
 	setBody(second, again.body)
-	res2, err := x.roundTrip(second)
+	res2, err := x.opt.roundTrip(second)
 	if err != nil {
 		x.log.Warn("another request could not be sent", "error_kind", kind(err))
 		return res, nil
@@ -93,8 +93,8 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 }
 
 // roundTrip makes a call. The answer knows its request whatever transport brought it.
-func (x *Proxy) roundTrip(r *http.Request) (*http.Response, error) {
-	res, err := x.opt.Transport.RoundTrip(r)
+func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
+	res, err := o.Transport.RoundTrip(r)
 	if err == nil {
 		res.Request = r
 	}
@@ -204,19 +204,24 @@ func (x *Proxy) answered(res *http.Response) error {
 
 // failed answers a request that the upstream did not.
 func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
-	e := exchangeOf(r.Context())
+	x.unanswered(r, err)
+	if r.Context().Err() == nil {
+		refuse(w, http.StatusBadGateway, "the upstream did not answer: "+kind(err))
+	}
+}
+
+// unanswered notes a request that the upstream did not answer.
+func (x *Proxy) unanswered(r *http.Request, err error) {
+	why := kind(err)
 	if r.Context().Err() != nil {
-		if e != nil {
-			e.watched.fail(FailGone)
-		}
+		why = FailGone
 		x.log.Info("the client went away")
-		return
+	} else {
+		x.log.Warn("the upstream did not answer", "error_kind", why)
 	}
-	if e != nil {
-		e.watched.fail(kind(err))
+	if e := exchangeOf(r.Context()); e != nil {
+		e.watched.fail(why)
 	}
-	x.log.Warn("the upstream did not answer", "error_kind", kind(err))
-	refuse(w, http.StatusBadGateway, "the upstream did not answer: "+kind(err))
 }
 
 // kind returns what may be reported of an error of the network: its text names addresses, and

@@ -93,8 +93,8 @@ func TestMemoryComesBack(t *testing.T) {
 				if grown := heap() - before; grown > bound && !tt.held {
 					t.Errorf("%d bytes more are held after the request, want at most %d", grown, bound)
 				}
-				s.proxy.Release(0)
-				s.proxy.Release(0)
+				proxy.Release(s.proxy, 0)
+				proxy.Release(s.proxy, 0)
 				if grown := heap() - before; grown > bound {
 					t.Errorf("%d bytes more are held after the release, want at most %d", grown, bound)
 				}

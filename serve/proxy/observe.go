@@ -15,7 +15,7 @@ import (
 // ended takes the copy of an answer. The line is held from now on, so that a request
 // which continues the conversation is planned after it was observed.
 func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
-	if err != nil {
+	if err = hadAll(e, h, copy, err); err != nil {
 		e.broken(err)
 		x.log.Info("not observed", "reason", err.Error())
 		return
@@ -33,13 +33,24 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 			e.line.slot <- struct{}{}
 		}
 		defer func() { <-e.line.slot }()
-		data, err := decoded(h.Get("Content-Encoding"), copy, maxAnswer)
+		a, err := readCopy(e.format, h, copy)
 		if err != nil {
 			x.log.Info("not observed", "reason", err.Error())
 			return
 		}
-		x.observe(e, readAnswer(e.format, h.Get("Content-Type"), data))
+		x.observe(e, a)
 	})
+}
+
+// hadAll returns nil for an answer that was closed after its last event: a client need not read
+// on to the end of the body. Other errors are returned as they are.
+func hadAll(e *exchange, h http.Header, copy []byte, err error) error {
+	if err == errBroken {
+		if a, bad := readCopy(e.format, h, copy); bad == nil && a.whole {
+			return nil
+		}
+	}
+	return err
 }
 
 // observe hands the kernel what an answer came to: after the last call of a turn the

@@ -57,12 +57,12 @@ func cutOf(p *kernel.ContextPlan) string {
 }
 
 // request returns what the kernel is asked.
-func (x *Proxy) request(e *exchange) kernel.PlanRequest {
+func (o *Options) request(e *exchange) kernel.PlanRequest {
 	ln, b := e.line, e.body
 	req := kernel.PlanRequest{SessionKey: ln.session, Branch: ln.branch, Model: b.Model, System: b.System, Tools: b.Tools,
-		Messages: b.Messages, ContextWindow: x.opt.ContextWindow, ServerWindow: e.window, Reserve: x.opt.Reserve, Format: b.Format, Private: x.opt.Private,
+		Messages: b.Messages, ContextWindow: o.ContextWindow, ServerWindow: e.window, Reserve: o.Reserve, Format: b.Format, Private: o.Private,
 		ToolChoice: b.Member("tool_choice"), Thinking: b.Member("thinking"), Effort: b.Text("reasoning_effort"),
-		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: x.resolver(ln, b)}
+		Now: e.began, TTL: lifetime(b), FixedTTL: fixedLifetime(b), Resolver: o.resolver(ln, b)}
 	if b.Format == transcript.FormatAnthropic {
 		req.Effort, req.DropOption = b.Member("output_config"), dropsBlocks(req.Thinking)
 	}
@@ -116,14 +116,14 @@ func dropsBlocks(thinking string) bool {
 
 // resolver names the way by which the model of this request can follow a pointer, ""
 // if it has none.
-func (x *Proxy) resolver(ln *line, b *transcript.Body) string {
+func (o *Options) resolver(ln *line, b *transcript.Body) string {
 	for _, t := range b.Tools {
 		switch {
-		case x.opt.Resolver == "":
+		case o.Resolver == "":
 			return ""
-		case x.opt.Resolver == MemkernelGet && shells[strings.ToLower(t.Name)]:
-			return x.opt.Command + " --session " + Quote(ln.session)
-		case t.Name == x.opt.Resolver:
+		case o.Resolver == MemkernelGet && shells[strings.ToLower(t.Name)]:
+			return o.Command + " --session " + Quote(ln.session)
+		case t.Name == o.Resolver:
 			return t.Name
 		}
 	}
@@ -166,10 +166,13 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 		plan *kernel.ContextPlan
 		err  error
 	}
-	done, gone := make(chan answer), make(chan struct{})
+	done, gone, free := make(chan answer), make(chan struct{}), make(chan struct{})
 	defer close(gone)
 	x.work.Go(func() {
-		defer func() { <-ln.slot }()
+		defer func() {
+			<-ln.slot
+			close(free)
+		}()
 		defer cancel()
 		p, err := ask(ctx, req)
 		select {
@@ -180,17 +183,18 @@ func (x *Proxy) plan(ctx context.Context, ln *line, req kernel.PlanRequest, ask 
 			}
 		}
 	})
+	var a answer
 	select {
-	case a := <-done:
-		return a.plan, a.err
+	case a = <-done:
 	case <-ctx.Done():
+		select {
+		case a = <-done:
+		case <-time.After(min(giveUp, deadline)):
+			return nil, ctx.Err()
+		}
 	}
-	select {
-	case a := <-done:
-		return a.plan, a.err
-	case <-time.After(min(giveUp, deadline)):
-		return nil, ctx.Err()
-	}
+	<-free // so that the answer's observation comes before the next plan
+	return a.plan, a.err
 }
 
 // passed returns the outcome of a request that goes out as it came.
@@ -209,7 +213,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *kernel.Overflow)
 	if over != nil && e.out.extends {
 		told = &kernel.Unplanned{Messages: e.body.Messages, Now: e.began}
 	}
-	req := x.request(e)
+	req := x.opt.request(e)
 	req.Overflow, req.Unplanned, req.Source = over, told, e.from
 	ask, stands := x.planner.PlanContext, func(p *kernel.ContextPlan) { e.line.plannedAs(newPlanned(e.body, p), told) }
 	if e.count {

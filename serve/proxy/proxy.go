@@ -144,6 +144,11 @@ func New(p Planner, opt Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newProxy(p, opt, u)
+}
+
+func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
+	var err error
 	if err := (&kernel.PlanRequest{ContextWindow: opt.ContextWindow, Reserve: opt.Reserve}).Check(); err != nil {
 		return nil, fmt.Errorf("proxy options: %w", err)
 	}
@@ -210,15 +215,32 @@ func (x *Proxy) Close(ctx context.Context) error {
 	return nil
 }
 
-// releaseIdle is after how long without a request Serve lets go of what memory holds of
+// releaseIdle is after how long without a request Tend lets go of what memory holds of
 // a conversation.
 const releaseIdle = 15 * time.Minute
 
-// Release lets go of conversations that had no request for so long: what memory holds of
-// them is read again with the next one. Of messages that were read it forgets those that
-// were not met since it was last called. A process that serves for long calls it now and
-// then, as [Proxy.Serve] does.
-func (x *Proxy) Release(idle time.Duration) {
+// Tend frees memory now and then until ctx ends: that of conversations without a request for
+// 15 minutes, which the next one reads again. [Proxy.Serve] calls it. A process that hands
+// requests to a Proxy by itself must run it in a goroutine.
+func (x *Proxy) Tend(ctx context.Context) {
+	tick, clean := time.NewTicker(releaseIdle), time.NewTicker(time.Minute)
+	defer tick.Stop()
+	defer clean.Stop()
+	for {
+		select {
+		case <-tick.C:
+			x.forget(releaseIdle)
+		case <-clean.C:
+			releaseSessions(x.planner, releaseIdle)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// forget lets go of conversations that had no request for so long, and of read messages
+// that were not met since it was last called.
+func (x *Proxy) forget(idle time.Duration) {
 	x.reader.Age()
 	x.lines.release()
 	releaseSessions(x.planner, idle)
@@ -237,19 +259,13 @@ func (x *Proxy) Serve(ctx context.Context, l net.Listener, grace time.Duration) 
 		ErrorLog: slog.NewLogLogger(x.log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
-	tick, clean := time.NewTicker(releaseIdle), time.NewTicker(time.Minute)
-	defer tick.Stop()
-	defer clean.Stop()
-	for ctx.Err() == nil {
-		select {
-		case err := <-failed:
-			return fmt.Errorf("serve %s: %w", l.Addr(), err)
-		case <-tick.C:
-			x.Release(releaseIdle)
-		case <-clean.C:
-			releaseSessions(x.planner, releaseIdle)
-		case <-ctx.Done():
-		}
+	tending, stop := context.WithCancel(ctx)
+	defer stop()
+	go x.Tend(tending)
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()

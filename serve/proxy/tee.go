@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"sync"
 )
 
 // maxAnswer is how much of an answer is copied, in bytes. A longer one passes all the
@@ -15,22 +17,27 @@ var (
 )
 
 // tee keeps a copy of what is read, and hands it on when the body has ended: whole,
-// or broken off. It holds back nothing and reads nothing by itself.
+// or broken off. It holds back nothing and reads nothing by itself. As with any answer's
+// body, Close may be called during a Read.
 type tee struct {
 	io.ReadCloser
 	limit int
-	copy  []byte
-	over  bool
 	done  func(copy []byte, err error)
+
+	mu   sync.Mutex
+	copy []byte
+	over bool
 }
 
 func (t *tee) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
+	t.mu.Lock()
 	if t.over = t.over || len(t.copy)+n > t.limit; t.over {
 		t.copy = nil
 	} else {
 		t.copy = append(t.copy, p[:n]...)
 	}
+	t.mu.Unlock()
 	switch {
 	case err == io.EOF:
 		t.end(nil)
@@ -40,20 +47,22 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close before the end means that the client has gone.
+// Close before the end means that the client has gone, or that it has all that it wants.
 func (t *tee) Close() error {
+	err := t.ReadCloser.Close()
 	t.end(errBroken)
-	return t.ReadCloser.Close()
+	return err
 }
 
 func (t *tee) end(err error) {
-	if t.done == nil {
-		return
+	t.mu.Lock()
+	done, copy := t.done, t.copy
+	t.done, t.copy = nil, nil
+	if t.over {
+		err = cmp.Or(err, errTooLarge)
 	}
-	done := t.done
-	t.done = nil
-	if err == nil && t.over {
-		err = errTooLarge
+	t.mu.Unlock()
+	if done != nil {
+		done(copy, err)
 	}
-	done(t.copy, err)
 }

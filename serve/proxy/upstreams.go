@@ -46,6 +46,11 @@ type upstreams struct {
 	several       bool // of different origins
 }
 
+// ownLead returns the lead of a request that goes where its client sends it.
+func ownLead(at *url.URL) *lead {
+	return &lead{to: &target{url: &url.URL{Scheme: at.Scheme, Host: at.Host}}, own: true}
+}
+
 // newUpstreams reads where requests go. The path alone says whose key a request has, so that
 // a glob of models takes a path or an upstream for all beside it.
 func newUpstreams(rest string, list []Upstream, insecure bool) (*upstreams, error) {
@@ -93,6 +98,8 @@ type lead struct {
 	from string
 	// moved: the model leads elsewhere than the path, whose key it has.
 	moved bool
+	// own: it goes where its client sends it.
+	own bool
 }
 
 // byPath is the target of a path, nil if there is none.
@@ -175,6 +182,9 @@ var (
 
 // apply has a request go where it is led.
 func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
+	if l.own {
+		return
+	}
 	out, to := p.Out, l.to.url
 	out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
 	base, path, raw := strings.TrimRight(to.Path, "/"), strings.TrimPrefix(p.In.URL.Path, l.from), strings.TrimPrefix(p.In.URL.RawPath, l.from)
