@@ -199,6 +199,8 @@ var arrows = map[string][]string{
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
 	"summary/model": {".", "internal/endpoint", "summary"},
 
+	"transport": {"kernel", "serve/proxy"},
+
 	"transcript":                     {".", "internal/jsonl", "internal/lazyregexp", "internal/textcode", "transcript/internal/anthropic", "transcript/internal/claudecode", "transcript/internal/codex", "transcript/internal/gemini", "transcript/internal/openai", "transcript/internal/pi", "transcript/internal/wire"},
 	"transcript/internal/anthropic":  {".", "transcript/internal/codex", "transcript/internal/openai", "transcript/internal/wire"},
 	"transcript/internal/claudecode": {".", "transcript/internal/anthropic", "transcript/internal/wire"},

@@ -1,0 +1,131 @@
+// Package transport plans the model calls of a Go program that uses a provider's SDK. Its
+// [Transport] is an [http.RoundTripper], which every SDK takes in its HTTP client:
+//
+//	client := &http.Client{Transport: &transport.Transport{Kernel: k}}
+//
+// It plans requests to the Messages API, chat completions, responses and Gemini's
+// generateContent as the proxy does, by the proxy's own code, but it listens nowhere. Every
+// other request passes unchanged. It decides nothing itself.
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve/proxy"
+)
+
+// Transport is an [http.RoundTripper]. Its fields must not change after its first request. It
+// can be used by several clients and goroutines at once.
+type Transport struct {
+	// Kernel plans the requests. It stays open when the Transport is closed.
+	Kernel *kernel.Kernel
+	// Private: the conversations are one person's own, and may show and fill their memory.
+	Private bool
+	// ContextWindow and Reserve are as in [kernel.PlanRequest].
+	ContextWindow, Reserve int
+	// Resolver is the tool by which the model can follow pointers, if a request has it. If it
+	// is empty, nothing is shown as a pointer.
+	Resolver string
+	// Deadline is how long a request waits for its plan. Default: [proxy.DefaultDeadline].
+	// Without a plan in time it goes out as the one before, with the new messages after it.
+	Deadline time.Duration
+	// Base sends the requests. Default: [http.DefaultTransport].
+	Base http.RoundTripper
+	// Logger gets a line per request that calls a model, without content. Nil discards.
+	Logger *slog.Logger
+
+	once   sync.Once
+	proxy  *proxy.RoundTripper
+	failed error
+	stop   context.CancelFunc
+}
+
+// headerSession is the proxy's header that names the session of a request.
+const headerSession = "X-Memkernel-Session"
+
+type sessionKey struct{}
+
+// WithSession returns a context whose requests belong to the session of that key. Without it
+// the session is what the request names, else a hash of its system prompt and first message,
+// so that two conversations which begin with the same words need it.
+func WithSession(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, sessionKey{}, key)
+}
+
+func (t *Transport) open() error {
+	t.once.Do(func() {
+		if t.Kernel == nil {
+			t.failed = errors.New("transport: Kernel is nil: set it to a kernel that kernel.Open returned")
+			return
+		}
+		t.proxy, t.failed = proxy.NewRoundTripper(t.Kernel, proxy.Options{Private: t.Private, ContextWindow: t.ContextWindow, Reserve: t.Reserve,
+			Resolver: t.Resolver, Deadline: t.Deadline, RetryOverflow: true, Transport: t.base(), Logger: t.Logger})
+		if t.failed != nil {
+			t.failed = fmt.Errorf("transport: %w", t.failed)
+			return
+		}
+		var ctx context.Context
+		ctx, t.stop = context.WithCancel(context.Background())
+		go t.proxy.Tend(ctx)
+	})
+	return t.failed
+}
+
+// RoundTrip implements [http.RoundTripper]. The answer's header X-Memkernel names what became
+// of a request that calls a model.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.open(); err != nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, err
+	}
+	key, _ := r.Context().Value(sessionKey{}).(string)
+	if key == "" || r.Header == nil || r.Header.Get(headerSession) != "" {
+		return t.proxy.RoundTrip(r)
+	}
+	named := r.Clone(r.Context())
+	named.Header.Set(headerSession, key)
+	res, err := t.proxy.RoundTrip(named)
+	if err == nil {
+		res.Request = r
+	}
+	return res, err
+}
+
+// closeTime is how long Close waits.
+const closeTime = time.Minute
+
+// Close waits until the kernel was told of every answer that was read to its end, for a minute
+// at most. Call it before the kernel is closed: otherwise the last turns may be missing.
+// Requests after Close are planned as before it.
+func (t *Transport) Close() error {
+	if t.open() != nil {
+		return nil // it was never used
+	}
+	t.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	return t.proxy.Close(ctx)
+}
+
+// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.base().(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+func (t *Transport) base() http.RoundTripper {
+	if t.Base == nil {
+		return http.DefaultTransport
+	}
+	return t.Base
+}
