@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -89,6 +91,8 @@ func inDialect(b *testing.B, d transcript.Dialect) []byte {
 		return body(b, transcript.FormatOpenAI)
 	case transcript.Codex:
 		return rollout(b)
+	case transcript.Copilot:
+		return events(b)
 	case transcript.Pi:
 		return piSession(b)
 	}
@@ -120,6 +124,34 @@ func lines(b *testing.B, objects ...object) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// events is the session in the JSONL of Copilot CLI.
+func events(b *testing.B) []byte {
+	b.Helper()
+	var out []object
+	event := func(typ string, data object) {
+		out = append(out, object{"type": typ, "data": data, "id": strconv.Itoa(len(out)), "timestamp": time.Date(2026, 3, 9, 8, 0, len(out), 0, time.UTC), "parentId": nil})
+	}
+	event("session.start", object{"sessionId": "sample", "context": object{"cwd": "/w"}})
+	for _, m := range sample(b) {
+		var calls []object
+		for _, p := range m.Parts {
+			switch {
+			case p.Call != nil:
+				calls = append(calls, object{"toolCallId": p.Call.ID, "name": p.Call.Name, "arguments": json.RawMessage(p.Call.Input)})
+			case p.Result != nil:
+				event("tool.execution_complete", object{"toolCallId": p.Result.CallID, "success": !p.Result.IsError, "result": object{"content": transcript.Text(memkernel.Message{Parts: p.Result.Content})}})
+			}
+		}
+		switch text := transcript.Text(m); {
+		case m.Role == memkernel.RoleAssistant:
+			event("assistant.message", object{"content": text, "toolRequests": calls})
+		case text != "":
+			event("user.message", object{"content": text})
+		}
+	}
+	return lines(b, out...)
 }
 
 // rollout is the session in the JSONL of Codex, one item of the Responses API per

@@ -33,12 +33,19 @@ func (s *scribe) record(typ, message string) {
 	s.add(`{"type":%q,"uuid":"u%d","parentUuid":"u%d","sessionId":"s","timestamp":"2026-10-01T08:%02d:%02dZ","message":%s}`, typ, s.n+1, s.n, s.n/60, s.n%60, message)
 }
 
+// event is an event of Copilot CLI.
+func (s *scribe) event(typ, data string) {
+	s.add(`{"type":%q,"data":%s,"id":"v%d","timestamp":"2026-10-01T08:%02d:%02d.000Z","parentId":null}`, typ, data, s.n+1, s.n/60, s.n%60)
+}
+
 func (s *scribe) says(text string) {
 	switch s.dialect {
 	case ClaudeCode:
 		s.record("user", `{"role":"user","content":`+quote(text)+`}`)
 	case Pi:
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"user","content":%s}}`, s.n+1, s.n, quote(text))
+	case Copilot:
+		s.event("user.message", `{"content":`+quote(text)+`}`)
 	case Codex:
 		s.add(`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%s}]}}`, quote(text))
 	default:
@@ -53,6 +60,8 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		switch s.dialect {
 		case ClaudeCode, Anthropic:
 			list = append(list, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":%s}`, c[0], quote(c[1]), c[2]))
+		case Copilot:
+			list = append(list, fmt.Sprintf(`{"toolCallId":%q,"name":%s,"arguments":%s,"type":"function"}`, c[0], quote(c[1]), c[2]))
 		case Pi:
 			list = append(list, fmt.Sprintf(`{"type":"toolCall","id":%q,"name":%s,"arguments":%s}`, c[0], quote(c[1]), c[2]))
 		case Codex:
@@ -67,6 +76,8 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		s.record("assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[%s]}`, s.n, content))
 	case Pi:
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"assistant","content":[%s]}}`, s.n+1, s.n, content)
+	case Copilot:
+		s.event("assistant.message", `{"content":"","toolRequests":[`+content+`]}`)
 	case Anthropic:
 		s.add(`{"role":"assistant","content":[%s]}`, content)
 	case OpenAI:
@@ -77,6 +88,8 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		switch s.dialect {
 		case ClaudeCode:
 			s.record("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, text))
+		case Copilot:
+			s.event("tool.execution_complete", fmt.Sprintf(`{"toolCallId":%q,"success":true,"result":{"content":%q}}`, id, text))
 		case Pi:
 			s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"toolResult","toolCallId":%q,"content":[{"type":"text","text":%q}]}}`, s.n+1, s.n, id, text)
 		case Codex:

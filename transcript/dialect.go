@@ -11,6 +11,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/anthropic"
 	"github.com/memkernel/memkernel/transcript/internal/claudecode"
 	"github.com/memkernel/memkernel/transcript/internal/codex"
+	"github.com/memkernel/memkernel/transcript/internal/copilot"
 	"github.com/memkernel/memkernel/transcript/internal/gemini"
 	"github.com/memkernel/memkernel/transcript/internal/openai"
 	"github.com/memkernel/memkernel/transcript/internal/pi"
@@ -21,7 +22,7 @@ import (
 type Dialect string
 
 // table has the dialects, in the order in which they are named.
-var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, anthropic.Dialect, openai.Dialect}
+var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, anthropic.Dialect, openai.Dialect}
 
 // requests are dialects of requests alone: no host writes a file in them, or hands over
 // messages value by value.
@@ -32,6 +33,7 @@ const (
 	ClaudeCode Dialect = claudecode.Name
 	Pi         Dialect = pi.Name
 	Codex      Dialect = codex.Name
+	Copilot    Dialect = copilot.Name
 	Anthropic  Dialect = anthropic.Name
 	OpenAI     Dialect = openai.Name
 )

@@ -8,6 +8,7 @@
 //	claude-code  JSONL, one record per content block, grouped by message id
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
 //	codex        JSONL rollout of Responses items and events
+//	copilot      JSONL of Copilot CLI, an event a line (events.jsonl)
 //	anthropic    one JSON document: a Messages request or its messages
 //	openai       one JSON document: a chat completions request or its messages
 //

@@ -165,6 +165,37 @@ user(meta): It rains.
 	wantSketch(t, "arm", s.ViewBranch(Host, "fork:e5")[4:], "user: Then green.\n")
 }
 
+// TestCopilotSession: a rewound turn is off the main line, a compaction replaces what was
+// before it, and a helper's words are on a branch of their own.
+func TestCopilotSession(t *testing.T) {
+	s := loadSample(t, "copilot.jsonl")
+	if s.ID != "5a0e0c1d-0000-4000-8000-000000000042" || s.Model != "gpt-5.5" || s.Cwd != "/home/mo/pier" || len(s.System) != 1 || len(s.Skipped) != 0 {
+		t.Errorf("session is %q %q %q, %d skipped", s.ID, s.Model, s.Cwd, len(s.Skipped))
+	}
+	wantSketch(t, "host", s.View(Host), `
+user(summary): The pier has 17 lanterns; no list of broken ones.
+user: thanks, and the ropes?
+`)
+	full := s.View(Full)
+	wantSketch(t, "full", full[3:6], `
+assistant: It has 17 lanterns.
+user: which ones are broken?
+assistant: call call_2
+`)
+	if u := full[1].Usage; u == nil || u.InputTotal() != 900 || full[3].Usage.CacheReadTokens != 900 || full[1].Parts[1].Call.Input != `{"command":"wc -l lanterns.txt"}` || full[1].Parts[0].Signature != "b3BhcXVl" {
+		t.Errorf("the first answer is %+v", full[1])
+	}
+	if own, _ := Typed(full[0]); own != "how many lanterns has the pier?" {
+		t.Errorf("the person typed %q", own)
+	}
+	if r := full[6].Parts[0].Result; !r.IsError || r.CallID != "call_2" {
+		t.Errorf("result = %+v", r)
+	}
+	if got := s.Branches(); len(got) != 2 {
+		t.Errorf("branches are %q", got)
+	}
+}
+
 func TestPiLinear(t *testing.T) {
 	s := loadSample(t, "pi-v1.jsonl")
 	wantSketch(t, "host", s.View(Host)[1:], "user: three\nassistant: four\n")

@@ -1,0 +1,274 @@
+// Package copilot reads the session logs of Copilot CLI: an event a line, in events.jsonl of
+// a session's folder.
+package copilot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// Name is how the dialect is called.
+const Name = "copilot"
+
+// Dialect are the session logs of Copilot CLI.
+var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Parse: parse, Assemble: assemble,
+	Notices: []string{"<current_datetime>", "<system_reminder>"}}
+
+// silent are the events that are nothing to the model.
+var silent = map[string]bool{
+	"assistant.turn_start": true, "assistant.turn_end": true, "assistant.intent": true, "assistant.reasoning": true,
+	"tool.execution_start": true, "tool.execution_partial_result": true, "tool.execution_progress": true, "tool.user_requested": true,
+	"hook.start": true, "hook.end": true, "abort": true, "skill.invoked": true, "permission.requested": true, "permission.completed": true,
+	"subagent.started": true, "subagent.completed": true, "subagent.failed": true, "subagent.selected": true, "subagent.deselected": true,
+	"session.info": true, "session.warning": true, "session.error": true, "session.idle": true, "session.shutdown": true,
+	"session.compaction_start": true, "session.truncation": true, "session.usage_info": true, "session.mode_changed": true,
+	"session.handoff": true, "session.title_changed": true, "session.context_changed": true, "session.plan_changed": true,
+	"session.workspace_file_changed": true, "session.task_complete": true,
+}
+
+// spoken are the events that a session is made of.
+var spoken = map[string]bool{"session.start": true, "session.resume": true, "session.model_change": true, "session.usage_record": true,
+	"session.compaction_complete": true, "session.snapshot_rewind": true, "system.message": true, "user.message": true,
+	"assistant.message": true, "tool.execution_complete": true}
+
+func sniff(typ string, has map[string]bool) int {
+	switch {
+	case !has["data"] || !spoken[typ] && !silent[typ]:
+		return 0
+	case has["parentId"]:
+		return 4
+	}
+	return 2
+}
+
+// event holds the members of an event's data that make a message.
+type event struct {
+	content, sent, summary, source, model, newModel, cwd, session string
+	call, parent, reasoning, opaque, failure, upTo                string
+	calls                                                         []memkernel.Part
+	failed                                                        bool
+	usage                                                         *memkernel.Usage
+}
+
+// extra is what the assembler makes something of.
+type extra struct {
+	usage *memkernel.Usage
+	upTo  string
+}
+
+func parse(e *wire.Entry) error {
+	c, err := wire.Object(e.Raw)
+	if err != nil {
+		return err
+	}
+	var d event
+	at, agent := "", ""
+	for k := range c.Fields {
+		switch k {
+		case "type":
+			e.Type = c.Str()
+		case "id":
+			e.ID = strings.Clone(c.Str())
+		case "parentId":
+			if c.Peek() == '"' {
+				e.Parent = strings.Clone(c.Str())
+			}
+		case "timestamp":
+			at = c.Str()
+		case "agentId":
+			agent = c.Str()
+		case "data":
+			for k := range c.Fields {
+				d.field(k, &c)
+			}
+		}
+	}
+	if err := c.End(); err != nil {
+		return err
+	}
+	m := &memkernel.Message{Key: e.ID, Time: wire.ParseTime(at)}
+	if m.Branch = strings.Clone(d.parent); m.Branch == "" {
+		m.Branch = strings.Clone(agent)
+	}
+	e.Kind, e.Unread, e.Own = wire.KindIgnored, c.Unread, &extra{d.usage, strings.Clone(d.upTo)}
+	d.entry(e, m)
+	return nil
+}
+
+// entry gives a record its kind, and its message if it has one.
+func (d *event) entry(e *wire.Entry, m *memkernel.Message) {
+	switch e.Type {
+	case "session.start", "session.resume":
+		e.Kind, e.About = wire.KindMeta, wire.About{ID: d.session, Cwd: d.cwd, Model: d.model}
+	case "session.model_change":
+		e.Kind, e.About.Model = wire.KindMeta, d.newModel
+	case "system.message":
+		e.Kind = wire.KindMeta
+		if m.Branch == "" {
+			e.About.System = texts(d.content)
+		}
+	case "session.usage_record":
+		e.Kind = wire.KindUsage
+	case "session.compaction_complete":
+		if !d.failed && d.summary != "" {
+			m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginSummary, texts(d.summary)
+			e.Kind, e.Message = wire.KindCompaction, m
+		}
+	case "session.snapshot_rewind":
+		e.Kind = wire.KindMeta
+	case "user.message":
+		m.Role, m.Parts = memkernel.RoleUser, texts(d.content)
+		if d.source == "" || d.source == "user" {
+			wire.Person(m, false)
+		} else {
+			m.Origin = memkernel.OriginMeta
+		}
+		if before, ok := strings.CutSuffix(d.sent, d.content); ok && before != "" {
+			m.Parts = append(texts(before), m.Parts...) // what the host put in front
+		}
+		e.Kind, e.Message = wire.KindMessage, m
+	case "assistant.message":
+		m.Role, m.Model = memkernel.RoleAssistant, strings.Clone(d.model)
+		if d.reasoning != "" || d.opaque != "" {
+			m.Parts = []memkernel.Part{{Kind: memkernel.PartThinking, Text: strings.Clone(d.reasoning), Signature: strings.Clone(d.opaque)}}
+		}
+		if m.Parts = append(m.Parts, texts(d.content)...); len(m.Parts)+len(d.calls) > 0 {
+			m.Parts = append(m.Parts, d.calls...)
+			e.Kind, e.Message, e.Ends = wire.KindMessage, m, len(d.calls) == 0
+		}
+	case "tool.execution_complete":
+		if d.content == "" {
+			d.content = d.failure
+		}
+		m.Role = memkernel.RoleTool
+		m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
+			CallID: strings.Clone(d.call), Text: true, IsError: d.failed, Content: texts(d.content)}}}
+		e.Kind, e.Message = wire.KindMessage, m
+	default:
+		if !silent[e.Type] {
+			e.Kind = wire.KindUnknown
+		}
+	}
+}
+
+func texts(s string) []memkernel.Part {
+	if s == "" {
+		return nil
+	}
+	return []memkernel.Part{{Kind: memkernel.PartText, Text: strings.Clone(s)}}
+}
+
+func (d *event) field(key string, c *wire.Cursor) {
+	switch key {
+	case "content":
+		d.content = c.Str()
+	case "transformedContent":
+		d.sent = c.Str()
+	case "summaryContent":
+		d.summary = c.Str()
+	case "source":
+		d.source = c.Str()
+	case "model", "selectedModel":
+		d.model = c.Str()
+	case "newModel":
+		d.newModel = c.Str()
+	case "context":
+		d.cwd = c.Text("cwd")
+	case "sessionId":
+		d.session = c.Str()
+	case "toolCallId":
+		d.call = c.Str()
+	case "parentToolCallId":
+		d.parent = c.Str()
+	case "reasoningText":
+		d.reasoning = c.Str()
+	case "reasoningOpaque":
+		d.opaque = c.Str()
+	case "success":
+		d.failed = !c.Boolean()
+	case "result":
+		d.content = c.Text("content")
+	case "error":
+		d.failure = c.Text("message")
+	case "upToEventId":
+		d.upTo = c.Str()
+	case "usage":
+		d.usage = readUsage(c)
+	case "toolRequests":
+		for range c.Elems {
+			d.calls = append(d.calls, readCall(c))
+		}
+	}
+}
+
+// readUsage reads usage by the names that Copilot CLI gives it, whichever API it asks: the
+// input includes the figures of the cache.
+func readUsage(c *wire.Cursor) *memkernel.Usage {
+	named := map[string]string{"inputTokens": "input_tokens", "outputTokens": "output_tokens",
+		"cacheReadTokens": "cached_input_tokens", "cacheWriteTokens": "cache_write_input_tokens"}
+	var b strings.Builder
+	for k := range c.Fields {
+		if name := named[k]; name != "" {
+			fmt.Fprintf(&b, ",%q:%s", name, c.Raw())
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	u := wire.Scan("{" + b.String()[1:] + "}")
+	usage := u.Usage()
+	c.Unread = u.Unread
+	return usage
+}
+
+func readCall(c *wire.Cursor) memkernel.Part {
+	call, start := &memkernel.ToolCall{Input: "{}"}, c.Start()
+	for k := range c.Fields {
+		switch k {
+		case "toolCallId":
+			call.ID = strings.Clone(c.Str())
+		case "name":
+			call.Name = strings.Clone(c.Str())
+		case "type":
+			call.Custom = c.Str() == "custom"
+		case "arguments":
+			call.Input = strings.Clone(c.Raw())
+		}
+	}
+	if call.Custom {
+		text := wire.Scan(call.Input)
+		call.Input = text.Str()
+	}
+	return memkernel.Part{Kind: memkernel.PartToolUse, Call: call, Raw: strings.Clone(c.Since(start))}
+}
+
+// assemble puts the events of a session together. Usage is written before the answer that it
+// is of. A rewind takes its event and all later ones off the main line.
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
+	var billed *memkernel.Usage
+	begins := map[string]int{} // how long the main line was before an event
+	return func(e *wire.Entry) {
+		l.Adopt(&e.About)
+		line := l.Lines[""]
+		begins[e.ID] = len(line.Order)
+		own := e.Own.(*extra)
+		switch e.Kind {
+		case wire.KindUsage:
+			billed = own.usage
+		case wire.KindCompaction:
+			line.Bounds = append(line.Bounds, wire.Bound{Pos: len(line.Order), Lead: []memkernel.Message{*e.Message}})
+		case wire.KindMessage:
+			if e.Message.Role == memkernel.RoleAssistant {
+				e.Message.Usage, billed = billed, nil
+			}
+			l.Push(*e.Message, e.Flags)
+		case wire.KindMeta:
+			if at, ok := begins[own.upTo]; ok && own.upTo != "" && at < len(line.Order) {
+				l.Fork(line, at, "rewound:"+e.ID)
+			}
+		}
+	}, nil
+}
