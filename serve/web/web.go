@@ -73,7 +73,8 @@ type Options struct {
 	Requests       int
 	Bytes, MaxBody int64
 	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
-	// are parsed. The others wait. Default: half of the processors.
+	// are parsed. The others wait. Default: half of the processors, two at least: a long one must not
+	// hold up all others of its tenant.
 	Running int
 	// Quotas are those of each tenant, or of all calls where there are no tenants.
 	Quotas Quotas
@@ -128,7 +129,7 @@ func New(o Options) *Door {
 		o.Bytes = defaultBytes
 	}
 	if o.Running <= 0 {
-		o.Running = max(1, runtime.GOMAXPROCS(0)/2)
+		o.Running = max(2, runtime.GOMAXPROCS(0)/2)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -90,7 +90,7 @@ func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t 
 		if err := grant(ctx, tx, o.Schema, &t); err != nil {
 			return err
 		}
-		return c.giveRole(ctx, tx, &t)
+		return c.giveRole(ctx, tx, &t, cfg.ConnConfig.Password)
 	})
 	return t, err
 }
@@ -164,39 +164,84 @@ func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 }
 
 // giveRole makes the root's role, if the server has none. A server that was made anew of a
-// backup has the tables without the roles.
-func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant) error {
+// backup has the tables without the roles. The role's password is derived from that of the DSN's
+// user, so that no dump of the tables has it; a user without a password leaves a random one there.
+func (c *core) giveRole(ctx context.Context, tx pgx.Tx, t *tenant, owners string) error {
+	var kept string
 	var member bool
 	err := tx.QueryRow(ctx, `SELECT coalesce(role, ''), coalesce(secret, ''), EXISTS(SELECT FROM pg_auth_members AS m JOIN pg_roles AS r ON r.oid=m.member WHERE r.rolname=role AND m.roleid=$2::text::regrole)
-		FROM roots WHERE id=$1::bigint FOR UPDATE`, c.root, t.group).Scan(&t.role, &t.secret, &member)
-	if err != nil || member {
+		FROM roots WHERE id=$1::bigint FOR UPDATE`, c.root, t.group).Scan(&t.role, &kept, &member)
+	if err != nil {
 		return err
 	}
+	var random [40]byte
+	_, _ = rand.Read(random[:]) // which never fails
 	if t.role == "" {
 		// The name says nothing: all users of the server see it.
-		var random [40]byte
-		_, _ = rand.Read(random[:]) // which never fails
-		t.role, t.secret = "memkernel_"+hex.EncodeToString(random[:8]), hex.EncodeToString(random[8:])
-		if _, err := tx.Exec(ctx, `UPDATE roots SET role=$2::text, secret=$3::text WHERE id=$1::bigint`, c.root, t.role, t.secret); err != nil {
-			return err
-		}
+		t.role = "memkernel_" + hex.EncodeToString(random[:8])
 	}
 	if !roleName.MatchString(t.role) {
 		return &Error{Kind: ErrSchema, Hint: "set it to NULL, and another is made", Err: fmt.Errorf("the role %q of the table roots is none of this program's", t.role)}
+	}
+	proof := kept
+	switch {
+	case owners != "":
+		if t.secret, proof, err = derived(owners, t.role); err != nil {
+			return err
+		}
+	case kept == "" || strings.HasPrefix(kept, derivedMark):
+		proof = hex.EncodeToString(random[8:])
+		fallthrough
+	default:
+		t.secret = proof
+	}
+	if member && kept == proof {
+		return nil
 	}
 	var there bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS(SELECT FROM pg_roles WHERE rolname=$1::text)`, t.role).Scan(&there); err != nil {
 		return err
 	}
-	if there { // for another database of the server, of which this one is a copy
-		return makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
-	}
 	password, err := verifier(t.secret)
 	if err != nil {
 		return err
 	}
-	return makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
+	if !there {
+		err = makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
+	} else if !member { // for another database of the server, of which this one is a copy
+		err = makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
+	}
+	if err == nil && there && kept != proof {
+		err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return makeRole(ctx, tx, `ALTER ROLE `+t.role+` PASSWORD '`+password+`'`) })
+		if errors.Is(err, ErrTenants) && !strings.HasPrefix(kept, derivedMark) {
+			t.secret = kept // an earlier version made the role, and the user may change none
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE roots SET role=$2::text, secret=$3::text WHERE id=$1::bigint`, c.root, t.role, proof)
+	return err
 }
+
+// derivedMark begins what the table roots keeps of a derived password.
+const derivedMark = "pbkdf2:"
+
+// derived is a tenant's password, made of that of the DSN's user, and what the table keeps of it:
+// enough to see that it is another one now.
+func derived(owners, role string) (secret, proof string, err error) {
+	key, err := pbkdf2.Key(sha256.New, owners, []byte("memkernel tenant "+role), rounds, sha256.Size)
+	if err != nil {
+		return "", "", err
+	}
+	secret = hex.EncodeToString(key)
+	sum := sha256.Sum256([]byte(secret))
+	return secret, derivedMark + hex.EncodeToString(sum[:]), nil
+}
+
+// rounds are those of PBKDF2, as many as PostgreSQL makes of a password of its own.
+const rounds = 4096
 
 // makeRole runs a statement that needs the right to make roles.
 func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
@@ -210,7 +255,6 @@ func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 // verifier is what the server keeps of a password (RFC 5803): a password in a statement may
 // stand in its log.
 func verifier(secret string) (string, error) {
-	const rounds = 4096
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // which never fails
 	salted, err := pbkdf2.Key(sha256.New, secret, salt, rounds, sha256.Size)

@@ -23,7 +23,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store/storetest"
 )
 
-var userIn = regexp.MustCompile(`user=\S+`)
+var userIn, passwordIn = regexp.MustCompile(`user=\S+`), regexp.MustCompile(`password=\S+`)
 
 // house is a schema whose tables belong to a user who is no superuser, as tenants need it.
 func house(t testing.TB) (o pgstore.Options, super *pgx.Conn) {
@@ -422,9 +422,9 @@ func TestTenantsThatWouldNotBeBound(t *testing.T) {
 	}
 }
 
-// Machines that open the same tenants at once come to one role each, also where the tables
-// came from a backup and the server has no roles yet; and passwords are asked for and hold.
-func TestTenantsAtOnce(t *testing.T) {
+// asking is a server of its own that asks for passwords, and an owner of tables there.
+func asking(t *testing.T) (o pgstore.Options, super *pgx.Conn) {
+	t.Helper()
 	server.Owned(t)
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -438,20 +438,30 @@ func TestTenantsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
-	super, err := pgx.Connect(t.Context(), at)
+	t.Cleanup(stop)
+	super, err = pgx.Connect(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer super.Close(context.Background())
+	t.Cleanup(func() { super.Close(context.Background()) })
+	for _, q := range []string{`CREATE ROLE owner LOGIN CREATEROLE PASSWORD 'of-the-owner'`, `GRANT CREATE ON DATABASE postgres TO owner`} {
+		if _, err := super.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pgstore.Options{DSN: userIn.ReplaceAllString(at, "user=owner password=of-the-owner"), Lease: time.Second}, super
+}
+
+// Machines that open the same tenants at once come to one role each, also where the tables
+// came from a backup and the server has no roles yet; and passwords are asked for and hold.
+func TestTenantsAtOnce(t *testing.T) {
+	o, super := asking(t)
 	run := func(q string) {
 		t.Helper()
 		if _, err := super.PgConn().Exec(t.Context(), q).ReadAll(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run(`CREATE ROLE owner LOGIN CREATEROLE PASSWORD 'of-the-owner'; GRANT CREATE ON DATABASE postgres TO owner`)
-	o := pgstore.Options{DSN: userIn.ReplaceAllString(at, "user=owner password=of-the-owner"), Lease: time.Second}
 	for round := range 2 {
 		var wg sync.WaitGroup
 		for i := range 9 {
@@ -482,5 +492,66 @@ func TestTenantsAtOnce(t *testing.T) {
 	run(`DO $$ DECLARE r text; BEGIN SELECT rolname INTO r FROM pg_roles WHERE rolname LIKE 'memkernel%' AND rolcanlogin; EXECUTE 'ALTER ROLE ' || r || ' PASSWORD ''other'''; END $$`)
 	if _, err := pgstore.OpenTenant(t.Context(), rooted(o, "shop/0")); !errors.Is(err, pgstore.ErrRefused) || !strings.Contains(err.Error(), "pg_hba.conf") {
 		t.Errorf("another password: %v", err)
+	}
+}
+
+// A dump of the tables lets nobody log in as a tenant, and tenants go on when the user of the DSN gets
+// another password, and with the passwords of earlier versions.
+func TestTenantsPasswords(t *testing.T) {
+	o, super := asking(t)
+	o.Root = "shop/a"
+	must := func(q string, args ...any) {
+		t.Helper()
+		if _, err := super.Exec(t.Context(), q, args...); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+	opens := func(o pgstore.Options) (role, kept string) {
+		t.Helper()
+		s, err := pgstore.OpenTenant(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		if err := super.QueryRow(t.Context(), `SELECT role, secret FROM memkernel_state.roots WHERE role IS NOT NULL`).Scan(&role, &kept); err != nil {
+			t.Fatal(err)
+		}
+		return role, kept
+	}
+	logsIn := func(role, password string) bool {
+		c, err := pgx.Connect(t.Context(), passwordIn.ReplaceAllString(userIn.ReplaceAllString(o.DSN, "user="+role), "password="+password))
+		if err == nil {
+			c.Close(t.Context())
+		}
+		return err == nil
+	}
+	role, kept := opens(o)
+	if logsIn(role, kept) || logsIn(role, strings.TrimPrefix(kept, "pbkdf2:")) {
+		t.Errorf("the table has the password of %s: %s", role, kept)
+	}
+	if _, again := opens(o); again != kept {
+		t.Errorf("another opening made another password")
+	}
+	old := func() {
+		must(`ALTER ROLE ` + role + ` PASSWORD 'of-an-older-version'`)
+		must(`UPDATE memkernel_state.roots SET secret='of-an-older-version' WHERE role=$1::text`, role)
+	}
+	old()
+	if !logsIn(role, "of-an-older-version") || logsIn(role, "of-nobody") {
+		t.Fatal("the server asks for no password, or takes none: the test tries nothing")
+	}
+	if _, now := opens(o); now != kept || logsIn(role, "of-an-older-version") {
+		t.Errorf("an older version's password stays: %s", now)
+	}
+	must(`ALTER ROLE owner PASSWORD 'another'`)
+	moved := o
+	moved.DSN = strings.Replace(o.DSN, "of-the-owner", "another", 1)
+	if _, now := opens(moved); now == kept {
+		t.Error("the password is not made of the user's")
+	}
+	old()
+	must(`ALTER ROLE owner NOCREATEROLE`)
+	if _, now := opens(moved); now != "of-an-older-version" {
+		t.Errorf("a user who can change no role: %s", now)
 	}
 }
