@@ -235,3 +235,32 @@ func withBlock(member, typ, model string) func(role, text, block string) string 
 		return fmt.Sprintf(`{"role":%q,%q:[{%s"text":%q}, %s]}`, role, member, typ, text, block)
 	}
 }
+
+// A provider's own compaction passes at its place and with its bytes, for Anthropic in the
+// answer that begins with it, and what is old around it is cut.
+func TestProviderCompactionStays(t *testing.T) {
+	for _, tt := range []struct {
+		api                api
+		ok, compaction, in string
+	}{
+		{anthropic, anthropicOK, `{"type":"compaction", "content":"<summary>tides and \u0062erths</summary>"}`,
+			`{"role":"assistant","content":[%s,{"type":"text","text":"the tide table is read"}]}`},
+		{responses, responsesOK, `{"type":"compaction","id":"cmp_1", "encrypted_content":"b3BhcXVl\u002f" }`, `%s`},
+		{responses, responsesOK, `{"type":"compaction_summary", "encrypted_content":"b3BhcXVl\u002f" }`, `%s`},
+	} {
+		t.Run(tt.api.path, func(t *testing.T) {
+			up := answering(tt.ok)
+			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Resolver: "Bash"}, up)
+			msgs := []string{tt.api.user("please read the tide table"), tt.api.call("c1", "cat tides"), tt.api.result("c1", big("old", 9000)), fmt.Sprintf(tt.in, tt.compaction),
+				tt.api.user("please read the berths"), tt.api.call("c2", "cat berths"), tt.api.result("c2", big("berths", 6000)), tt.api.said("the berths are read"), tt.api.user("who has berth 4?")}
+			s.post(tt.api.path, tt.api.body(msgs, false)).planned(t)
+			body, _ := up.last()
+			if at := strings.Index(body, tt.compaction); at < 0 || at > strings.LastIndex(body, "please read the berths") || strings.Count(body, tt.compaction) != 1 {
+				t.Errorf("the compaction is not at its place: %.2000s", body)
+			}
+			if strings.Contains(body, "old/file200.go") {
+				t.Error("the old result is in the prompt")
+			}
+		})
+	}
+}
