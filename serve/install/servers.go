@@ -53,6 +53,8 @@ type userServers struct {
 	yaml bool
 	// folder: its servers are told of a folder, since they are started anywhere.
 	folder bool
+	// allTools: it edits no files, so the server lists the tools that change memory, too.
+	allTools bool
 }
 
 // path is the file: one that is there, or whose folders are, or else where the system has
@@ -95,6 +97,9 @@ func (v *userServers) look(s *Site) (has string, byHand []string) {
 		name += "-" + filepath.Base(s.Workspace)
 	}
 	entry := server{s.Program, arguments("")}
+	if v.allTools {
+		entry.Args = append(entry.Args, "--all-tools")
+	}
 	if v.folder {
 		entry.Args = append(entry.Args, "--workspace", s.Workspace)
 	}

@@ -55,7 +55,7 @@ var hosts = []host{
 		next:  "open the folder in VS Code with Cline"},
 	{name: "claude-desktop", title: "Claude Desktop", home: []string{"Library/Application Support/Claude", "AppData/Roaming/Claude", ".config/Claude"},
 		user: &userServers{at: perSystem{"Library/Application Support/Claude/claude_desktop_config.json", "AppData/Roaming/Claude/claude_desktop_config.json", ".config/Claude/claude_desktop_config.json"},
-			key: "mcpServers", folder: true}},
+			key: "mcpServers", folder: true, allTools: true}},
 }
 
 // vscodeRules are read by VS Code and by Copilot's command.
