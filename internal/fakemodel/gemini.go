@@ -243,7 +243,8 @@ func (g gemini) signatures(list []geminiContent) error {
 // geminiSigned begins the signatures that the server gives, which end with what they are of.
 const geminiSigned = "c2lnbmVk"
 
-func geminiSum(name string) string { return fmt.Sprintf("%x", name) }
+// geminiSum is base64, as the API's signatures are: clients decode them.
+func geminiSum(name string) string { return fmt.Sprintf("%x", name+"\x00"[:len(name)%2]) }
 
 // geminiIDs ties calls to results: by their ids, else by name and order.
 func geminiIDs(list []geminiContent) map[[2]int]string {
