@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release size demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -196,10 +196,6 @@ release: ## what is published of a tag, to bin/release: archives, npm, wheels, e
 
 test-release: ## builds a release of this tree and installs it (20 minutes of processor time; uses npm and pip where they are)
 	MEMKERNEL_LONG=1 $(GO) test -C internal/tools -count=1 -v -timeout 2h -run 'TestRelease' ./release
-
-# FOLDER names another checkout, an older one say.
-size: ## what the program weighs: binary, start, dependencies, code, settings, exported names
-	$(GO) run -C internal/tools ./size $(abspath $(or $(FOLDER),.))
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo
