@@ -1,4 +1,5 @@
-// Package sdk_test runs programs that use the providers' SDKs through package transport.
+// Package sdk_test runs programs that use the providers' SDKs through package transport, and
+// an agent of eino with a middleware.
 package sdk_test
 
 import (
@@ -35,8 +36,8 @@ const (
 )
 
 var (
-	system = strings.Repeat("You keep the ledger of a harbour, and name each ship. ", 80)
-	schema = map[string]any{"type": "object", "properties": map[string]any{"day": map[string]any{"type": "integer"}}}
+	system     = strings.Repeat("You keep the ledger of a harbour, and name each ship. ", 80)
+	parameters = map[string]any{"type": "object", "properties": map[string]any{"day": map[string]any{"type": "integer"}}}
 )
 
 // ledger is a day's ledger. That of the second day does not fit the window.
@@ -167,7 +168,7 @@ type anthropicTalk struct {
 func newAnthropic(_ *testing.T, c *http.Client, url string) talk {
 	return &anthropicTalk{anthropic.NewClient(anthropicoption.WithHTTPClient(c), anthropicoption.WithBaseURL(url), anthropicoption.WithAPIKey("none")),
 		anthropic.MessageNewParams{Model: "claude-sonnet-4-6", MaxTokens: 1024, System: []anthropic.TextBlockParam{{Text: system}},
-			Tools: []anthropic.ToolUnionParam{anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{Properties: schema["properties"]}, tool)}}}
+			Tools: []anthropic.ToolUnionParam{anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{Properties: parameters["properties"]}, tool)}}}
 }
 
 func (a *anthropicTalk) say(ctx context.Context, words, result string, stream bool) (string, error) {
@@ -212,7 +213,7 @@ func newOpenAI(c *http.Client, url string) openai.Client {
 
 func newChat(_ *testing.T, c *http.Client, url string) talk {
 	return &chatTalk{newOpenAI(c, url), openai.ChatCompletionNewParams{Model: "gpt-5", Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(system)},
-		Tools:         []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{Name: tool, Parameters: schema})},
+		Tools:         []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{Name: tool, Parameters: parameters})},
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{}}}
 }
 
@@ -256,7 +257,7 @@ type responsesTalk struct {
 
 func newResponses(_ *testing.T, c *http.Client, url string) talk {
 	return &responsesTalk{newOpenAI(c, url), responses.ResponseNewParams{Model: "gpt-5", Instructions: openai.String(system), Store: openai.Bool(false),
-		Tools: []responses.ToolUnionParam{{OfFunction: &responses.FunctionToolParam{Name: tool, Parameters: schema}}}}}
+		Tools: []responses.ToolUnionParam{{OfFunction: &responses.FunctionToolParam{Name: tool, Parameters: parameters}}}}}
 }
 
 func (r *responsesTalk) say(ctx context.Context, words, result string, stream bool) (string, error) {
@@ -311,7 +312,7 @@ func newGoOpenAI(_ *testing.T, c *http.Client, url string) talk {
 	config.HTTPClient, config.BaseURL = c, url+"/v1"
 	return &goOpenAITalk{gopenai.NewClientWithConfig(config), gopenai.ChatCompletionRequest{Model: "gpt-5",
 		Messages: []gopenai.ChatCompletionMessage{{Role: gopenai.ChatMessageRoleSystem, Content: system}},
-		Tools:    []gopenai.Tool{{Type: gopenai.ToolTypeFunction, Function: &gopenai.FunctionDefinition{Name: tool, Parameters: schema}}}}}
+		Tools:    []gopenai.Tool{{Type: gopenai.ToolTypeFunction, Function: &gopenai.FunctionDefinition{Name: tool, Parameters: parameters}}}}}
 }
 
 func (g *goOpenAITalk) say(ctx context.Context, words, result string, stream bool) (string, error) {
@@ -379,7 +380,7 @@ func newGenAI(t *testing.T, c *http.Client, url string) talk {
 		t.Fatal(err)
 	}
 	return &genAITalk{client: client, config: &genai.GenerateContentConfig{SystemInstruction: genai.NewContentFromText(system, genai.RoleUser),
-		Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: tool, ParametersJsonSchema: schema}}}}}}
+		Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: tool, ParametersJsonSchema: parameters}}}}}}
 }
 
 func (g *genAITalk) say(ctx context.Context, words, result string, stream bool) (string, error) {
