@@ -44,6 +44,9 @@ func nearSecrets(s string) (out [][2]int) {
 		for to > from && strings.IndexByte(".:,-%", s[to-1]) >= 0 {
 			to--
 		}
+		if from > 0 && s[from-1] == '\\' && strings.IndexByte("nrt", s[from]) >= 0 {
+			from++ // an escaped line break
+		}
 		for from < to && strings.IndexByte(".:=-~", s[from]) >= 0 {
 			from++
 		}
@@ -54,13 +57,22 @@ func nearSecrets(s string) (out [][2]int) {
 		}
 		plain := unguessable(s[from:to])
 		if (plain || to-from >= 36 && to-from < 40 && uuid.MatchString(s[from:to])) && from > 0 && s[from-1] != '@' {
-			if named(s[done:from], plain) {
+			if !listed(s, from, to) && named(s[done:from], plain) {
 				out = append(out, [2]int{from, to})
 			}
 			done = to
 		}
 	}
 	return out
+}
+
+// listed reports whether a value is a hash that begins a line and says of what in the rest of it, as
+// lists of commits and of checksums do: the line before it is about another one.
+func listed(s string, from, to int) bool {
+	before := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s[:from], "\n"), `\n`), `\`)
+	begins := len(before) < from && !strings.HasSuffix(before, ":")
+	goesOn := to+1 < len(s) && (s[to] == ' ' || s[to] == '\t') && s[to+1] > ' '
+	return begins && (goesOn || strings.HasPrefix(s[to:], "  ")) && (to-from == 40 || to-from == 64) && strings.Trim(s[from:to], "0123456789abcdef") == ""
 }
 
 // named reports whether the name of a secret is near the end of what precedes a value; of a
