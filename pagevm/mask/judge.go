@@ -132,7 +132,7 @@ func sample(v string) bool {
 			words = false
 		}
 	}
-	if len(distinct) < 4 || letters == 0 && (len(v) < 6 || len(distinct) < 6 || strings.HasPrefix(v, "123456")) {
+	if len(distinct) < 4 || letters == 0 && (len(v) < 6 || len(v) < 8 && len(distinct) < 6 || strings.HasPrefix(v, "123456")) {
 		return true
 	}
 	low := strings.ToLower(v)

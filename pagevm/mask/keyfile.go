@@ -31,8 +31,9 @@ func keyBase64(s string) (out [][2]int) {
 	return out
 }
 
-// keyHead begins base64 of private keys without a PEM line, and of PKCS #12 files.
-var keyHead = lazyregexp.New(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE`)
+// keyHead begins base64 of private keys without a PEM line, of PKCS #12 files and of keys
+// of minisign.
+var keyHead = lazyregexp.New(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
 
 // keyBodies finds what keyHead begins, on one line or broken into lines.
 func keyBodies(s string) (out [][2]int) {
@@ -81,7 +82,7 @@ func passwordColumns(s string) (out [][2]int) {
 				sep = '|'
 			}
 			for i, f := range cells(line, sep) {
-				if name := strings.ToLower(strings.TrimSpace(f)); name == "password" || name == "login_password" {
+				if name := strings.ToLower(strings.TrimSpace(f)); passwordColumn.MatchString(name) {
 					column = i
 				}
 			}
@@ -94,6 +95,8 @@ func passwordColumns(s string) (out [][2]int) {
 	}
 	return out
 }
+
+var passwordColumn = lazyregexp.New(`^(?:login_)?(?:pass(?:w(?:or)?d)?|passwort|passord)$`)
 
 func cells(line string, sep rune) []string {
 	if sep == '|' {

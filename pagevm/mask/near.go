@@ -95,7 +95,7 @@ func named(before string, plain bool) bool {
 		if len(gap) > nearBytes || strings.Count(gap, "\n") > nearLines || otherValue.MatchString(gap) {
 			return false
 		}
-		isUUID := len(gap) < 10 && uuidName.MatchString(name)
+		isUUID := (len(gap) < 10 || len(gap) < 40 && strings.Contains(gap, " is ")) && uuidName.MatchString(name)
 		if len(name) <= 60 && (isUUID || !otherName.MatchString(name) && (plain || len(gap) < 40 && apiName.MatchString(name+gap))) &&
 			!strings.HasSuffix(before[:from], "[masked:") && !inBase64Word(name) {
 			return true
@@ -160,7 +160,7 @@ func unguessable(v string) bool {
 }
 
 // affix is what an issuer puts before or after hexadecimal digits.
-var affix = lazyregexp.New(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2}$`)
+var affix = lazyregexp.New(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2}$|NRAL$`)
 
 // bootToken is one by which a machine joins a cluster of Kubernetes.
 var bootToken = lazyregexp.New(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)

@@ -11,7 +11,7 @@ import (
 const minPassword, maxPassword = 8, 40
 
 // passwordWords are the words for a password and for a login, in the languages of the index.
-const passwordWords = "passw passphrase passcode pass pwd pw· pw= pw: auth( auth:·[ connect( connection( log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
+const passwordWords = "passw passord sblocc passphrase passcode pass pwd pw· pw= pw: auth( auth:·[ connect( connection( log·in login log-in logged·in logging·in sign·in sign-in creds cred· credential unlock·it unlocks·it unlocks·the unlock·with " +
 	"kennwort kennwört zugang entsperr anmeld einlogg contrase clave senha palavra credencia mot·de·passe mots·de·passe mot_de_passe mdp· identifiant parol accedi credenzial wachtwoord inlog " +
 	"lösenord adgangskode kodeord salasana hasł haslo heslo hesla jelsz şifre sifre lozink zapork парол логин доступ κωδικ συνθηματικ كلمة رمز पासवर्ड khẩu sandi รหัส " +
 	"密码 密碼 口令 登录 パス 暗証 ログイン 비밀번호 비번 암호 패스워드 로그인 wifi wi-fi wlan 와이파이 无线"

@@ -97,20 +97,23 @@ func statedRules() (rows []ownRule) {
 	row("でログイン", `[\w.@-]+[ ]*/[ ]*(`+narrow+`)[ ]*でログイン`, spoken)
 	rows[len(rows)-1].lead = 80
 	row("密码 密碼 暗証番号 비밀번호 비번", `(?:密码|密碼|暗証番号|비밀번호|비번)(?:是|为|：|:|は|은|는)?[ ]*(\d{4,8})(?:[^\d\w]|$)`, digitsOnly)
-	row("wifi wi-fi wlan network netz wpa2 wpa·", `(?i:wi-?fi|wlan|network|netz|wpa2?)[^\n]{0,60}?(?i:key(?:[ ]+is)?|schlüssel(?:[ ]+ist)?|clé|clave|chiave|password)[ ]*[: ][ ]*(?:(\d{16,63})|(`+latin+`))(?:[\s.,;!?"'\\]|$)`,
-		func(name, v string) bool { return len(v) >= 16 && digits(v) == len(v) || strict(name, v) })
-	row("passphrase password kennwort passwort", `(?i:passphrase|password|passwort|kennwort)(?:[^\n:]{0,40}?(?::|[ ]is|[ ]ist)|[ ]{2,})[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9}|(?:[a-z]{3,10}[ ]){2,5}\d{2,4})[ ]*(?:[\n(—–.,-]|$)`,
+	row("wifi wi-fi wlan network netz wpa2 wpa·", `(?:(?i:wi-?fi|wlan|network|netz|wpa2?)[^\n]{0,60}?(?i:key(?:[ ]+is)?|schlüssel(?:[ ]+ist)?|clé|clave|chiave|password)|(?i:key|schlüssel|clé|clave|chiave)[^\n:]{0,12}[ ](?i:wi-?fi|wlan|wpa2?)[^\n:]{0,40})[ ]*[: ][ ]*(?:(\d{16,63})|(`+latin+`))(?:[\s.,;!?"'\\]|$)`,
+		func(name, v string) bool {
+			return len(v) >= 16 && (digits(v) == len(v) || generated(name, v)) || strict(name, v)
+		})
+	row("passphrase password kennwort passwort", `(?i:passphrase|password|passwort|kennwort)(?:[^\n:]{0,40}?(?::|[ ]is|[ ]ist)|[ ]{2,})[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9}|(?:[a-z]{3,10}[ ]){2,5}\d{2,4})[ ]*(?:[\n(—–.,/;|-]|$)`,
 		func(_, v string) bool {
 			return !sentence(v) && diced(strings.TrimRight(strings.ReplaceAll(v, " ", "-"), "-0123456789")+"-xyz")
 		})
 	row("unlocks· unlock· entsperr schlüssel· le·code·est",
 		`(?i:unlocks?[ ]+(?:it[ ]+)?with|entsperr\w*[ ]+(?:\S+[ ]+)?mit|schlüssel`+filler+`[ ]+(?:ist|lautet)|le[ ]+code[ ]+est)[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
 	row("alarm door· door: the·safe office·safe safe·c porte· tür puerta porta· portão gate· coffre caja·fuerte kasten digicode lockbox key·box keybox kluis tresor schlüssel cancello bram drzwi домофон двер сейф 门禁 保险 玄関 金庫 현관 금고 garage padlock interphone citofon portero porter",
-		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b\d{4,8}[A-ZА-Я#*]?\d{0,4})|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
+		`(?i:(?:digi)?code|pin|kode|kod|código|codice|clave|combin\w*|combo|teclea|marca|abre[ ]con|код|密码|番号|번호)[^\n\d]{0,40}?((?:\b(?:\d{4,8}[A-ZА-Я#*]?\d{0,4}|\d{2,4}[A-ZА-Я]\d{2,6}))|\b\d\d(?:-\d\d){2,4})(?:[^\d\pL/-]|$)`, lockCode)
 	rows[len(rows)-1].lead, rows[len(rows)-1].reach = 80, 100
 	rows[len(rows)-1].also = "code Code kod Kod kód codice Codice pin PIN clave Clave ombin ombo teclea Teclea marca abre код Код 密码 番号 번호"
-	row("pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
-		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]code)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|là|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
+	row("pens·it unlocks·it pens·the unlocks·the", `(?:^|[^\d:.#/-])(\d{4,8}[A-Z#*]?)[ ]+(?:opens|unlocks)[ ]+(?:it|the[ ]+(?:door|gate|lock|safe|box|chain|shed|garage))\b`, lockCode)
+	row("pinkod pincode pin· pin: puk· puk: pin-code ПИН pin码 暗証番号 passcode geheimzahl",
+		`(?:(?:^|[^\pL\d])(?:PIN|PUK|ПИН)(?:[- ]?(?:[cC]ode|код|码))?`+filler+`|(?:^|[^\pL\d])pin(?:[ ](?:del|della|de|du|der|of|for|van|do|da)[ ][\pL ]{2,30})?|(?i:passcode|geheimzahl|pin[- ]?[ck]od[e\w]*)|暗証番号)(?:[ ]*(?:is|was|ist|lautet|es|est|é|è|er|är|là|:|：|是|为|は)+[ ]*|[ ]+(?:for|für)[ ][\pL ]{1,30}(?:is|ist|:)[ ]*|[ ])["'“]?(\d{4,8})(?:[^\d\w]|$|で)`, digitsOnly)
 	for i := range rows {
 		rows[i].expr = strings.ReplaceAll(rows[i].expr, "<", `\x3c`) // no shorthand is meant
 	}
