@@ -23,9 +23,9 @@ var (
 	// otherName are names of what is no secret though a word of it is one of these.
 	otherName = lazyregexp.New(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
 	// otherValue stands between such a name and what is known to be no secret.
-	otherValue = lazyregexp.New(`(?i)hash|sha-?\d|md5|digest|checksum|integrity|h1:|fingerprint|commit|public|etag|uuid|\bids?\b|_id\b|revision|trace|encrypted|blob|image|version|count|usage|(?-i:[a-z]Id\b)`)
+	otherValue = lazyregexp.New(`(?i)hash|sha-?\d|md5|digest|checksum|integrity|h1:|fingerprint|commit|public|etag|uuid|\bids?\b|_id\b|revision|trace|\brequest=|encrypted|blob|image|version|count|usage|(?-i:[a-z]Id\b)`)
 	// identifier begins like what services hand out to name a thing.
-	identifier = lazyregexp.New(`^(?:h\d:|sha\d+-|(?:toolu|call|msg|req|resp|rs|fc|run|thread|asst|chatcmpl|file|price|prod|cus|sub|pi|pk|acct|evt|ws|item|srvtoolu|batch|cmpl|conv|org|proj|user|usr|team|session|sess|build|dpl|prj|img|i|vpc|subnet|sg|ami|vol|snap|eni|rtb|igw)[_-])|\.\w{1,5}:\d`)
+	identifier = lazyregexp.New(`^(?:h\d:|sha\d+[-:]|(?:toolu|call|msg|req|resp|rs|fc|run|thread|asst|chatcmpl|file|price|prod|cus|sub|pi|pk|acct|evt|ws|item|srvtoolu|batch|cmpl|conv|org|proj|user|usr|team|session|sess|build|dpl|prj|img|i|vpc|subnet|sg|ami|vol|snap|eni|rtb|igw)[_-])|\.\w{1,5}:\d`)
 )
 
 // nearSecrets finds what looks generated behind the name of a secret, whatever the syntax:
@@ -67,12 +67,19 @@ func nearSecrets(s string) (out [][2]int) {
 }
 
 // listed reports whether a value is a hash that begins a line and says of what in the rest of it, as
-// lists of commits and of checksums do: the line before it is about another one.
+// lists of commits, with their graph, and of checksums do: the line before it is about another one.
 func listed(s string, from, to int) bool {
-	before := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s[:from], "\n"), `\n`), `\`)
-	begins := len(before) < from && !strings.HasSuffix(before, ":")
+	if s[from] == '+' { // of another commit than is recorded
+		from++
+	}
+	if to-from != 40 && to-from != 64 || strings.Trim(s[from:to], "0123456789abcdef") != "" {
+		return false
+	}
+	before := s[max(0, from-nearBytes):from]
+	at := max(strings.LastIndexByte(before, '\n')+1, strings.LastIndex(before, `\n`)+2)
+	begins := (at > 1 || from < nearBytes) && strings.Trim(before[at:], ` *|/\+-_`) == "" && !strings.HasSuffix(strings.TrimRight(before[:at], `\n`), ":")
 	goesOn := to+1 < len(s) && (s[to] == ' ' || s[to] == '\t') && s[to+1] > ' '
-	return begins && (goesOn || strings.HasPrefix(s[to:], "  ")) && (to-from == 40 || to-from == 64) && strings.Trim(s[from:to], "0123456789abcdef") == ""
+	return begins && (goesOn || strings.HasPrefix(s[to:], "  "))
 }
 
 // named reports whether the name of a secret is near the end of what precedes a value; of a
