@@ -390,3 +390,19 @@ func TestOneTenantAtWork(t *testing.T) {
 		t.Errorf("the second call: %d %s", g.status, g.body)
 	}
 }
+
+// TestOneTenantsLongCall: a call that takes long holds up the others of its tenant for a while, and not
+// until it ends.
+func TestOneTenantsLongCall(t *testing.T) {
+	b := newBlocker("status")
+	h := newHouse(t, func(o *Options, s *serve.Options) { o.Running, o.turnWait, s.Watch = 1, time.Millisecond, b })
+	busy := h.token(token.Rights{Tenant: "a"})
+	long := make(chan *got, 1)
+	go func() { long <- h.call(busy, "status", `{}`) }()
+	<-b.begun
+	h.well(busy, "pages", `{}`)
+	close(b.release)
+	if g := <-long; g.status != http.StatusOK {
+		t.Errorf("the long call: %d %s", g.status, g.body)
+	}
+}

@@ -37,6 +37,9 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
+	// turnWait is how long a call waits for another one of its tenant to end: a long one must not hold
+	// up all others.
+	turnWait = 5 * time.Second
 	// bodyWait is how long a body may take to come in, beside what it takes at bodyRate bytes
 	// a second; writeWait how long a piece of an answer may take to go out.
 	bodyWait  = 10 * time.Second
@@ -73,8 +76,7 @@ type Options struct {
 	Requests       int
 	Bytes, MaxBody int64
 	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
-	// are parsed. The others wait. Default: half of the processors, two at least: a long one must not
-	// hold up all others of its tenant.
+	// are parsed. The others wait, but not for long. Default: half of the processors.
 	Running int
 	// Quotas are those of each tenant, or of all calls where there are no tenants.
 	Quotas Quotas
@@ -82,8 +84,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// bodyWait is the constant of that name. Tests set a longer one.
-	bodyWait time.Duration
+	// bodyWait and turnWait are the constants of these names. Tests set longer ones.
+	bodyWait, turnWait time.Duration
 }
 
 // Door answers requests. It is safe for concurrent use.
@@ -129,7 +131,7 @@ func New(o Options) *Door {
 		o.Bytes = defaultBytes
 	}
 	if o.Running <= 0 {
-		o.Running = max(2, runtime.GOMAXPROCS(0)/2)
+		o.Running = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -137,7 +139,7 @@ func New(o Options) *Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.bodyWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.MaxBody, serve.MaxMessage)
+	o.bodyWait, o.turnWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.turnWait, turnWait), cmp.Or(o.MaxBody, serve.MaxMessage)
 	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]chan struct{}{}, spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
@@ -392,6 +394,8 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 		select {
 		case turns <- struct{}{}:
 			return func() { <-turns }
+		case <-time.After(d.o.turnWait):
+			return func() {}
 		case <-ctx.Done():
 			return nil
 		}
