@@ -82,7 +82,7 @@ func TestDecisionsInAnyLanguage(t *testing.T) {
 	}
 }
 
-// What the user decided outlasts the commits of a long afternoon, and is shown before them.
+// The user's decisions are kept longer than the agent's commits, and restored before them.
 func TestTheUsersDecisionsStay(t *testing.T) {
 	msgs := []memkernel.Message{user("Mach die Rechnungen fertig."), says("Shall we book in EUR?"), user("No, in CHF")}
 	for i := range 3 * checkpoint.MaxDecisions {

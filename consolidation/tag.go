@@ -101,7 +101,7 @@ func CutTags(text string) (string, Tags) {
 // task.
 var bullet = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))?(?:\[[ xX]\][ \t]+)?`)
 
-// addTags writes tags, and by whom it is, into an entry's text, behind its bullet and before
+// addTags writes tags, and by whom it is, into an entry's text, after its bullet and before
 // its words, merged with those that are there.
 func addTags(text string, tags Tags, by string) string {
 	at := len(bullet.FindString(text))

@@ -68,8 +68,8 @@ func TestMCPOverStdio(t *testing.T) {
 	}
 }
 
-// What being there costs with every call of a model: the rules that init writes, the server's
-// instructions, and the definitions of its tools.
+// TestMCPCostsLittle bounds the tokens that every request of a host has once memkernel is set up: the
+// rules that init writes, the server's instructions, and the definitions of its tools.
 func TestMCPCostsLittle(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", t.TempDir())

@@ -25,8 +25,8 @@ func TestUnknownContentStays(t *testing.T) {
 	apis := map[string]struct {
 		api api
 		ok  string
-		// own is a message, or an item, of an unknown type; with are a user's words beside
-		// an unknown block, which is block.
+		// own is a message, or an item, of an unknown type; with is a user's message that has
+		// words and an unknown block, which is block.
 		own, block func(n int) string
 		with       func(text, block string) string
 	}{
@@ -55,7 +55,7 @@ func TestUnknownContentStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			up := answering(a.ok)
 			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 20_000, Resolver: "Bash"}, up)
-			// one is first, some stand between a call and its result, and one is last
+			// one is first, some come between a call and its result, and one is last
 			odds := []string{a.own(1000)}
 			msgs := []string{odds[0]}
 			cuts := 0

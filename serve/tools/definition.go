@@ -88,10 +88,11 @@ type spec struct {
 	name, description string
 	properties        map[string]property
 	required          []string
-	// write tools change something; edit tools change what stands there. What few calls need
-	// is listed where somebody asks for all tools: tools that are rare, and arguments.
-	write, edit, rare bool
-	rareArguments     []string
+	// write tools change something; edit tools replace or remove existing text.
+	write, edit bool
+	// rare tools, and rareArguments, are listed only for a client that asks for all of them.
+	rare          bool
+	rareArguments []string
 }
 
 var specs = []spec{

@@ -27,7 +27,7 @@ type Dialect struct {
 	Assemble func(*Log) (add func(*Entry), finish func())
 	// Blocks names the dialect of which it writes the content blocks, "" for its own.
 	Blocks string
-	// Known are the types of blocks and items that are understood beside texts, calls,
+	// Known are the types of blocks and items that are understood, in addition to texts, calls,
 	// results and media. One of another type stays in every prompt.
 	Known []string
 	// Notices begin lines by which the hosts end what a person typed.
