@@ -10,8 +10,7 @@ import (
 
 // What is exported here is for packages that keep the same index in another
 // store: files are compared, chunks named and hashed, words made and hits ranked
-// by these rules alone, so that an index may move from one store to the other
-// and answers alike in both.
+// by these rules alone, so that all stores answer alike.
 
 // BM25 as FTS5 has it: the constants, the weight of a word by where it is, and
 // what a word is worth that more than half of the chunks hold.

@@ -31,7 +31,7 @@
 //	status       what is kept: Status, SessionStatus
 //	billing      what calls were billed beside what was planned: Usage
 //	health       what checks find: Check, Doctor, audits
-//	indexing     the index: Reindex, Migrate, backends
+//	indexing     the index: Reindex, backends
 //	maintenance  memory's files kept good: Maintenance
 //	retention    what goes: Forget, Retain, Salvage
 //

@@ -222,7 +222,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("get", "memory/locking.md:3:4"),
 		remembers("plan", "-t", short),
 		remembers("status"),
-		remembers("migrate", "--from", "sqlite", "--to", "sqlite:"+filepath.Join(t.TempDir(), "index.sqlite")),
 		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
 		{"eval", "--set", "../../testdata/workspace", "--questions", "../../testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},
 		remembers("eval", "--known-items", "--n", "2", "--ranks"),

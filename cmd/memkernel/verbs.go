@@ -46,7 +46,7 @@ var groups = []group{
 		{"search QUERY…", "search memory, and cite what is found", memory.Search, words("find query grep ask recall lookup")},
 		{"get PATH[:FROM[:LINES]] | PAGE-ID", "print lines of a memory file, or what a pointer is for", memory.Get, words("show cat read open view print")},
 		{"reindex", "bring the index up to date with the Markdown files", memory.Reindex, words("index update refresh sync ingest")},
-		{"migrate --to BACKEND", "move the index to another backend, vectors included", memory.Migrate, words("move copy convert export")},
+		{"migrate --state --to STORE", "move sessions or memory into a database, or back into files", memory.Migrate, words("move copy convert export")},
 	}},
 	{"session", "Sessions (what was said, and going on from it)", []row{
 		{"observe --transcript FILE", "store every finished turn of a transcript", session.Observe, words("add commit record load remember")},

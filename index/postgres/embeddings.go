@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -204,70 +203,4 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 		}
 		return nil
 	}))
-}
-
-// Held returns, of some texts, the vectors of a model that the workspace has.
-func (ix *Index) Held(ctx context.Context, model string, hashes []index.Hash) (map[index.Hash][]float32, error) {
-	out := make(map[index.Hash][]float32, len(hashes))
-	if !ix.site.vectors {
-		return out, nil
-	}
-	ask := make([][]byte, len(hashes))
-	for i := range hashes {
-		ask[i] = hashes[i][:]
-	}
-	rows, err := ix.site.pool.Query(ctx, `SELECT e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
-		WHERE e.workspace=$1::text AND m.name=$2::text AND e.hash = ANY($3::bytea[])`, ix.site.opts.Workspace, model, ask)
-	if err != nil {
-		return nil, ix.site.explain("read embeddings", err)
-	}
-	var hash []byte
-	var vector []float32
-	_, err = pgx.ForEachRow(rows, []any{&hash, &vector}, func() error {
-		out[index.Hash(hash)] = slices.Clone(vector)
-		return nil
-	})
-	return out, ix.site.explain("read embeddings", err)
-}
-
-// exportStep is how many vectors Embeddings reads at a time.
-const exportStep = 256
-
-// storedAt is the position of a read over all vectors.
-type storedAt struct {
-	model int32
-	hash  string
-}
-
-// Embeddings yields all vectors of the workspace, of all models.
-func (ix *Index) Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error] {
-	return index.Steps(storedAt{}, func(after storedAt) ([]index.StoredEmbedding, storedAt, error) {
-		if !ix.site.vectors {
-			return nil, after, nil
-		}
-		step, last, err := storedAfter(ctx, ix.site, after)
-		return step, last, ix.site.explain("read embeddings", err)
-	})
-}
-
-// storedAfter reads a step of vectors.
-func storedAfter(ctx context.Context, st *site, at storedAt) (out []index.StoredEmbedding, last storedAt, err error) {
-	rows, err := st.pool.Query(ctx, `SELECT e.model, m.name, e.hash, e.vector::real[] FROM embeddings AS e JOIN models AS m ON m.id=e.model
-		WHERE e.workspace=$1::text AND (e.model, e.hash) > ($2::integer, $3::bytea) ORDER BY e.model, e.hash LIMIT $4::integer`,
-		st.opts.Workspace, at.model, []byte(at.hash), exportStep)
-	if err != nil {
-		return nil, at, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var e index.StoredEmbedding
-		var hash []byte
-		if err := rows.Scan(&at.model, &e.Model, &hash, &e.Vector); err != nil {
-			return nil, at, err
-		}
-		at.hash = string(hash)
-		copy(e.Hash[:], hash)
-		out = append(out, e)
-	}
-	return out, at, rows.Err()
 }

@@ -103,34 +103,6 @@ func told(s indexing.Skipped) string {
 	return s.Path + ": " + s.Reason
 }
 
-// Migrate says what a move of the index came to.
-func Migrate(w io.Writer, d *document.Migrate, p Style) error {
-	var b strings.Builder
-	row := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-9) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 8)), l)
-		}
-	}
-	row("from", "%s", d.From)
-	row("to", "%s", d.To)
-	if d.Why != "" {
-		row("made", "from the files: %s", d.Why)
-	}
-	row("files", "%s: %s added, %s changed, %s removed, %s unchanged", Thousands(d.Files.Listed), Thousands(d.Files.Added), Thousands(d.Files.Changed), Thousands(d.Files.Removed), Thousands(d.Files.Unchanged))
-	row("chunks", "%s: %s added, %s removed", Thousands(int(d.Chunks.Total)), Thousands(d.Chunks.Added), Thousands(d.Chunks.Removed))
-	row("vectors", "%s: %s copied, %s were there", Thousands(int(d.Vector.Total)), Thousands(d.Vector.Copied), Thousands(d.Vector.There))
-	if d.Checks > 0 {
-		row("compared", "%s chunks and vectors, all alike", Thousands(d.Checks))
-	}
-	for _, s := range d.Failed {
-		row("skipped", "%s", told(s))
-	}
-	return flush(w, &b)
-}
-
 // Move shows what a move of the state came to.
 func Move(w io.Writer, d *document.Move, p Style) error {
 	return moved(w, "documents", d, nil, p)

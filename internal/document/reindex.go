@@ -1,8 +1,6 @@
 package document
 
 import (
-	"cmp"
-
 	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -138,42 +136,6 @@ func OfReindex(r *indexing.Report, path string) *Reindex {
 	}
 	if r.EmbedErr != nil {
 		doc.Vectors.Error = r.EmbedErr.Error()
-	}
-	return doc
-}
-
-// Migrate is the document of migrate.
-type Migrate struct {
-	Schema string             `json:"schema"`
-	From   string             `json:"from"`
-	To     string             `json:"to"`
-	Copied bool               `json:"copied"`
-	Why    string             `json:"why"`
-	Files  ReindexFiles       `json:"files"`
-	Chunks ReindexChunks      `json:"chunks"`
-	Vector MigrateVectors     `json:"vectors"`
-	Checks int                `json:"compared"`
-	Failed []indexing.Skipped `json:"skipped"`
-	Behind bool               `json:"behind"`
-}
-
-// MigrateVectors counts vectors of the index that was copied.
-type MigrateVectors struct {
-	Model  string `json:"model"`
-	Copied int    `json:"copied"`
-	There  int    `json:"there"`
-	Total  int64  `json:"total"`
-}
-
-// OfMigrate is what a move came to.
-func OfMigrate(r *indexing.MigrateReport) *Migrate {
-	doc := &Migrate{Schema: "memkernel/migrate/v1", From: r.From, To: r.To, Copied: r.Made == "", Why: cmp.Or(r.Made, r.Restored),
-		Files:  ReindexFiles{Listed: r.Files, Added: r.Added, Changed: r.Changed, Removed: r.Removed, Unchanged: r.Unchanged + r.Touched, Read: r.Read},
-		Chunks: ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
-		Vector: MigrateVectors{Model: r.Stats.Model, Copied: r.VectorsCopied, There: r.VectorsThere, Total: int64(r.Stats.Cached)},
-		Checks: r.Compared, Failed: []indexing.Skipped{}, Behind: r.Behind}
-	for _, f := range r.Failed {
-		doc.Failed = append(doc.Failed, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})
 	}
 	return doc
 }

@@ -21,7 +21,6 @@ type Index interface {
 	Stats(ctx context.Context) (index.Stats, error)
 	Check(ctx context.Context) iter.Seq[error]
 	Vectors
-	Contents
 	Close() error
 }
 
@@ -33,16 +32,6 @@ type Vectors interface {
 	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
 	// KeepLength forgets vectors of a model that have another length.
 	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
-	// Held returns, of some texts, the vectors of a model that are there.
-	Held(ctx context.Context, model string, hashes []index.Hash) (map[index.Hash][]float32, error)
-}
-
-// Contents is the part of an Index by which it moves to another backend.
-type Contents interface {
-	Chunker(ctx context.Context) (string, error)
-	Files(ctx context.Context) iter.Seq2[index.FileStat, error]
-	FileChunks(ctx context.Context, path string) ([]index.Chunk, error)
-	Embeddings(ctx context.Context) iter.Seq2[index.StoredEmbedding, error]
 }
 
 // Backend is where the index is kept. The zero value is the SQLite file at
@@ -89,31 +78,6 @@ func some(ix *index.Index, err error) (Index, error) {
 		return nil, err
 	}
 	return ix, nil
-}
-
-// MigrateOptions say from where to where an index moves.
-type MigrateOptions struct {
-	From, To Backend
-	// Wait is how long to wait for another process that writes the target.
-	Wait time.Duration
-	// Progress, if not nil, is called with how far it is.
-	Progress func(Progress)
-}
-
-// MigrateReport says what a migration did.
-type MigrateReport struct {
-	From, To string
-	// Made is why chunks were made from the files and not copied; "" if they
-	// were copied. Restored is why the source was made anew first.
-	Made, Restored string
-	index.SyncReport
-	// VectorsCopied came now, VectorsThere were in the target already.
-	VectorsCopied, VectorsThere int
-	// Compared counts the chunks and vectors that were held against the source's.
-	Compared int
-	// Stats is the target afterwards; Behind: the files have changed since.
-	Stats  index.Stats
-	Behind bool
 }
 
 // Folder is a folder beside the workspace whose Markdown is searched, and never written

@@ -246,35 +246,26 @@ func (d damaged) Sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 	return d.Index.Sync(ctx, source, read, o)
 }
 
-// Damage that shows only while an index is written has that index made anew, and no
-// other: where one moves, that is the target.
-func TestMigrateToDamaged(t *testing.T) {
-	dir := workspace(t)
-	var rebuilt []string
-	spied := func(name string, b indexing.Backend, broken bool) indexing.Backend {
-		said, open, again := !broken, b.Open, b.Rebuild
-		b.Place = name
-		b.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+// Damage that shows only while an index is written has that index made anew.
+func TestReindexDamaged(t *testing.T) {
+	rebuilt := 0
+	m := opens(t, workspace(t), func(o *Options) {
+		var said bool
+		open, again := o.Backend.Open, o.Backend.Rebuild
+		o.Backend.Open = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
 			ix, err := open(ctx, o)
 			if err != nil {
 				return nil, err
 			}
 			return damaged{ix, &said}, nil
 		}
-		b.Rebuild = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
-			rebuilt = append(rebuilt, name)
+		o.Backend.Rebuild = func(ctx context.Context, o *index.Options) (indexing.Index, error) {
+			rebuilt++
 			return again(ctx, o)
 		}
-		return b
-	}
-	m := opens(t, dir, func(o *Options) { o.Backend = spied("own", o.Backend, false) })
-	to := spied("target", sqlite(filepath.Join(t.TempDir(), "to.sqlite")), true)
-	r, err := m.Migrate(context.Background(), &indexing.MigrateOptions{From: m.o.Backend, To: to})
-	if err != nil || r.Made == "" || r.Stats.Files != 2 {
-		t.Fatalf("%v %+v", err, r)
-	}
-	if !slices.Equal(rebuilt, []string{"target"}) {
-		t.Errorf("made anew: %q", rebuilt)
+	})
+	if r := reindexed(t, m); r.Stats.Files != 2 || rebuilt != 1 {
+		t.Errorf("made anew %d times: %+v", rebuilt, r)
 	}
 }
 

@@ -21,12 +21,7 @@ func (s *Settings) indexPath() string { return filepath.Join(s.StateDir, "index.
 
 // backend is what keeps the index, as it is configured. Nothing is opened yet.
 func (s *Settings) backend() (indexing.Backend, error) {
-	return s.BackendNamed(s.Config.Index.Backend)
-}
-
-// BackendNamed is the backend of that name: sqlite, postgres or qmd, as it is configured.
-func (s *Settings) BackendNamed(name string) (indexing.Backend, error) {
-	switch name {
+	switch s.Config.Index.Backend {
 	case "postgres":
 		o, err := s.PostgresOptions()
 		if err != nil {

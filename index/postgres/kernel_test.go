@@ -4,15 +4,11 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/embed"
-	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/indexing"
@@ -107,80 +103,5 @@ func TestKernelOnPostgres(t *testing.T) {
 	st, err := kb.Status(context.Background(), nil)
 	if err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Backend != "postgres" || st.Memory.Index.Files != 2 {
 		t.Errorf("status %+v, %v", st.Memory.Index, err)
-	}
-}
-
-// paying counts the texts that were embedded.
-type paying struct {
-	embedtest.Provider
-	texts int
-}
-
-func (p *paying) EmbedDocuments(ctx context.Context, texts []string) (embed.Result, error) {
-	p.texts += len(texts)
-	return p.Provider.EmbedDocuments(ctx, texts)
-}
-
-// TestMigrate: there and back again, with vectors that nobody pays for twice.
-func TestMigrate(t *testing.T) {
-	o := freshSchema(t)
-	probe := open(t, o)
-	withVectors(t, probe)
-	dir, ctx := workspace(t), context.Background()
-	model := &paying{}
-	file := indexing.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
-	k := openKernel(t, dir, kernel.MemoryOptions{Embedder: model})
-	first, err := k.Reindex(ctx, nil)
-	if err != nil || first.EmbedErr != nil || first.Stats.Vectors == 0 {
-		t.Fatal(err, first.EmbedErr)
-	}
-	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)})
-	if err != nil || r.Made != "" || r.VectorsCopied != int(first.Stats.Cached) || r.Stats.Chunks != first.Stats.Chunks || r.Behind || r.Compared == 0 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if r, err = k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)}); err != nil || r.VectorsCopied != 0 || r.Read != 0 {
-		t.Errorf("once more: %+v, %v", r, err)
-	}
-	paid := model.texts
-	shared := openKernel(t, dir, kernel.MemoryOptions{Embedder: model, Backend: backend(o)})
-	second, err := shared.Reindex(ctx, nil)
-	if err != nil || second.EmbedErr != nil || second.Embedded.Embedded != 0 || second.Read != 0 || model.texts != paid {
-		t.Errorf("reindex after the move: %+v, %v", second, err)
-	}
-	if r := ask(t, shared, "staging port", true); r.Mode != retrieval.Hybrid || len(r.Hits) == 0 {
-		t.Errorf("%s %s", r.Mode, r.Detail)
-	}
-	back := indexing.SQLite(filepath.Join(t.TempDir(), "x", "index.sqlite"))
-	if r, err = shared.Migrate(ctx, indexing.MigrateOptions{From: backend(o), To: back}); err != nil || r.VectorsCopied != int(first.Stats.Cached) {
-		t.Errorf("back: %+v, %v", r, err)
-	}
-}
-
-// A migration that breaks off goes on where it was.
-func TestMigrationGoesOn(t *testing.T) {
-	server.Owned(t)
-	o := freshSchema(t)
-	dir, ctx := workspace(t), context.Background()
-	k := openKernel(t, dir, kernel.MemoryOptions{})
-	if _, err := k.Reindex(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	file := indexing.SQLite(filepath.Join(dir, ".memkernel", "index.sqlite"))
-	cut := backend(o)
-	open := cut.Open
-	cut.Open = func(ctx context.Context, i *index.Options) (indexing.Index, error) {
-		ix, err := open(ctx, i)
-		if err == nil {
-			killAll(t) // the pool's connections die under it
-		}
-		return ix, err
-	}
-	_, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: cut})
-	if err != nil && !errors.Is(err, ErrUnreachable) || err != nil && strings.Contains(err.Error(), "password") {
-		t.Errorf("%v", err)
-	}
-	r, err := k.Migrate(ctx, indexing.MigrateOptions{From: file, To: backend(o)})
-	if err != nil || r.Stats.Files != 3 {
-		t.Errorf("%+v, %v", r, err)
 	}
 }
