@@ -69,9 +69,10 @@ type Model struct {
 	// silently not.
 	MinCacheTokens int
 	Cache          CacheKind
-	// PreservedThinking reports whether signed thinking is bound to its
-	// prefix.
-	PreservedThinking bool
+	// PreservedThinking reports whether thinking is bound to the prefix that it was
+	// produced in. DropsThinking reports whether the provider then drops thinking whose
+	// prefix has changed without being asked to; others refuse the request.
+	PreservedThinking, DropsThinking bool
 	// TTLs are the lifetimes on offer, shortest first; empty if undocumented.
 	TTLs []time.Duration
 	// LookbackPositions is how far a breakpoint sees back, counting itself;

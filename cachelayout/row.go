@@ -40,6 +40,7 @@ type Row struct {
 	TTLs              []string  `json:"ttls,omitempty"`
 	StepTokens        int       `json:"step_tokens,omitempty"`
 	PreservedThinking bool      `json:"preserved_thinking,omitempty"`
+	DropsThinking     bool      `json:"drops_thinking,omitempty"`
 	EffectiveFrom     string    `json:"effective_from,omitempty"`
 	AsOf              string    `json:"as_of,omitempty"`
 	Source            string    `json:"source,omitempty"`
@@ -119,6 +120,9 @@ func (r *Row) check() error {
 			return fmt.Errorf("date %q is not YYYY-MM-DD", d)
 		}
 	}
+	if r.DropsThinking && !r.PreservedThinking {
+		return errors.New("drops_thinking is set without preserved_thinking")
+	}
 	if err := r.checkTTLs(); err != nil {
 		return err
 	}
@@ -159,7 +163,7 @@ func (r *Row) model() Model {
 	m := Model{
 		ID: r.ID, Provider: r.Provider, Tokenizer: r.Tokenizer,
 		ContextWindow: r.ContextWindow, MaxOutput: r.MaxOutput, MinCacheTokens: r.MinCacheTokens,
-		Cache: r.Cache, PreservedThinking: r.PreservedThinking, StepTokens: r.StepTokens,
+		Cache: r.Cache, PreservedThinking: r.PreservedThinking, DropsThinking: r.DropsThinking, StepTokens: r.StepTokens,
 		Tiers: r.Tiers, EffectiveFrom: r.EffectiveFrom, AsOf: r.AsOf, Source: r.Source, Note: r.Note,
 	}
 	for _, s := range r.TTLs {
@@ -225,6 +229,7 @@ func (r *Row) inherit(base *Row) {
 	fill(&r.StepTokens, base.StepTokens)
 	fill(&r.Cache, base.Cache)
 	r.PreservedThinking = r.PreservedThinking || base.PreservedThinking
+	r.DropsThinking = r.DropsThinking || base.DropsThinking
 	if r.TTLs == nil {
 		r.TTLs = base.TTLs
 	}

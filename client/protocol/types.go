@@ -317,6 +317,7 @@ type Layout struct {
 	Refused     []Refusal    `json:"refused"`
 	Cuts        []CutPoint   `json:"cuts"`
 	Notes       []string     `json:"notes"`
+	Reasoning   Reasoning    `json:"reasoning"`
 	Lifetimes   Lifetimes    `json:"lifetimes"`
 	Pace        Pace         `json:"pace"`
 	Advice      Advice       `json:"advice"`
@@ -456,6 +457,23 @@ type Refusal struct {
 	Page string `json:"page,omitempty"`
 	Atom int64  `json:"atom"`
 	Rule string `json:"rule"`
+}
+
+// Reasoning is the thinking that a request no longer shows the model although the message
+// stays that held it. What leaves with its whole message is not counted.
+type Reasoning struct {
+	// binding is the model's.
+	Binding string `json:"binding"`
+	// left_out_items are blocks that the request does not send again.
+	LeftOutItems  int64 `json:"left_out_items"`
+	LeftOutTokens int64 `json:"left_out_tokens"`
+	// dropped_items are blocks that it sends and the provider drops.
+	DroppedItems  int64 `json:"dropped_items"`
+	DroppedTokens int64 `json:"dropped_tokens"`
+	// lost_usd is the price of all these tokens as output: they were billed so when the model
+	// produced them, and cost as much if it has to think them again. It is part of no other
+	// cost. Nil if nothing is lost or the price is unknown.
+	LostUSD *float64 `json:"lost_usd"`
 }
 
 // Lifetimes are how long cache entries live, and why.

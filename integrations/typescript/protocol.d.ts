@@ -298,6 +298,7 @@ export interface Layout {
   refused: Refusal[];
   cuts: CutPoint[];
   notes: string[];
+  reasoning: Reasoning;
   lifetimes: Lifetimes;
   pace: Pace;
   advice: Advice;
@@ -426,6 +427,20 @@ export interface Refusal {
   page?: string;
   atom: number;
   rule: string;
+}
+
+/** Reasoning is the thinking that a request no longer shows the model although the message stays that held it. What leaves with its whole message is not counted. */
+export interface Reasoning {
+  /** `binding` is the model's. */
+  binding: "none" | "refuses" | "drops" | (string & {});
+  /** `left_out_items` are blocks that the request does not send again. */
+  left_out_items: number;
+  left_out_tokens: number;
+  /** `dropped_items` are blocks that it sends and the provider drops. */
+  dropped_items: number;
+  dropped_tokens: number;
+  /** `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it has to think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown. */
+  lost_usd: number | null;
 }
 
 /** Lifetimes are how long cache entries live, and why. */

@@ -145,6 +145,9 @@ func (s *sheet) cut() {
 	if f.Cliff > 0 {
 		s.text("price cliff", fmt.Sprintf("above %s tokens the whole request costs more", Thousands(f.Cliff)), "")
 	}
+	if r := plan.Layout.Reasoning; r.Binding != cachelayout.BindingNone {
+		s.text("reasoning", reasoningText(r), "")
+	}
 	for _, p := range clipRows(s, plan.Layout.Cuts) {
 		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, Thousands(p.Before), Thousands(p.After), AtTime(p.Time)), "")
 	}
@@ -189,6 +192,22 @@ func reasonText(reason string) string {
 		return "a compaction was asked for"
 	}
 	return reason
+}
+
+// reasoningText is how the model's reasoning is bound, and what the plan loses of it.
+func reasoningText(r cachelayout.Reasoning) string {
+	bound := "bound to its prefix; after a change the provider refuses it"
+	if r.Binding == cachelayout.BindingDrops {
+		bound = "bound to its prefix; after a change the provider drops it"
+	}
+	if r.Items() == 0 {
+		return bound + "; this plan loses none"
+	}
+	how := fmt.Sprintf("%d left out", r.LeftOutItems)
+	if r.DroppedItems > 0 {
+		how = fmt.Sprintf("%d left out, %d for the provider to drop", r.LeftOutItems, r.DroppedItems)
+	}
+	return fmt.Sprintf("%s; this plan loses %s (%s), %s tokens that were billed as output for %s", bound, Plural(r.Items(), "item"), how, Thousands(r.Tokens()), dollars(r.LostUSD))
 }
 
 func eventText(event string) string {

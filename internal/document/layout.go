@@ -11,19 +11,20 @@ import (
 
 // Layout is planned.Layout with lifetimes in seconds.
 type Layout struct {
-	Breakpoints []Breakpoint      `json:"breakpoints"`
-	Change      Change            `json:"change"`
-	Bill        cachelayout.Bill  `json:"bill"`
-	Cold        bool              `json:"cold"`
-	Clock       string            `json:"clock"`
-	Cut         cachelayout.Cut   `json:"cut"`
-	Made        *pagevm.CutPoint  `json:"made"`
-	Refused     []pagevm.Refusal  `json:"refused"`
-	Cuts        []pagevm.CutPoint `json:"cuts"`
-	Notes       []string          `json:"notes"`
-	Lifetimes   Lifetimes         `json:"lifetimes"`
-	Pace        Pace              `json:"pace"`
-	Advice      Advice            `json:"advice"`
+	Breakpoints []Breakpoint          `json:"breakpoints"`
+	Change      Change                `json:"change"`
+	Bill        cachelayout.Bill      `json:"bill"`
+	Cold        bool                  `json:"cold"`
+	Clock       string                `json:"clock"`
+	Cut         cachelayout.Cut       `json:"cut"`
+	Made        *pagevm.CutPoint      `json:"made"`
+	Refused     []pagevm.Refusal      `json:"refused"`
+	Cuts        []pagevm.CutPoint     `json:"cuts"`
+	Notes       []string              `json:"notes"`
+	Reasoning   cachelayout.Reasoning `json:"reasoning"`
+	Lifetimes   Lifetimes             `json:"lifetimes"`
+	Pace        Pace                  `json:"pace"`
+	Advice      Advice                `json:"advice"`
 }
 
 // Lifetimes are how long cache entries live, and why.
@@ -73,7 +74,7 @@ type Change struct {
 func OfLayout(plan *kernel.ContextPlan) *Layout {
 	l := &plan.Layout
 	out := &Layout{Breakpoints: []Breakpoint{}, Change: Change{l.Change, l.Change.Broken.String()}, Bill: l.Bill,
-		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: List(l.Refused), Cuts: List(l.Cuts), Notes: List(l.Notes),
+		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: List(l.Refused), Cuts: List(l.Cuts), Notes: List(l.Notes), Reasoning: l.Reasoning,
 		Lifetimes: Lifetimes{int(l.Lifetimes.Fixed / time.Second), l.Lifetimes.FixedWhy, int(l.Lifetimes.Messages / time.Second), l.Lifetimes.MessagesWhy},
 		Pace:      Pace{Calls: l.Pace.Calls, IdleSeconds: []int{}}, Advice: ofAdvice(l.Advice)}
 	for _, g := range l.Pace.Idle {

@@ -62,6 +62,8 @@ type Layout struct {
 	Cuts []pagevm.CutPoint `json:"cuts"`
 	// Notes say what the model's cache will not do with this layout.
 	Notes []string `json:"notes"`
+	// Reasoning is what the plan loses of the model's reasoning.
+	Reasoning cachelayout.Reasoning `json:"reasoning"`
 	// Lifetimes are what the breakpoints ask for.
 	Lifetimes Lifetimes `json:"lifetimes"`
 	// Pace is how the calls of the session follow each other, this one counted.

@@ -297,6 +297,7 @@ class Layout(TypedDict):
     refused: List["Refusal"]
     cuts: List["CutPoint"]
     notes: List[str]
+    reasoning: "Reasoning"
     lifetimes: "Lifetimes"
     pace: "Pace"
     advice: "Advice"
@@ -450,6 +451,21 @@ class Refusal(_Refusal, total=False):
 
     # `page` or `atom` is what the wish was about; "" and -1 for the cut itself.
     page: str
+
+
+class Reasoning(TypedDict):
+    """Reasoning is the thinking that a request no longer shows the model although the message stays that held it. What leaves with its whole message is not counted."""
+
+    # `binding` is the model's.
+    binding: str
+    # `left_out_items` are blocks that the request does not send again.
+    left_out_items: int
+    left_out_tokens: int
+    # `dropped_items` are blocks that it sends and the provider drops.
+    dropped_items: int
+    dropped_tokens: int
+    # `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it has to think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown.
+    lost_usd: Optional[float]
 
 
 class Lifetimes(TypedDict):

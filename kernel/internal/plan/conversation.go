@@ -104,16 +104,15 @@ func hasMedia(m *memkernel.Message) bool {
 func (c *conversation) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
 
 // stripThinking reports whether thinking that a cut makes invalid must be taken out:
-// the model binds it to its prefix, and the host can't have the provider drop it.
+// the model binds it to its prefix, and the provider does not drop it.
 func (c *conversation) stripThinking() bool {
-	return c.req.Price.PreservedThinking && !c.req.DropOption
+	return c.req.Price.PreservedThinking && !c.req.DropOption && !c.req.Price.DropsThinking
 }
 
 // BoundLoop reports whether the open tool loop holds thinking that a cut would make
-// invalid: the model binds thinking to its prefix, and the host can't have the
-// provider drop what no longer fits.
+// invalid and that the provider does not drop.
 func (c *conversation) BoundLoop() bool {
-	if !c.req.Price.PreservedThinking || c.req.DropOption {
+	if !c.stripThinking() {
 		return false
 	}
 	for i := len(c.Places) - 1; i >= 0 && c.Places[i].InLoop; i-- {

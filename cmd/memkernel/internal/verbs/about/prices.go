@@ -48,6 +48,7 @@ type priceJSON struct {
 	Cache             string             `json:"cache"`
 	TTLSeconds        []int              `json:"ttl_seconds"`
 	PreservedThinking bool               `json:"preserved_thinking"`
+	DropsThinking     bool               `json:"drops_thinking"`
 	EffectiveFrom     string             `json:"effective_from"`
 	AsOf              string             `json:"as_of"`
 	Source            string             `json:"source"`
@@ -90,7 +91,7 @@ func chooseModels(all []cachelayout.Model, names []string) []cachelayout.Model {
 
 func priceDocument(m *cachelayout.Model) priceJSON {
 	p := priceJSON{ID: m.ID, Provider: m.Provider, Tokenizer: m.Tokenizer, ContextWindow: m.ContextWindow, MaxOutput: m.MaxOutput,
-		MinCacheTokens: m.MinCacheTokens, Cache: string(m.Cache), TTLSeconds: []int{}, PreservedThinking: m.PreservedThinking,
+		MinCacheTokens: m.MinCacheTokens, Cache: string(m.Cache), TTLSeconds: []int{}, PreservedThinking: m.PreservedThinking, DropsThinking: m.DropsThinking,
 		EffectiveFrom: m.EffectiveFrom, AsOf: m.AsOf, Source: m.Source, Note: m.Note, Priced: m.Priced(), Tiers: document.List(m.Tiers)}
 	for _, t := range m.TTLs {
 		p.TTLSeconds = append(p.TTLSeconds, int(t/time.Second))
