@@ -57,12 +57,15 @@ func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generat
 
 // pair reports whether v is base64 of "name:password", as HTTP and Docker write it.
 func pair(v string) bool {
+	_, pw, ok := basicPair(v)
+	return ok && given("", pw)
+}
+
+// basicPair returns the name and the password that v is base64 of.
+func basicPair(v string) (user, pw string, ok bool) {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
-	if err != nil || !utf8.Valid(raw) {
-		return false
-	}
-	user, pw, ok := strings.Cut(string(raw), ":")
-	return ok && user != "" && given("", pw) && strings.IndexFunc(user+pw, unicode.IsControl) < 0
+	user, pw, ok = strings.Cut(string(raw), ":")
+	return user, pw, ok && err == nil && user != "" && utf8.Valid(raw) && strings.IndexFunc(user+pw, unicode.IsControl) < 0
 }
 
 // encoded judges a value of a Kubernetes Secret.

@@ -86,9 +86,17 @@ func passwordColumns(s string) (out [][2]int) {
 					column = i
 				}
 			}
-		} else if v := strings.TrimSpace(fields[column]); len(v) >= 4 {
-			if i := strings.Index(line, v); i >= 0 {
-				out = append(out, [2]int{at + i, at + i + len(v)})
+		} else {
+			from, to := 0, 0
+			for _, f := range fields[:column+1] {
+				f = strings.TrimSpace(f)
+				if from = strings.Index(line[to:], f) + to; from < to {
+					break // the cell's quotes are doubled
+				}
+				to = from + len(f)
+			}
+			if to-from >= 4 {
+				out = append(out, [2]int{at + from, at + to})
 			}
 		}
 		at += len(line)

@@ -28,7 +28,7 @@ func (m *Masker) maskOwn(s string, found *Secrets) string {
 			hit = matchSecret(s, i, pos)
 		}
 		switch {
-		case hit.kind == "" || m.spares(hit.kind, s[hit.start:hit.end]):
+		case hit.kind == "" || m.spares(hit.kind, s, hit.start, hit.end):
 			i++
 			continue
 		case hit.start > i:

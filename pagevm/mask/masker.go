@@ -259,15 +259,13 @@ func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	}
 }
 
-// spares reports whether what a rule found is left unmasked.
-func (m *Masker) spares(rule, secret string) bool {
+// spares reports whether s[from:to], which a rule found, is left unmasked.
+func (m *Masker) spares(rule, s string, from, to int) bool {
 	if m == nil {
-		return false
+		return harmless(rule, s, from, to)
 	}
-	if m.disabled[rule] || m.literals[secret] {
-		return true
-	}
-	return slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) })
+	secret := s[from:to]
+	return m.disabled[rule] || m.literals[secret] || harmless(rule, s, from, to) || slices.ContainsFunc(m.allow, func(re *regexp.Regexp) bool { return re.MatchString(secret) })
 }
 
 // Marks counts the marks in a text that stand for secrets.

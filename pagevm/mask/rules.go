@@ -205,7 +205,7 @@ func (m *Masker) maskRules(s string, found *Secrets) string {
 	var out []byte
 	pos := 0
 	for _, h := range hits {
-		if h.start < pos || m.spares(h.kind, s[h.start:h.end]) {
+		if h.start < pos || m.spares(h.kind, s, h.start, h.end) {
 			continue
 		}
 		out = m.appendMark(append(out, s[pos:h.start]...), h.kind, s[h.start:h.end])

@@ -81,7 +81,7 @@ var ownRules = []ownRule{
 	{id: "snmp-community", words: "rocommunity rwcommunity unity:", judge: given, expr: `(?:\br[ow]community6?[ ]+|(?i:\bcommunity)["']?:[ ]*)<arg>`},
 	{id: "bind-password", words: "bindpw bind_pass authtok rootpw binddn_pass bind-pass bindpass", judge: given,
 		expr: `(?i)\b(?:bindpw|bind_?-?pass(?:word|wd)?|\w*authtok|\w*rootpw)["']?(?:[ \t]*[:=][ \t]*|[ \t]+)<arg>`},
-	{id: "router-password", words: "\"·*· \"\t*\t", lead: 80, judge: word, expr: `"[^"\s]+"[ \t]+\*[ \t]+"([^"\n]+)"`},
+	{id: "router-password", words: "\"·*· \"\t*\t", lead: 80, judge: word, expr: `(?m:^)[ \t>]*"[^"\s]+"[ \t]+\*[ \t]+"([^"\n]+)"`},
 	{id: "redis-password", words: "requirepass masterauth", judge: given, expr: `\b(?:requirepass|masterauth)[ ]+<arg>`},
 	{id: "ansible-password", words: "sible_", judge: given, expr: `\bansible_\w*pass(?:word|wd|phrase)?["']?[ ]*[:=][ ]*<arg>`},
 

@@ -1,0 +1,143 @@
+package mask
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// harmless reports whether s[from:to], which a rule took for a secret, is none by the way it
+// reads or by the text before it. All rules ask it last.
+func harmless(rule, s string, from, to int) bool {
+	v, before := s[from:to], s[max(0, from-120):from]
+	switch rule {
+	case "jwt":
+		payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(v, ".")[1])
+		return strings.Contains(string(payload), `"role":"anon"`)
+	case "basic":
+		return samplePair(v)
+	case "url-password":
+		text := escapedByte.ReplaceAllString(v, "")
+		return to-from < 2 || defaultPassword(text) || allIn(sampleWords, strings.ToLower(escapedByte.ReplaceAllString(v, " ")))
+	case "secret", "named-secret":
+		if publicName.MatchString(before) {
+			return true
+		}
+	case "near-password", "stated-password":
+		if userLabel.MatchString(before) || samplePair(v) {
+			return true
+		}
+	case "private-key", "kubernetes-secret", "recovery-phrase":
+		return false
+	}
+	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || arn.MatchString(before) ||
+		filler(v) || sequence(v) || repeatsName(before, v) || repeatsUser(rule, before, v))
+}
+
+var (
+	escapedByte = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
+	// publicName is the name of a key that its issuer calls public.
+	publicName = lazyregexp.New(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
+	userLabel  = lazyregexp.New(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
+	arn        = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\d*:[^\s"']*$`)
+	// expression is a call with one name, a name that a comma of code follows, a number with
+	// a method, and a path.
+	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,})$`)
+	// testName is how tests of Go, and of languages that write test_it, are named.
+	testName = lazyregexp.New(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
+)
+
+// fillerWords are in values made of words that say what belongs there, or which case of a test
+// they are for.
+var fillerWords = wordSet(`your example sample dummy fake mock placeholder bogus demo change replace insert generate token key
+	expired invalid character characters chars`)
+
+// filler reports whether v is lower-case words and one or two numbers. One of the words must be in fillerWords.
+func filler(v string) bool {
+	v = strings.TrimRight(v, "!.")
+	words := strings.FieldsFunc(v, func(r rune) bool { return r < 'a' || r > 'z' })
+	found := false
+	for _, w := range words {
+		if len(w) > 3 && !strings.ContainsAny(w, "aeiouy") {
+			return false
+		}
+		found = found || fillerWords[w] || len(words) > 3 && w == "password"
+	}
+	numbers := len(strings.FieldsFunc(v, func(r rune) bool { return r < '0' || r > '9' }))
+	return found && (numbers == 1 || numbers == 2) && digits(v) <= 5 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-_ ") == ""
+}
+
+// sequence reports whether v is nothing but runs such as abc, 123 and 321.
+func sequence(v string) bool {
+	v = strings.ToLower(v)
+	run, step := 1, 0
+	for i := 1; i <= len(v); i++ {
+		d := 0
+		if i < len(v) {
+			if d = int(v[i]) - int(v[i-1]); v[i-1] == '9' && v[i] == '0' {
+				d = 1
+			}
+		}
+		switch {
+		case (d == 1 || d == -1) && (run == 1 || d == step):
+			run, step = run+1, d
+		case run < 3:
+			return false
+		default:
+			run, step = 1, 0
+		}
+	}
+	return len(v) > 5 && lex.ByteClass[v[0]]&(lex.CLower|lex.CDigit) != 0
+}
+
+// repeatsName reports whether v is the name before it again, as constants for "no password" are.
+func repeatsName(before, v string) bool {
+	before = strings.TrimRight(before, " :=\"'`")
+	name := before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < 0x80 && nameByte(byte(r)) })):]
+	letters := func(s string) string {
+		return strings.ToLower(strings.Map(func(r rune) rune {
+			if r < 0x80 && lex.ByteClass[r]&(lex.CUpper|lex.CLower) != 0 {
+				return r
+			}
+			return -1
+		}, s))
+	}
+	return digits(v) < 2 && len(letters(v)) > 7 && letters(name) == letters(v)
+}
+
+// repeatsUser reports whether v is the name of the user before it, which is read anyway.
+func repeatsUser(rule, before, v string) bool {
+	if digits(v) > 0 || lettersAt(v) < len(v) {
+		return false
+	}
+	if rule == "password-table" {
+		before = before[lineStart(before, len(before)):]
+	}
+	for i := strings.Index(before, v); i >= 0; i = strings.LastIndex(before[:i], v) {
+		end := i + len(v)
+		if end < len(before) && !wordByte(before[end]) && (rule == "password-table" || userStart.MatchString(before[:i])) {
+			return true
+		}
+	}
+	return false
+}
+
+var userStart = lazyregexp.New(`(?i)(?:user(?:[_-]?name)?|login|uid)[^\w\n]{1,6}$`)
+
+// samplePair reports whether v is base64 of a name and a password that everybody uses.
+func samplePair(v string) bool {
+	user, pw, ok := basicPair(v)
+	return ok && (sample(pw) || defaultPassword(pw) || user == pw)
+}
+
+// allIn reports whether each word of text is in the set.
+func allIn(set map[string]bool, text string) bool {
+	for _, w := range strings.Fields(text) {
+		if len(w) > 2 && !set[w] {
+			return false
+		}
+	}
+	return true
+}
