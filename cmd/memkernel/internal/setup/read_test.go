@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
 // putFile writes a file, and the folders on the way.
@@ -145,5 +146,38 @@ func TestReadRefusesALinkedStateFolder(t *testing.T) {
 	}
 	if err := (&Settings{Workspace: dir, StateDir: elsewhere}).Read(); err != nil {
 		t.Errorf("named itself: %v", err)
+	}
+}
+
+// A rule of an earlier version that a file disables is named with the rules that find the same,
+// which stay on. An unknown rule is an error.
+func TestReadOfRemovedRules(t *testing.T) {
+	gone := strings.Fields("azure-sas chat-webhook command-token discord-webhook fly-token kubernetes-token solana-key terraform-token zapier-webhook")
+	for _, rule := range append(gone, "no-such-rule") {
+		c, err := config.Read(strings.NewReader("redact:\n  disable_rules:\n    - "+rule+"\n    - jwt\n"), "c.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := mask.NewMasker(mask.Options{Disable: c.Redact.DisableRules})
+		if rule == "no-such-rule" {
+			if err == nil || c.Warnings() != nil {
+				t.Errorf("an unknown rule: %v, %q", err, c.Warnings())
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(c.Redact.DisableRules, []string{"jwt"}) || len(c.Warnings()) != 1 {
+			t.Fatalf("%s: %v, %q, %q", rule, err, c.Redact.DisableRules, c.Warnings())
+		}
+		warning := c.Warnings()[0]
+		if !strings.HasPrefix(warning, "c.yaml:3: redact.disable_rules: "+rule+": ") {
+			t.Error(warning)
+		}
+		_, replaced, _ := strings.Cut(warning, "the rule")
+		if !slices.ContainsFunc(strings.Fields(replaced), func(w string) bool { return slices.Contains(mask.Rules(), w) }) {
+			t.Errorf("%s: no rule of now in %q", rule, warning)
+		}
+		if out, n := m.Mask("https://a.example/f?se=2030&sig=" + "kQ7zLp2WmR9tYv4XbN8cJd3HfG6sA1uE"); n != 1 {
+			t.Errorf("%s: %s", rule, out)
+		}
 	}
 }
