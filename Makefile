@@ -8,7 +8,7 @@ MODULES := . bench internal/tools
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -57,6 +57,10 @@ test-mcp-inspector: build ## the MCP server through the official inspector from 
 # E2E_NEWEST=1 the hosts are the newest that npm has, and the page is left as it is.
 e2e: ## every host and framework that can be had, on a fake model server, and the table of doc/hosts.md; npm installs them (3 GB)
 	MEMKERNEL_E2E=1 MEMKERNEL_FRAMEWORKS=1 $(if $(E2E_NEWEST),,MEMKERNEL_E2E_TABLE=$(CURDIR)/doc/hosts.md) $(GO) test -count=1 -v -timeout 90m ./internal/e2e
+
+# MEMKERNEL_E2E_LENGTHS=3,2,0 has fewer sessions of one, ten and sixty turns (10,6,4 without it).
+bills: ## the bills of recorded sessions, in folder SESSIONS, for the newest hosts on their default models
+	MEMKERNEL_E2E=1 E2E_NEWEST=1 MEMKERNEL_E2E_SESSIONS=$(SESSIONS) $(GO) test -count=1 -v -timeout 12h -run TestBills ./internal/e2e
 
 # MEMKERNEL_E2E_DIR keeps what npm installed here, too.
 test-frameworks: ## the packages for agent frameworks against the real ones, which npm installs (800 MB)

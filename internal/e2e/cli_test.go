@@ -97,7 +97,9 @@ func TestHosts(t *testing.T) {
 			dir, node := installNode(t)
 			path, version := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
 			talk := func(with bool) (*stand, error) {
-				s := newStand(t, h, binary, path, node, with)
+				script := newScripted()
+				s := newStand(t, h, binary, path, node, with, script.answer)
+				s.script = script
 				return s, s.run(with)
 			}
 			r := row{Title: h.title, Version: version, Through: h.through}
@@ -140,7 +142,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func newStand(t *testing.T, h *cli, binary, path, node string, with bool) *stand {
+func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer fakemodel.Script) *stand {
 	t.Helper()
 	// Hosts put sockets below their homes: the path must be short.
 	home, err := os.MkdirTemp("", "mkh")
@@ -148,8 +150,7 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool) *stand
 		t.Fatal(err)
 	}
 	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p")}
-	s.script = newScripted()
-	s.model = fakemodel.New(fakemodel.Options{Script: s.script.answer, RepeatedResults: h.repeats && !with})
+	s.model = fakemodel.New(fakemodel.Options{Script: answer, RepeatedResults: h.repeats && !with})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -573,18 +574,33 @@ var commands = map[string]func(line string) any{
 	"execute_command":   func(line string) any { return map[string]any{"command": line, "requires_approval": false} },
 	"run_commands":      func(line string) any { return map[string]any{"commands": []string{line}} },
 	"exec":              func(line string) any { return map[string]any{"command": line} },
+	"functions.exec": func(line string) any {
+		return fmt.Sprintf("const r = await tools.exec_command({cmd: %q}); text(r.output)", line)
+	},
 }
 
 func commandCall(tools []string, turn, n, rows int) (fakemodel.Call, bool) {
+	return runCall(tools, turn, n, fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 %d`, turn, n, rows))
+}
+
+// runCall is the n-th call of a turn, of the tool that runs a command; false if there is none.
+func runCall(tools []string, turn, n int, line string) (fakemodel.Call, bool) {
 	for _, name := range tools {
-		if input := commands[name]; input != nil {
-			line := fmt.Sprintf(`seq -f "row %%g of part %d-%d: measured at station 7, checked by team 3" 1 %d`, turn, n, rows)
-			data, err := json.Marshal(input(line))
-			if err != nil {
-				panic(err) // maps of strings
-			}
-			return fakemodel.Call{ID: fmt.Sprintf("call_%d_%d", turn, n), Name: name, Input: data}, true
+		input := commands[name]
+		if input == nil {
+			continue
 		}
+		c := fakemodel.Call{ID: fmt.Sprintf("call_%d_%d", turn, n), Name: name}
+		args := input(line)
+		if text, free := args.(string); free {
+			c.Text = text
+			return c, true
+		}
+		var err error
+		if c.Input, err = json.Marshal(args); err != nil {
+			panic(err) // maps of strings
+		}
+		return c, true
 	}
 	return fakemodel.Call{}, false
 }

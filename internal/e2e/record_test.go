@@ -33,8 +33,10 @@ func TestRecord(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			dir, node := installNode(t)
 			path, _ := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
-			s := newStand(t, h, binary, path, node, false)
-			s.script.perTurn, s.script.rows, s.script.asks = 1, 3, 1
+			script := newScripted()
+			script.perTurn, script.rows, script.asks = 1, 3, 1
+			s := newStand(t, h, binary, path, node, false, script.answer)
+			s.script = script
 			s.put(h.files, s.url)
 			s.memkernel("init", "--yes", "--host", h.name)
 			for n, args := range [][]string{h.first, h.next, h.next} {

@@ -45,9 +45,11 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 			s.Call = item.CallID
 		case "tool_search_output":
 			s.Result = item.CallID
-			for _, t := range item.Tools {
-				s.offers = append(s.offers, t.names()...)
-			}
+		}
+		// Definitions are in the answer to a search, and for models since GPT-6 in an item
+		// "additional_tools" of the role developer.
+		for _, t := range item.Tools {
+			s.offers = append(s.offers, t.names()...)
 		}
 		out = append(out, s)
 	}
@@ -98,6 +100,10 @@ func (responses) output(r Request, reply Reply) []map[string]any {
 	for i, c := range reply.Calls {
 		item := map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", r.N, i), "status": "completed",
 			"call_id": callID("call", r, i, c), "name": c.Name, "arguments": string(c.input())}
+		if c.Text != "" {
+			item["type"], item["input"] = "custom_tool_call", c.Text
+			delete(item, "arguments")
+		}
 		if space, name, ok := strings.Cut(c.Name, "."); ok {
 			item["namespace"], item["name"] = space, name
 		}

@@ -39,6 +39,8 @@ type Call struct {
 	ID, Name string
 	// Input is a JSON object; nil is {}.
 	Input json.RawMessage
+	// Text is the input of a tool that takes text and no JSON, of the Responses API alone.
+	Text string
 }
 
 func (c Call) input() json.RawMessage {
