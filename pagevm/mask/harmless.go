@@ -2,6 +2,7 @@ package mask
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/lazyregexp"
@@ -19,10 +20,11 @@ func harmless(rule, s string, from, to int) bool {
 	case "basic":
 		return samplePair(v)
 	case "url-password":
-		text := escapedByte.ReplaceAllString(v, "")
-		return to-from < 2 || defaultPassword(text) || allIn(sampleWords, strings.ToLower(escapedByte.ReplaceAllString(v, " ")))
+		words := strings.Fields(nonLetters.ReplaceAllString(strings.ToLower(v), " "))
+		return to-from < 2 || defaultPassword(strings.Join(words, "")) ||
+			len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && !sampleWords[w] })
 	case "secret", "named-secret":
-		if publicName.MatchString(before) {
+		if publicName.MatchString(before) || rule == "secret" && (strings.HasSuffix(before, "::") || chain(v) && strings.Contains(v, "::")) {
 			return true
 		}
 	case "near-password", "stated-password":
@@ -37,14 +39,14 @@ func harmless(rule, s string, from, to int) bool {
 }
 
 var (
-	escapedByte = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
+	nonLetters = lazyregexp.New(`(?:%[0-9a-f]{2}|[^a-z0-9])+`)
 	// publicName is the name of a key that its issuer calls public.
 	publicName = lazyregexp.New(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
 	userLabel  = lazyregexp.New(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
-	arn        = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\d*:[^\s"']*$`)
+	arn        = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$`)
 	// expression is a call with one name, a name that a comma of code follows, a number with
-	// a method, and a path.
-	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,})$`)
+	// a method, a path, an address, and the rest of a line of code.
+	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*)$`)
 	// testName is how tests of Go, and of languages that write test_it, are named.
 	testName = lazyregexp.New(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
 )
@@ -130,14 +132,4 @@ var userStart = lazyregexp.New(`(?i)(?:user(?:[_-]?name)?|login|uid)[^\w\n]{1,6}
 func samplePair(v string) bool {
 	user, pw, ok := basicPair(v)
 	return ok && (sample(pw) || defaultPassword(pw) || user == pw)
-}
-
-// allIn reports whether each word of text is in the set.
-func allIn(set map[string]bool, text string) bool {
-	for _, w := range strings.Fields(text) {
-		if len(w) > 2 && !set[w] {
-			return false
-		}
-	}
-	return true
 }

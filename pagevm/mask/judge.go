@@ -100,13 +100,13 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 	invalid key keycloak login manager mariadb masked minio missing mongo mongodb mypass mysql nil none null number obfuscated object optional
 	oracle pass phrase pin plain postgres postgresql prefix private prompt public pw pwd qwerty rabbitmq redis required root sa select
 	stdin str string system tbd temp text token true type undefined unknown unset user username userpass value var varchar void wrong
-	letmein welcome monkey dragon abc abcd abcdef asdf hello world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
+	letmein welcome monkey dragon abc abcd abcdef asdf hello whatever world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
 
 // usedWords are those of them that people begin passwords of their own with.
 var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
 
 // sampleParts mark a value made of words as one to be filled in, or as a name.
-var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "mypass", "testpass", "password", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
+var sampleParts = [...]string{"passw", "pass_", "_pass", "-pass", "pass-", "_pw", "-pw", "passphrase", "your", "example", "change", "placeholder", "redact", "xxx", "dummy", "insert",
 	"replace", "todo", "secret", "sample", "fake", "test", "mock", "credential", "token", "contrase", "kennwort", "mot de", "username", "-here", "_here", "user_", "process.", "config", "getenv", "self."}
 
 // helpWords follow an option in a sentence.
@@ -145,12 +145,7 @@ func sample(v string) bool {
 	if !words {
 		return strings.Contains(low, "yourpassw") || strings.Contains(low, "your_") || strings.Contains(low, "your-") || strings.Contains(low, "xxxx") || strings.Contains(low, "****")
 	}
-	for _, p := range sampleParts {
-		if strings.Contains(low, p) {
-			return true
-		}
-	}
-	return false
+	return strings.HasSuffix(low, "pass") || slices.ContainsFunc(sampleParts[:], func(p string) bool { return strings.Contains(low, p) })
 }
 
 func digitOrSign(v string) bool {

@@ -74,7 +74,7 @@ func lineStart(s string, i int) int { return strings.LastIndexByte(s[:i], '\n') 
 // password managers export, and in tables.
 func passwordColumns(s string) (out [][2]int) {
 	column, sep := -1, ','
-	at := 0
+	at, above := 0, 0 // above counts the bars in the line before
 	for line := range strings.Lines(s) {
 		fields := cells(line, sep)
 		if column < 0 || len(fields) <= column {
@@ -82,6 +82,9 @@ func passwordColumns(s string) (out [][2]int) {
 				sep = '|'
 			}
 			for i, f := range cells(line, sep) {
+				if above > 2 {
+					break // the names are in the first row
+				}
 				if name := strings.ToLower(strings.TrimSpace(f)); passwordColumn.MatchString(name) {
 					column = i
 				}
@@ -100,6 +103,7 @@ func passwordColumns(s string) (out [][2]int) {
 			}
 		}
 		at += len(line)
+		above = strings.Count(line, "|")
 	}
 	return out
 }

@@ -93,7 +93,7 @@ var (
 	duration    = lazyregexp.New(`^(?:\d+[a-z]{1,2})+$`)
 	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
-	operator    = lazyregexp.New(`^[a-z\d_.-]+[&^%*#@?][a-z\d_.-]+$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
+	operator    = lazyregexp.New(`^[a-z\d_.-]+(?:[&^%*#@?]|&&)[a-z\d_.-]+$|&0x|^[A-Za-z_]{8,}[+-]1$|_.*\*|\*.*_|%[0-9A-F]{2}|[a-z0-9]-[a-z0-9]\+|\+[a-z]+\d+$`)
 	dicedDigits = lazyregexp.New(`^[a-z]{3,10}(?:-[a-z]{3,10}){2,4}-\d{1,4}$`)
 )
 
