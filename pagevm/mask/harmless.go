@@ -13,10 +13,11 @@ import (
 // reads or by the text before it. All rules ask it last.
 func harmless(rule, s string, from, to int) bool {
 	v, before := s[from:to], s[max(0, from-120):from]
+	if parts := strings.Split(v, "."); len(parts) == 3 && strings.HasPrefix(v, "eyJ") {
+		payload, _ := base64.RawURLEncoding.DecodeString(parts[1])
+		return samplePayload.MatchString(string(payload))
+	}
 	switch rule {
-	case "jwt":
-		payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(v, ".")[1])
-		return strings.Contains(string(payload), `"role":"anon"`)
 	case "basic":
 		return samplePair(v)
 	case "url-password":
@@ -31,10 +32,12 @@ func harmless(rule, s string, from, to int) bool {
 		if userLabel.MatchString(before) || samplePair(v) {
 			return true
 		}
+	case "snmp-community":
+		return strings.HasSuffix(v, ",") // prose
 	case "private-key", "kubernetes-secret", "recovery-phrase":
 		return false
 	}
-	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || arn.MatchString(before) ||
+	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || resource.MatchString(before) ||
 		filler(v) || sequence(v) || repeatsName(before, v) || repeatsUser(rule, before, v))
 }
 
@@ -43,10 +46,13 @@ var (
 	// publicName is the name of a key that its issuer calls public.
 	publicName = lazyregexp.New(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
 	userLabel  = lazyregexp.New(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
-	arn        = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$`)
+	// resource is the beginning of an address that goes on with the name or the hash of what it is for.
+	resource = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$`)
+	// samplePayload is that of the public key of a database, and of the token in every manual.
+	samplePayload = lazyregexp.New(`"role":"anon"|"sub":"1234567890"`)
 	// expression is a call with one name, a name that a comma of code follows, a number with
 	// a method, a path, an address, and the rest of a line of code.
-	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*)$`)
+	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*|[a-z_]\w*(?:\.\w+)+(?:\(| :).*)$`)
 	// testName is how tests of Go, and of languages that write test_it, are named.
 	testName = lazyregexp.New(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
 )
@@ -131,5 +137,5 @@ var userStart = lazyregexp.New(`(?i)(?:user(?:[_-]?name)?|login|uid)[^\w\n]{1,6}
 // samplePair reports whether v is base64 of a name and a password that everybody uses.
 func samplePair(v string) bool {
 	user, pw, ok := basicPair(v)
-	return ok && (sample(pw) || defaultPassword(pw) || user == pw)
+	return ok && (sample(pw) || defaultPassword(strings.ReplaceAll(pw, " ", "")) || user == pw)
 }

@@ -100,7 +100,7 @@ var sampleWords = wordSet(`admin administrator any anon anonymous bool boolean b
 	invalid key keycloak login manager mariadb masked minio missing mongo mongodb mypass mysql nil none null number obfuscated object optional
 	oracle pass phrase pin plain postgres postgresql prefix private prompt public pw pwd qwerty rabbitmq redis required root sa select
 	stdin str string system tbd temp text token true type undefined unknown unset user username userpass value var varchar void wrong
-	letmein welcome monkey dragon abc abcd abcdef asdf hello whatever world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
+	letmein welcome monkey dragon abc abcd abcdef asdf hello whatever opensesame world pswd mot wachtwoord kennwort parola senha clave lozinka heslo salasana`)
 
 // usedWords are those of them that people begin passwords of their own with.
 var usedWords = wordSet(`welcome monkey dragon letmein qwerty hunter hello`)
@@ -143,7 +143,7 @@ func sample(v string) bool {
 		return true
 	}
 	if !words {
-		return strings.Contains(low, "yourpassw") || strings.Contains(low, "your_") || strings.Contains(low, "your-") || strings.Contains(low, "xxxx") || strings.Contains(low, "****")
+		return strings.HasSuffix(low, "_password") || strings.Contains(low, "yourpassw") || strings.Contains(low, "your_") || strings.Contains(low, "your-") || strings.Contains(low, "xxxx") || strings.Contains(low, "****")
 	}
 	return strings.HasSuffix(low, "pass") || slices.ContainsFunc(sampleParts[:], func(p string) bool { return strings.Contains(low, p) })
 }
