@@ -51,6 +51,9 @@ type Calibration struct {
 	// unknown; WindowFrom is who named it.
 	Window     int    `json:"window,omitempty"`
 	WindowFrom string `json:"window_from,omitempty"`
+	// Binding is how the provider was seen to hold the model's thinking to its prefix, ""
+	// where it did what the price book says.
+	Binding string `json:"binding,omitempty"`
 	// Unfit is the newest request whose system prompt and tools alone did not fit, nil once
 	// another one did.
 	Unfit *Unfit `json:"unfit,omitempty"`

@@ -100,6 +100,18 @@ func ParseOverflow(text string) (Overflow, bool) {
 	return Overflow{}, true
 }
 
+// thinkingWords match the refusal of a request for thinking whose prefix changed, and of
+// thinking whose signature is not what the model wrote.
+var thinkingWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)bound to a different conversation|invalid .{0,3}(?:signature|data).{0,3} in .{0,3}(?:redacted_)?thinking.{0,3} block`)
+})
+
+// RefusesThinking reports whether a provider's text refuses a request for the thinking of
+// earlier turns that it holds: without it the request would be taken.
+func RefusesThinking(text string) bool {
+	return thinkingWords().MatchString(text[:min(len(text), maxOverflowText)])
+}
+
 func (o *Overflow) set(name string, n int) {
 	switch name {
 	case "in":

@@ -11,6 +11,9 @@ type Reasoning struct {
 	// DroppedItems are blocks that it sends and the provider drops.
 	DroppedItems  int `json:"dropped_items"`
 	DroppedTokens int `json:"dropped_tokens"`
+	// StaleItems are blocks that it sends and the provider drops since an earlier cut. They
+	// were counted then.
+	StaleItems int `json:"stale_items"`
 	// LostUSD is the price of all these tokens as output: they were billed so when the model
 	// produced them, and cost as much if it has to think them again. It is part of no other
 	// cost. Nil if nothing is lost or the price is unknown.
@@ -53,6 +56,20 @@ func (m Model) Binding() Binding {
 		return BindingDrops
 	}
 	return BindingRefuses
+}
+
+// Shown returns the binding that an answer shows and that is not the model's: whether the
+// provider removed thinking for a changed prefix, and whether it was asked to. "" if it shows
+// nothing new.
+func (m Model) Shown(removed, asked bool) Binding {
+	switch b := m.Binding(); {
+	case !removed:
+	case !asked && b != BindingDrops:
+		return BindingDrops
+	case asked && b == BindingNone:
+		return BindingRefuses
+	}
+	return ""
 }
 
 // Bind returns m with a binding that the provider has shown. An empty one changes nothing.

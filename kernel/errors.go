@@ -47,6 +47,9 @@ func (e *OverflowError) Error() string {
 	return r.Error()
 }
 
+// ErrNoThinking is returned where a request was refused for its thinking and would hold none.
+var ErrNoThinking = plan.ErrNoThinking
+
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.
 var ErrNoOverflow = plan.ErrNoOverflow
 

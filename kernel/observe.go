@@ -38,7 +38,9 @@ type Turn struct {
 	// of: SentExtended or SentWhole. "" for a planned one.
 	Sent  string
 	Usage *memkernel.Usage
-	Now   time.Time
+	// Reported is what the same answer told of its request, nil for nothing.
+	Reported *memkernel.Reported
+	Now      time.Time
 	// AdvancementKey makes the delivery idempotent. Default: a hash of session
 	// and key of the turn's last message.
 	AdvancementKey string

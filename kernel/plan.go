@@ -85,7 +85,8 @@ type PlanRequest struct {
 	// FixedTTL is the shortest cache lifetime of the host's own markers on tools and system,
 	// where those stay; 0 if it sets none there.
 	FixedTTL time.Duration
-	// Overflow is a provider's refusal of the last call as too long. The plan fits
+	// Overflow is a provider's refusal of the last call as too long, or for thinking whose
+	// prefix has changed, which the plan then leaves out. The plan fits
 	// under what it says; one refusal more gives a smaller one, until there have been
 	// too many in a row (*[OverflowError]).
 	Overflow *Overflow

@@ -139,7 +139,7 @@ func contextPlan(req *PlanRequest, pl *turn.Planned) *ContextPlan {
 		Params:    report.ParamsOf(r),
 		Retrieval: report.RetrievalOf(r, pl.Withheld),
 		Layout: outline.Layout{Breakpoints: r.Breakpoints, Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
-			Cut: r.Cut, Made: made, Refused: refused, Cuts: cuts, Notes: r.Notes, Reasoning: report.ReasoningOf(r), Pace: r.Next.Pace, Advice: r.Advice,
+			Cut: r.Cut, Made: made, Refused: refused, Cuts: cuts, Notes: r.Notes, Reasoning: report.ReasoningOf(r), Reported: r.Prev.Reported, Pace: r.Next.Pace, Advice: r.Advice,
 			Lifetimes: outline.Lifetimes{Fixed: r.Lifetimes.Fixed, FixedWhy: r.Lifetimes.FixedWhy,
 				Messages: r.Lifetimes.Messages, MessagesWhy: r.Lifetimes.MessagesWhy}},
 		Split:      r.Split,

@@ -413,7 +413,7 @@ func TestRule6OpenLoop(t *testing.T) {
 			c := session(90, 6, 2, 7000)
 			plan := func() *kernel.ContextPlan {
 				req := bound(c)
-				req.DropOption = drop
+				req.DropOption, req.Thinking = drop, `{"type":"enabled","budget_tokens":4096}`
 				return planned(t, k, req)
 			}
 			plan()

@@ -47,6 +47,9 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 		q.Carry = carryItems(w.Carry)
 	}
 	q.Items = appendHost(q.Items, d.Host[d.Align.At:], unbound(p, d.Align, c))
+	if c.StripThinking {
+		leaveUnboundOut(p, &q, d.Host)
+	}
 	if w.Cut != nil {
 		cut(p, &q, d, w, c, &dec)
 	}
@@ -80,6 +83,42 @@ func unbound(p *Projection, a Alignment, c Cache) map[string]string {
 		hashes[s.Key] = s.Hash
 	}
 	return hashes
+}
+
+// leaveUnboundOut takes out the thinking that the model produced after another prefix than it
+// has in q: a carry block that is new or another one, or, in a conversation that was not
+// planned before and that the model saw as the host wrote it, a message that is shown shorter.
+func leaveUnboundOut(p, q *Projection, host []HostMessage) {
+	broken, first := !equalItems(p.Carry, q.Carry), len(p.Seen) == 0
+	if !broken && !first {
+		return
+	}
+	at := 0
+	for i := range q.Items {
+		it := &q.Items[i]
+		if it.Kind != ItemHost {
+			broken = broken || first && it.Level != Full
+			continue
+		}
+		for at < len(host)-1 && host[at].Key != it.Key { // both are in the host's order
+			at++
+		}
+		s := host[at].segment(it.Page)
+		if broken && s != nil && s.Bare.Hash != "" && it.Level == Full {
+			*it = s.bare(&host[at])
+		}
+		broken = broken || first && it.Level != Full
+	}
+}
+
+// segment finds the segment that a page is of; nil if none is.
+func (m *HostMessage) segment(page string) *Segment {
+	for i := range m.Segments {
+		if m.Segments[i].Page == page {
+			return &m.Segments[i]
+		}
+	}
+	return nil
 }
 
 // appendHost appends fresh messages, those in bare without their thinking.

@@ -16,6 +16,9 @@ const (
 	CutPayback CutReason = "payback"
 	// CutDemand: the host asked for it.
 	CutDemand CutReason = "demand"
+	// CutThinking: the provider refused the thinking that the prompt holds. It is taken out,
+	// and nothing leaves.
+	CutThinking CutReason = "thinking_refused"
 )
 
 // Wishes is everything that others may ask of the next projection.

@@ -129,6 +129,7 @@ var reasons = []struct {
 	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
 	{kernel.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is
 	{kernel.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
+	{kernel.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
 	{kernel.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
 	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
 	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: " + anyOf(names(transcript.Intakes()))},

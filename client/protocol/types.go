@@ -181,7 +181,8 @@ type Region struct {
 // Params are request settings that the plan asks for.
 type Params struct {
 	// thinking_off: thinking must be off for this call, because the open tool loop lost the
-	// thinking blocks that the provider would ask for.
+	// thinking blocks that the provider would ask for. It asks for them with a thinking budget
+	// ("enabled") and not with adaptive thinking, which some models can't turn off.
 	ThinkingOff bool `json:"thinking_off"`
 	// drop_option: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the
 	// beta header in betas.
@@ -318,6 +319,7 @@ type Layout struct {
 	Cuts        []CutPoint   `json:"cuts"`
 	Notes       []string     `json:"notes"`
 	Reasoning   Reasoning    `json:"reasoning"`
+	Reported    *Reported    `json:"reported"`
 	Lifetimes   Lifetimes    `json:"lifetimes"`
 	Pace        Pace         `json:"pace"`
 	Advice      Advice       `json:"advice"`
@@ -470,10 +472,35 @@ type Reasoning struct {
 	// dropped_items are blocks that it sends and the provider drops.
 	DroppedItems  int64 `json:"dropped_items"`
 	DroppedTokens int64 `json:"dropped_tokens"`
+	// stale_items are blocks that it sends and the provider drops since an earlier cut. They
+	// were counted then.
+	StaleItems int64 `json:"stale_items"`
 	// lost_usd is the price of all these tokens as output: they were billed so when the model
 	// produced them, and cost as much if it has to think them again. It is part of no other
 	// cost. Nil if nothing is lost or the price is unknown.
 	LostUSD *float64 `json:"lost_usd"`
+}
+
+// Reported is what a provider tells in an answer of the request that it answers, beside
+// usage.
+type Reported struct {
+	// removed counts the reasoning items that were withheld from the model, by reason.
+	Removed []Removal `json:"removed,omitempty"`
+	// cache_miss is why the provider's cache was not read; nil if the answer does not say.
+	CacheMiss *CacheMiss `json:"cache_miss,omitempty"`
+}
+
+// Removal counts reasoning items that a provider withheld from the model for one reason.
+type Removal struct {
+	Reason string `json:"reason"`
+	Items  int64  `json:"items"`
+}
+
+// CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes
+// where the request names an earlier answer to compare with.
+type CacheMiss struct {
+	Reason string `json:"reason"`
+	Tokens int64  `json:"tokens"`
 }
 
 // Lifetimes are how long cache entries live, and why.
@@ -1786,6 +1813,8 @@ type Sum struct {
 	// cuts were made by the plans. saved_tokens is what they kept out of all prompts.
 	Cuts        int64 `json:"cuts"`
 	SavedTokens int64 `json:"saved_tokens"`
+	// reasoning is what was lost of the models' reasoning.
+	Reasoning BillingReasoning `json:"reasoning"`
 	// billed_usd is what the calls cost, answers included, without_usd the estimate for the
 	// same calls without memkernel; nil if none has a price. estimated_calls counts the calls
 	// that the estimate was made for: the others cost the same in both.
@@ -1812,6 +1841,21 @@ type Tokens struct {
 	InputTokens        int64 `json:"input_tokens"`
 }
 
+// BillingReasoning sums up what was lost of the models' reasoning.
+type BillingReasoning struct {
+	// left_out_items and their tokens were left out by plans, dropped_items were sent for the
+	// provider to drop, by the plans' own count. lost_usd is the price of both as output, nil
+	// if nothing is lost or no price is known.
+	LeftOutItems  int64    `json:"left_out_items"`
+	LeftOutTokens int64    `json:"left_out_tokens"`
+	DroppedItems  int64    `json:"dropped_items"`
+	DroppedTokens int64    `json:"dropped_tokens"`
+	LostUSD       *float64 `json:"lost_usd"`
+	// removed is what the providers reported. An item that is sent again by the calls that
+	// follow, and removed again, counts once.
+	Removed []Removal `json:"removed"`
+}
+
 // StatsCall is one call.
 type StatsCall struct {
 	Time    time.Time `json:"time"`
@@ -1830,6 +1874,10 @@ type StatsCall struct {
 	WithoutUSD     *float64 `json:"without_usd"`
 	ColdExpected   *bool    `json:"cold_expected"`
 	ColdSeen       *bool    `json:"cold_seen"`
+	// reasoning is what its plan lost of the model's reasoning, null for nothing, reported
+	// what the provider told of the request.
+	Reasoning *Reasoning `json:"reasoning"`
+	Reported  *Reported  `json:"reported"`
 }
 
 // ReindexParams are the parameters of reindex.

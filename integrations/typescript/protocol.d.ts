@@ -177,7 +177,7 @@ export interface Region {
 
 /** Params are request settings that the plan asks for. */
 export interface Params {
-  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for. */
+  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for. It asks for them with a thinking budget ("enabled") and not with adaptive thinking, which some models can't turn off. */
   thinking_off: boolean;
   /** `drop_option`: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`. */
   drop_option: boolean;
@@ -225,7 +225,7 @@ export interface Reduced {
 
 /** Fault is something that went wrong for the model or for us, by name. */
 export interface Fault {
-  code: "duplicate_key" | "leading_assistant" | "usage_ignored" | "host_truncated" | "workspace_file" | "workspace_over_budget" | "workspace_cut" | "notes_unread" | "project_unreadable" | "checkpoint_damaged" | "not_searched" | "projection_lost" | "not_recorded" | "not_traced" | "not_counted" | "flush_skipped" | "net_skipped" | "death_spiral" | (string & {});
+  code: "duplicate_key" | "leading_assistant" | "usage_ignored" | "thinking_refused" | "host_truncated" | "workspace_file" | "workspace_over_budget" | "workspace_cut" | "notes_unread" | "project_unreadable" | "checkpoint_damaged" | "not_searched" | "projection_lost" | "not_recorded" | "not_traced" | "not_counted" | "flush_skipped" | "net_skipped" | "death_spiral" | (string & {});
   page?: string;
   key?: string;
   detail: string;
@@ -299,6 +299,7 @@ export interface Layout {
   cuts: CutPoint[];
   notes: string[];
   reasoning: Reasoning;
+  reported: Reported | null;
   lifetimes: Lifetimes;
   pace: Pace;
   advice: Advice;
@@ -439,8 +440,30 @@ export interface Reasoning {
   /** `dropped_items` are blocks that it sends and the provider drops. */
   dropped_items: number;
   dropped_tokens: number;
+  /** `stale_items` are blocks that it sends and the provider drops since an earlier cut. They were counted then. */
+  stale_items: number;
   /** `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it has to think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown. */
   lost_usd: number | null;
+}
+
+/** Reported is what a provider tells in an answer of the request that it answers, beside usage. */
+export interface Reported {
+  /** `removed` counts the reasoning items that were withheld from the model, by reason. */
+  removed?: Removal[];
+  /** `cache_miss` is why the provider's cache was not read; nil if the answer does not say. */
+  cache_miss?: CacheMiss;
+}
+
+/** Removal counts reasoning items that a provider withheld from the model for one reason. */
+export interface Removal {
+  reason: string;
+  items: number;
+}
+
+/** CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with. */
+export interface CacheMiss {
+  reason: string;
+  tokens: number;
 }
 
 /** Lifetimes are how long cache entries live, and why. */
@@ -1686,6 +1709,8 @@ export interface Sum {
   /** `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts. */
   cuts: number;
   saved_tokens: number;
+  /** `reasoning` is what was lost of the models' reasoning. */
+  reasoning: BillingReasoning;
   /** `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
   billed_usd: number | null;
   without_usd: number | null;
@@ -1709,6 +1734,18 @@ export interface Tokens {
   input_tokens: number;
 }
 
+/** Reasoning sums up what was lost of the models' reasoning. */
+export interface BillingReasoning {
+  /** `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known. */
+  left_out_items: number;
+  left_out_tokens: number;
+  dropped_items: number;
+  dropped_tokens: number;
+  lost_usd: number | null;
+  /** `removed` is what the providers reported. An item that is sent again by the calls that follow, and removed again, counts once. */
+  removed: Removal[];
+}
+
 /** StatsCall is one call. */
 export interface StatsCall {
   time: string;
@@ -1727,6 +1764,9 @@ export interface StatsCall {
   without_usd: number | null;
   cold_expected: boolean | null;
   cold_seen: boolean | null;
+  /** `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request. */
+  reasoning: Reasoning | null;
+  reported: Reported | null;
 }
 
 export interface ReindexParams {

@@ -67,6 +67,9 @@ func (s *sheet) bill() {
 	}
 	s.text("clock", l.Clock, "")
 	s.text("first change", changeText(l.Change), "")
+	if told := l.Reported; told != nil && told.Miss != nil {
+		s.text("", fmt.Sprintf("of the last request the provider says: %s, %s tokens not read", Printable(told.Miss.Reason), Thousands(told.Miss.Tokens)), "")
+	}
 	s.ahead()
 	for _, n := range b.Notes {
 		s.text("note", n, "")
@@ -148,6 +151,9 @@ func (s *sheet) cut() {
 	if r := plan.Layout.Reasoning; r.Binding != cachelayout.BindingNone {
 		s.text("reasoning", reasoningText(r), "")
 	}
+	if told := plan.Layout.Reported; told.Of("") > 0 {
+		s.text("", "of the last request the provider removed "+removedText(told.Removed), yellow)
+	}
 	for _, p := range clipRows(s, plan.Layout.Cuts) {
 		s.text(fmt.Sprintf("gen %d", p.Generation), fmt.Sprintf("%s, %s to %s tokens%s", p.Reason, Thousands(p.Before), Thousands(p.After), AtTime(p.Time)), "")
 	}
@@ -190,6 +196,8 @@ func reasonText(reason string) string {
 		return "what it saves pays back what it rewrites"
 	case string(pagevm.CutDemand):
 		return "a compaction was asked for"
+	case string(pagevm.CutThinking):
+		return "the provider refused the thinking of earlier turns, which is taken out"
 	}
 	return reason
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -89,6 +90,13 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
 		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts", Thousands(t.Cuts), Thousands(t.SavedTokens)))
 	}
+	if r := t.Reasoning; r.LeftOutItems+r.DroppedItems > 0 {
+		line("reasoning", fmt.Sprintf("%s lost at cuts (%d left out, %d for the provider to drop): %s tokens that were billed as output for %s",
+			Plural(r.LeftOutItems+r.DroppedItems, "item"), r.LeftOutItems, r.DroppedItems, Thousands(r.LeftOutTokens+r.DroppedTokens), dollars(r.LostUSD)))
+	}
+	if len(t.Reasoning.Removed) > 0 {
+		line("removed", "by the provider: "+removedText(t.Reasoning.Removed)+" of reasoning")
+	}
 	if t.Estimated > 0 && t.BilledUSD != nil {
 		line("bill", fmt.Sprintf("%s with the answers; without memkernel about %s", dollars(t.BilledUSD), dollars(t.WithoutUSD)))
 	}
@@ -102,6 +110,15 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 		}
 		line("not compared", Plural(n, "call")+" without a known plan"+more)
 	}
+}
+
+// removedText lists removed items by reason.
+func removedText(list []memkernel.Removal) string {
+	var parts []string
+	for _, r := range list {
+		parts = append(parts, fmt.Sprintf("%s (%s)", Plural(r.Items, "item"), strings.ReplaceAll(Printable(r.Reason), "_", " ")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func optionalShare(v *float64) string {

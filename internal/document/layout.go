@@ -3,6 +3,7 @@ package document
 import (
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/pagevm"
@@ -22,6 +23,7 @@ type Layout struct {
 	Cuts        []pagevm.CutPoint     `json:"cuts"`
 	Notes       []string              `json:"notes"`
 	Reasoning   cachelayout.Reasoning `json:"reasoning"`
+	Reported    *memkernel.Reported   `json:"reported"`
 	Lifetimes   Lifetimes             `json:"lifetimes"`
 	Pace        Pace                  `json:"pace"`
 	Advice      Advice                `json:"advice"`
@@ -74,7 +76,7 @@ type Change struct {
 func OfLayout(plan *kernel.ContextPlan) *Layout {
 	l := &plan.Layout
 	out := &Layout{Breakpoints: []Breakpoint{}, Change: Change{l.Change, l.Change.Broken.String()}, Bill: l.Bill,
-		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: List(l.Refused), Cuts: List(l.Cuts), Notes: List(l.Notes), Reasoning: l.Reasoning,
+		Cold: l.Cold, Clock: l.Clock, Cut: l.Cut, Made: l.Made, Refused: List(l.Refused), Cuts: List(l.Cuts), Notes: List(l.Notes), Reasoning: l.Reasoning, Reported: l.Reported,
 		Lifetimes: Lifetimes{int(l.Lifetimes.Fixed / time.Second), l.Lifetimes.FixedWhy, int(l.Lifetimes.Messages / time.Second), l.Lifetimes.MessagesWhy},
 		Pace:      Pace{Calls: l.Pace.Calls, IdleSeconds: []int{}}, Advice: ofAdvice(l.Advice)}
 	for _, g := range l.Pace.Idle {

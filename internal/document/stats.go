@@ -3,6 +3,8 @@ package document
 import (
 	"time"
 
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -31,6 +33,10 @@ type StatsCall struct {
 	WithoutUSD     *float64        `json:"without_usd"`
 	ColdExpected   *bool           `json:"cold_expected"`
 	ColdSeen       *bool           `json:"cold_seen"`
+	// Reasoning is what its plan lost of the model's reasoning, null for nothing, Reported what
+	// the provider told of the request.
+	Reasoning *cachelayout.Reasoning `json:"reasoning"`
+	Reported  *memkernel.Reported    `json:"reported"`
 }
 
 // OfUsage is a report of usage.
@@ -39,10 +45,13 @@ func OfUsage(st *billing.Report) Stats {
 	for i := range st.Calls {
 		r := &st.Calls[i]
 		c := StatsCall{Time: r.Time.UTC(), Session: r.Session, Branch: r.Branch, Model: r.Model, Plan: r.Plan,
-			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, BilledUSD: r.BilledUSD, WithoutUSD: r.WithoutUSD, ColdSeen: r.ColdSeen}
+			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, BilledUSD: r.BilledUSD, WithoutUSD: r.WithoutUSD, ColdSeen: r.ColdSeen, Reported: r.Reported}
 		if planned, ok := r.Expected(); ok {
 			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
 			c.ColdExpected = &r.Planned.Cold
+			if r.Planned.Reasoning.Items() > 0 {
+				c.Reasoning = &r.Planned.Reasoning
+			}
 		}
 		doc.Calls = append(doc.Calls, c)
 	}

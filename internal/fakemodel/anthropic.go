@@ -125,7 +125,7 @@ func anthropicBlock(where, role string, raw json.RawMessage) Segment {
 			s.searched, s.found = true, referenced(raw)
 		}
 	}
-	s.role, s.text = role, textOf(raw)
+	s.role, s.text, s.thought = role, textOf(raw), thoughtIn(raw)
 	return s
 }
 
@@ -177,12 +177,19 @@ func (a anthropic) whole(w http.ResponseWriter, r Request, reply Reply) {
 }
 
 func (anthropic) message(r Request, content []map[string]any) map[string]any {
-	return map[string]any{"id": fmt.Sprintf("msg_%d", r.N), "type": "message", "role": "assistant", "model": r.Model,
+	m := map[string]any{"id": fmt.Sprintf("msg_%d", r.N), "type": "message", "role": "assistant", "model": r.Model,
 		"content": content, "stop_reason": nil, "stop_sequence": nil}
+	if list := r.transformations(); list != nil {
+		m["input_transformations"] = list
+	}
+	return m
 }
 
 func (anthropic) content(r Request, reply Reply) []map[string]any {
 	out := []map[string]any{}
+	if r.thought != "" {
+		out = append(out, map[string]any{"type": "thinking", "thinking": r.thinkingText(), "signature": r.thought})
+	}
 	if reply.Text != "" || len(reply.Calls) == 0 {
 		out = append(out, map[string]any{"type": "text", "text": reply.Text})
 	}
@@ -232,19 +239,22 @@ func (a anthropic) stream(w http.ResponseWriter, r Request, reply Reply) {
 }
 
 func (anthropic) streamBlock(e events, i int, block map[string]any) {
-	delta := map[string]any{"type": "text_delta", "text": block["text"]}
 	begin := map[string]any{"type": "text", "text": ""}
+	deltas := []map[string]any{{"type": "text_delta", "text": block["text"]}}
 	switch block["type"] {
+	case "thinking":
+		begin = map[string]any{"type": "thinking", "thinking": "", "signature": ""}
+		deltas = []map[string]any{{"type": "thinking_delta", "thinking": block["thinking"]}, {"type": "signature_delta", "signature": block["signature"]}}
 	case "tool_use", "server_tool_use":
-		delta = map[string]any{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}
 		begin = map[string]any{"type": block["type"], "id": block["id"], "name": block["name"], "input": map[string]any{}}
+		deltas = []map[string]any{{"type": "input_json_delta", "partial_json": string(block["input"].(json.RawMessage))}}
 	case "tool_search_tool_result": // comes whole
-		e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": block})
-		e.send("content_block_stop", map[string]any{"type": "content_block_stop", "index": i})
-		return
+		begin, deltas = block, nil
 	}
 	e.send("content_block_start", map[string]any{"type": "content_block_start", "index": i, "content_block": begin})
-	e.send("content_block_delta", map[string]any{"type": "content_block_delta", "index": i, "delta": delta})
+	for _, d := range deltas {
+		e.send("content_block_delta", map[string]any{"type": "content_block_delta", "index": i, "delta": d})
+	}
 	e.send("content_block_stop", map[string]any{"type": "content_block_stop", "index": i})
 }
 

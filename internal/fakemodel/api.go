@@ -71,7 +71,7 @@ func textOf(raw json.RawMessage) string {
 	return block.Text
 }
 
-// output counts the tokens of an answer.
+// output counts the tokens of an answer, its reasoning aside.
 func (r Reply) output() int {
 	n := len(r.Text)
 	for _, c := range r.Calls {

@@ -20,6 +20,8 @@ type Segment struct {
 	Marked, Hour bool
 	// Call and Result are the id of the tool call that it is or answers.
 	Call, Result string
+	// thought is the signature of reasoning.
+	thought string
 	// role and text are what a script sees.
 	role, text string
 	// extra are tokens beside the bytes: definitions that a search found. found are their
@@ -44,7 +46,9 @@ type Request struct {
 	Stream   bool
 	Segments []Segment
 	Refused  bool
-	Usage    Usage
+	// Removed are reasoning items that were withheld from the model: they are in no segment.
+	Removed []Removal
+	Usage   Usage
 	// Searches are those for tools that the answer held.
 	Searches []Search
 
@@ -52,6 +56,8 @@ type Request struct {
 	defs  []toolDef
 	found []string // tools that searches found
 	api   api
+	// thought is the signature of the answer's reasoning, "" for none.
+	thought string
 }
 
 // Tokens returns the size of the input.

@@ -35,7 +35,7 @@ func (responses) segments(body []byte, input []json.RawMessage) ([]Segment, erro
 			return nil, fmt.Errorf("input[%d]: %w", i, err)
 		}
 		s := segment(fmt.Sprintf("input[%d]", i), raw)
-		s.role, s.text = item.Role, textOf(item.Content)
+		s.role, s.text, s.thought = item.Role, textOf(item.Content), thoughtIn(raw)
 		switch item.Type {
 		case "function_call", "custom_tool_call":
 			s.Call = item.CallID
@@ -93,6 +93,10 @@ func responsesToolNames(raw json.RawMessage) []string {
 // output returns the items of an answer.
 func (responses) output(r Request, reply Reply) []map[string]any {
 	out := []map[string]any{}
+	if r.thought != "" {
+		out = append(out, map[string]any{"type": "reasoning", "id": fmt.Sprintf("rs_%d", r.N), "encrypted_content": r.thought,
+			"summary": []any{map[string]any{"type": "summary_text", "text": r.thinkingText()}}})
+	}
 	if reply.Text != "" || len(reply.Calls) == 0 {
 		out = append(out, map[string]any{"type": "message", "id": fmt.Sprintf("msg_%d", r.N), "status": "completed", "role": "assistant",
 			"content": []any{map[string]any{"type": "output_text", "text": reply.Text, "annotations": []any{}}}})
@@ -122,6 +126,9 @@ func (responses) response(r Request, status string, output []map[string]any) map
 
 func (o responses) finished(r Request, reply Reply) map[string]any {
 	m := o.response(r, "completed", o.output(r, reply))
+	if list := r.transformations(); list != nil {
+		m["input_transformations"] = list
+	}
 	u := r.Usage
 	m["usage"] = map[string]any{"input_tokens": u.Input(), "output_tokens": u.Output, "total_tokens": u.Input() + u.Output,
 		"input_tokens_details": map[string]any{"cached_tokens": u.Read}}

@@ -23,6 +23,9 @@ type Options struct {
 	// RepeatedResults takes results of Gemini's functions that stand twice, as Gemini CLI 0.61
 	// sends them where it resumes a session.
 	RepeatedResults bool
+	// Thinks has answers of the Messages and the Responses API begin with reasoning that is
+	// bound to its prefix.
+	Thinks bool
 }
 
 // Server is an [http.Handler] of the paths
@@ -38,6 +41,8 @@ type Server struct {
 	wrong []Violation
 	cache cache
 	turns int
+	// thoughts are the reasoning items of answers, by their signatures.
+	thoughts map[string]thought
 }
 
 // New makes a server.
@@ -145,6 +150,10 @@ func (s *Server) take(req *Request) Reply {
 	defer s.mu.Unlock()
 	req.N, req.At = len(s.seen), s.opt.Now()
 	reply := s.refusal(*req)
+	var next thought
+	if reply.Status == 0 {
+		reply, next = s.bind(req)
+	}
 	if reply.Status == 0 {
 		reply = s.opt.Script(req.turn(s.turns))
 		req.searchFor(&reply)
@@ -152,6 +161,7 @@ func (s *Server) take(req *Request) Reply {
 	req.Refused = reply.Status >= 400
 	if !req.Refused {
 		s.turns++
+		s.think(req, next)
 		req.Usage = req.api.bill(&s.cache, *req, reply)
 		req.billSearches()
 	}

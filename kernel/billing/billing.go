@@ -63,6 +63,8 @@ type Sum struct {
 	// Cuts were made by the plans. SavedTokens is what they kept out of all prompts.
 	Cuts        int `json:"cuts"`
 	SavedTokens int `json:"saved_tokens"`
+	// Reasoning is what was lost of the models' reasoning.
+	Reasoning Reasoning `json:"reasoning"`
 	// BilledUSD is what the calls cost, answers included, WithoutUSD the estimate for the
 	// same calls without memkernel; nil if none has a price. Estimated counts the calls that
 	// the estimate was made for: the others cost the same in both.
@@ -139,6 +141,27 @@ func (r *Report) Session(key string) *Report {
 	return Of(calls, nil)
 }
 
+// Reasoning sums up what was lost of the models' reasoning.
+type Reasoning struct {
+	// LeftOutItems and their tokens were left out by plans, DroppedItems were sent for the
+	// provider to drop, by the plans' own count. LostUSD is the price of both as output, nil
+	// if nothing is lost or no price is known.
+	LeftOutItems  int      `json:"left_out_items"`
+	LeftOutTokens int      `json:"left_out_tokens"`
+	DroppedItems  int      `json:"dropped_items"`
+	DroppedTokens int      `json:"dropped_tokens"`
+	LostUSD       *float64 `json:"lost_usd"`
+	// Removed is what the providers reported. An item that is sent again by the calls that
+	// follow, and removed again, counts once.
+	Removed []memkernel.Removal `json:"removed"`
+}
+
+func (r *Reasoning) plan(lost cachelayout.Reasoning) {
+	r.LeftOutItems, r.LeftOutTokens = r.LeftOutItems+lost.LeftOutItems, r.LeftOutTokens+lost.LeftOutTokens
+	r.DroppedItems, r.DroppedTokens = r.DroppedItems+lost.DroppedItems, r.DroppedTokens+lost.DroppedTokens
+	plus(&r.LostUSD, lost.LostUSD)
+}
+
 // Expected is what a plan says that its call will be billed.
 type Expected struct {
 	// The four buckets are disjoint tokens, as in [memkernel.Usage].
@@ -156,6 +179,8 @@ type Expected struct {
 	// request before.
 	SavedTokens  int `json:"saved_tokens"`
 	BeforeTokens int `json:"before_tokens,omitempty"`
+	// Reasoning is what the plan lost of the model's reasoning, zero for nothing.
+	Reasoning cachelayout.Reasoning `json:"reasoning,omitzero"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
 	// Alone is the host's own request for the call, zero in rows of versions that did not
@@ -181,6 +206,8 @@ type Call struct {
 	// Planned is nil in rows of versions that did not keep it.
 	Planned *Expected       `json:"planned"`
 	Usage   memkernel.Usage `json:"usage"`
+	// Reported is what the provider told of the request, nil for nothing.
+	Reported *memkernel.Reported `json:"reported,omitempty"`
 	// BilledCostUSD is the price of the input side, BilledUSD that of the whole call, nil if
 	// unpriced.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
@@ -197,6 +224,8 @@ type Call struct {
 	// Session and Time are those of the record, no part of it.
 	Session string    `json:"-"`
 	Time    time.Time `json:"-"`
+
+	removed []memkernel.Removal // that the call before did not report
 }
 
 // Of adds up calls, with days that begin in a place; nil is UTC. The calls become the
@@ -215,6 +244,7 @@ func Of(calls []Call, where *time.Location) *Report {
 		m[name].take(r)
 	}
 	st.Total.Name = "total"
+	newRemovals(st.Calls)
 	for i := range st.Calls {
 		r := &st.Calls[i]
 		st.Total.take(r)
@@ -225,6 +255,30 @@ func Of(calls []Call, where *time.Location) *Report {
 	st.Total.settle()
 	st.Sessions, st.Days, st.Models = settledSums(sessions), settledSums(days), settledSums(models)
 	return st
+}
+
+// newRemovals finds what each call reported as removed that was not removed before in the same
+// conversation: more than at the call before it, or, after a cut, more than the plan knew to
+// be stale.
+func newRemovals(calls []Call) {
+	before := map[[3]string]*memkernel.Reported{}
+	for i := range calls {
+		r := &calls[i]
+		r.removed = nil
+		key := [3]string{r.Session, r.Branch, r.Model}
+		if r.Reported != nil {
+			for _, now := range r.Reported.Removed {
+				known := before[key].Of(now.Reason)
+				if r.Planned != nil && r.Planned.Cut && now.Reason == memkernel.RemovedPrefix {
+					known = r.Planned.Reasoning.StaleItems
+				}
+				if now.Items -= known; now.Items > 0 {
+					r.removed = append(r.removed, now)
+				}
+			}
+		}
+		before[key] = r.Reported
+	}
 }
 
 func settledSums(m map[string]*Sum) []Sum {
@@ -256,6 +310,9 @@ func (s *Sum) take(r *Call) {
 		s.Estimated++
 	}
 	plus(&s.WithoutUSD, r.Without())
+	for _, n := range r.removed {
+		s.Reasoning.Removed = memkernel.Removed(s.Reasoning.Removed, n)
+	}
 	planned, ok := r.Expected()
 	if !ok {
 		return
@@ -266,6 +323,7 @@ func (s *Sum) take(r *Call) {
 	plus(&s.PlannedCostUSD, r.Planned.CostUSD)
 	plus(&s.ComparedCostUSD, r.BilledCostUSD)
 	s.SavedTokens += r.Planned.SavedTokens
+	s.Reasoning.plan(r.Planned.Reasoning)
 	if r.Planned.Cut {
 		s.Cuts++
 	}
@@ -310,6 +368,9 @@ func missed(errs []float64, planned, billed int) []float64 {
 }
 
 func (s *Sum) settle() {
+	if s.Reasoning.Removed == nil {
+		s.Reasoning.Removed = []memkernel.Removal{}
+	}
 	s.Turns = len(s.turns)
 	if s.Billed.InputTokens > 0 {
 		r := float64(s.Billed.CacheReadTokens) / float64(s.Billed.InputTokens)

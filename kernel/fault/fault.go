@@ -67,6 +67,9 @@ const (
 	// UsageIgnored: the usage of an observed turn can't be that of the prompt that
 	// was planned, as when a gateway reports a part of it.
 	UsageIgnored Code = "usage_ignored"
+	// ThinkingRefused: the provider refused the last request for thinking of earlier turns
+	// whose prefix had changed. This plan sends none of it again.
+	ThinkingRefused Code = "thinking_refused"
 	// HostTruncated: the host's own prompt shows a file in part; the rest is
 	// carried.
 	HostTruncated Code = "host_truncated"

@@ -6,6 +6,7 @@ package outline
 import (
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/pagevm"
@@ -15,7 +16,9 @@ import (
 // Params are request settings that the plan asks for.
 type Params struct {
 	// ThinkingOff: thinking must be off for this call, because the open tool loop
-	// lost the thinking blocks that the provider would ask for.
+	// lost the thinking blocks that the provider would ask for. It asks for them with a
+	// thinking budget ("enabled") and not with adaptive thinking, which some models can't
+	// turn off.
 	ThinkingOff bool `json:"thinking_off"`
 	// DropOption: send thinking.block_binding.prefix_mismatch_behavior "drop_block"
 	// with the beta header in Betas.
@@ -64,6 +67,8 @@ type Layout struct {
 	Notes []string `json:"notes"`
 	// Reasoning is what the plan loses of the model's reasoning.
 	Reasoning cachelayout.Reasoning `json:"reasoning"`
+	// Reported is what the provider told of the last request that was billed, nil for nothing.
+	Reported *memkernel.Reported `json:"reported"`
 	// Lifetimes are what the breakpoints ask for.
 	Lifetimes Lifetimes `json:"lifetimes"`
 	// Pace is how the calls of the session follow each other, this one counted.

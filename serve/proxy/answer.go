@@ -19,6 +19,8 @@ type answer struct {
 	// message is what was said; nil if the copy does not tell.
 	message *memkernel.Message
 	usage   *memkernel.Usage
+	// reported is what the provider told of the request, nil for nothing.
+	reported *memkernel.Reported
 	// unread is why there is no usage where the provider wrote one.
 	unread error
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/json"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -12,6 +13,7 @@ type anthropicMessage struct {
 	Content []json.RawMessage `json:"content"`
 	Stop    *string           `json:"stop_reason"`
 	Usage   json.RawMessage   `json:"usage"`
+	memkernel.ReportMembers
 }
 
 func anthropicAnswer(data []byte) answer {
@@ -23,7 +25,7 @@ func anthropicAnswer(data []byte) answer {
 }
 
 func (m *anthropicMessage) answer() answer {
-	a := answer{whole: m.Stop != nil}
+	a := answer{whole: m.Stop != nil, reported: m.ReportMembers.Read()}
 	a.bill(m.Usage)
 	if m.Stop != nil {
 		a.open = *m.Stop == "tool_use" || *m.Stop == "pause_turn"
@@ -49,7 +51,8 @@ type anthropicEvent struct {
 		Input     string  `json:"partial_json"`
 		Stop      *string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage json.RawMessage `json:"usage"`
+	Usage           json.RawMessage `json:"usage"`
+	Transformations json.RawMessage `json:"input_transformations"`
 }
 
 func anthropicStream(data []byte) answer {
@@ -71,6 +74,9 @@ func anthropicStream(data []byte) answer {
 		case "message_delta":
 			m.Stop = e.Delta.Stop
 			m.Usage = over(m.Usage, e.Usage)
+			if len(e.Transformations) > 0 && string(e.Transformations) != "null" { // of another model, which took over
+				m.Transformations = e.Transformations
+			}
 		case "message_stop":
 			whole = true
 		case "error":

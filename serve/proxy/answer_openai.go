@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -99,10 +100,11 @@ type response struct {
 	Status string            `json:"status"`
 	Output []json.RawMessage `json:"output"`
 	Usage  json.RawMessage   `json:"usage"`
+	memkernel.ReportMembers
 }
 
 func (r *response) answer() answer {
-	a := answer{whole: r.Status == "completed" || r.Status == "incomplete"}
+	a := answer{whole: r.Status == "completed" || r.Status == "incomplete", reported: r.ReportMembers.Read()}
 	a.bill(r.Usage)
 	if len(r.Output) > 0 {
 		a.message = said(transcript.FormatResponses, r.Output)

@@ -63,7 +63,8 @@ func readable(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
 }
 
-// send makes the call, and once more where it was refused as too long.
+// send makes the call, and once more where it was refused as too long or for thinking whose
+// prefix has changed.
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.opt.roundTrip(r)
@@ -73,10 +74,13 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	}
 	e.tries++
 	text := takeText(res)
-	if _, over := budget.ParseOverflow(text); !over {
+	why := "refused as too long"
+	if budget.RefusesThinking(text) {
+		why = "refused for its thinking"
+	} else if _, over := budget.ParseOverflow(text); !over {
 		return res, nil
 	}
-	again := x.smaller(r.Context(), e, text)
+	again := x.mended(r.Context(), e, why, text)
 	if again == nil {
 		return res, nil
 	}
@@ -101,19 +105,19 @@ func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// smaller plans a request below what the provider takes; nil if there is no such
+// mended plans a request that the provider takes after a refusal; nil if there is no such
 // plan.
-func (x *Proxy) smaller(ctx context.Context, e *exchange, text string) *outcome {
+func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outcome {
 	over := &kernel.Overflow{Text: text}
 	if e.out.plan != nil {
 		over.PlanID = e.out.plan.ID
 	}
 	o := x.planned(ctx, e, over)
 	if o.plan == nil || bytes.Equal(o.body, e.out.body) {
-		x.log.Warn("refused as too long", "retry", "none", "reason", o.reason, "detail", o.detail)
+		x.log.Warn(why, "retry", "none", "reason", o.reason, "detail", o.detail)
 		return nil
 	}
-	x.log.Info("refused as too long", "retry", "planned anew", "cut", cutOf(o.plan), "bytes_out", len(o.body),
+	x.log.Info(why, "retry", "planned anew", "cut", cutOf(o.plan), "bytes_out", len(o.body),
 		"planned_input_tokens", o.plan.Budgets.PlannedInputTokens)
 	return o
 }

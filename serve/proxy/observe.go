@@ -84,7 +84,7 @@ func (x *Proxy) observe(e *exchange, a answer) {
 // take has the kernel take an answer in.
 func (x *Proxy) take(e *exchange, a answer) (*kernel.Observation, error) {
 	t := kernel.Turn{SessionKey: e.line.session, Branch: e.line.branch, Model: e.body.Model, Messages: e.body.Messages,
-		Usage: a.usage, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
+		Usage: a.usage, Reported: a.reported, Now: x.opt.Now(), Private: x.opt.Private, Source: e.from}
 	switch {
 	case e.out.plan != nil:
 		t.PlanID = e.out.plan.ID
@@ -130,6 +130,9 @@ func (x *Proxy) logObserved(e *exchange, o *kernel.Observation, a answer) {
 	attrs := []any{"outcome", string(o.Outcome), "turns", o.Turns}
 	if u := a.usage; u != nil {
 		attrs = append(attrs, "input_tokens", u.InputTotal(), "cache_read_tokens", u.CacheReadTokens, "output_tokens", u.OutputTokens)
+	}
+	if n := a.reported.Of(""); n > 0 {
+		attrs = append(attrs, "reasoning_removed", n)
 	}
 	attrs = append(attrs, "conversation", e.line.name)
 	for _, f := range o.Faults {

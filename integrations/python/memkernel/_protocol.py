@@ -140,7 +140,7 @@ class Region(TypedDict):
 
 
 class _Params(TypedDict):
-    # `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for.
+    # `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would ask for. It asks for them with a thinking budget ("enabled") and not with adaptive thinking, which some models can't turn off.
     thinking_off: bool
     # `drop_option`: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`.
     drop_option: bool
@@ -298,6 +298,7 @@ class Layout(TypedDict):
     cuts: List["CutPoint"]
     notes: List[str]
     reasoning: "Reasoning"
+    reported: Optional["Reported"]
     lifetimes: "Lifetimes"
     pace: "Pace"
     advice: "Advice"
@@ -464,8 +465,33 @@ class Reasoning(TypedDict):
     # `dropped_items` are blocks that it sends and the provider drops.
     dropped_items: int
     dropped_tokens: int
+    # `stale_items` are blocks that it sends and the provider drops since an earlier cut. They were counted then.
+    stale_items: int
     # `lost_usd` is the price of all these tokens as output: they were billed so when the model produced them, and cost as much if it has to think them again. It is part of no other cost. Nil if nothing is lost or the price is unknown.
     lost_usd: Optional[float]
+
+
+class Reported(TypedDict, total=False):
+    """Reported is what a provider tells in an answer of the request that it answers, beside usage."""
+
+    # `removed` counts the reasoning items that were withheld from the model, by reason.
+    removed: List["Removal"]
+    # `cache_miss` is why the provider's cache was not read; nil if the answer does not say.
+    cache_miss: "CacheMiss"
+
+
+class Removal(TypedDict):
+    """Removal counts reasoning items that a provider withheld from the model for one reason."""
+
+    reason: str
+    items: int
+
+
+class CacheMiss(TypedDict):
+    """CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where the request names an earlier answer to compare with."""
+
+    reason: str
+    tokens: int
 
 
 class Lifetimes(TypedDict):
@@ -1654,6 +1680,8 @@ class Sum(TypedDict):
     # `cuts` were made by the plans. `saved_tokens` is what they kept out of all prompts.
     cuts: int
     saved_tokens: int
+    # `reasoning` is what was lost of the models' reasoning.
+    reasoning: "BillingReasoning"
     # `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both.
     billed_usd: Optional[float]
     without_usd: Optional[float]
@@ -1678,6 +1706,19 @@ class Tokens(TypedDict):
     input_tokens: int
 
 
+class BillingReasoning(TypedDict):
+    """Reasoning sums up what was lost of the models' reasoning."""
+
+    # `left_out_items` and their tokens were left out by plans, `dropped_items` were sent for the provider to drop, by the plans' own count. `lost_usd` is the price of both as output, nil if nothing is lost or no price is known.
+    left_out_items: int
+    left_out_tokens: int
+    dropped_items: int
+    dropped_tokens: int
+    lost_usd: Optional[float]
+    # `removed` is what the providers reported. An item that is sent again by the calls that follow, and removed again, counts once.
+    removed: List["Removal"]
+
+
 class StatsCall(TypedDict):
     """StatsCall is one call."""
 
@@ -1697,6 +1738,9 @@ class StatsCall(TypedDict):
     without_usd: Optional[float]
     cold_expected: Optional[bool]
     cold_seen: Optional[bool]
+    # `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request.
+    reasoning: Optional["Reasoning"]
+    reported: Optional["Reported"]
 
 
 class Reindex(TypedDict):

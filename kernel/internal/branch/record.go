@@ -3,6 +3,7 @@ package branch
 import (
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
@@ -86,6 +87,8 @@ type Sent struct {
 	Expected *billing.Expected `json:"expected,omitempty"`
 	// Ratio is how many calibrated tokens a counted one was.
 	Ratio float64 `json:"ratio"`
+	// Reported is what the provider told of the last request that was billed, nil for nothing.
+	Reported *memkernel.Reported `json:"reported,omitempty"`
 }
 
 // Diff is what s says beyond the state that the record ends with. carry tells that the

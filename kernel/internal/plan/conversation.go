@@ -104,9 +104,11 @@ func hasMedia(m *memkernel.Message) bool {
 func (c *conversation) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
 
 // stripThinking reports whether thinking that a cut makes invalid must be taken out:
-// the model binds it to its prefix, and the provider does not drop it.
+// the model binds it to its prefix, and the provider does not drop it. A provider that
+// refused it has not dropped it, whatever it was asked.
 func (c *conversation) stripThinking() bool {
-	return c.req.Price.PreservedThinking && !c.req.DropOption && !c.req.Price.DropsThinking
+	refused := c.req.Overflow != nil && budget.RefusesThinking(c.req.Overflow.Text)
+	return refused || c.req.Price.PreservedThinking && !c.req.DropOption && !c.req.Price.DropsThinking
 }
 
 // BoundLoop reports whether the open tool loop holds thinking that a cut would make

@@ -142,6 +142,10 @@ func decide(ctx context.Context, m measured) (decision, error) {
 	case notesWait(d, cache):
 		showNotes(d, delta, cache)
 	}
+	if d.thinkingRefused && d.Made.Cut == nil {
+		cache.Forced = true
+		takeThinkingOut(d, delta, cache)
+	}
 	settleCuts(d)
 	if len(d.pressed) > 0 && d.Made.Cut == nil {
 		d.settled.Generation = -1 // nothing became of it

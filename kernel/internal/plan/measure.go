@@ -47,6 +47,8 @@ type measured struct {
 	Refused, Learned            bool
 	RefusedCount, RefusedActual int
 	refusedProj                 *pagevm.Projection
+	// thinkingRefused: this plan answers the refusal of thinking.
+	thinkingRefused bool
 	// Of the state that is being made: what refusals have taught, which calls ran, what
 	// the provider's cache holds, and how the calls follow each other.
 	overflow branch.Refusals

@@ -6,12 +6,14 @@ import (
 	"math"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Overflow is a provider's refusal of a request as too long. PlanID is the plan that was
+// Overflow is a provider's refusal of a request as too long, or for thinking in it whose
+// prefix has changed ([budget.RefusesThinking]). PlanID is the plan that was
 // refused, "" the newest; Input and Limit are the figures where the host knows them better
 // than the provider's Text.
 type Overflow struct {
@@ -59,6 +61,9 @@ func learnRefusal(m *measured) error {
 		m.overflow.Tries = 0
 		return nil
 	}
+	if budget.RefusesThinking(o.Text) {
+		return refuseThinking(m)
+	}
 	figures, err := o.figures()
 	if err != nil {
 		return err
@@ -74,6 +79,38 @@ func learnRefusal(m *measured) error {
 	}
 	learnSizes(m, figures)
 	return nil
+}
+
+// ErrNoThinking is returned where a request was refused for its thinking and would hold none.
+var ErrNoThinking = errors.New("the provider refused the thinking of earlier turns, and this request would hold none: hand in the refusal with the messages that were refused")
+
+// refuseThinking has the plan take all thinking of earlier turns out.
+func refuseThinking(m *measured) error {
+	if answered(m, m.req.Overflow, &budget.Overflow{}) {
+		return nil
+	}
+	for i := range m.Hosts {
+		for j := range m.Hosts[i].Segments {
+			m.thinkingRefused = m.thinkingRefused || m.Hosts[i].Segments[j].Bare.Hash != ""
+		}
+	}
+	if !m.thinkingRefused {
+		return ErrNoThinking
+	}
+	m.log.faults = append(m.log.faults, fault.Fault{Code: fault.ThinkingRefused, Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
+	return nil
+}
+
+// takeThinkingOut submits a cut that lets nothing go but the thinking.
+func takeThinkingOut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
+	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
+	for _, it := range d.Proj.Carry {
+		wishes.Carry = append(wishes.Carry, pagevm.Block{Kind: it.Kind, Page: it.Page, Level: it.Level, Hash: it.Hash, Tokens: it.Tokens})
+	}
+	proj, dec := d.nextProjection(delta, wishes, cache)
+	if dec.Cut != nil {
+		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
+	}
 }
 
 // answered reports whether what stands was planned for the refusal already.

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
@@ -20,7 +22,8 @@ func ReasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	for i := range pl.Prev.Proj.Items {
 		before[pl.Prev.Proj.Items[i].Page] = &pl.Prev.Proj.Items[i]
 	}
-	drops := pl.Made.Cut != nil && (price.DropsThinking || pl.Request().DropOption)
+	drops := price.DropsThinking || pl.Request().DropOption
+	moved := pl.Made.Cut != nil || !slices.EqualFunc(pl.Prev.Proj.Carry, pl.Proj.Carry, func(a, b pagevm.Item) bool { return a.Hash == b.Hash })
 	invalid, at := 0, 0
 	if cuts := pl.Prev.Proj.Cuts; len(cuts) > 0 {
 		invalid = cuts[len(cuts)-1].Covers
@@ -40,7 +43,9 @@ func ReasoningOf(pl *plan.Result) cachelayout.Reasoning {
 			if was == nil || showsThinking(was) {
 				lost.LeftOutItems, lost.LeftOutTokens = lost.LeftOutItems+items, lost.LeftOutTokens+tokens
 			}
-		case drops && at >= invalid && len(pl.Proj.Carry)+i >= pl.Made.Kept:
+		case drops && at < invalid:
+			lost.StaleItems += items
+		case drops && moved && len(pl.Proj.Carry)+i >= pl.Made.Kept:
 			lost.DroppedItems, lost.DroppedTokens = lost.DroppedItems+items, lost.DroppedTokens+tokens
 		}
 	}

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -118,13 +119,13 @@ func ParamsOf(pl *plan.Result) outline.Params {
 	if pl.Request().Price.Cache == cachelayout.CacheOpenAIAuto || pl.Request().Price.Cache == cachelayout.CacheOpenAIExplicit {
 		p.CacheKey = cachelayout.CacheKey(pl.Session(), pl.Blocks)
 	}
-	if !pl.Request().Price.PreservedThinking || len(pl.Proj.Cuts) == 0 {
+	if !pl.Request().Price.PreservedThinking {
 		return p
 	}
-	if pl.Request().DropOption {
+	if pl.Request().DropOption && len(pl.Proj.Cuts) > 0 {
 		p.DropOption, p.Betas = true, append(p.Betas, bindingBeta)
 	}
-	p.ThinkingOff = bareLoop(pl)
+	p.ThinkingOff = bareLoop(pl) && strings.Contains(pl.Request().Thinking, `"enabled"`)
 	return p
 }
 
@@ -488,7 +489,12 @@ func shown(pl *plan.Result, m *memkernel.Message, items []pagevm.Item) memkernel
 
 // Expected is what a plan says that its call will be billed.
 func Expected(pl *plan.Result) *billing.Expected {
+	lost := ReasoningOf(pl)
+	if lost.Binding == cachelayout.BindingNone {
+		lost = cachelayout.Reasoning{}
+	}
 	return &billing.Expected{
+		Reasoning:      lost,
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
 		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), BeforeTokens: pl.Prev.Ledger.Tokens(), At: pl.Request().Now, Alone: pl.Alone(),

@@ -175,6 +175,7 @@ func unplanned(s *session.Session, t Turn, m cachelayout.Model) *billing.Call {
 	row := usage.Extend(t.Usage, l, m)
 	row.Sent = t.Sent
 	row.Call = t.Sent + " " + t.Now.UTC().Format(time.RFC3339Nano)
+	row.Reported = t.Reported
 	return &row
 }
 
@@ -206,13 +207,17 @@ func learn(s *session.Session, t Turn, m cachelayout.Model) (*billing.Call, *fau
 		return nil, &fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)}
 	}
 	row := usage.Compare(t.Usage, l, m)
+	row.Reported = t.Reported
 	cal, err := s.Calibrations.Of(t.Model)
 	if err == nil {
 		cal.Observe(budget.Count{Tokens: l.Proj.Tokens(), Kind: budget.Estimated}, len(l.Proj.Items), t.Usage.InputTotal()-l.LedgerFixed())
+		if shown := m.Bind(cachelayout.Binding(cal.Binding)).Shown(t.Reported.Of(memkernel.RemovedPrefix) > 0, l.LastCall().DropOption); shown != "" {
+			cal.Binding = string(shown)
+		}
 		err = s.Calibrations.Set(t.Model, cal)
 	}
 	n := *l
-	n.Billed = t.PlanID
+	n.Billed, n.Reported = t.PlanID, t.Reported
 	if row.ColdSeen != nil {
 		n.Ledger.Hit = !*row.ColdSeen
 	}

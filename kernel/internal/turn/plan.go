@@ -182,6 +182,10 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
 	}
+	if o := req.Overflow; o != nil && budget.RefusesThinking(o.Text) {
+		cal.Binding = string(cachelayout.BindingRefuses)
+	}
+	req.Price = req.Price.Bind(cachelayout.Binding(cal.Binding))
 	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Releveled: s.Releveled,
 		Observed: s.Account.Observed[req.Branch], Calibration: cal,
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),

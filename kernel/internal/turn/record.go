@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/budget"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
@@ -114,6 +115,10 @@ func learnForGood(s *session.Session, pl *Planned) {
 	refused := pl.Learned && pl.Refusal != nil && pl.Refusal.Input > 0 && pl.RefusedCount > 0
 	window, from := pl.LearnedWindow()
 	cal, err := s.Calibrations.Of(pl.Request().Model)
+	if o := pl.Request().Overflow; err == nil && o != nil && budget.RefusesThinking(o.Text) {
+		cal.Binding = string(cachelayout.BindingRefuses)
+		err = s.Calibrations.Set(pl.Request().Model, cal)
+	}
 	fits := cal.Unfit != nil && (cal.Unfit.Tools == 0 || len(pl.Request().Tools) > 0)
 	if !refused && window == 0 && !fits {
 		return

@@ -82,6 +82,7 @@ type Turn struct {
 	Over                      bool
 	PlanID, Sent              string
 	Usage                     *memkernel.Usage
+	Reported                  *memkernel.Reported
 	Now                       time.Time
 	AdvancementKey            string
 	Updates                   []journal.Update

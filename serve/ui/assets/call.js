@@ -95,11 +95,13 @@ function changes(doc, page) {
 }
 
 function cache(doc) {
-  const c = doc.layout.change, cut = doc.layout.cut, f = cut.figures, a = doc.layout.advice;
+  const c = doc.layout.change, cut = doc.layout.cut, f = cut.figures, a = doc.layout.advice, r = doc.layout.reasoning, told = doc.layout.reported;
   return card("Cache and cut",
     h("dl", { class: "facts" },
       row("cache", doc.layout.clock), row("changed", c.kind, c.field && ` (${c.field})`), row("kept, broken", `${num(c.kept_tokens)}, ${num(c.broken_tokens)}`),
       row("cut", cut.do ? cut.reason : "none"), row("a warm cut would save", `${num(f.saved)} and rewrite ${num(f.rewritten)}`), row("it pays after", f.break_even_turns < 0 ? "never" : `${Math.ceil(f.break_even_turns)} calls, ${num(f.expected_turns)} expected`),
+      r.binding !== "none" && row("reasoning lost", r.left_out_items + r.dropped_items ? `${num(r.left_out_items)} left out, ${num(r.dropped_items)} dropped; ${num(r.left_out_tokens + r.dropped_tokens)} tokens, ${usd(r.lost_usd)} as output` : "none; it is bound to its prefix"),
+      told?.removed && row("removed by the provider", told.removed.map((x) => `${num(x.items)} (${x.reason.replaceAll("_", " ")})`).join(", ")),
       a.expires_at && row("kept until", when(a.expires_at)), row("keep alive", a.keep_alive ? `every ${a.keep_alive_seconds} s until ${a.keep_alive_until ? a.keep_alive_until.slice(11, 16) : "–"}` : "no")),
     table(["#block", "marker", "#up to", "lives"], doc.layout.breakpoints.map((p) => [num(p.block), `${regionNames[p.region] || p.region}, ${p.why.replace("_", " ")}`, num(p.cumulative_tokens), p.ttl_seconds / 60 + " min"]), { label: "cache markers" }),
     doc.layout.notes.map((n) => h("p", { class: "hint" }, n)));

@@ -1,0 +1,179 @@
+package fakemodel
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Reasoning that is bound to its prefix, as the providers describe it.
+//
+// Anthropic (platform.claude.com, preserved thinking and its prefix checks; @anthropic-ai/sdk
+// 1.14.0, BetaThinkingBlockBinding and BetaMessage.input_transformations): a thinking block is
+// bound to the system prompt, the tools and all earlier message content, cache markers aside.
+// A leading run of earlier thinking blocks may be missing, no other. A request that holds a
+// block whose prefix changed is refused with 400. With
+// thinking.block_binding.prefix_mismatch_behavior "drop_block" and the beta
+// thinking-binding-controls-2026-08-01 the block is removed and billed nothing. With the beta
+// every answer lists what was removed. The words of the refusal are those that clients have
+// met (anomalyco/opencode, issue 48637).
+//
+// OpenAI (developers.openai.com, keep the prefix unchanged; openai 7.59.0,
+// Response.input_transformations): from GPT-6.2 on the Responses API removes a reasoning item
+// whose earlier conversation changed, and always says so. Instructions are appended to the
+// input of a turn and are no part of its prefix; whether tools are is not documented, and
+// here they are not.
+
+// bindingBeta is the beta of Anthropic's controls.
+const bindingBeta = "thinking-binding-controls-2026-08-01"
+
+// thought is what a reasoning item is bound to.
+type thought struct {
+	id     string   // of the item, "" where the API gives none
+	prefix string   // a hash of what was before it
+	before []string // the items that the model was shown before it, by their signatures
+}
+
+// Removal is a reasoning item that the server withheld from the model, and where it was.
+type Removal struct{ Where, ID string }
+
+// bind checks the reasoning that a request holds and takes out what is not to be shown. It
+// returns a refusal, or that of status 0 for none, and what the answer's own reasoning is
+// bound to.
+func (s *Server) bind(req *Request) (refused Reply, next thought) {
+	if !s.opt.Thinks {
+		return Reply{}, thought{}
+	}
+	_, responding := req.api.(responses)
+	refuses, text := req.bindingOf()
+	if text != "" {
+		return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: text}, thought{}
+	}
+	h := sha256.New()
+	kept := make([]Segment, 0, len(req.Segments))
+	for _, seg := range req.Segments {
+		switch t, known := s.thoughts[seg.thought]; {
+		case seg.thought == "":
+			if !responding || strings.HasPrefix(seg.Where, "input[") {
+				h.Write(seg.Bytes)
+			}
+		case known && t.prefix == hex.EncodeToString(h.Sum(nil)) && endsWith(t.before, next.before):
+			next.before = append(next.before, seg.thought)
+		case refuses || !known:
+			return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.mismatch(seg, known)}, thought{}
+		default:
+			req.Removed = append(req.Removed, Removal{seg.Where, t.id})
+			continue
+		}
+		kept = append(kept, seg)
+	}
+	req.Segments, next.prefix = kept, hex.EncodeToString(h.Sum(nil))
+	return Reply{}, next
+}
+
+// endsWith reports whether all is at the end of list.
+func endsWith(list, all []string) bool {
+	return len(all) <= len(list) && slices.Equal(list[len(list)-len(all):], all)
+}
+
+// bindingOf reports whether the request is refused for a changed prefix, and why its own
+// controls are.
+func (r Request) bindingOf() (refuses bool, wrong string) {
+	if _, ok := r.api.(anthropic); !ok {
+		return false, ""
+	}
+	var body struct {
+		Thinking struct {
+			Binding *struct {
+				Mismatch string `json:"prefix_mismatch_behavior"`
+			} `json:"block_binding"`
+		} `json:"thinking"`
+	}
+	_ = json.Unmarshal(r.Body, &body) // it was read before
+	b := body.Thinking.Binding
+	if b != nil && !r.reports() {
+		return false, "thinking.adaptive.block_binding: Extra inputs are not permitted"
+	}
+	return b == nil || b.Mismatch != "drop_block", ""
+}
+
+// reports reports whether the answer lists what was removed.
+func (r Request) reports() bool {
+	if _, ok := r.api.(responses); ok {
+		return true
+	}
+	return strings.Contains(strings.Join(r.Header.Values("anthropic-beta"), ","), bindingBeta)
+}
+
+func (r Request) mismatch(s Segment, known bool) string {
+	text := blockPath(s.Where) + ": Invalid `signature` in `thinking` block"
+	if known {
+		text += ". The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"." +
+			" That setting requires the `" + bindingBeta + "` value in the `anthropic-beta` header."
+	}
+	return text
+}
+
+// blockPath is messages[1].content[0] as Anthropic writes it.
+func blockPath(where string) string {
+	return strings.NewReplacer("[", ".", "]", "").Replace(where)
+}
+
+// think gives an answer its reasoning.
+func (s *Server) think(req *Request, next thought) {
+	if !s.opt.Thinks {
+		return
+	}
+	req.thought = fmt.Sprintf("sig_%d_%s", req.N, next.prefix[:12])
+	if _, ok := req.api.(responses); ok {
+		next.id = fmt.Sprintf("rs_%d", req.N)
+	}
+	if s.thoughts == nil {
+		s.thoughts = map[string]thought{}
+	}
+	s.thoughts[req.thought] = next
+}
+
+// thinkingText is what the model thinks.
+func (r Request) thinkingText() string {
+	return fmt.Sprintf("Request %d: %s", r.N, strings.Repeat("I look at what I have before I go on. ", 12))
+}
+
+// transformations are the entries of an answer's list, in the words of its API; nil where it
+// has no such member.
+func (r Request) transformations() []map[string]any {
+	if r.thought == "" || !r.reports() {
+		return nil
+	}
+	out := []map[string]any{}
+	for _, m := range r.Removed {
+		if _, ok := r.api.(responses); ok {
+			out = append(out, map[string]any{"type": "reasoning", "id": m.ID, "action": "removed", "reason": "prefix_mismatch"})
+			continue
+		}
+		out = append(out, map[string]any{"type": "thinking_dropped", "path": blockPath(m.Where), "reason": "prefix_binding_mismatch"})
+	}
+	return out
+}
+
+// thoughtIn is the signature of a block or item that is reasoning, "" for others.
+func thoughtIn(raw json.RawMessage) string {
+	if !bytes.Contains(raw, []byte("thinking")) && !bytes.Contains(raw, []byte("reasoning")) {
+		return ""
+	}
+	var b struct {
+		Type      string `json:"type"`
+		Signature string `json:"signature"`
+		Data      string `json:"data"`
+		Encrypted string `json:"encrypted_content"`
+	}
+	if json.Unmarshal(raw, &b) != nil || b.Type != "thinking" && b.Type != "redacted_thinking" && b.Type != "reasoning" {
+		return ""
+	}
+	return b.Signature + b.Data + b.Encrypted
+}

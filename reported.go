@@ -1,0 +1,104 @@
+package memkernel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Reported is what a provider tells in an answer of the request that it answers, beside usage.
+type Reported struct {
+	// Removed counts the reasoning items that were withheld from the model, by reason.
+	Removed []Removal `json:"removed,omitempty"`
+	// Miss is why the provider's cache was not read; nil if the answer does not say.
+	Miss *CacheMiss `json:"cache_miss,omitempty"`
+}
+
+// Removal counts reasoning items that a provider withheld from the model for one reason.
+type Removal struct {
+	Reason string `json:"reason"`
+	Items  int    `json:"items"`
+}
+
+// CacheMiss is a provider's own diagnosis of a cache that was not read, which it makes where
+// the request names an earlier answer to compare with.
+type CacheMiss struct {
+	Reason string `json:"reason"`
+	Tokens int    `json:"tokens"`
+}
+
+// RemovedPrefix is the reason of a [Removal] of reasoning whose prefix has changed.
+const RemovedPrefix = "prefix_mismatch"
+
+// ReportMembers are the members of an answer that [Reported] is read from: of the Messages
+// API, where input_transformations is in message_start and, after a change of the serving
+// model, once more in message_delta (@anthropic-ai/sdk 1.14.0, BetaMessage), and of the
+// Responses API (openai 7.59.0, Response).
+type ReportMembers struct {
+	Transformations json.RawMessage `json:"input_transformations"`
+	Diagnostics     json.RawMessage `json:"diagnostics"`
+	PromptCache     json.RawMessage `json:"prompt_cache_diagnostics"`
+}
+
+// Read returns what the members say, nil if they report nothing. What has another shape is as
+// good as absent: these are remarks, on which no answer depends.
+func (m ReportMembers) Read() *Reported {
+	var r Reported
+	var changes []struct {
+		Type   string `json:"type"`   // Messages: thinking_dropped; what was shown all the same is no loss
+		Action string `json:"action"` // Responses: removed
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(m.Transformations, &changes)
+	for _, c := range changes {
+		if c.Type == "thinking_dropped" || c.Action == "removed" {
+			// prefix_binding_mismatch is the Messages API's word for prefix_mismatch
+			r.Removed = Removed(r.Removed, Removal{strings.Replace(c.Reason, "_binding_mismatch", "_mismatch", 1), 1})
+		}
+	}
+	var anthropic struct {
+		Miss struct {
+			Type   string `json:"type"`
+			Tokens int    `json:"cache_missed_input_tokens"`
+		} `json:"cache_miss_reason"`
+	}
+	var openai struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+		Tokens int    `json:"cache_missed_tokens"`
+	}
+	switch {
+	case json.Unmarshal(m.PromptCache, &openai) == nil && openai.Type == "cache_miss":
+		r.Miss = &CacheMiss{openai.Reason, max(0, openai.Tokens)}
+	case json.Unmarshal(m.Diagnostics, &anthropic) == nil && anthropic.Miss.Type != "":
+		r.Miss = &CacheMiss{anthropic.Miss.Type, max(0, anthropic.Miss.Tokens)}
+	}
+	if r.Removed == nil && r.Miss == nil {
+		return nil
+	}
+	return &r
+}
+
+// Removed returns sums with more added to that of its reason, sorted by reason. It changes
+// sums in place.
+func Removed(sums []Removal, more Removal) []Removal {
+	at, found := slices.BinarySearchFunc(sums, more.Reason, func(r Removal, reason string) int { return strings.Compare(r.Reason, reason) })
+	if !found {
+		return slices.Insert(sums, at, more)
+	}
+	sums[at].Items += more.Items
+	return sums
+}
+
+// Of returns how many items were removed for a reason, "" for any. A nil report says none.
+func (r *Reported) Of(reason string) (n int) {
+	if r == nil {
+		return 0
+	}
+	for _, removed := range r.Removed {
+		if reason == "" || removed.Reason == reason {
+			n += removed.Items
+		}
+	}
+	return n
+}
