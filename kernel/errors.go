@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (e *OverflowError) Error() string {
 
 // ErrNoThinking is returned where a request was refused for its thinking and would hold none.
 var ErrNoThinking = plan.ErrNoThinking
+
+// ErrQuestion is returned by [Kernel.Search] for a question longer than [MaxQuestion].
+var ErrQuestion = errors.New("the question is too long")
 
 // ErrNoOverflow is returned for a text that is no refusal of a request as too long.
 var ErrNoOverflow = plan.ErrNoOverflow

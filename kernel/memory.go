@@ -211,6 +211,8 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 type SearchRequest struct {
 	// Query is the question in the user's words; nothing in it is syntax.
 	Query string
+	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion].
+	Prompt bool
 	// SessionKey names the session whose past is searched beside the files; "" for
 	// files only.
 	SessionKey string
@@ -244,6 +246,9 @@ type SearchRequest struct {
 	Now time.Time
 }
 
+// MaxQuestion bounds the question of a search in bytes: 1 MiB.
+const MaxQuestion = 1 << 20
+
 // Search finds what memory has on a question. The result says why it is empty,
 // or what part of the search is missing; only a session that can't be read is an
 // error.
@@ -261,6 +266,9 @@ func (k *Kernel) Search(ctx context.Context, req SearchRequest) (*retrieval.Resu
 }
 
 func search(ctx context.Context, k *Kernel, req SearchRequest) (*retrieval.Result, error) {
+	if len(req.Query) > MaxQuestion && !req.Prompt {
+		return nil, fmt.Errorf("%w: %d bytes, and at most %d are taken", ErrQuestion, len(req.Query), MaxQuestion)
+	}
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}

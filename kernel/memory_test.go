@@ -268,3 +268,22 @@ func TestWorkspaceKeepsWithinItsBound(t *testing.T) {
 		t.Errorf("faults are %+v", p.Faults)
 	}
 }
+
+// TestQuestionIsBounded: a question of a search may not be as long as a prompt.
+func TestQuestionIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	fillWorkspace(t, dir, nil)
+	k, err := kernel.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	req := kernel.SearchRequest{Query: strings.Repeat("heron ", kernel.MaxQuestion/6+1), Private: true}
+	if _, err := k.Search(t.Context(), req); !errors.Is(err, kernel.ErrQuestion) {
+		t.Errorf("a question of %d bytes: %v", len(req.Query), err)
+	}
+	req.Prompt = true
+	if r, err := k.Search(t.Context(), req); err != nil || len(r.Hits) == 0 {
+		t.Errorf("a prompt of %d bytes: %+v, %v", len(req.Query), r, err)
+	}
+}

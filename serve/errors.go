@@ -74,6 +74,16 @@ func newError(code int, name, message, hint string) *Error {
 	return &Error{Code: code, Message: message, Data: ErrorData{Code: name, Hint: hint}}
 }
 
+func errNotJSON() *Error {
+	return newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
+}
+
+// ErrTooMuchText refuses a message with more than [MaxText].
+func ErrTooMuchText() *Error {
+	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the message has more than %d bytes besides the messages of conversations", MaxText),
+		"shorten its texts, hand long ones in as messages of the conversation, or split the batch")
+}
+
 // invalid returns an error of the message's form.
 func invalid(member, message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
@@ -125,6 +135,7 @@ var reasons = []struct {
 	{context.Canceled, "CANCELLED", "the call was cancelled"},
 	{context.DeadlineExceeded, "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
 	{kernel.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
+	{kernel.ErrQuestion, "QUERY_TOO_LONG", "ask in fewer words"},
 	{kernel.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
 	{kernel.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
 	{kernel.ErrNoSession, "NO_SESSION", ""}, // it lists itself what there is

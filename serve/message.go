@@ -53,8 +53,8 @@ func answer(id string, result any, err *Error) *response {
 // place where its answer will stand.
 func parse(m *Message) (msgs []parsed, batch bool, err *Error) {
 	text := bytes.TrimSpace(m.text)
-	if m.broken {
-		return nil, false, newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")
+	if m.err != nil {
+		return nil, false, m.err
 	}
 	raws := []json.RawMessage{text}
 	if batch = text[0] == '['; batch {

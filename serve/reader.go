@@ -15,11 +15,12 @@ import (
 type Message struct {
 	text  []byte
 	lists [][]string
-	// broken: it is no JSON.
-	broken bool
+	// err refuses the message, because it is no JSON or too long. The text and the lists are empty then.
+	err *Error
 }
 
-// ReadMessage reads a message to its end, and carries nothing out. An error is r's.
+// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText] and returns
+// an [Error] then. All other errors are r's.
 func ReadMessage(r io.Reader) (*Message, error) {
 	var c cutter
 	if _, err := io.Copy(&c, r); err != nil {
@@ -75,9 +76,10 @@ var way = [...]func(name string) bool{
 
 const inList = len(way)
 
-// Write takes the next piece of the text. It never fails: what is no JSON is said at the end.
+// Write takes the next piece of the text. It fails only if the text is too long: [parse] reports
+// invalid JSON. Writing after a failure is allowed and does nothing.
 func (c *cutter) Write(p []byte) (int, error) {
-	if c.m.broken {
+	if c.m.err != nil {
 		return len(p), nil
 	}
 	from := 0 // of what has not been kept yet
@@ -135,12 +137,19 @@ func (c *cutter) Write(p []byte) (int, error) {
 			}
 			c.close()
 		}
-		if c.m.broken {
-			c.drop()
-			return len(p), nil
+		if c.m.err != nil {
+			break
 		}
 	}
-	c.keep(p[from:])
+	if c.m.err == nil {
+		c.keep(p[from:])
+	}
+	if c.m.err != nil {
+		c.drop()
+		if c.m.err.Code == codeTooLong {
+			return 0, c.m.err
+		}
+	}
 	return len(p), nil
 }
 
@@ -154,6 +163,8 @@ func (c *cutter) naming() bool { return c.tracked() && c.on < inList && !c.value
 func (c *cutter) keep(p []byte) {
 	if c.on == inList {
 		c.element.add(p)
+	} else if len(c.m.text)+len(p) > MaxText {
+		c.m.err = ErrTooMuchText()
 	} else {
 		if len(c.m.text)+len(p) > cap(c.m.text) { // twice as much: append adds less, and copies more often
 			c.m.text = slices.Grow(c.m.text, max(len(p), len(c.m.text)))
@@ -165,7 +176,7 @@ func (c *cutter) keep(p []byte) {
 // open enters a bracket, which has been kept.
 func (c *cutter) open(b byte) {
 	if c.depth++; c.depth > maxDepth {
-		c.m.broken = true
+		c.m.err = errNotJSON()
 		return
 	}
 	switch {
@@ -204,7 +215,7 @@ func (c *cutter) close() {
 		c.on--
 	}
 	if c.depth--; c.depth < 0 {
-		c.m.broken = true
+		c.m.err = errNotJSON()
 	}
 }
 
@@ -212,7 +223,7 @@ func (c *cutter) close() {
 func (c *cutter) cut() {
 	v := c.element.text()
 	if !json.Valid([]byte(v)) { // which copies nothing
-		c.m.broken = true
+		c.m.err = errNotJSON()
 		return
 	}
 	last := &c.m.lists[len(c.m.lists)-1]
@@ -230,14 +241,14 @@ func (c *cutter) leaveList() {
 func (c *cutter) drop() { c.m.text, c.m.lists, c.element = nil, nil, fragments{} }
 
 // blank reports whether there is nothing but space so far.
-func (c *cutter) blank() bool { return !c.m.broken && len(bytes.TrimSpace(c.m.text)) == 0 }
+func (c *cutter) blank() bool { return c.m.err == nil && len(bytes.TrimSpace(c.m.text)) == 0 }
 
 // end says that nothing follows.
 func (c *cutter) end() *Message {
-	if !c.m.broken && !json.Valid(bytes.TrimSpace(c.m.text)) {
-		c.m.broken = true
+	if c.m.err == nil && !json.Valid(bytes.TrimSpace(c.m.text)) {
+		c.m.err = errNotJSON()
 	}
-	if c.m.broken {
+	if c.m.err != nil {
 		c.drop()
 	}
 	m := c.m

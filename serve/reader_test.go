@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/kernel"
 )
 
 // outcome is what a message comes to before anything is done for it.
@@ -324,7 +326,7 @@ func TestReaderCopiesOnce(t *testing.T) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m, err := ReadMessage(bytes.NewReader(text))
-				if err != nil || m.broken || len(m.lists[0]) != len(list) {
+				if err != nil || m.err != nil || len(m.lists[0]) != len(list) {
 					b.Fatal("it is not read")
 				}
 			}
@@ -340,10 +342,12 @@ func TestReaderCopiesOnce(t *testing.T) {
 // TestStreamGoesOn: what is no message, or longer than one may be, is answered in its place, and
 // the stream goes on with the next line.
 func TestStreamGoesOn(t *testing.T) {
-	_, c := piped(t, &Options{LineBytes: 400}, nil)
-	long := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["` + strings.Repeat("x", 1<<20) + `"]}}}`
+	_, c := piped(t, &Options{LineBytes: 5 << 20}, nil)
+	long := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["` + strings.Repeat("x", 5<<20) + `"]}}}`
 	wrong := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[1 2],"dialect":"pi"}}}`
 	for _, x := range []struct{ line, code string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", MaxText) + `"}}`, "LINE_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", kernel.MaxQuestion+1) + `"}}`, "QUERY_TOO_LONG"},
 		{wrong, "NOT_JSON"}, {long, "LINE_TOO_LONG"}, {strings.Replace(long, `["`, `[1 2,"`, 1), "LINE_TOO_LONG"}, {"]", "NOT_JSON"}, {"{", "NOT_JSON"}, {`"`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[7],"dialect":"anthropic"}}}`, "INVALID_PARAMS"},

@@ -31,7 +31,7 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	if best == 0 {
 		best = kernel.DefaultRecallScore
 	}
-	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: best, Loaded: h.Host.row().loads, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: best, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}

@@ -400,9 +400,56 @@ func TestOneTenantsLongCall(t *testing.T) {
 	long := make(chan *got, 1)
 	go func() { long <- h.call(busy, "status", `{}`) }()
 	<-b.begun
-	h.well(busy, "pages", `{}`)
+	go func() { long <- h.call(busy, "status", `{}`) }()
+	<-b.begun
+	h.well(busy, "pages", `{}`) // after two long calls
 	close(b.release)
-	if g := <-long; g.status != http.StatusOK {
-		t.Errorf("the long call: %d %s", g.status, g.body)
+	for range 2 {
+		if g := <-long; g.status != http.StatusOK {
+			t.Errorf("a long call: %d %s", g.status, g.body)
+		}
+	}
+}
+
+// TestLongText: a body whose text besides its conversation is too long is refused before the rest of
+// it comes. As a message of a conversation the text is taken.
+func TestLongText(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	long := strings.Repeat("where does the heron nest ", serve.MaxText/26+1)
+	for path, begin := range map[string]string{
+		"/rpc":                 `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"`,
+		"/v1/memories/search/": `{"query":"`,
+	} {
+		nc := h.rawTo(path, secret, fmt.Sprintf("Content-Length: %d", 60<<20))
+		go io.WriteString(nc, begin+long)
+		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || !strings.Contains(g.body, fmt.Sprint(serve.MaxText)) {
+			t.Errorf("%s: %d %s", path, g.status, g.body)
+		}
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+	body := largeCall("observe_turn", serve.MaxText+1, serve.MaxText, "")
+	if g := h.send(http.MethodPost, "/rpc", secret, body); g.status != http.StatusOK || g.code() != "" {
+		t.Errorf("in a message: %d %s", g.status, g.body)
+	}
+}
+
+// TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
+func TestRefusedWaits(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests, o.refusalWait = 1, time.Hour })
+	answered := make(chan *got, 2)
+	for range 2 {
+		nc := h.raw("mkt_nobody", "Content-Length: 0")
+		go func() {
+			if res, err := http.ReadResponse(bufio.NewReader(nc), nil); err == nil {
+				answered <- &got{status: res.StatusCode}
+			}
+		}()
+	}
+	if g := <-answered; g.status != http.StatusUnauthorized {
+		t.Errorf("without room to wait: %d", g.status)
+	}
+	if len(h.door.refusals) != 1 || len(answered) > 0 {
+		t.Error("nobody waits")
 	}
 }

@@ -218,7 +218,9 @@ var meaningless = []string{"version", "output_format", "api_version", "async_mod
 func (c *mem0Call) body(known ...string) (map[string]json.RawMessage, bool) {
 	var data []byte
 	free, ok := c.d.body(c.x, func(r io.Reader) (err error) {
-		data, err = io.ReadAll(r)
+		if data, err = io.ReadAll(io.LimitReader(r, serve.MaxText+1)); len(data) > serve.MaxText {
+			return serve.ErrTooMuchText()
+		}
 		return err
 	})
 	if !ok {

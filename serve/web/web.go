@@ -37,9 +37,12 @@ import (
 const (
 	defaultRequests = 256
 	defaultBytes    = 512 << 20 // 512 MiB
-	// turnWait is how long a call waits for another one of its tenant to end: a long one must not hold
-	// up all others.
+	// turnWait is how long a call waits for another one of its tenant to end. After that it may use
+	// the tenant's late turn, because a long call must not hold up all others.
 	turnWait = 5 * time.Second
+	// refusalWait is how long a refused client waits for its answer. A client that tries again at once
+	// would take the processors from others.
+	refusalWait = time.Second / 4
 	// bodyWait is how long a body may take to come in, beside what it takes at bodyRate bytes
 	// a second; writeWait how long a piece of an answer may take to go out.
 	bodyWait  = 10 * time.Second
@@ -84,8 +87,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// bodyWait and turnWait are the constants of these names. Tests set longer ones.
-	bodyWait, turnWait time.Duration
+	// bodyWait, turnWait and refusalWait are the constants of these names. Tests set other ones.
+	bodyWait, turnWait, refusalWait time.Duration
 }
 
 // Door answers requests. It is safe for concurrent use.
@@ -97,13 +100,22 @@ type Door struct {
 	mu sync.Mutex
 	// rooms is what is taken of the room: by all, by tenants, and by tokens of tenants.
 	rooms map[string]taken
-	// running holds, for each tenant that was called, a place for each call that may work at the
-	// same time. It keeps them all because calls may outlive their requests.
-	running map[string]chan struct{}
+	// running holds the turns of each tenant that was called. It keeps them all because calls may
+	// outlive their requests.
+	running map[string]*turns
+	// refusals has a place for each refused client that waits for its answer.
+	refusals chan struct{}
 	// spent is what tenants used of their quotas.
 	spent map[string]*spending
 	// refused bounds what is logged of refused tokens.
 	refused *rate.Limiter
+}
+
+// turns has a place for each call of a tenant that may work at the same time.
+type turns struct {
+	now chan struct{}
+	// late has a place for a call that has waited for turnWait.
+	late chan struct{}
 }
 
 // taken is room for requests, and for what came of their bodies.
@@ -139,8 +151,8 @@ func New(o Options) *Door {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.bodyWait, o.turnWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.turnWait, turnWait), cmp.Or(o.MaxBody, serve.MaxMessage)
-	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]chan struct{}{}, spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
+	o.bodyWait, o.turnWait, o.refusalWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.turnWait, turnWait), cmp.Or(o.refusalWait, refusalWait), cmp.Or(o.MaxBody, serve.MaxMessage)
+	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.Requests), spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	return d
@@ -288,6 +300,7 @@ func (d *Door) guarded(next handler) handler {
 		}
 		var err error
 		if x.token, err = d.bearer(x.r); err != nil {
+			d.delay(x)
 			d.unknown(x, err)
 			return
 		}
@@ -297,6 +310,7 @@ func (d *Door) guarded(next handler) handler {
 			return
 		}
 		if !d.take(x.token, 1, 0) {
+			d.delay(x)
 			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
 			return
 		}
@@ -307,6 +321,20 @@ func (d *Door) guarded(next handler) handler {
 			return
 		}
 		next(x)
+	}
+}
+
+// delay keeps a client that is going to be refused for refusalWait, unless too many clients wait.
+func (d *Door) delay(x *exchange) {
+	select {
+	case d.refusals <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-d.refusals }()
+	select {
+	case <-time.After(d.o.refusalWait):
+	case <-x.r.Context().Done():
 	}
 }
 
@@ -384,20 +412,30 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 		return nil
 	}
 	d.mu.Lock()
-	turns := d.running[t.Tenant]
-	if turns == nil {
-		turns = make(chan struct{}, d.o.Running)
-		d.running[t.Tenant] = turns
+	of := d.running[t.Tenant]
+	if of == nil {
+		of = &turns{make(chan struct{}, d.o.Running), make(chan struct{}, 1)}
+		d.running[t.Tenant] = of
 	}
 	d.mu.Unlock()
 	return func(ctx context.Context) func() {
-		select {
-		case turns <- struct{}{}:
-			return func() { <-turns }
-		case <-time.After(d.o.turnWait):
-			return func() {}
-		case <-ctx.Done():
-			return nil
+		patience := time.NewTimer(d.o.turnWait)
+		defer patience.Stop()
+		var late chan struct{} // nil until patience ends, and never ready
+		for {
+			select {
+			case of.now <- struct{}{}:
+				return func() { <-of.now }
+			case late <- struct{}{}:
+				// A second long call must not hold up the others either.
+				free := sync.OnceFunc(func() { <-of.late })
+				time.AfterFunc(d.o.turnWait, free)
+				return free
+			case <-patience.C:
+				late = of.late
+			case <-ctx.Done():
+				return nil
+			}
 		}
 	}
 }
@@ -506,6 +544,7 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 		return nil, false
 	}
 	if in.size > 0 && !d.take(x.token, 0, in.size) {
+		d.delay(x)
 		x.fail(errNoRoom())
 		return nil, false
 	}
