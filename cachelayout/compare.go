@@ -1,6 +1,9 @@
 package cachelayout
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // ChangeKind names what sets a request apart from the one before.
 type ChangeKind string
@@ -38,6 +41,61 @@ type Change struct {
 	// identity, BrokenTokens can't. Lifetimes are not looked at.
 	KeptTokens   int `json:"kept_tokens"`
 	BrokenTokens int `json:"broken_tokens"`
+	// Host is what the host broke of a warm cache; nil if it broke nothing.
+	Host *Broke `json:"host"`
+}
+
+// Broke is a change by which a host made a provider's cache useless.
+type Broke struct {
+	// What is what changed: tools, system, messages, or the setting's name.
+	What string `json:"what"`
+	// Place is where, as exactly as is known: "tools[3].description".
+	Place string `json:"place"`
+	// Tokens could have been read and are written anew, USD is what that costs more.
+	Tokens int      `json:"tokens"`
+	USD    *float64 `json:"usd"`
+}
+
+// Blame returns what a change costs that breaks the cache: what the provider still held of the
+// last request and this one, with its bill, does not read. It returns nil if that is nothing.
+func (l *Ledger) Blame(c Change, m Model, bill Bill, now time.Time) *Broke {
+	b := &Broke{What: string(c.Kind), Place: string(c.Kind), Tokens: l.held(m, now) - bill.ReadTokens}
+	if c.Field != "" {
+		b.What, b.Place = c.Field, c.Field
+	}
+	if !c.Breaks() || b.Tokens <= 0 {
+		return nil
+	}
+	t := m.TierFor(bill.Total())
+	write := t.Write5m
+	switch {
+	case !m.Cache.marked():
+		write = t.Input
+	case bill.Write1hTokens > bill.Write5mTokens:
+		write = t.Write1h
+	}
+	if write != nil && t.Read != nil {
+		b.USD = new(float64(b.Tokens) * (*write - *t.Read) / 1e6)
+	}
+	return b
+}
+
+// held returns how many tokens of the last request the provider still holds.
+func (l *Ledger) held(m Model, now time.Time) (n int) {
+	switch cache := l.Expect(m).Cache; {
+	case cache.marked():
+		for i := range l.Marks {
+			if l.Marks[i].live(now) && l.Marks[i].Index < len(l.Chain) {
+				n = max(n, l.Chain[l.Marks[i].Index].Tokens)
+			}
+		}
+	case cache.automatic() && now.Sub(l.LastStart) < m.TTL(0):
+		n = l.Tokens()
+	}
+	if n < m.MinCacheTokens {
+		return 0
+	}
+	return n
 }
 
 // Breaks reports whether anything that was sent can no longer be read.

@@ -348,9 +348,22 @@ type Change struct {
 	New string `json:"new,omitempty"`
 	// kept_tokens of the last request can still be read by their content and identity,
 	// broken_tokens can't. Lifetimes are not looked at.
-	KeptTokens   int64  `json:"kept_tokens"`
-	BrokenTokens int64  `json:"broken_tokens"`
-	Breaks       string `json:"breaks"`
+	KeptTokens   int64 `json:"kept_tokens"`
+	BrokenTokens int64 `json:"broken_tokens"`
+	// host is what the host broke of a warm cache; nil if it broke nothing.
+	Host   *Broke `json:"host"`
+	Breaks string `json:"breaks"`
+}
+
+// Broke is a change by which a host made a provider's cache useless.
+type Broke struct {
+	// what is what changed: tools, system, messages, or the setting's name.
+	What string `json:"what"`
+	// place is where, as exactly as is known: "tools3.description".
+	Place string `json:"place"`
+	// tokens could have been read and are written anew, usd is what that costs more.
+	Tokens int64    `json:"tokens"`
+	USD    *float64 `json:"usd"`
 }
 
 // Bill is what a request is expected to read, write and cost.
@@ -1815,6 +1828,8 @@ type Sum struct {
 	SavedTokens int64 `json:"saved_tokens"`
 	// reasoning is what was lost of the models' reasoning.
 	Reasoning BillingReasoning `json:"reasoning"`
+	// broke sums up what hosts broke of warm caches, by what they changed.
+	Broke []Broken `json:"broke"`
 	// billed_usd is what the calls cost, answers included, without_usd the estimate for the
 	// same calls without memkernel; nil if none has a price. estimated_calls counts the calls
 	// that the estimate was made for: the others cost the same in both.
@@ -1856,6 +1871,15 @@ type BillingReasoning struct {
 	Removed []Removal `json:"removed"`
 }
 
+// Broken sums up changes by which hosts broke warm caches.
+type Broken struct {
+	// what is what they changed, as of cachelayout.Broke.
+	What   string   `json:"what"`
+	Times  int64    `json:"times"`
+	Tokens int64    `json:"tokens"`
+	USD    *float64 `json:"usd"`
+}
+
 // StatsCall is one call.
 type StatsCall struct {
 	Time    time.Time `json:"time"`
@@ -1878,6 +1902,8 @@ type StatsCall struct {
 	// what the provider told of the request.
 	Reasoning *Reasoning `json:"reasoning"`
 	Reported  *Reported  `json:"reported"`
+	// broke is what the host broke of a warm cache, null for nothing.
+	Broke *Broke `json:"broke"`
 }
 
 // ReindexParams are the parameters of reindex.

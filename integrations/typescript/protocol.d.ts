@@ -328,7 +328,20 @@ export interface Change {
   /** `kept_tokens` of the last request can still be read by their content and identity, `broken_tokens` can't. Lifetimes are not looked at. */
   kept_tokens: number;
   broken_tokens: number;
+  /** `host` is what the host broke of a warm cache; nil if it broke nothing. */
+  host: Broke | null;
   breaks: string;
+}
+
+/** Broke is a change by which a host made a provider's cache useless. */
+export interface Broke {
+  /** `what` is what changed: tools, system, messages, or the setting's name. */
+  what: string;
+  /** `place` is where, as exactly as is known: "tools3.description". */
+  place: string;
+  /** `tokens` could have been read and are written anew, `usd` is what that costs more. */
+  tokens: number;
+  usd: number | null;
 }
 
 /** Bill is what a request is expected to read, write and cost. */
@@ -1711,6 +1724,8 @@ export interface Sum {
   saved_tokens: number;
   /** `reasoning` is what was lost of the models' reasoning. */
   reasoning: BillingReasoning;
+  /** `broke` sums up what hosts broke of warm caches, by what they changed. */
+  broke: Broken[];
   /** `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
   billed_usd: number | null;
   without_usd: number | null;
@@ -1746,6 +1761,15 @@ export interface BillingReasoning {
   removed: Removal[];
 }
 
+/** Broken sums up changes by which hosts broke warm caches. */
+export interface Broken {
+  /** `what` is what they changed, as of cachelayout.Broke. */
+  what: string;
+  times: number;
+  tokens: number;
+  usd: number | null;
+}
+
 /** StatsCall is one call. */
 export interface StatsCall {
   time: string;
@@ -1767,6 +1791,8 @@ export interface StatsCall {
   /** `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request. */
   reasoning: Reasoning | null;
   reported: Reported | null;
+  /** `broke` is what the host broke of a warm cache, null for nothing. */
+  broke: Broke | null;
 }
 
 export interface ReindexParams {

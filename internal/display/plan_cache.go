@@ -66,7 +66,14 @@ func (s *sheet) bill() {
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
 	}
 	s.text("clock", l.Clock, "")
+	if l.Cold && l.Change.Kind != cachelayout.ChangeFirst {
+		n := b.Write5mTokens + b.Write1hTokens + b.UncachedTokens
+		s.text("", fmt.Sprintf("this call pays %s tokens anew; read from a warm cache they would cost %s", Thousands(n), cost(n, tier.Read)), "")
+	}
 	s.text("first change", changeText(l.Change), "")
+	if h := l.Change.Host; h != nil {
+		s.text("", fmt.Sprintf("the host changed %s: %s cached tokens are written anew, which costs %s more", Printable(h.Place), Thousands(h.Tokens), dollars(h.USD)), yellow)
+	}
 	if told := l.Reported; told != nil && told.Miss != nil {
 		s.text("", fmt.Sprintf("of the last request the provider says: %s, %s tokens not read", Printable(told.Miss.Reason), Thousands(told.Miss.Tokens)), "")
 	}

@@ -90,6 +90,9 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
 		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts", Thousands(t.Cuts), Thousands(t.SavedTokens)))
 	}
+	if len(t.Broke) > 0 {
+		line("host", hostBroke(t.Broke))
+	}
 	if r := t.Reasoning; r.LeftOutItems+r.DroppedItems > 0 {
 		line("reasoning", fmt.Sprintf("%s lost at cuts (%d left out, %d for the provider to drop): %s tokens that were billed as output for %s",
 			Plural(r.LeftOutItems+r.DroppedItems, "item"), r.LeftOutItems, r.DroppedItems, Thousands(r.LeftOutTokens+r.DroppedTokens), dollars(r.LostUSD)))
@@ -110,6 +113,17 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 		}
 		line("not compared", Plural(n, "call")+" without a known plan"+more)
 	}
+}
+
+// hostBroke says how often a host broke the cache, with what, and for how much.
+func hostBroke(list []billing.Broken) string {
+	var parts []string
+	times := 0
+	for _, b := range list {
+		times += b.Times
+		parts = append(parts, fmt.Sprintf("%s %dx %s tokens %s", Printable(b.What), b.Times, compact(b.Tokens), dollars(b.USD)))
+	}
+	return fmt.Sprintf("the host broke the cache %s: %s", Plural(times, "time"), strings.Join(parts, ", "))
 }
 
 // removedText lists removed items by reason.

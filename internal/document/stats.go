@@ -37,6 +37,8 @@ type StatsCall struct {
 	// the provider told of the request.
 	Reasoning *cachelayout.Reasoning `json:"reasoning"`
 	Reported  *memkernel.Reported    `json:"reported"`
+	// Broke is what the host broke of a warm cache, null for nothing.
+	Broke *cachelayout.Broke `json:"broke"`
 }
 
 // OfUsage is a report of usage.
@@ -48,7 +50,7 @@ func OfUsage(st *billing.Report) Stats {
 			Billed: r.Billed(), BilledCostUSD: r.BilledCostUSD, BilledUSD: r.BilledUSD, WithoutUSD: r.WithoutUSD, ColdSeen: r.ColdSeen, Reported: r.Reported}
 		if planned, ok := r.Expected(); ok {
 			c.Planned, c.PlannedCostUSD, c.Cut, c.SavedTokens = &planned, r.Planned.CostUSD, r.Planned.Cut, r.Planned.SavedTokens
-			c.ColdExpected = &r.Planned.Cold
+			c.ColdExpected, c.Broke = &r.Planned.Cold, r.Planned.Broke
 			if r.Planned.Reasoning.Items() > 0 {
 				c.Reasoning = &r.Planned.Reasoning
 			}

@@ -65,6 +65,8 @@ type Sum struct {
 	SavedTokens int `json:"saved_tokens"`
 	// Reasoning is what was lost of the models' reasoning.
 	Reasoning Reasoning `json:"reasoning"`
+	// Broke sums up what hosts broke of warm caches, by what they changed.
+	Broke []Broken `json:"broke"`
 	// BilledUSD is what the calls cost, answers included, WithoutUSD the estimate for the
 	// same calls without memkernel; nil if none has a price. Estimated counts the calls that
 	// the estimate was made for: the others cost the same in both.
@@ -156,6 +158,26 @@ type Reasoning struct {
 	Removed []memkernel.Removal `json:"removed"`
 }
 
+// Broken sums up changes by which hosts broke warm caches.
+type Broken struct {
+	// What is what they changed, as of [cachelayout.Broke].
+	What   string   `json:"what"`
+	Times  int      `json:"times"`
+	Tokens int      `json:"tokens"`
+	USD    *float64 `json:"usd"`
+}
+
+// broke adds a change to the sum of its kind, which are sorted.
+func (s *Sum) broke(b *cachelayout.Broke) {
+	at, found := slices.BinarySearchFunc(s.Broke, b.What, func(k Broken, what string) int { return strings.Compare(k.What, what) })
+	if !found {
+		s.Broke = slices.Insert(s.Broke, at, Broken{What: b.What})
+	}
+	k := &s.Broke[at]
+	k.Times, k.Tokens = k.Times+1, k.Tokens+b.Tokens
+	plus(&k.USD, b.USD)
+}
+
 func (r *Reasoning) plan(lost cachelayout.Reasoning) {
 	r.LeftOutItems, r.LeftOutTokens = r.LeftOutItems+lost.LeftOutItems, r.LeftOutTokens+lost.LeftOutTokens
 	r.DroppedItems, r.DroppedTokens = r.DroppedItems+lost.DroppedItems, r.DroppedTokens+lost.DroppedTokens
@@ -181,6 +203,8 @@ type Expected struct {
 	BeforeTokens int `json:"before_tokens,omitempty"`
 	// Reasoning is what the plan lost of the model's reasoning, zero for nothing.
 	Reasoning cachelayout.Reasoning `json:"reasoning,omitzero"`
+	// Broke is what the host broke of a warm cache with this call, nil for nothing.
+	Broke *cachelayout.Broke `json:"broke,omitempty"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
 	// Alone is the host's own request for the call, zero in rows of versions that did not
@@ -324,6 +348,9 @@ func (s *Sum) take(r *Call) {
 	plus(&s.ComparedCostUSD, r.BilledCostUSD)
 	s.SavedTokens += r.Planned.SavedTokens
 	s.Reasoning.plan(r.Planned.Reasoning)
+	if r.Planned.Broke != nil {
+		s.broke(r.Planned.Broke)
+	}
 	if r.Planned.Cut {
 		s.Cuts++
 	}
@@ -370,6 +397,9 @@ func missed(errs []float64, planned, billed int) []float64 {
 func (s *Sum) settle() {
 	if s.Reasoning.Removed == nil {
 		s.Reasoning.Removed = []memkernel.Removal{}
+	}
+	if s.Broke == nil {
+		s.Broke = []Broken{}
 	}
 	s.Turns = len(s.turns)
 	if s.Billed.InputTokens > 0 {

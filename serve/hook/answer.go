@@ -11,6 +11,8 @@ type answer struct {
 	// summariser is told. Hosts that can't take one of them get neither.
 	context    string
 	summariser string
+	// message is shown to the person alone.
+	message string
 }
 
 // render writes the answer as the host takes it at this event.
@@ -19,8 +21,11 @@ func (a answer) render(h Host, e *event) []byte {
 	if text && a.summariser != "" {
 		return []byte(a.summariser)
 	}
-	if a.context != "" {
-		return contextJSON(e.Name, a.context)
+	switch {
+	case a.context != "":
+		return answerJSON(&specific{e.Name, a.context}, a.message)
+	case a.message != "":
+		return answerJSON(nil, a.message)
 	}
 	if text {
 		return nil
@@ -28,18 +33,21 @@ func (a answer) render(h Host, e *event) []byte {
 	return []byte("{}\n")
 }
 
-// contextJSON has no members but those that the strictest host allows.
-func contextJSON(event, text string) []byte {
-	type specific struct {
-		Event   string `json:"hookEventName"`
-		Context string `json:"additionalContext"`
-	}
+// specific is what the model is told.
+type specific struct {
+	Event   string `json:"hookEventName"`
+	Context string `json:"additionalContext"`
+}
+
+// answerJSON has no members but those that the strictest host allows.
+func answerJSON(told *specific, message string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the fence is to be read by people, too
 	if err := enc.Encode(struct {
-		Specific specific `json:"hookSpecificOutput"`
-	}{specific{event, text}}); err != nil {
+		Specific *specific `json:"hookSpecificOutput,omitempty"`
+		Message  string    `json:"systemMessage,omitempty"`
+	}{told, message}); err != nil {
 		panic("hook: " + err.Error()) // strings always marshal
 	}
 	return b.Bytes()

@@ -58,8 +58,9 @@ const goneOn = time.Hour
 // and a prompt that begins so it forgets where the session is resumed: it is told with its
 // next prompt.
 func (h *handler) start(ctx context.Context, r *record) (answer, error) {
+	cost := h.e.resumed.message()
 	if h.carried {
-		return answer{}, nil
+		return answer{message: cost}, nil
 	}
 	b := &beginning{Memory: h.e.Source != "resume" && h.e.Source != "fork", From: h.key}
 	switch h.e.Source {
@@ -88,7 +89,7 @@ func (h *handler) start(ctx context.Context, r *record) (answer, error) {
 		open, oops := h.restore(ctx, &beginning{From: h.key, Occasion: b.Occasion}, text)
 		text, err = join(text, checkpoint.Unfinished(open)), errors.Join(err, oops)
 	}
-	return answer{context: text}, errors.Join(lost, err)
+	return answer{context: text, message: cost}, errors.Join(lost, err)
 }
 
 // catchUp takes in what the transcript of a resumed session has and no hook told of, as where

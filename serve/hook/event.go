@@ -29,6 +29,28 @@ type event struct {
 	Reason    string `json:"reason"`
 	// Summary is what the host's summariser wrote.
 	Summary string `json:"compact_summary"`
+
+	resumed resumed
+}
+
+// resumed is what Claude Code says of a session that it resumes: the tokens that its first
+// request sends again, and what they cost if the cache has expired.
+type resumed struct {
+	Tokens  int     `json:"context_tokens"`
+	Expired bool    `json:"prompt_cache_likely_expired"`
+	USD     float64 `json:"estimated_cache_write_usd"`
+}
+
+// message tells a person what the next message costs, "" if the cache is warm. No model reads it.
+func (r resumed) message() string {
+	if !r.Expired || r.Tokens <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("memkernel: the prompt cache has likely expired. Your next message writes the session's %d tokens to it again", r.Tokens)
+	if r.USD > 0 {
+		text += fmt.Sprintf(", for about $%.2f", r.USD)
+	}
+	return text + "."
 }
 
 // readEvent reads one JSON document to the end.
@@ -44,6 +66,7 @@ func readEvent(r io.Reader) (*event, error) {
 	if err := json.Unmarshal(data, e); err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)
 	}
+	_ = json.Unmarshal(data, &e.resumed) // a remark: the event does not depend on it
 	if e.Name == "" {
 		return e, errors.New("read the event: it has no hook_event_name")
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
@@ -317,10 +318,31 @@ func (x *Proxy) logDecision(e *exchange) {
 	if e.out.detail != "" {
 		attrs = append(attrs, slog.String("detail", e.out.detail))
 	}
+	if p := e.out.plan; p != nil && !e.count {
+		x.logCache(e, p)
+	}
 	if e.out.plan == nil && slices.Contains([]string{passPlan, passUnfit, passInvalid}, e.out.reason) {
 		level = slog.LevelWarn
 	}
 	x.log.LogAttrs(context.Background(), level, msg, attrs...)
+}
+
+// logCache tells, before the call, of a cache that the host broke or a pause outlasted.
+func (x *Proxy) logCache(e *exchange, p *kernel.ContextPlan) {
+	l := &p.Layout
+	if h := l.Change.Host; h != nil {
+		x.log.Warn("the host broke the cache", "place", h.Place, "tokens", h.Tokens, "costs_usd", known(h.USD), "conversation", e.line.name)
+	} else if l.Cold && l.Change.Kind != cachelayout.ChangeFirst {
+		x.log.Info("the cache has expired", "clock", l.Clock, "written_tokens", l.Bill.Total()-l.Bill.ReadTokens, "input_usd", known(l.Bill.CostUSD), "conversation", e.line.name)
+	}
+}
+
+// known is an amount rounded for a log, "unknown" for none.
+func known(usd *float64) string {
+	if usd == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.4f", *usd)
 }
 
 // codes returns the names of faults, each once.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/fakemodel"
@@ -441,5 +442,32 @@ func TestAgentsShareTheirFixedPart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A client that changes cached bytes is named in the log, with the place and the cost, once and
+// before the call goes out; so is a pause that outlasted the cache.
+func TestTheLogNamesWhatBrokeTheCache(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{Now: func() time.Time { return now }}, nil)
+	a := anthropic
+	msgs := []string{a.user("please count the birds"), a.call("call_1", "ls"), a.result("call_1", big("b", 3000))}
+	ask := func() {
+		s.post(a.path, a.body(msgs, false)).planned(t)
+		s.settle()
+		msgs = append(msgs, a.said("ok"), a.user("and once more"))
+		now = now.Add(20 * time.Second)
+	}
+	ask()
+	a.head = strings.Replace(a.head, `"description":"run"`, `"description":"run a command"`, 1)
+	ask()
+	ask()
+	now = now.Add(2 * time.Hour)
+	ask()
+	log := s.log.String()
+	for line, want := range map[string]int{`msg="the host broke the cache" place=tools[0].description tokens=`: 1, `msg="the cache has expired"`: 1} {
+		if got := strings.Count(log, line); got != want {
+			t.Errorf("%q is there %d times: %s", line, got, log)
+		}
 	}
 }

@@ -322,6 +322,8 @@ class _Change(TypedDict):
     # `kept_tokens` of the last request can still be read by their content and identity, `broken_tokens` can't. Lifetimes are not looked at.
     kept_tokens: int
     broken_tokens: int
+    # `host` is what the host broke of a warm cache; nil if it broke nothing.
+    host: Optional["Broke"]
     breaks: str
 
 
@@ -333,6 +335,18 @@ class Change(_Change, total=False):
     # `old` and `new` name what changed: block ids, or the field's values. An empty name means that there was nothing, or is nothing now.
     old: str
     new: str
+
+
+class Broke(TypedDict):
+    """Broke is a change by which a host made a provider's cache useless."""
+
+    # `what` is what changed: tools, system, messages, or the setting's name.
+    what: str
+    # `place` is where, as exactly as is known: "tools3.description".
+    place: str
+    # `tokens` could have been read and are written anew, `usd` is what that costs more.
+    tokens: int
+    usd: Optional[float]
 
 
 class _Bill(TypedDict):
@@ -1682,6 +1696,8 @@ class Sum(TypedDict):
     saved_tokens: int
     # `reasoning` is what was lost of the models' reasoning.
     reasoning: "BillingReasoning"
+    # `broke` sums up what hosts broke of warm caches, by what they changed.
+    broke: List["Broken"]
     # `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both.
     billed_usd: Optional[float]
     without_usd: Optional[float]
@@ -1719,6 +1735,16 @@ class BillingReasoning(TypedDict):
     removed: List["Removal"]
 
 
+class Broken(TypedDict):
+    """Broken sums up changes by which hosts broke warm caches."""
+
+    # `what` is what they changed, as of cachelayout.Broke.
+    what: str
+    times: int
+    tokens: int
+    usd: Optional[float]
+
+
 class StatsCall(TypedDict):
     """StatsCall is one call."""
 
@@ -1741,6 +1767,8 @@ class StatsCall(TypedDict):
     # `reasoning` is what its plan lost of the model's reasoning, null for nothing, `reported` what the provider told of the request.
     reasoning: Optional["Reasoning"]
     reported: Optional["Reported"]
+    # `broke` is what the host broke of a warm cache, null for nothing.
+    broke: Optional["Broke"]
 
 
 class Reindex(TypedDict):

@@ -27,6 +27,7 @@ func layOut(a *appended) layout {
 	l.Breakpoints, l.Notes = cachelayout.Layout(l.Blocks, a.req.Price, l.ledger.Tail(l.Blocks), a.Lifetimes.LayoutOptions)
 	l.Change = l.ledger.Compare(id, l.Blocks)
 	l.Bill = l.ledger.Bill(a.req.Price, id, l.Blocks, l.Breakpoints, a.req.Now)
+	blame(a, &l)
 	l.ledger = l.ledger.Advance(id, l.Blocks, l.Breakpoints, a.req.Now)
 	l.Advice = l.ledger.Advise(a.req.Price, a.Pace, a.Cut, l.Bill.Total(), a.req.Now)
 	return l

@@ -41,6 +41,9 @@ type Prior struct {
 	// blocks by hash.
 	Before *branch.State
 	Texts  map[string]string
+	// Last is the conversation as another model was shown it, where that had the newest
+	// request and this model had none; nil otherwise.
+	Last *branch.State
 	// Maker makes the pages. The plan sets what counts as large.
 	Maker ingest.Maker
 	// Releveled counts the pages that got other representations than they had.

@@ -495,6 +495,7 @@ func Expected(pl *plan.Result) *billing.Expected {
 	}
 	return &billing.Expected{
 		Reasoning:      lost,
+		Broke:          pl.Change.Host,
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
 		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), BeforeTokens: pl.Prev.Ledger.Tokens(), At: pl.Request().Now, Alone: pl.Alone(),

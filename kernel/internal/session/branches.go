@@ -44,6 +44,21 @@ func (b *Branches) Of(name, model string) *branch.State {
 	return branch.New(b.session, name, model)
 }
 
+// Switched is the conversation of a branch that had the newest request, if a model has had none
+// and that was another one's; nil otherwise.
+func (b *Branches) Switched(name, model string) *branch.State {
+	if b.All[branch.Key{Branch: name, Model: model}] != nil {
+		return nil
+	}
+	var last *branch.State
+	for key, l := range b.All {
+		if key.Branch == name && !l.Ledger.LastStart.IsZero() && (last == nil || l.Ledger.LastStart.After(last.Ledger.LastStart)) {
+			last = l
+		}
+	}
+	return last
+}
+
 // Newest is the conversation of a branch; without a model, the one that got furthest.
 func (b *Branches) Newest(name, model string) *branch.State {
 	if model != "" {

@@ -186,7 +186,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 		cal.Binding = string(cachelayout.BindingRefuses)
 	}
 	req.Price = req.Price.Bind(cachelayout.Binding(cal.Binding))
-	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Releveled: s.Releveled,
+	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Last: s.Branches.Switched(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Releveled: s.Releveled,
 		Observed: s.Account.Observed[req.Branch], Calibration: cal,
 		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,

@@ -100,6 +100,7 @@ function cache(doc) {
     h("dl", { class: "facts" },
       row("cache", doc.layout.clock), row("changed", c.kind, c.field && ` (${c.field})`), row("kept, broken", `${num(c.kept_tokens)}, ${num(c.broken_tokens)}`),
       row("cut", cut.do ? cut.reason : "none"), row("a warm cut would save", `${num(f.saved)} and rewrite ${num(f.rewritten)}`), row("it pays after", f.break_even_turns < 0 ? "never" : `${Math.ceil(f.break_even_turns)} calls, ${num(f.expected_turns)} expected`),
+      c.host && row("the host changed", `${c.host.place}: ${num(c.host.tokens)} tokens written anew, ${usd(c.host.usd)} more`),
       r.binding !== "none" && row("reasoning lost", r.left_out_items + r.dropped_items ? `${num(r.left_out_items)} left out, ${num(r.dropped_items)} dropped; ${num(r.left_out_tokens + r.dropped_tokens)} tokens, ${usd(r.lost_usd)} as output` : "none; it is bound to its prefix"),
       told?.removed && row("removed by the provider", told.removed.map((x) => `${num(x.items)} (${x.reason.replaceAll("_", " ")})`).join(", ")),
       a.expires_at && row("kept until", when(a.expires_at)), row("keep alive", a.keep_alive ? `every ${a.keep_alive_seconds} s until ${a.keep_alive_until ? a.keep_alive_until.slice(11, 16) : "–"}` : "no")),

@@ -82,6 +82,7 @@ function billed(s) {
   const rows = (list) => table(["", "#calls", "#planned input", "#billed input", "#read from cache", "#planned", "#billed", "#error, median", "#cold", "#cuts", "#bill", "#without"], list.map((r) => [r.name, num(r.calls), short(r.planned.input_tokens), short(r.billed.input_tokens), percent(r.hit_ratio), usd(r.planned_cost_usd), usd(r.billed_cost_usd), percent(r.input_error_median), `${num(r.cold_seen)} of ${num(r.cold_expected)} expected`, num(r.cuts), usd(r.billed_usd), usd(r.without_usd)]), { label: "plan against bill" });
   const lost = s.total.reasoning, items = lost.left_out_items + lost.dropped_items;
   return card("Plan against bill", rows([s.total]),
+    s.total.broke.length > 0 && h("p", { class: "hint" }, `The host broke the cache ${num(s.total.broke.reduce((n, b) => n + b.times, 0))} times: ` + s.total.broke.map((b) => `${b.what} ${num(b.times)}×, ${short(b.tokens)} tokens, ${usd(b.usd)}`).join("; ") + "."),
     items > 0 && h("p", { class: "hint" }, `Cuts lost ${num(items)} items of reasoning, ${num(lost.left_out_tokens + lost.dropped_tokens)} tokens that were billed as output for ${usd(lost.lost_usd)}.`),
     lost.removed.length > 0 && h("p", { class: "hint" }, "Providers removed " + lost.removed.map((r) => `${num(r.items)} (${r.reason.replaceAll("_", " ")})`).join(", ") + "."), h("h3", {}, "by day"), rows(s.days), h("h3", {}, "by model"), rows(s.models), h("h3", {}, "by session"), rows(s.sessions));
 }

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// blame finds what the host broke of a warm cache, and where. A cut of our own changes messages
+// alone.
+func blame(a *appended, l *layout) {
+	c, ledger := &l.Change, &a.ledger
+	if last := a.prior.Last; c.Kind == cachelayout.ChangeFirst && last != nil {
+		// Another model has a cache of its own.
+		*c = cachelayout.Change{Kind: cachelayout.ChangeIdentity, Field: "model", Broken: cachelayout.LevelTools, Block: -1,
+			Old: last.Model, New: a.req.Model, BrokenTokens: last.Ledger.Tokens()}
+		ledger = &last.Ledger
+	}
+	if c.Kind == cachelayout.ChangeMessages && a.Made.Cut != nil && a.Align.Rewrite == pagevm.RewriteNone {
+		return
+	}
+	if c.Host = ledger.Blame(*c, a.req.Price, l.Bill, a.req.Now); c.Host != nil {
+		c.Host.Place = a.placeOf(c)
+	}
+}
+
+// placeOf names what a host changed, as exactly as this process can tell.
+func (c *conversation) placeOf(change *cachelayout.Change) string {
+	switch change.Kind {
+	case cachelayout.ChangeTools:
+		return toolChanged(c.Prev.Tools, c.req.Tools)
+	case cachelayout.ChangeSystem:
+		return systemChanged(c.Prev.System, c.req.System)
+	case cachelayout.ChangeIdentity:
+		if len(change.Old)+len(change.New) > 80 { // settings in JSON
+			return change.Field
+		}
+		return fmt.Sprintf("%s, from %s to %s", change.Field, orNone(change.Old), orNone(change.New))
+	}
+	if c.Align.Rewrite == pagevm.RewriteNone || c.Align.First >= len(c.Msgs) {
+		return "messages"
+	}
+	m := &c.Msgs[c.Align.First]
+	what := string(m.Role)
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			what = "tool result"
+			if call := c.Calls[r.CallID]; call != nil {
+				what += " of " + call.Name
+			}
+			break
+		}
+	}
+	return fmt.Sprintf("message %d (%s)", c.Align.First+1, what)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// toolChanged names the first definition that differs, and its first member that does.
+func toolChanged(old, now []memkernel.Tool) string {
+	i := 0
+	for i < len(old) && i < len(now) && old[i] == now[i] {
+		i++
+	}
+	place := "tools[" + strconv.Itoa(i) + "]"
+	switch {
+	case len(old) == 0: // of a process before
+		return "tools"
+	case i < len(old) && i < len(now) && old[i].Name == now[i].Name:
+		return place + memberChanged(old[i].Raw, now[i].Raw)
+	case i < len(now) && !slices.ContainsFunc(old, func(t memkernel.Tool) bool { return t.Name == now[i].Name }):
+		return place + " (" + now[i].Name + ") was added"
+	case i < len(old) && !slices.ContainsFunc(now, func(t memkernel.Tool) bool { return t.Name == old[i].Name }):
+		return place + " (" + old[i].Name + ") was removed"
+	}
+	return place + ", another order"
+}
+
+// memberChanged names the first member, by name, that two objects have with other values, ""
+// if there is none. Of an object with one member, such as a function, it looks into that.
+func memberChanged(old, now string) string {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal([]byte(old), &a) != nil || json.Unmarshal([]byte(now), &b) != nil {
+		return ""
+	}
+	var names []string
+	for name := range b {
+		if string(a[name]) != string(b[name]) {
+			names = append(names, name)
+		}
+	}
+	for name := range a {
+		if b[name] == nil {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "" // spaces, or the order of members
+	}
+	first := slices.Min(names)
+	return "." + first + memberChanged(string(a[first]), string(b[first]))
+}
+
+// systemChanged names the first byte that differs of a system prompt's text.
+func systemChanged(old, now []memkernel.Part) string {
+	if len(old) == 0 {
+		return "system"
+	}
+	a, b, i := wordsOf(old), wordsOf(now), 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return "system, byte " + thousands(i)
+}
+
+func wordsOf(parts []memkernel.Part) (text string) {
+	for i := range parts {
+		text += parts[i].Text
+	}
+	return text
+}
+
+// thousands writes 1204 as 1,204.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
