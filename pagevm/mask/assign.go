@@ -111,7 +111,7 @@ func skipQuote(s string, j int) (int, string) {
 	return j, ""
 }
 
-const maxSecret = 600 // bytes
+const maxSecret = 1600 // bytes
 
 func valueEnd(s string, v int, quote byte) int {
 	for e := v; e < len(s) && e-v <= maxSecret; e++ {
@@ -146,7 +146,7 @@ func secretValue(v string, literal bool) bool {
 	}
 	upper, lower, digit, other := classes(v)
 	if digit == 0 || upper+lower == 0 {
-		return len(v) >= 20 && jumpy(v) && entropy(v) >= 3.8
+		return literal && passphrase(v, 4) || len(v) >= 20 && jumpy(v) && (entropy(v) >= 3.8 || other == 0 && entropy(v) >= 3.5)
 	}
 	// Code: names, fields, numbers with units.
 	if !literal && other == strings.Count(v, ".")+strings.Count(v, "_") && digit*4 < len(v) && !(len(v) >= 20 && (upper > 2 && digit > 2 || jumpy(v))) {

@@ -25,7 +25,7 @@ func harmless(rule, s string, from, to int) bool {
 		return to-from < 2 || defaultPassword(strings.Join(words, "")) ||
 			len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && !sampleWords[w] })
 	case "secret", "named-secret":
-		if publicName.MatchString(before) || rule == "secret" && (strings.HasSuffix(before, "::") || chain(v) && strings.Contains(v, "::")) {
+		if publicName.MatchString(before) || rule == "secret" && (strings.HasSuffix(before, "::") && 2*spelt(v) > len(v) || chain(v) && strings.Contains(v, "::")) {
 			return true
 		}
 	case "near-password", "stated-password":

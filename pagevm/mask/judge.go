@@ -34,7 +34,7 @@ func option(name, v string) bool {
 // word is given for what may be an identifier of code as well: letters alone are no
 // secret in it, and neither is a chain of names.
 func word(name, v string) bool {
-	return given(name, v) && !chain(v) && digitOrSign(v) && !sentence(v)
+	return given(name, v) && (passphrase(v, 4) || !chain(v) && digitOrSign(v) && !sentence(v))
 }
 
 // sentence reports whether v is prose.
@@ -51,6 +51,11 @@ func generated(_, v string) bool {
 // jumpy reports whether letters of both cases and digits change so often that nobody
 // speaks them, as in what is generated and in no name.
 func jumpy(v string) bool { return len(v) >= 12 && 5*changes(v) >= 2*len(v) && entropy(v) >= 3 }
+
+// handed judges what a sentence, an option or a table hands over as a token or a key.
+func handed(_, v string) bool {
+	return len(v) >= 16 && given("", v) && v[0] != '/' && (digits(v) > 1 && varied(v) || jumpy(v) || passphrase(v, 4))
+}
 
 // credential judges base64: that of a name and a password, or what looks random.
 func credential(name, v string) bool { return pair(v) || len(v) >= 16 && generated(name, v) }
@@ -160,7 +165,7 @@ var terms = lazyregexp.New(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|
 // spoken judges a value in a sentence. In quotes it may be a word; else it has to
 // differ from words and names: digits among letters, or signs, or capitals, inside.
 func spoken(name, v string) bool {
-	if placeholder(v) || code(v) || sample(v) || chain(v) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
+	if placeholder(v) || code(v) || sample(v) || chain(v) && !passphrase(v, 3) || terms.MatchString(v) || strings.ContainsAny(v, "()=<>|/\\{}") {
 		return false
 	}
 	if r, _ := utf8.DecodeLastRuneInString(name); strings.ContainsRune(quoteMarks, r) || strings.HasSuffix(name, "« ") || strings.HasSuffix(name, "«\u00a0") {
@@ -196,21 +201,24 @@ func spoken(name, v string) bool {
 		return lower > 0 || sign > 0
 	case digit > 0:
 		return upper > 0 && lower > 0 || sign > 0
-	case diced(v):
+	case passphrase(v, 3):
 		return true
 	}
 	return sign > 0 && upper > 0 && !strings.Contains(v, "_") || strings.Count(v, "-") > 1 && upper > 0 && lower > 0 && inner == 0 && rs[0] >= 'a'
 }
 
 // diced reports whether v is a passphrase of words, as password managers make them.
-func diced(v string) bool {
-	words := strings.Split(v, "-")
+func diced(v string) bool { return passphrase(v, 4) && strings.IndexByte(v, '.') < 0 }
+
+// passphrase reports whether v is at least n words, with one kind of sign between them.
+func passphrase(v string, n int) bool {
+	words := strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '.' })
 	for _, w := range words {
-		if len(w) < 3 || len(w) > 9 || helpWords[w] || phraseWords[w] || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
+		if len(w) < 3 || len(w) < 4 && n < 4 || len(w) > 9 || helpWords[w] || phraseWords[w] || fillerWords[w] || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
 			return false
 		}
 	}
-	return len(words) >= 4
+	return len(words) >= n && (strings.Count(v, "-") == len(words)-1 || strings.Count(v, ".") == len(words)-1) && !sample(v)
 }
 
 // strict is spoken for a value that no verb and no colon sets off.

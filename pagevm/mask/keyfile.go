@@ -70,36 +70,42 @@ func keyTails(s string) (out [][2]int) {
 
 func lineStart(s string, i int) int { return strings.LastIndexByte(s[:i], '\n') + 1 }
 
-// passwordColumns finds the values below a column of passwords: in the CSV that browsers and
+// passwordColumns finds the values below columns of secrets: in the CSV that browsers and
 // password managers export, and in tables.
 func passwordColumns(s string) (out [][2]int) {
-	column, sep := -1, ','
+	var columns []string // names of the columns to the last one of secrets, "" for other columns
+	sep := ','
 	at, above := 0, 0 // above counts the bars in the line before
 	for line := range strings.Lines(s) {
-		fields := cells(line, sep)
-		if column < 0 || len(fields) <= column {
-			if column, sep = -1, ','; strings.Count(line, "|") > 2 {
+		if strings.Trim(line, "-+|=: \r\n") == "" {
+			at += len(line)
+			continue
+		}
+		var fields []string
+		if len(columns) > 0 {
+			fields = cells(line, sep)
+		}
+		if len(columns) == 0 || len(fields) < len(columns) {
+			columns, sep = nil, ','
+			if strings.Count(line, "|") > 1 {
 				sep = '|'
+			} else if strings.Count(line, "\t") > 1 {
+				sep = '\t'
 			}
-			for i, f := range cells(line, sep) {
-				if above > 2 {
-					break // the names are in the first row
-				}
-				if name := strings.ToLower(strings.TrimSpace(f)); passwordColumn.MatchString(name) {
-					column = i
-				}
+			if above < 2 {
+				columns = secretColumns(line, sep)
 			}
 		} else {
 			from, to := 0, 0
-			for _, f := range fields[:column+1] {
-				f = strings.TrimSpace(f)
+			for k, name := range columns {
+				f := strings.TrimSpace(fields[k])
 				if from = strings.Index(line[to:], f) + to; from < to {
 					break // the cell's quotes are doubled
 				}
 				to = from + len(f)
-			}
-			if to-from >= 4 {
-				out = append(out, [2]int{at + from, at + to})
+				if len(f) >= 4 && (strings.Contains(name, "pass") || name != "" && digits(f) > 3 && strings.IndexByte(f, ' ') < 0) {
+					out = append(out, [2]int{at + from, at + to})
+				}
 			}
 		}
 		at += len(line)
@@ -108,11 +114,30 @@ func passwordColumns(s string) (out [][2]int) {
 	return out
 }
 
-var passwordColumn = lazyregexp.New(`^(?:login_)?(?:pass(?:w(?:or)?d)?|passwort|passord)$`)
+var secretColumn = lazyregexp.New(`^(?:(?:login_)?pass(?:w(?:or)?d)?|passwort|passord|secret|(?:api_?|access_|auth_)?(?:token|key)|pin)$`)
+
+// secretColumns returns the names of a table's columns to the last one of secrets, "" for other
+// columns, if line is the table's first.
+func secretColumns(line string, sep rune) (names []string) {
+	line = strings.ToLower(line)
+	if strings.Contains(line, "(") || sep == '\t' && !strings.Contains(line, "passw") || !isSecretName(line) {
+		return nil
+	}
+	last := 0
+	for i, f := range cells(line, sep) {
+		if f = strings.TrimSpace(f); secretColumn.MatchString(f) {
+			last = i + 1
+		} else {
+			f = ""
+		}
+		names = append(names, f)
+	}
+	return names[:last]
+}
 
 func cells(line string, sep rune) []string {
-	if sep == '|' {
-		return strings.Split(line, "|")
+	if sep != ',' {
+		return strings.Split(line, string(sep))
 	}
 	r := csv.NewReader(strings.NewReader(line))
 	r.FieldsPerRecord, r.LazyQuotes = -1, true

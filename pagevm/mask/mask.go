@@ -469,8 +469,13 @@ func matchAuthorization(s string, i int) match {
 	if kind == "" || j >= len(s) || s[j] != ' ' {
 		return match{}
 	}
-	for j < len(s) && s[j] == ' ' {
+	gap := j
+	for j < len(s) && strings.IndexByte(" '\"+\\\n", s[j]) >= 0 {
 		j++
+	}
+	joined := strings.ContainsAny(s[gap:j], "+\\") // it goes on in another string or line
+	if !joined && strings.Trim(s[gap:j], " ") != "" || s[j-1] == '+' || strings.Contains(s[gap:j], "+ ") && s[j-1] == ' ' {
+		return match{}
 	}
 	e := j
 	for e < len(s) && (setURL.has(s[e]) || strings.IndexByte("._~+/=", s[e]) >= 0) {
@@ -478,7 +483,7 @@ func matchAuthorization(s string, i int) match {
 	}
 	v := s[j:e]
 	header := strings.Contains(strings.ToLower(s[max(0, i-24):i]), "authorization")
-	if header && len(v) >= 8 && varied(v) && (digits(v) > 0 || entropy(v) >= 3.5 && strings.ToLower(v[1:]) != v[1:]) || kind == "bearer" && len(v) >= 20 && random(v) {
+	if header && len(v) >= 8 && varied(v) && (digits(v) > 0 || entropy(v) >= 3.5 && strings.ToLower(v[1:]) != v[1:]) || kind == "bearer" && len(v) >= 20 && random(v) || joined && pair(v) {
 		return match{j, e, kind}
 	}
 	return match{}

@@ -19,7 +19,7 @@ const minValue = 16
 
 var (
 	// secretName finds names of secrets, in the middle of longer ones too.
-	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
+	secretName = lazyregexp.New(`(?i)token|secret|credential|passw(?:or)?d|passphrase|(?:api|access|secret|private|auth|licen[cs]e|app|application|admin|account|storage|server|service|bus|signing|encryption|master|session|setup|shared|webhook|deploy|write|management|integration|rest|client|host|root)[ .]?key|[a-z0-9][_-]key|(?-i:[A-Z][A-Za-z0-9]+ key)|invalid key|(?-i:[a-z0-9]Keys?\b)|[ _-]pat|密钥|密鑰|令牌|トークン|シークレット|キー|키[를는가: ]|schlüssel|geheimnis|jeton|pepper|토큰|klucz|anahtar|nyckel|nøgle|nøkkel|klíč|kulcs|مفتاح|[a-z0-9]+ key(?:s? (?:is|are|was|for)\b|["'”]?[ ]?[:=])|\bauth["']?[:=]|clave|llave|clé|chave|chiave|sleutel|ключ|токен`)
 	// otherName are names of what is no secret though a word of it is one of these.
 	otherName = lazyregexp.New(`(?i)public|publishable|websocket|blob|cache|sort|primary|foreign|partition|hash|digest|tokeni[sz]|next|page|cursor|csrf|xsrf|idempot|object|prefix|suffix|(?:name|path|file|url|uri|len|length|count|limit|type|id|ids|arn|version|regex|usage|max|min|cost|price|keyboard|keyword|keys?et|monkey|turkey|hotkey|keyof|keydown|keypress|keycode|tokens)$`)
 	// otherValue stands between such a name and what is known to be no secret.
@@ -102,7 +102,7 @@ func named(before string, plain bool) bool {
 		if len(gap) > nearBytes || strings.Count(gap, "\n") > nearLines || otherValue.MatchString(gap) {
 			return false
 		}
-		isUUID := (len(gap) < 10 || len(gap) < 40 && strings.Contains(gap, " is ")) && uuidName.MatchString(name)
+		isUUID := (len(gap) < 10 || len(gap) < 40 && strings.Contains(gap, " is ")) && (uuidName.MatchString(name) || strings.ContainsAny(gap, `=:"'`) && keyName.MatchString(name) && !otherName.MatchString(name))
 		if len(name) <= 60 && (isUUID || !otherName.MatchString(name) && (plain || len(gap) < 40 && apiName.MatchString(name+gap))) &&
 			!strings.HasSuffix(before[:from], "[masked:") && !inBase64Word(name) {
 			return true
@@ -114,7 +114,7 @@ func named(before string, plain bool) bool {
 // inBase64Word reports whether what would be a name is a part of base64.
 func inBase64Word(name string) bool {
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	return len(name) > 8 && strings.ToUpper(name) != name && 2*spelt(name) < len(name) && jumpyBy(name, 4)
+	return len(name) > 8 && strings.ToUpper(name) != name && strings.ToLower(name) != name && 2*spelt(name) < len(name) && jumpyBy(name, 4)
 }
 
 func nameByte(c byte) bool { return setURL.has(c) || c == '.' }
@@ -123,6 +123,7 @@ var (
 	uuid     = lazyregexp.New(`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?::fx)?$`)
 	apiName  = lazyregexp.New(`(?i)^[^\n]*\bapi\b[^\n]*$`)
 	uuidName = lazyregexp.New(`(?:[A-Z]_(?:TOKEN|SECRET|(?:API|AUTH|SDK|ACCESS|SECRET|LICENSE|INTEGRATION)_KEY)|[aA]piKey|[gG]enieKey)$`)
+	keyName  = lazyregexp.New(`(?i)(?:token|secret|(?:api|app|access|auth|admin|license|service)[_-]?key|invalid key)$`)
 	secretID = lazyregexp.New(`(?i)secret[_ ]?id["']?[ :=]+["']?$`)
 )
 
@@ -154,6 +155,8 @@ func unguessable(v string) bool {
 		return false // a path
 	case other > 0 && upper == 0 && len(v) < 40:
 		return bootToken.MatchString(v) // else words
+	case upper == 0 && other == 0 && len(v) >= 40 && digit > 2 && changes(v) > 6 && entropy(v) >= 4:
+		return !identifier.MatchString(v)
 	case upper == 0 && (len(v) < 24 || digit < 4 || entropy(v) < 3.6 || other > 2 || !jumpyBy(v, jumps)),
 		upper > 0 && (upper < 2 || entropy(v) < 3.4 || !jumpyBy(v, 3) || 2*spelt(v) > len(v)):
 		return false

@@ -89,7 +89,9 @@ var (
 	wordsAndDigits = lazyregexp.New(`^[A-Za-z]{4,}\.?\d{3,6}[!*#?$%&+^~@._x-]{0,2}$`)
 	size           = lazyregexp.New(`^(?i:ubuntu|debian|fedora|windows|server|office|release|build|issue|ticket|port|error|localhost|january|february|march|april|june|july|august|september|october|november|december)\d+$|\D(?:128|192|224|256|384|512|1024|2048|4096)$`)
 	// userBefore finds a user's name that a password follows at once.
-	userBefore  = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
+	userBefore = lazyregexp.New(`(?:^|[^\w.-])(?:root|admin|administrator|postgres)["'` + "`" + `*]*(?:\s+(?:with|con|avec|mit|com|is|ist|es|est|è))?\s*[\s/|:,][\s|]*["'` + "`" + `*]*$`)
+	// twoWords is how others make one: two words, of which one has a capital, and a number.
+	twoWords    = lazyregexp.New(`^(?:[a-z]{4,}[-_.][A-Z][a-z]{3,}|[A-Z][a-z]{3,}[-_][A-Z]?[a-z]{3,})\d{2,4}[!*#?$%&+^~@]?$`)
 	duration    = lazyregexp.New(`^(?:\d+[a-z]{1,2})+$`)
 	digitGroups = lazyregexp.New(`\d[A-Za-z]+\d`)
 	// operator finds expressions of code, and numbers of issues.
@@ -149,7 +151,7 @@ func chosen(v string) bool {
 	case other == 0 && (changes(v) >= 4 && 3*changes(v) >= len(v) || lower > 0 && digitGroups.MatchString(v)) && 2*spelt(v) < len(v) && !plainID(strings.TrimPrefix(v[1:], "x")):
 		looks = true
 	default:
-		looks = lower > 0 && digit > 2 && other < 4 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || other > 2 && upper == 0 && dicedDigits.MatchString(v)
+		looks = twoWords.MatchString(v) && !size.MatchString(v) || lower > 0 && digit > 2 && other < 4 && wordsAndDigits.MatchString(v) && !size.MatchString(v) || other > 2 && upper == 0 && dicedDigits.MatchString(v)
 	}
 	return looks && varied(v) && !placeholder(v) && (other == 0 && changes(v) >= 4 && !duration.MatchString(v) || !terms.MatchString(v)) && !chain(v) && !code(v) && !sample(v)
 }

@@ -1,6 +1,9 @@
 package mask
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // stated describes how a language says what a password is. Words are those for passwords,
 // is those that come between one and its value, besides a colon. Both are
@@ -11,7 +14,7 @@ type stated struct{ find, words, is string }
 // statedIn has the languages of index/analysis, and some more.
 var statedIn = []stated{
 	// English; and the word as other languages use it.
-	{"password passphrase passcode pw: pwd· ·pw· passwd·", `passwords?|passphrase|passcode|passwd|pw|pwd`, `is|was|are|to|è|é|e'|era|es|ist|lautet|est|to\s+jest|jest|je|är|er|on|este|adalah|là|ficou|agora\s+é|changed\s+to|set\s+to|it's`},
+	{"password passphrase passcode pw: pwd· ·pw· \npw· passwd·", `passwords?|passphrase|passcode|passwd|pw|pwd`, `is|was|are|to|è|é|e'|era|es|ist|lautet|est|to\s+jest|jest|je|är|er|on|este|adalah|là|ficou|agora\s+é|changed\s+to|set\s+to|it's`},
 	// German
 	{"passwort kennwort kennwört zugangscode", `passw[oö]rt\w*|kennw[oö]rt\w*|zugangscode`, `ist|war|lautet|lautete|heißt|sei|auf|in`},
 	// Spanish, Galician, Catalan
@@ -62,6 +65,7 @@ func statedRules() (rows []ownRule) {
 		narrow = `[!#$%&*+\-./0-9:=?@A-Z\\^_a-z~]*[!#$%&*+0-9=@A-Z^_a-z~-]`
 		quoted = open + `([^"'` + "`" + `“”„«»‘’「」『』《》\n\[]+)`
 		filler = `(?:,?[ ]+[\pL\pM\d_./-]+(?:['’][\pL\pM\d_./-]+)*){0,7}?,?`
+		host   = `[a-z\d][\w-]*(?:\.[a-z\d][\w-]*)+`
 		since  = `(?:[ ]+(?:now|just|ab[ ]jetzt|ab[ ]sofort|always|still|jetzt|nun|immer|neu|maintenant|ora|adesso|ahora|agora|nu|теперь|сейчас))?`
 	)
 	row := func(find, expr string, j judge) {
@@ -69,7 +73,7 @@ func statedRules() (rows []ownRule) {
 	}
 	for i, l := range statedIn {
 		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`)`+filler+`(?:[ ]+(?:`+l.is+`)`+since+`(?:[ ]*[:：])?[ ]+|[ ]*[:：=][ ]*|[ ]+[—–-][ ]+))(?:`+quoted+`|(`+latin+`))`, spoken)
-		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))(?:[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'`+"`"+`”’»\\]|$)|\?[ ]+(`+latin+`)(?:[\s.,;!?"'\\]|$)|[ ]*\((?:`+quoted+`|(`+latin+`))\))`, strict)
+		row(l.find, `(?i:(?:^|[^\pL\pM\d_.$])(?:`+l.words+`))(?:[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'`+"`"+`”’»\\]|$)|(?:[ ][^\n?]{1,30})?\?[ ]+(?i:(?:it's|is|now|es|è|é|ist|c'est|ahora|jetzt|adesso|ora|agora|maintenant)[ ]+){0,3}(`+latin+`)(?:[\s.,;!?"'\\]|$)|[ ]*\((?:`+quoted+`|(`+latin+`))\))`, strict)
 		if i > 0 {
 			continue // nearPasswords finds it on the next line
 		}
@@ -83,7 +87,7 @@ func statedRules() (rows []ownRule) {
 		{"as·the·password as·password as·a·password as·your·password as·my·password as·the·passphrase", `use|using|try|with|enter|type|put|set`, `as[ ]+(?:(?:the|a|your|my|our)[ ]+)?(?:\w+[ ]+)?(?:password|passphrase)`},
 		{"como·contrase como·la·contrase como·clave como·senha como·a·senha", `usa[rd]?|use|utiliza|pon|coloca|ponha`, `como[ ]+(?:(?:la|a)[ ]+)?(?:contraseña|clave|senha)`},
 		{"come·password", `usa|usate|metti|inserisci`, `come[ ]+password`},
-		{"als·wachtwoord als·het·wachtwoord als·passwort als·kennwort als·das·passwort", `gebruik|neem|nimm|nutze|verwende|benutze|nehmt`, `als[ ]+(?:(?:het|das)[ ]+)?(?:wachtwoord|passwort|kennwort)`},
+		{"als·wachtwoord als·het·wachtwoord als·passwort als·kennwort als·das·passwort", `hat|habe|gebruik|neem|nimm|nutze|verwende|benutze|nehmt`, `als[ ]+(?:(?:het|das)[ ]+)?(?:wachtwoord|passwort|kennwort)`},
 		{"comme·mot", `utilise[rz]?|mets|mettez|prends|prenez`, `comme[ ]+mot[ ]+de[ ]+passe`},
 		{"как·пароль качестве·пароля", `используй(?:те)?|возьми(?:те)?`, `(?:как[ ]+пароль|в[ ]+качестве[ ]+пароля)`},
 	} {
@@ -92,6 +96,18 @@ func statedRules() (rows []ownRule) {
 	}
 	row("log·in log-in login· login: login* logindaten sign·in creds credential zugangsdaten logindaten anmeld einlogg connecte- connectez entra·con accede·con accedi·con entre·com identifiants credenciales credenciais credenziali inloggegevens логин账号",
 		`(?i:(?:^|[^\w-])(?:log[ -]?in(?:s|daten)?|sign[ -]in|creds?|credentials?|zugangsdaten|anmelde\w*|einlogg\w*|connecte(?:-toi|z-vous)|entra[ ]con|accede[ ]con|accedi[ ]con|entre[ ]com|identifiants|credenciales|credenciais|credenziali|inloggegevens|логин|账号))(?:[^\w\n/|-][^\n/|]{0,50}?)?[ "'`+"`"+`*:]["'`+"`"+`]?[\w.@+-]+["'`+"`"+`]?(?:[ ]*[/,|][ ]*|:|[ ]+(?:and|und|et|[yei]|en|и)[ ]+)(?:`+quoted+`|(`+latin+`))`, strict)
+	row("this·one", `(?i:(?:passw\w+|passphrase|credential|key|token)[^\n?]*\?\s+(?:\w+:[ ]+)?(?:this[ ]one|it's|try))[ ]+(`+latin+`)`, func(name, v string) bool {
+		return strict(name, v) || handed(name, v)
+	})
+	rows[len(rows)-1].lead = 120
+	row("changed·it login·am login·to login·na login·auf login?", `(?i:changed[ ]it[ ]to|login\b[^\n?]*\?[ ]+(?:it's|is|ist)(?:[ ](?:now|jetzt))?)[ ]+(`+latin+`)`, strict)
+	row("から", `(?:から|を)[ ]*(`+narrow+`)[ ]*に(?:変更|しました)`, strict)
+	row("парол Парол", `[пП]арол\S*[^\n]{0,20}[ ]со?[ ]+(?:\[masked:[\w-]+\][ ]+на[ ]+)?(`+latin+`)(?:[\s.,;]|$)`, spoken)
+	row("log·in sign·in anmelden connecter sesión 登录 登陆 войти accedere ·usa·", `(?i:(?:^|[^\pL])(?:usa|use|using|utilise|nutze|nimm|verwende|with|con|avec|mit|войти:)|用)[ ]+[\w.@-]+[ ]*/[ ]*(`+latin+`)`, strict)
+	rows[len(rows)-1].lead = 80
+	row("окен люч· token·p token·f token·d token·v jeton· zugang· key·for clave·de accès·", `(?i:токен|ключ|token|jeton|zugang|key|clave|chiave|accès|доступ)[^\n]{1,20}?[ ]`+host+`[ ]?(?::|is|ist|es|est|è|é)[ ]+(`+latin+`)`, handed)
+	row("のトーク のキー 的密钥 的令牌 의·토큰 의·키", host+`[ ]?(?:の(?:トークン|キー)は|的(?:密钥|令牌)是|의[ ](?:토큰|키)[은는])[ ]?[:：]?[ ]?(`+narrow+`)`, handed)
+	rows[len(rows)-1].lead = 80
 	row("pass·is pass·was", `(?i:(?:^|[^\w.$-])pass[ ]+(?:is|was))[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
 	row("用", `用[ ]*(`+narrow+`)[ ]*(?:作为|做|当)?密码`, spoken)
 	row("でログイン", `[\w.@-]+[ ]*/[ ]*(`+narrow+`)[ ]*でログイン`, spoken)
@@ -101,9 +117,9 @@ func statedRules() (rows []ownRule) {
 		func(name, v string) bool {
 			return len(v) >= 16 && (digits(v) == len(v) || generated(name, v)) || strict(name, v)
 		})
-	row("passphrase password kennwort passwort", `(?i:passphrase|password|passwort|kennwort)(?:[^\n:]{0,40}?(?::|[ ]is|[ ]ist)|[ ]{2,})[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9}|(?:[a-z]{3,10}[ ]){2,5}\d{2,4})[ ]*(?:[\n(—–.,/;|-]|$)`,
+	row("passphrase password kennwort passwort contrase senha арол mot·de·passe wachtwoord 密码 パスワード", `(?i:passphrase|password|passwort|kennwort|contraseña|senha|пароль|mot de passe|wachtwoord|密码|パスワード)(?:[^\n:]{0,40}?(?::|[ ](?:is|ist|es|è|é|est))|[ ]{2,})[ ]+((?:[a-z]{3,9}[ ]){3,7}[a-z]{3,9}|(?:[a-z]{3,10}[ ]){2,5}\d{2,4}(?:[ ][a-z]{3,10}){0,3})[ ,]*(?:[\n(—–.,/;|-]|$)`,
 		func(_, v string) bool {
-			return !sentence(v) && diced(strings.TrimRight(strings.ReplaceAll(v, " ", "-"), "-0123456789")+"-xyz")
+			return !sentence(v) && diced(strings.Join(strings.FieldsFunc(v, func(r rune) bool { return !unicode.IsLower(r) }), "-")+"-xyz")
 		})
 	row("unlocks· unlock· entsperr schlüssel· le·code·est",
 		`(?i:unlocks?[ ]+(?:it[ ]+)?with|entsperr\w*[ ]+(?:\S+[ ]+)?mit|schlüssel`+filler+`[ ]+(?:ist|lautet)|le[ ]+code[ ]+est)[ ]+(?:`+quoted+`|(`+latin+`))(?:[\s.,;!?"'\\]|$)`, strict)
