@@ -38,12 +38,19 @@ func (s *scribe) event(typ, data string) {
 	s.add(`{"type":%q,"data":%s,"id":"v%d","timestamp":"2026-10-01T08:%02d:%02d.000Z","parentId":null}`, typ, data, s.n+1, s.n/60, s.n%60)
 }
 
+// row is a message of Gemini CLI.
+func (s *scribe) row(typ, members string) {
+	s.add(`{"id":"g%d","timestamp":"2026-10-01T08:%02d:%02d.000Z","type":%q,%s}`, s.n+1, s.n/60, s.n%60, typ, members)
+}
+
 func (s *scribe) says(text string) {
 	switch s.dialect {
 	case ClaudeCode:
 		s.record("user", `{"role":"user","content":`+quote(text)+`}`)
 	case Pi:
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"user","content":%s}}`, s.n+1, s.n, quote(text))
+	case GeminiCLI:
+		s.row("user", `"content":[{"text":`+quote(text)+`}]`)
 	case Copilot:
 		s.event("user.message", `{"content":`+quote(text)+`}`)
 	case Codex:
@@ -60,6 +67,8 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		switch s.dialect {
 		case ClaudeCode, Anthropic:
 			list = append(list, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":%s}`, c[0], quote(c[1]), c[2]))
+		case GeminiCLI:
+			list = append(list, fmt.Sprintf(`{"id":%q,"name":%s,"args":%s}`, c[0], quote(c[1]), c[2]))
 		case Copilot:
 			list = append(list, fmt.Sprintf(`{"toolCallId":%q,"name":%s,"arguments":%s,"type":"function"}`, c[0], quote(c[1]), c[2]))
 		case Pi:
@@ -76,6 +85,8 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		s.record("assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[%s]}`, s.n, content))
 	case Pi:
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"assistant","content":[%s]}}`, s.n+1, s.n, content)
+	case GeminiCLI:
+		s.row("gemini", `"content":"","toolCalls":[`+content+`]`)
 	case Copilot:
 		s.event("assistant.message", `{"content":"","toolRequests":[`+content+`]}`)
 	case Anthropic:
@@ -84,10 +95,15 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		s.add(`{"role":"assistant","content":null,"tool_calls":[%s]}`, content)
 	}
 	for i, text := range results {
-		id := calls[i][0]
+		id, named := calls[i][0], calls[i][1]
+		if named == "" {
+			named = "x" // without a name it were no result
+		}
 		switch s.dialect {
 		case ClaudeCode:
 			s.record("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, text))
+		case GeminiCLI:
+			s.row("user", fmt.Sprintf(`"content":[{"functionResponse":{"id":%q,"name":%s,"response":{"output":%q}}}]`, id, quote(named), text))
 		case Copilot:
 			s.event("tool.execution_complete", fmt.Sprintf(`{"toolCallId":%q,"success":true,"result":{"content":%q}}`, id, text))
 		case Pi:

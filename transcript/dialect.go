@@ -13,6 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript/internal/codex"
 	"github.com/memkernel/memkernel/transcript/internal/copilot"
 	"github.com/memkernel/memkernel/transcript/internal/gemini"
+	"github.com/memkernel/memkernel/transcript/internal/geminicli"
 	"github.com/memkernel/memkernel/transcript/internal/openai"
 	"github.com/memkernel/memkernel/transcript/internal/pi"
 	"github.com/memkernel/memkernel/transcript/internal/wire"
@@ -22,7 +23,7 @@ import (
 type Dialect string
 
 // table has the dialects, in the order in which they are named.
-var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, anthropic.Dialect, openai.Dialect}
+var table = []wire.Dialect{claudecode.Dialect, pi.Dialect, codex.Dialect, copilot.Dialect, geminicli.Dialect, anthropic.Dialect, openai.Dialect}
 
 // requests are dialects of requests alone: no host writes a file in them, or hands over
 // messages value by value.
@@ -34,6 +35,7 @@ const (
 	Pi         Dialect = pi.Name
 	Codex      Dialect = codex.Name
 	Copilot    Dialect = copilot.Name
+	GeminiCLI  Dialect = geminicli.Name
 	Anthropic  Dialect = anthropic.Name
 	OpenAI     Dialect = openai.Name
 )
@@ -102,8 +104,8 @@ func Detect(prefix []byte) (Dialect, error) {
 	if s == "" {
 		return "", nothing(bytes.IndexByte(prefix, 0) >= 0)
 	}
-	if isGemini(s) {
-		return "", fmt.Errorf("detect dialect: %w: it is a session of Gemini CLI, which its hooks read (memkernel hook --host gemini)", ErrUnknownDialect)
+	if d := sniffLine(s); d != "" && rowOf(d).Spread {
+		return d, nil // it may be a document with messages
 	}
 	if s[0] == '[' || s[0] == '{' {
 		if d := sniffDocument(s); d != "" {
@@ -121,22 +123,6 @@ func Detect(prefix []byte) (Dialect, error) {
 		s = rest
 	}
 	return "", fmt.Errorf("detect dialect: %w (known are %v)", ErrUnknownDialect, Dialects())
-}
-
-// isGemini reports whether s is the head of a session file of Gemini CLI.
-func isGemini(s string) bool {
-	c, has := wire.Scan(s), map[string]bool{}
-	if c.Peek() != '{' {
-		return false
-	}
-	for k := range c.Fields {
-		if k == "messages" {
-			break
-		}
-		has[k] = true
-		c.Skip()
-	}
-	return has["sessionId"] && has["projectHash"]
 }
 
 // Format is the shape of a provider's request body.

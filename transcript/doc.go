@@ -9,6 +9,7 @@
 //	pi           JSONL of Pi and OpenClaw, version 1 (linear) and 3 (tree)
 //	codex        JSONL rollout of Responses items and events
 //	copilot      JSONL of Copilot CLI, an event a line (events.jsonl)
+//	gemini-cli   JSONL of Gemini CLI, or the one document of its older versions
 //	anthropic    one JSON document: a Messages request or its messages
 //	openai       one JSON document: a chat completions request or its messages
 //

@@ -116,7 +116,11 @@ func (s *source) lines(yield func(Record, error) bool) {
 		}
 		return nil
 	}
-	for v, err := range jsonl.Values(s.r, s.opt.MaxLineBytes, read) {
+	values := jsonl.Values
+	if s.row.Spread {
+		values = jsonl.Spread
+	}
+	for v, err := range values(s.r, s.opt.MaxLineBytes, read) {
 		if err != nil {
 			yield(Record{}, fmt.Errorf("read %s: %w", nameOr(s.opt.Name), err))
 			return

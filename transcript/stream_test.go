@@ -325,7 +325,6 @@ func TestUnread(t *testing.T) {
 	for name, in := range map[string]string{
 		"a cut first line": `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"us`, "zeros": strings.Repeat("\x00", 4096),
 		"words": "hello\nworld\n", "packed": "\x1f\x8b\x08\x00\x00\n\x00", "wide": "\xff\xfeh\x00i\x00\n\x00", "a page": "<html>\n<body></body>\n</html>",
-		"Gemini CLI": `{"sessionId":"s","projectHash":"h"}` + "\n" + `{"id":"a","type":"user","content":[{"text":"hi"}]}` + "\n",
 		"other JSON": `{"name":"x"}` + "\n" + `{"name":"y"}` + "\n",
 	} {
 		for _, d := range append(Dialects(), "") {

@@ -196,6 +196,60 @@ assistant: call call_2
 	}
 }
 
+// TestGeminiCLISession: a rewound turn is off the main line, and a compression replaces what
+// was before it, in the host's view alone. What the program wrote in the user's name is nobody's.
+func TestGeminiCLISession(t *testing.T) {
+	s := loadSample(t, "gemini-cli.jsonl")
+	if s.ID != "7b1d2e90-0000-4000-8000-000000000017" || s.Model != "gemini-3.8-pro" || len(s.Skipped) != 0 || len(s.Notes) != 0 {
+		t.Errorf("session is %q %q, %d skipped, notes %v", s.ID, s.Model, len(s.Skipped), s.Notes)
+	}
+	wantSketch(t, "host", s.View(Host), `
+user(meta): <session_context>
+This is the Gemini CLI.
+</session_context>
+user(summary): <state_snapshot>
+<overall_goal>Care for 17 lanterns.</overall_goal>
+</state_snapshot>
+assistant: Got it. Thanks for the additional context!
+user: Thanks. And the ropes? <hook_context>Ask for the harbour master.</hook_context>
+assistant: I have not seen them.
+`)
+	full := s.View(Full)
+	wantSketch(t, "full", full[1:9], `
+user: How many lanterns has the pier?
+assistant: (Counting
+The list is in lanterns.txt.) I count them. call run_1
+tool: result run_1=17 lanterns.txt
+assistant: The pier has 17 lanterns.
+user: Which ones are broken?
+assistant: call read_2
+tool: result read_2=File not found.
+assistant: There is no list of them.
+`)
+	wantSketch(t, "arm", s.ViewBranch(Full, s.Branches()[0])[5:], "user: Paint them green.\nassistant: Which green?\n")
+	if u := full[4].Usage; u == nil || u.CacheReadTokens != 1200 || u.InputTotal() != 1300 || full[2].Usage.OutputTokens != 27 {
+		t.Errorf("billed %+v and %+v", full[2].Usage, u)
+	}
+	if got := s.Compactions(); !cmp.Equal(got, []int{9}) || !full[7].Parts[0].Result.IsError {
+		t.Errorf("compactions %v, the failed call %+v", got, full[7])
+	}
+	typed := ""
+	for _, m := range full {
+		own, _ := Typed(m)
+		typed += own
+	}
+	if want := "How many lanterns has the pier?Which ones are broken?Thanks. And the ropes?"; typed != want {
+		t.Errorf("the person typed %q", typed)
+	}
+	old := loadSample(t, "gemini-cli-old.json")
+	wantSketch(t, "a document", old.View(Host)[2:], `
+tool: result run_1=17 lanterns.txt
+assistant: The pier has 17 lanterns.
+user: Which ones are broken?
+assistant: There is no list of them.
+`)
+}
+
 func TestPiLinear(t *testing.T) {
 	s := loadSample(t, "pi-v1.jsonl")
 	wantSketch(t, "host", s.View(Host)[1:], "user: three\nassistant: four\n")

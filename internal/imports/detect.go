@@ -100,8 +100,6 @@ func (r *reader) read(c *candidate) error {
 		return r.claudeAI(c)
 	case isMCP(head):
 		return r.mcpMemory(c)
-	case isGemini(head):
-		return r.gemini(c)
 	case head[0] == '{' && bytes.Contains(head, []byte(`"info"`)) && hasMembers(head, "info", "messages"):
 		return r.openCodeExport(c)
 	case isMem0(head):
@@ -147,11 +145,6 @@ func hasMembers(head []byte, names ...string) bool {
 	return true
 }
 
-// isGemini reports whether a head is that of a session of Gemini CLI.
-func isGemini(head []byte) bool {
-	return head[0] == '{' && hasMembers(head, "sessionId", "projectHash")
-}
-
 // firstFolder is the folder that the first records of a transcript name.
 func firstFolder(more io.Reader) string {
 	folder := ""
@@ -161,9 +154,14 @@ func firstFolder(more io.Reader) string {
 			Payload struct {
 				CWD string `json:"cwd"`
 			} `json:"payload"`
+			Data struct {
+				Context struct {
+					CWD string `json:"cwd"`
+				} `json:"context"`
+			} `json:"data"`
 		}
 		if strings.Contains(raw, `"cwd"`) && json.Unmarshal([]byte(raw), &rec) == nil {
-			folder = first(rec.CWD, rec.Payload.CWD)
+			folder = first(rec.CWD, rec.Payload.CWD, rec.Data.Context.CWD)
 		}
 		return folder != ""
 	})
@@ -186,7 +184,8 @@ func (r *reader) transcript(c *candidate) error {
 	case c.file == nil:
 		return errors.New("sessions of coding agents are not read in archives: unpack it")
 	}
-	s := &Session{Place: c.place, File: c.path, Size: c.size}
+	s, most := &Session{Place: c.place, File: c.path, Size: c.size}, int64(MaxSession)
+	folder := func() (string, error) { return firstFolder(c), nil }
 	switch d {
 	case transcript.ClaudeCode:
 		s.Format, s.Host = ClaudeCode, "claude"
@@ -197,6 +196,11 @@ func (r *reader) transcript(c *candidate) error {
 		if isOpenClaw(c.path) {
 			s.Format, s.Host = OpenClaw, "openclaw"
 		}
+	case transcript.Copilot:
+		s.Format, s.Host = Copilot, "copilot"
+	case transcript.GeminiCLI:
+		s.Format, s.Host, most = Gemini, "gemini", MaxGemini
+		folder = func() (string, error) { return r.geminiFolder(c) }
 	default:
 		return errUnknown
 	}
@@ -207,10 +211,14 @@ func (r *reader) transcript(c *candidate) error {
 		}
 		return nil
 	}
-	if c.size > MaxSession {
-		return tooLarge(c.size, MaxSession)
+	if c.size > most {
+		return tooLarge(c.size, most)
 	}
-	return r.session(s, firstFolder(c), true)
+	of, err := folder()
+	if err != nil {
+		return err
+	}
+	return r.session(s, of, true)
 }
 
 // tooLarge says that a file is, and what may be done.
@@ -225,31 +233,21 @@ func isOpenClaw(path string) bool {
 	return n >= 3 && names[n-1] == "sessions" && names[n-3] == "agents"
 }
 
-// gemini hands out a session of Gemini CLI: the folder that it lies in names the project's,
-// by its hash or in a file.
-func (r *reader) gemini(c *candidate) error {
-	c.format = Gemini
-	if c.file == nil {
-		return errors.New("sessions of coding agents are not read in archives: unpack it")
-	}
-	if c.size > MaxGemini {
-		return tooLarge(c.size, MaxGemini)
-	}
+// geminiFolder is the folder that a session of Gemini CLI is of: its own folder names it in a
+// file, or its first record by a hash.
+func (r *reader) geminiFolder(c *candidate) (string, error) {
 	var head struct {
 		ProjectHash string `json:"projectHash"`
 	}
-	d := json.NewDecoder(io.LimitReader(c, MaxGemini))
-	if err := d.Decode(&head); err != nil {
-		return fmt.Errorf("its first record can't be read: %w", err)
-	}
-	project := filepath.Dir(filepath.Dir(c.path))
-	folder := "?" // of another hash
-	if root, err := os.ReadFile(filepath.Join(project, ".project_root")); err == nil {
-		folder = strings.TrimSpace(string(root))
+	if err := json.NewDecoder(io.LimitReader(c, MaxGemini)).Decode(&head); err != nil {
+		return "", fmt.Errorf("its first record can't be read: %w", err)
 	}
 	abs, err := filepath.Abs(r.o.Workspace)
 	if err == nil && (head.ProjectHash == hash(abs) || head.ProjectHash == hash(r.workspace)) {
-		folder = r.workspace
+		return r.workspace, nil
 	}
-	return r.session(&Session{Format: Gemini, Host: "gemini", Place: c.place, File: c.path, Size: c.size}, folder, true)
+	if root, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.path)), ".project_root")); err == nil {
+		return strings.TrimSpace(string(root)), nil
+	}
+	return "?", nil // of another hash
 }

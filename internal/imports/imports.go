@@ -35,6 +35,7 @@ const (
 	ClaudeCode  Format = "claude-code"
 	Codex       Format = "codex"
 	Gemini      Format = "gemini"
+	Copilot     Format = "copilot"
 	OpenCode    Format = "opencode"
 	OpenClaw    Format = "openclaw"
 	Pi          Format = "pi"
@@ -48,7 +49,7 @@ const (
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{ClaudeCode, Codex, Gemini, OpenCode, OpenClaw, Pi, ChatGPT, ClaudeAI, MCPMemory, Mem0, ClaudeMem, BasicMemory}
+	return []Format{ClaudeCode, Codex, Gemini, Copilot, OpenCode, OpenClaw, Pi, ChatGPT, ClaudeAI, MCPMemory, Mem0, ClaudeMem, BasicMemory}
 }
 
 // Session is a conversation.

@@ -7,6 +7,7 @@ package jsonl
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,6 +118,21 @@ func Values(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, err
 				return
 			}
 		}
+	}
+}
+
+// Spread reads a file as Values does, or as one record if it is one over several lines.
+func Spread(in io.Reader, max int, read func(*Value) error) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		text, err := io.ReadAll(io.LimitReader(in, int64(max)))
+		if v := padded(string(text)); err == nil && strings.Contains(v.Raw, "\n") {
+			if n, _, err := whole(v.Raw); err == nil && n == len(v.Raw) {
+				v.Line, v.Err = 1+strings.Count(v.Lead, "\n"), read(&v)
+				yield(v, nil)
+				return
+			}
+		}
+		Values(io.MultiReader(bytes.NewReader(text), in), max, read)(yield)
 	}
 }
 

@@ -60,6 +60,23 @@ func TestPadding(t *testing.T) {
 	}
 }
 
+// TestSpread: one object over several lines is one record, and several lines are theirs.
+func TestSpread(t *testing.T) {
+	for text, want := range map[string]int{"{\n \"id\": \"a\",\n \"n\": {}\n}\n": 1, "\n{\"id\":\"a\"}\n{\"id\":\n": 3, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n": 2, "": 0} {
+		var back strings.Builder
+		n := 0
+		for v, err := range jsonl.Spread(strings.NewReader(text), 1<<20, func(v *jsonl.Value) error { return json.Unmarshal([]byte(v.Raw), new(any)) }) {
+			if n++; err != nil {
+				t.Error(err)
+			}
+			back.WriteString(v.Lead + v.Raw + v.Tail)
+		}
+		if n != want || back.String() != text {
+			t.Errorf("%q: %d values, %q", text, n, back.String())
+		}
+	}
+}
+
 // A record that is torn anywhere costs no record next to it, on its line or others, and is
 // itself named.
 func TestTorn(t *testing.T) {

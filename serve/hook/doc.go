@@ -40,9 +40,8 @@
 // ([Options.Behind]); the session's lock keeps it apart from the next event. If that
 // process is killed, the next event commits what it did not.
 //
-// Gemini CLI writes its list of messages again as a whole, often under new ids; the player
-// (gemini_play.go) knows them again and keeps what was said as it was said first. An
-// answer of the hook's that the session file doesn't show was never heard, and what a
+// Gemini CLI writes its list of messages again as a whole, often under new ids; its dialect
+// in package transcript keeps what was said as it was said first. An answer of the hook's that the session file doesn't show was never heard, and what a
 // session is to begin with is brought again.
 //
 // # Whose memory it is

@@ -468,14 +468,10 @@ func TestGeminiTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := strings.Index(string(data), `{"$rewindTo":"nobody"}`)
-	p, err := readGemini(strings.NewReader(string(data)[:cut]), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
-	for _, m := range geminiConversation(p.records()) {
+	for _, m := range geminiMessages(t, string(data)[:cut]) {
 		for _, part := range m.Parts {
-			if part.Text != "" && !hooked(part.Text) && !strings.HasPrefix(part.Text, "<session") {
+			if part.Text != "" && !strings.HasPrefix(part.Text, "<hook_context>") && !strings.HasPrefix(part.Text, "<session") {
 				got = append(got, part.Text)
 			}
 		}

@@ -17,11 +17,11 @@ import (
 // geminiMessages reads records as Gemini CLI writes them.
 func geminiMessages(t *testing.T, lines ...string) []memkernel.Message {
 	t.Helper()
-	p, err := readGemini(strings.NewReader(strings.Join(lines, "\n")+"\n"), "test")
+	s, err := transcript.Load(strings.NewReader(strings.Join(lines, "\n")+"\n"), "test", &transcript.Options{Dialect: transcript.GeminiCLI})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return geminiConversation(p.records())
+	return s.View(transcript.Full)
 }
 
 // shape is what a message is, in one line.
@@ -72,7 +72,7 @@ func TestGeminiResultsInUserRows(t *testing.T) {
 		"without ids, by name and order": {[]string{head, ask, call(`{"name":"cat"},{"name":"ls"},{"name":"cat"}`), row(response("", "cat", "A") + "," + response("", "ls", "B") + "," + response("", "cat", "C")), reply},
 			[]string{`m1 assistant : call(m1_call_0 cat) call(m1_call_1 ls) call(m1_call_2 cat)`, `m1_response tool : result(m1_call_0 A false) result(m1_call_1 B false) result(m1_call_2 C false)`}},
 		"calls in the content": {[]string{head, ask, `{"id":"m1","type":"gemini","content":[{"text":"hm","thought":true},{"text":"I look."},{"functionCall":{"id":"c1","name":"cat","args":{}}}]}`, row(response("c1", "cat", "A")), reply},
-			[]string{`m1 assistant : "I look." call(c1 cat)`, `m1_response tool : result(c1 A false)`}},
+			[]string{`m1 assistant : "hm" "I look." call(c1 cat)`, `m1_response tool : result(c1 A false)`}},
 		"a failure": {[]string{head, ask, call(`{"id":"c1","name":"cat"}`), row(`{"functionResponse":{"id":"c1","name":"cat","response":{"error":"no file"}}}`), reply},
 			[]string{`m1 assistant : call(c1 cat)`, `m1_response tool : result(c1 no file true)`}},
 		"words beside a result": {[]string{head, ask, call(`{"id":"c1","name":"cat"}`), row(response("c1", "cat", "A") + `,{"text":"a hint"}`), reply},

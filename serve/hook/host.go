@@ -3,7 +3,6 @@ package hook
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/nearest"
@@ -30,10 +29,10 @@ type host struct {
 	// project is the variable that names the project's folder, "" if there is none.
 	project string
 	moments map[string]moment
-	// dialect is that of its transcript, a record a line that only grows; news reads what
-	// is new since a seam where it is written otherwise.
+	// dialect is that of its transcript, a record a line that only grows. With whole, records
+	// change what earlier ones said, and all of it is read each time.
 	dialect transcript.Dialect
-	news    func(f io.ReaderAt, path string, size int64, from seam) (*news, error)
+	whole   bool
 	// text: what the summariser is told is plain text, and no answer is nothing. Others
 	// read JSON, of which the empty object is every schema's.
 	text bool
@@ -58,7 +57,7 @@ var hosts = []host{
 		dialect: transcript.Codex,
 		loads:   []string{"AGENTS.md", "AGENTS.override.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
-	{name: Gemini, title: "Gemini CLI", settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, news: geminiNews,
+	{name: Gemini, title: "Gemini CLI", settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, dialect: transcript.GeminiCLI, whole: true,
 		loads:   []string{"GEMINI.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }

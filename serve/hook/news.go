@@ -81,10 +81,52 @@ func readNews(h Host, path string, from seam) (*news, error) {
 	if from.Path != path {
 		from = seam{}
 	}
-	if read := h.row().news; read != nil {
-		return read(f, path, st.Size(), from)
+	if h.row().whole {
+		return wholeNews(h, f, path, st.Size(), from)
 	}
 	return linesNews(h, f, path, st.Size(), from)
+}
+
+// maxWhole is the largest transcript that is read whole, in bytes.
+const maxWhole = 128 << 20 // 128 MiB
+
+// wholeNews reads a transcript whole and returns what follows from the seam's message on.
+func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news, error) {
+	if size > maxWhole {
+		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxWhole)
+	}
+	session, err := transcript.Load(io.NewSectionReader(f, 0, size), path, &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip})
+	if errors.Is(err, transcript.ErrEmpty) {
+		return nil, errNoTranscript
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; nothing of it was read, and the next event tries again", err)
+	}
+	n := &news{size: size, next: seam{Path: path, Message: from.Message}, model: session.Model, compactions: len(session.Compactions())}
+	n.missed(session)
+	n.msgs = session.View(transcript.Full)
+	n.all = n.msgs
+	if i := slices.IndexFunc(n.msgs, func(m memkernel.Message) bool { return m.Key == from.Message && opensTurn(&m) }); i > 0 {
+		n.msgs = n.msgs[i:]
+	}
+	if n.ended() {
+		for _, m := range n.msgs {
+			if opensTurn(&m) {
+				n.next.Message = m.Key
+			}
+		}
+	}
+	return n, nil
+}
+
+// missed records the lines that could not be read.
+func (n *news) missed(session *transcript.Session) {
+	for _, err := range session.Skipped {
+		n.lost = append(n.lost, err)
+	}
+	if len(n.lost) > 0 {
+		n.broken = n.lost[0]
+	}
 }
 
 // linesNews reads on in a transcript that only grows, a record a line.
@@ -109,11 +151,8 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	n := &news{msgs: session.View(transcript.Full), model: session.Model, size: size, next: from}
 	for _, err := range session.Skipped {
 		err.Line, err.From, err.To = err.Line+from.Line, err.From+from.Offset, err.To+from.Offset
-		n.lost = append(n.lost, err)
 	}
-	if len(n.lost) > 0 {
-		n.broken = n.lost[0]
-	}
+	n.missed(session)
 	n.next.Path = path
 	compacted := session.Compactions()
 	n.compactions = from.Compactions + len(compacted)

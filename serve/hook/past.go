@@ -78,18 +78,21 @@ func sessionID(h Host, path string) (string, error) {
 		Payload   struct {
 			ID string `json:"id"`
 		} `json:"payload"`
+		Data struct {
+			ID string `json:"sessionId"`
+		} `json:"data"`
 	}
 	id := ""
 	named := func(raw string) bool {
 		if json.Unmarshal([]byte(raw), &head) == nil {
-			id = first(head.Payload.ID, head.SessionID, head.ID)
+			id = first(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
 		return id != ""
 	}
 	if !jsonl.Find(textcode.Reader(f), maxFirst, 1, named) {
 		// It may be one document over many lines.
 		if _, err = f.Seek(0, io.SeekStart); err == nil && json.NewDecoder(textcode.Reader(f)).Decode(&head) == nil {
-			id = first(head.Payload.ID, head.SessionID, head.ID)
+			id = first(head.Payload.ID, head.SessionID, head.Data.ID, head.ID)
 		}
 	}
 	if id == "" {

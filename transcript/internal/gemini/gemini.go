@@ -243,20 +243,27 @@ func said(response string) (text string, failed bool) {
 // instructions reads the system prompt: a content, or a text.
 func instructions(c *wire.Cursor) (parts []memkernel.Part) {
 	if c.Peek() == '"' {
-		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+		return Parts(c)
 	}
 	for k := range c.Fields {
-		if k != "parts" {
-			continue
+		if k == "parts" {
+			parts = append(parts, Parts(c)...)
 		}
-		if c.Peek() == '{' { // the list of one is taken without its brackets
-			parts = append(parts, readPart(c))
-			continue
-		}
-		for range c.Elems {
-			if p := readPart(c); c.Err == nil {
-				parts = append(parts, p)
-			}
+	}
+	return parts
+}
+
+// Parts reads the parts of a content: a text, a part, or a list of these.
+func Parts(c *wire.Cursor) (parts []memkernel.Part) {
+	switch c.Peek() {
+	case '"':
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: c.Str()}}
+	case '{':
+		return []memkernel.Part{readPart(c)}
+	}
+	for range c.Elems {
+		if list := Parts(c); c.Err == nil {
+			parts = append(parts, list...)
 		}
 	}
 	return parts

@@ -21,6 +21,8 @@ type Dialect struct {
 	// Words are what speaks for it in a JSON document. A dialect has either these, and its
 	// files are one document each, or Sniff, and they have a record a line.
 	Words []Words
+	// Spread: a file may also be one record over many lines.
+	Spread bool
 	// Parse reads a record, or a value of a document.
 	Parse func(*Entry) error
 	// Assemble puts the entries of a file together; finish may be nil.

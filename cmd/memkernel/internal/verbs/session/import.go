@@ -27,9 +27,9 @@ func Import(a *cli.App) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Long: `import brings in what other programs kept: sessions of Claude Code, Codex, Gemini CLI,
-OpenCode, OpenClaw and Pi, the exports of ChatGPT and Claude (conversations.json, or the
-.zip that holds it), and the stores of MCP's memory server, mem0, claude-mem and Basic
-Memory. A path is a file, or a folder of any of them. Of sessions that say which folder
+Copilot CLI, OpenCode, OpenClaw and Pi, the exports of ChatGPT and Claude
+(conversations.json, or the .zip that holds it), and the stores of MCP's memory server,
+mem0, claude-mem and Basic Memory. A path is a file, or a folder of any of them. Of sessions that say which folder
 they are of, those of this workspace count; --all takes every one.
 
 It prints what it found, and brings it in with --apply: a session as observe does, under

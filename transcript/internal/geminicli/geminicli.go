@@ -1,0 +1,344 @@
+// Package geminicli reads the session files of Gemini CLI: a record a line, or the one
+// document that older versions wrote.
+package geminicli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/gemini"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// Name is how the dialect is called.
+const Name = "gemini-cli"
+
+// Dialect are the session files of Gemini CLI.
+var Dialect = wire.Dialect{Name: Name, Sniff: sniff, Spread: true, Parse: parse, Assemble: assemble}
+
+func sniff(typ string, has map[string]bool) int {
+	switch {
+	case has["sessionId"] && has["projectHash"]:
+		return 5
+	case has["$set"] || has["$rewindTo"] || typ == "gemini" && has["content"]:
+		return 3
+	}
+	return 0
+}
+
+// record is a line of a session file, or the one document that older versions wrote: the
+// session's head, a message, a change of the head, or a rewind.
+type record struct {
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"`
+	Content   json.RawMessage `json:"content"`
+	Model     string          `json:"model"`
+	ToolCalls []toolCall      `json:"toolCalls"`
+	Tokens    json.RawMessage `json:"tokens"`
+	Thoughts  []struct {
+		Subject     string `json:"subject"`
+		Description string `json:"description"`
+	} `json:"thoughts"`
+
+	head
+	Set      *head  `json:"$set"`
+	RewindTo string `json:"$rewindTo"`
+
+	// rewritten: it came with a list by which the program replaced its own, and not as
+	// a line for itself; summary: it is the program's account of what that list left out.
+	rewritten, summary bool
+	// read is what the record holds, read once: a file lists its messages often.
+	read *content
+}
+
+// head is what a session is, and its messages where they are replaced or in one document.
+type head struct {
+	SessionID   string   `json:"sessionId"`
+	Directories []string `json:"directories"`
+	Messages    []record `json:"messages"`
+}
+
+// about returns what a head says of the session.
+func (h *head) about() wire.About {
+	a := wire.About{ID: h.SessionID}
+	if len(h.Directories) > 0 {
+		a.Cwd = h.Directories[0]
+	}
+	for i := range h.Messages {
+		a.Model = cmp.Or(h.Messages[i].Model, a.Model)
+	}
+	return a
+}
+
+type toolCall struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
+	Result json.RawMessage `json:"result"`
+	Status string          `json:"status"`
+}
+
+func parse(e *wire.Entry) error {
+	var r record
+	if err := json.Unmarshal([]byte(e.Raw), &r); err != nil {
+		return err
+	}
+	e.Type, e.ID, e.Kind, e.Own = r.Type, r.ID, wire.KindMeta, &r
+	switch {
+	case r.RewindTo != "":
+		e.Type = "$rewindTo"
+	case r.Set != nil:
+		e.Type, e.About = "$set", r.Set.about()
+	case r.SessionID != "":
+		e.About = r.about()
+	case r.Type == "gemini" && r.ID != "":
+		m, calls, unread := r.answer()
+		e.About.Model, e.Unread, e.Ends = r.Model, unread, len(calls) == 0
+		e.Kind, e.Message = wire.KindMessage, &m
+	case r.Type == "user" && r.ID != "":
+		m, results := r.said()
+		m.Parts = append(m.Parts, results...)
+		e.Kind, e.Message = wire.KindMessage, &m
+	case r.ID != "" && notices[r.Type]:
+		e.Kind = wire.KindIgnored
+	case r.Type != "":
+		e.Kind = wire.KindUnknown
+	default:
+		return errors.New("it is no record of a session")
+	}
+	return nil
+}
+
+// notices are the types of messages from the program to its user.
+var notices = map[string]bool{"info": true, "warning": true, "error": true}
+
+// dialogue is a message of the conversation, and how many rows are before its own.
+type dialogue struct {
+	memkernel.Message
+	row int
+}
+
+// conversation returns what records are in a conversation: the user's words, the model's with
+// its calls, and after these their results. A result may be in the record of its call, in a
+// row of type user after it, or in both; it is one message under one key wherever it is,
+// since records are written again as they grow. What the program told its user is none of it.
+func conversation(records []*record) []dialogue {
+	var out []dialogue
+	var open []openCall
+	for n, r := range records {
+		switch r.Type {
+		case "gemini":
+			m, calls, _ := r.answer()
+			if len(m.Parts) == 0 {
+				continue
+			}
+			out = append(out, dialogue{m, n})
+			if len(calls) > 0 {
+				out = append(out, dialogue{memkernel.Message{Key: r.ID + "_response", Role: memkernel.RoleTool, Time: r.Timestamp}, n})
+			}
+			for _, c := range calls {
+				c.at = len(out) - 1
+				if c.result != nil {
+					out[c.at].Parts = append(out[c.at].Parts, *c.result)
+				}
+				open = append(open, c)
+			}
+		case "user":
+			m, results := r.said()
+			var lone []memkernel.Part
+			for _, p := range results {
+				c := callOf(open, p.Result)
+				if c < 0 {
+					lone = append(lone, p)
+					continue
+				}
+				if p.Result.CallID = open[c].id; open[c].result == nil {
+					open[c].result = &p
+					out[open[c].at].Parts = append(out[open[c].at].Parts, p)
+				}
+				open[c].echoed = true
+			}
+			if len(lone) > 0 {
+				out = append(out, dialogue{memkernel.Message{Key: r.ID + "_response", Role: memkernel.RoleTool, Time: r.Timestamp, Parts: lone}, n})
+			}
+			if len(m.Parts) > 0 {
+				out = append(out, dialogue{m, n})
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(d dialogue) bool { return len(d.Parts) == 0 })
+}
+
+// openCall is a call on the way to its result: at is the message of the results, echoed
+// reports whether a row of type user had it.
+type openCall struct {
+	id, name string
+	at       int
+	result   *memkernel.Part
+	echoed   bool
+}
+
+// callOf returns the call that a result answers: of the newest record with a call of its id,
+// else of all calls of its name, the first that no row has answered; -1 if there is none.
+func callOf(open []openCall, r *memkernel.ToolResult) int {
+	at := -1
+	if r.CallID != "" {
+		for n := range open {
+			if open[n].id == r.CallID {
+				at = open[n].at
+			}
+		}
+		if at < 0 {
+			return -1
+		}
+	}
+	return slices.IndexFunc(open, func(o openCall) bool {
+		if at >= 0 {
+			return o.at == at && o.id == r.CallID && !o.echoed
+		}
+		return !o.echoed && (o.name == r.Name || r.Name == "")
+	})
+}
+
+// answer returns what the model said, and its calls. unread is why the usage can't be read.
+func (r *record) answer() (m memkernel.Message, calls []openCall, unread error) {
+	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Model: r.Model, Role: memkernel.RoleAssistant}
+	call := func(id, name, input string) *openCall {
+		if id == "" {
+			id = fmt.Sprintf("%s_call_%d", r.ID, len(calls))
+		}
+		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: name, Input: input}})
+		calls = append(calls, openCall{id: id, name: name})
+		return &calls[len(calls)-1]
+	}
+	for _, t := range r.Thoughts {
+		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartThinking, Text: strings.TrimSpace(t.Subject + "\n" + t.Description)})
+	}
+	parts, text := parts(r.Content), ""
+	for _, p := range parts {
+		switch p.Kind {
+		case memkernel.PartText:
+			text += p.Text
+		case memkernel.PartToolUse:
+		default:
+			m.Parts = append(m.Parts, p)
+		}
+	}
+	if text != "" {
+		m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: text})
+	}
+	m.Usage, unread = memkernel.ReadUsage(r.Tokens)
+	for i := range r.ToolCalls {
+		c := &r.ToolCalls[i]
+		var input bytes.Buffer
+		if json.Compact(&input, c.Args) != nil {
+			input.WriteString("{}") // it has none
+		}
+		o := call(c.ID, c.Name, input.String())
+		o.result = c.result(o.id)
+	}
+	for _, p := range parts {
+		if c := p.Call; c != nil && len(r.ToolCalls) == 0 {
+			call(c.ID, c.Name, c.Input)
+		}
+	}
+	if !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !wire.IsThinking(&p) }) {
+		m.Parts = nil // the program writes it again as it grows
+	}
+	return m, calls, unread
+}
+
+// said returns what a row of type user holds: words, and the results of calls. Beside results
+// are the program's words, and so they are in a row that only its rewriting has;
+// otherwise they are the user's, but for the files that the program shows for an @,
+// which are in parts of their own.
+func (r *record) said() (m memkernel.Message, results []memkernel.Part) {
+	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
+	shown := false
+	for _, p := range parts(r.Content) {
+		if p.Result != nil {
+			results = append(results, p)
+			continue
+		}
+		shown = shown || strings.HasPrefix(strings.TrimSpace(p.Text), files)
+		p.Typed = p.Kind == memkernel.PartText && !shown && !hooked(p.Text) && !r.rewritten
+		m.Parts = append(m.Parts, p)
+	}
+	switch {
+	case r.summary:
+		m.Origin = memkernel.OriginSummary
+	case len(results) > 0 || r.rewritten:
+		m.Origin = memkernel.OriginMeta
+		for i := range m.Parts {
+			m.Parts[i].Typed = false
+		}
+	}
+	return m, results
+}
+
+// hooked reports whether a part is one in which Gemini CLI puts what a hook said.
+func hooked(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<hook_context>") && strings.HasSuffix(text, "</hook_context>")
+}
+
+// files begins the files that Gemini CLI shows after a prompt.
+const files = "--- Content from referenced files ---"
+
+// result returns the result of the call, none while it runs.
+func (c *toolCall) result(id string) *memkernel.Part {
+	if !c.answered() {
+		return nil
+	}
+	r := &memkernel.ToolResult{CallID: id, Name: c.Name, IsError: c.Status == "error"}
+	text := ""
+	for _, p := range parts(c.Result) {
+		of := []memkernel.Part{p}
+		if p.Result != nil {
+			of = p.Result.Content
+		}
+		for _, p := range of {
+			if p.Kind == memkernel.PartText {
+				text += p.Text
+			} else {
+				r.Content = append(r.Content, p)
+			}
+		}
+	}
+	r.Text = len(r.Content) == 0
+	r.Content = append([]memkernel.Part{{Kind: memkernel.PartText, Text: text}}, r.Content...)
+	return &memkernel.Part{Kind: memkernel.PartToolResult, Result: r}
+}
+
+// answered reports whether the call's own record has its result.
+func (c *toolCall) answered() bool { return len(c.Result) > 0 && string(c.Result) != "null" }
+
+// parts returns the parts of a content: a string, a part or a list of them. Of a text, a call
+// or a result there are no bytes of its own, since the program writes them in other shapes, too.
+func parts(raw json.RawMessage) []memkernel.Part {
+	c := wire.Scan(string(raw))
+	list := gemini.Parts(&c)
+	kept := list[:0]
+	for _, p := range list {
+		switch p.Kind {
+		case memkernel.PartOther:
+			if text := wire.MemberOf(p.Raw, "text"); text != "" && strings.TrimSpace(strings.Trim(text, `"`)) == "" {
+				continue
+			}
+		case memkernel.PartText, memkernel.PartToolUse, memkernel.PartToolResult:
+			if p.Raw = ""; p.Kind == memkernel.PartText && p.Text == "" {
+				continue
+			}
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}

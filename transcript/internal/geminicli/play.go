@@ -1,0 +1,388 @@
+package geminicli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/transcript/internal/wire"
+)
+
+// player plays the records of a session file to the conversation as it was said.
+// The file also holds the program's own list of messages, which it replaces as a whole
+// ($set) where it resumes, compresses, masks outputs or gives a call up: then messages
+// are missing that were said, and others are under new ids, with new times and less
+// content. So a message that was a line of the file stays as it was said, under its
+// first id, whatever the list does with it; it goes where the user takes it back.
+type player struct {
+	rows []*row
+	at   map[string]*row // by every id that a row has had
+	// list are the ids of the program's own list; foreign are ids and prints of those in
+	// it that nobody said.
+	list    []string
+	foreign map[string]bool
+	// resumed: the program has begun anew, and the list that follows is what it begins with.
+	resumed bool
+	// hosts are those messages by their ids, line is that of the record that is played.
+	hosts map[string]*record
+	line  int
+	// bounds are where a summary took the place of messages, arms what was taken back.
+	bounds []bound
+	arms   []arm
+}
+
+// bound is a compaction after so many rows, and the ids of the list that the program then
+// went on with, nil for a document, which goes on with its rows.
+type bound struct {
+	at   int
+	list []string
+}
+
+// arm is what was taken back after so many rows.
+type arm struct {
+	at, line int
+	rows     []*row
+}
+
+// row is a message.
+type row struct {
+	rec  record
+	back bool // taken back
+}
+
+// assemble plays the records of a file. Their messages are made at its end.
+func assemble(l *wire.Log) (add func(*wire.Entry), finish func()) {
+	p := &player{at: map[string]*row{}, foreign: map[string]bool{}, hosts: map[string]*record{}}
+	return func(e *wire.Entry) {
+		l.Adopt(&e.About)
+		p.line = e.Line
+		p.play(*e.Own.(*record))
+	}, func() { p.finish(l) }
+}
+
+func (p *player) play(rec record) {
+	switch {
+	case rec.RewindTo != "":
+		p.rewind(rec.RewindTo)
+	case rec.Set != nil:
+		if rec.Set.Messages != nil {
+			p.rewrite(rec.Set.Messages)
+		}
+		p.resumed = rec.Set.SessionID != ""
+	case rec.SessionID != "":
+		p.resumed = true
+		for _, m := range rec.Messages {
+			p.play(m)
+		}
+		if n := slices.IndexFunc(p.rows, func(r *row) bool { return r.rec.snapshot() }); n >= 0 && rec.Messages != nil {
+			p.bounds = append(p.bounds, bound{at: n})
+		}
+	case rec.ID != "":
+		p.add(rec)
+	}
+}
+
+// add takes a message in, or its newer form: the last of an id counts, at the place of
+// its first.
+func (p *player) add(rec record) {
+	if r, ok := p.at[rec.ID]; ok {
+		rec.ID, rec.Timestamp, rec.rewritten = r.rec.ID, r.rec.Timestamp, r.rec.rewritten
+		r.rec = rec
+		return
+	}
+	r := &row{rec: rec}
+	p.rows, p.at[rec.ID] = append(p.rows, r), r
+	if rec.isDialogue() {
+		p.list = append(p.list, rec.ID)
+	}
+}
+
+// rewind takes back all from a message on; all, if it is not known.
+func (p *player) rewind(id string) {
+	from, listed := 0, slices.Index(p.list, id)
+	if r, ok := p.at[id]; ok {
+		from = slices.Index(p.rows, r)
+	} else if listed >= 0 { // a summary: to what followed it
+		from = len(p.rows)
+		for _, id := range p.list[listed:] {
+			if r := p.at[id]; r != nil {
+				from = min(from, slices.Index(p.rows, r))
+			}
+		}
+	}
+	p.list = slices.Clone(p.list[:max(listed, 0)])
+	if n := len(p.bounds); n > 0 && p.bounds[n-1].at > from {
+		p.bounds[n-1].list = slices.Clip(p.list)
+	}
+	for _, r := range p.rows[from:] {
+		p.takeBack(r)
+	}
+	p.drop(true)
+}
+
+// takeBack forgets the ids of a row.
+func (p *player) takeBack(r *row) {
+	r.back = true
+	for id, of := range p.at {
+		if of == r {
+			delete(p.at, id)
+		}
+	}
+}
+
+// drop takes out the rows that were taken back. With arm they stay as an arm of the session.
+func (p *player) drop(keep bool) {
+	before := make([]int, len(p.rows)+1) // how many rows stay before one
+	var kept, gone []*row
+	for i, r := range p.rows {
+		if r.back {
+			gone = append(gone, r)
+		} else {
+			kept = append(kept, r)
+		}
+		before[i+1] = len(kept)
+	}
+	for i := range p.bounds {
+		p.bounds[i].at = before[p.bounds[i].at]
+	}
+	for i := range p.arms {
+		p.arms[i].at = before[p.arms[i].at]
+	}
+	if keep && len(gone) > 0 {
+		p.arms = append(p.arms, arm{before[slices.Index(p.rows, gone[0])], p.line, gone})
+	}
+	p.rows = kept
+}
+
+// rewrite reads a list by which the program replaces its own.
+func (p *player) rewrite(list []record) {
+	var ids []string
+	for i := range list {
+		if list[i].ID != "" && list[i].isDialogue() {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	old := p.list
+	p.list = ids
+	switch n := len(ids); {
+	case len(p.rows) == 0:
+		p.list = nil
+		for _, rec := range list {
+			if rec.rewritten = true; rec.ID != "" {
+				p.add(rec)
+			}
+		}
+	case !p.resumed && n < len(old) && slices.Equal(ids, old[:n]):
+		for _, id := range old[n:] { // the call failed, and what it began with is given up
+			if r := p.at[id]; r != nil {
+				p.takeBack(r)
+			}
+		}
+		p.drop(true)
+	default:
+		p.align(list, len(old) > n && slices.Equal(ids, old[len(old)-n:]))
+	}
+}
+
+// align finds for the messages of a list what they were before. copied reports whether the
+// list is made of the newest lines alone, which may repeat what precedes them
+// under other ids.
+func (p *player) align(list []record, copied bool) {
+	listed := map[*row]bool{}
+	for i := range list {
+		if r := p.at[list[i].ID]; r != nil {
+			listed[r] = true
+		}
+	}
+	var gone []*row // what was said and is not in the list, under any id
+	for _, r := range p.rows {
+		if !listed[r] && r.rec.isDialogue() {
+			gone = append(gone, r)
+		}
+	}
+	was := make([]*row, len(list))
+	whole := true
+	for i, end := len(list)-1, len(gone); i >= 0; i-- {
+		rec := &list[i]
+		if p.at[rec.ID] != nil && !copied || !rec.isDialogue() {
+			continue
+		}
+		print := rec.print()
+		at := end - 1
+		for at >= 0 && gone[at].rec.print() != print {
+			at--
+		}
+		if at >= 0 {
+			was[i], end = gone[at], at
+		} else {
+			whole = whole && (!rec.speaks() || p.unsaid(rec))
+		}
+	}
+	compacted := false
+	for i := range list {
+		switch r, now := &list[i], p.at[list[i].ID]; {
+		case !r.isDialogue() || r.ID == "":
+		case now != nil && copied && whole && was[i] != nil:
+			now.back = true
+			p.at[r.ID] = was[i]
+		case now != nil && copied && whole && p.unsaid(r):
+			p.takeBack(now)
+		case now != nil: // as it was said
+		case was[i] != nil:
+			p.at[r.ID] = was[i]
+		case len(r.answers()) > 0 && !p.answered(r.answers()):
+			r.rewritten = true
+			p.rows = append(p.rows, &row{rec: *r})
+			p.at[r.ID] = p.rows[len(p.rows)-1]
+		case !p.foreign[r.ID]:
+			p.foreign[r.ID], p.foreign[r.print()] = true, true
+			r.rewritten, p.hosts[r.ID] = true, r
+			if len(gone) > 0 && r.Type == "user" && r.speaks() && !r.setup() {
+				r.summary, compacted = true, true
+			}
+		}
+	}
+	p.drop(false)
+	if compacted {
+		p.bounds = append(p.bounds, bound{len(p.rows), slices.Clone(p.list)})
+	}
+}
+
+// unsaid reports whether a message of the program's list is one that nobody said.
+func (p *player) unsaid(r *record) bool { return r.setup() || p.foreign[r.print()] }
+
+// answered reports whether a row holds the results of these calls.
+func (p *player) answered(calls []string) bool {
+	have := map[string]bool{}
+	for _, r := range p.rows {
+		for _, id := range r.rec.answers() {
+			have[id] = true
+		}
+		for _, id := range r.rec.holds().done {
+			have[id] = true
+		}
+	}
+	return !slices.ContainsFunc(calls, func(id string) bool { return id != "" && !have[id] })
+}
+
+// records returns the messages of rows.
+func records(rows []*row) []*record {
+	out := make([]*record, len(rows))
+	for i, r := range rows {
+		out[i] = &r.rec
+	}
+	return out
+}
+
+// finish makes the messages: those of the main line, with the program's compactions, and of
+// each arm that was taken back.
+func (p *player) finish(l *wire.Log) {
+	line, from, bounds := l.Lines[""], []int{}, p.bounds
+	for _, d := range conversation(records(p.rows)) {
+		for ; len(bounds) > 0 && bounds[0].at <= d.row; bounds = bounds[1:] {
+			line.Bounds = append(line.Bounds, wire.Bound{Pos: len(line.Order), Lead: p.lead(bounds[0].list)})
+		}
+		from = append(from, d.row)
+		l.Push(d.Message, wire.Flags{})
+	}
+	for _, b := range bounds {
+		line.Bounds = append(line.Bounds, wire.Bound{Pos: len(line.Order), Lead: p.lead(b.list)})
+	}
+	for _, a := range p.arms {
+		shared, _ := slices.BinarySearch(from, a.at)
+		name := fmt.Sprintf("rewound:%d", a.line)
+		branch := &wire.Line{Order: slices.Clone(line.Order[:shared])}
+		for _, d := range conversation(records(a.rows)) {
+			d.Branch = name
+			branch.Order = append(branch.Order, l.Add(d.Message, wire.Flags{}))
+		}
+		l.Arm(name, branch)
+	}
+}
+
+// lead returns what the program went on with after a compaction, nil for a list of nil.
+func (p *player) lead(list []string) []memkernel.Message {
+	if list == nil {
+		return nil
+	}
+	var of []*record
+	for _, id := range list {
+		r := p.hosts[id]
+		if row := p.at[id]; row != nil {
+			r = &row.rec
+		}
+		if r != nil && !slices.Contains(of, r) {
+			of = append(of, r)
+		}
+	}
+	out := []memkernel.Message{}
+	for _, d := range conversation(of) {
+		out = append(out, d.Message)
+	}
+	return out
+}
+
+// isDialogue reports whether a message is of the conversation rather than from the
+// program to its user.
+func (r *record) isDialogue() bool { return r.Type == "user" || r.Type == "gemini" }
+
+// content is what a message keeps where it is written again.
+type content struct {
+	// words are its texts; calls the ids of the calls in it, or their names; answers those of the
+	// calls whose results are in its content, and done those whose results stand with them.
+	words                string
+	calls, answers, done []string
+	// print is all that: all but what tools gave, thoughts and times.
+	print string
+}
+
+// holds returns what a record holds.
+func (r *record) holds() *content {
+	if r.read != nil {
+		return r.read
+	}
+	c := &content{}
+	var b strings.Builder
+	var called []string
+	for _, p := range parts(r.Content) {
+		switch {
+		case p.Kind == memkernel.PartText:
+			b.WriteString(p.Text)
+		case p.Call != nil:
+			called = append(called, cmp.Or(p.Call.ID, p.Call.Name))
+		case p.Result != nil:
+			c.answers = append(c.answers, cmp.Or(p.Result.CallID, p.Result.Name))
+		}
+	}
+	for i := range r.ToolCalls {
+		t := &r.ToolCalls[i]
+		c.calls = append(c.calls, cmp.Or(t.ID, t.Name))
+		if t.answered() {
+			c.done = append(c.done, t.ID)
+		}
+	}
+	if len(c.calls) == 0 {
+		c.calls = called
+	}
+	c.words = strings.TrimSpace(b.String())
+	c.print = r.Type + "\x00" + c.words + "\x00" + strings.Join(c.calls, "\x00") + "\x01" + strings.Join(c.answers, "\x00")
+	r.read = c
+	return c
+}
+
+func (r *record) words() string     { return r.holds().words }
+func (r *record) answers() []string { return r.holds().answers }
+func (r *record) print() string     { return r.holds().print }
+
+// speaks reports whether a record holds more than results.
+func (r *record) speaks() bool { return r.words() != "" || len(r.holds().calls) > 0 }
+
+// setup reports whether r is the message by which the program begins every list.
+func (r *record) setup() bool { return strings.HasPrefix(r.words(), "<session_context>") }
+
+// snapshot reports whether r is a summary by which the program begins a compressed list.
+func (r *record) snapshot() bool {
+	return r.Type == "user" && strings.HasPrefix(r.words(), "<state_snapshot>")
+}
