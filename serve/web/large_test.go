@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -451,5 +453,29 @@ func TestRefusedWaits(t *testing.T) {
 	}
 	if len(h.door.refusals) != 1 || len(answered) > 0 {
 		t.Error("nobody waits")
+	}
+}
+
+// TestTurnsArePaidBack: while another tenant calls, a tenant's next call waits as long as the one before
+// took.
+func TestTurnsArePaidBack(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
+			turn := func(tenant string) (end func()) {
+				return d.turns(&token.Token{Rights: token.Rights{Tenant: tenant}})(t.Context())
+			}
+			end := turn("busy")
+			if others {
+				turn("other")()
+			}
+			time.Sleep(300 * time.Millisecond)
+			end()
+			began := time.Now()
+			turn("busy")()
+			if waited := time.Since(began); waited != map[bool]time.Duration{true: 300 * time.Millisecond}[others] {
+				t.Errorf("others call: %v; the next call waited for %v", others, waited)
+			}
+		})
 	}
 }

@@ -103,6 +103,11 @@ type Door struct {
 	// running holds the turns of each tenant that was called. It keeps them all because calls may
 	// outlive their requests.
 	running map[string]*turns
+	// newest are the newest calls of two tenants.
+	newest [2]struct {
+		tenant string
+		at     time.Time
+	}
 	// refusals has a place for each refused client that waits for its answer.
 	refusals chan struct{}
 	// spent is what tenants used of their quotas.
@@ -425,7 +430,15 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 		for {
 			select {
 			case of.now <- struct{}{}:
-				return func() { <-of.now }
+				began := time.Now()
+				return func() {
+					if !d.othersCall(t.Tenant) {
+						<-of.now
+						return
+					}
+					// The tenant's next call waits as long as this one took, and the others have the machine.
+					time.AfterFunc(min(time.Since(began), time.Second), func() { <-of.now })
+				}
 			case late <- struct{}{}:
 				// A second long call must not hold up the others either.
 				free := sync.OnceFunc(func() { <-of.late })
@@ -438,6 +451,18 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 			}
 		}
 	}
+}
+
+// othersCall reports whether another tenant than this one has called within the last second.
+func (d *Door) othersCall(tenant string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if d.newest[0].tenant != tenant {
+		d.newest[1] = d.newest[0]
+	}
+	d.newest[0].tenant, d.newest[0].at = tenant, now
+	return now.Sub(d.newest[1].at) < time.Second
 }
 
 // full reports whether there is no room for a request of anybody.
