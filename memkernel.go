@@ -57,6 +57,8 @@ type Message struct {
 	// Usage is what the provider billed for the call that produced this
 	// assistant message; nil if unknown or if the message was no call.
 	Usage *Usage
+	// Reported is what the provider told of that call's request; nil for nothing.
+	Reported *Reported
 	// Branch is "" on the main line, otherwise the id of a sidechain
 	// (a subagent's conversation, planned as a branch of its own).
 	Branch string

@@ -43,6 +43,9 @@ type ReportMembers struct {
 // Read returns what the members say, nil if they report nothing. What has another shape is as
 // good as absent: these are remarks, on which no answer depends.
 func (m ReportMembers) Read() *Reported {
+	if len(m.Transformations)+len(m.Diagnostics)+len(m.PromptCache) == 0 {
+		return nil
+	}
 	var r Reported
 	var changes []struct {
 		Type   string `json:"type"`   // Messages: thinking_dropped; what was shown all the same is no loss

@@ -17,8 +17,11 @@ type turnCall struct {
 	PlanID         string           `json:"plan_id"`
 	Usage          *memkernel.Usage `json:"usage"`
 	AdvancementKey string           `json:"advancement_key"`
-	Updates        []journal.Update `json:"updates"`
-	More           bool             `json:"more"`
+	// input_transformations, diagnostics and prompt_cache_diagnostics are the members of the
+	// provider's answer, as they came.
+	memkernel.ReportMembers
+	Updates []journal.Update `json:"updates"`
+	More    bool             `json:"more"`
 }
 
 // observed is the answer to the calls that observe.
@@ -45,7 +48,7 @@ func observeWith(ctx context.Context, d *desk, c *call, p *turnCall, observe fun
 	if len(h.messages()) == 0 {
 		return nil, badParams("hand in the conversation after the turn", "there are no messages to observe")
 	}
-	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()),
+	turn := kernel.Turn{SessionKey: p.SessionKey, Branch: p.Branch, Model: p.Model, Messages: h.messages(), PlanID: p.PlanID, Usage: billed(p.Usage, h.messages()), Reported: p.Read(),
 		Now: p.Now, AdvancementKey: p.AdvancementKey, Updates: p.Updates, Private: d.opt.private(p.Private), More: p.More, Source: p.source()}
 	o, err := observe(ctx, turn)
 	if err != nil {

@@ -75,3 +75,18 @@ func TestUsageInTranscripts(t *testing.T) {
 		}
 	}
 }
+
+// A log of Claude Code tells what the provider removed of a request's thinking, however many
+// records an answer has.
+func TestReportedInTranscripts(t *testing.T) {
+	record := `{"type":"assistant","uuid":"a%d","parentUuid":"u","sessionId":"s","timestamp":"2026-10-01T10:00:03Z","message":{"id":"m","role":"assistant","model":"claude-sonnet-5-5","content":[{"type":"text","text":"part %d"}],"usage":{"input_tokens":5},"input_transformations":[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}],"diagnostics":null}}` + "\n"
+	log := `{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-10-01T10:00:00Z","message":{"role":"user","content":"hi"}}` + "\n" + fmt.Sprintf(record, 1, 1) + strings.Replace(fmt.Sprintf(record, 2, 2), `"u","sessionId"`, `"a1","sessionId"`, 1)
+	s, err := Load(strings.NewReader(log), "log.jsonl", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs := s.View(Full)
+	if m := msgs[len(msgs)-1]; m.Reported.Of(memkernel.RemovedPrefix) != 1 || m.Usage == nil {
+		t.Errorf("%d messages, the last %+v reported %+v", len(msgs), m.Parts, m.Reported)
+	}
+}

@@ -589,20 +589,23 @@ type Deferred struct {
 
 // TurnParams are the parameters of observe_turn.
 type TurnParams struct {
-	SessionKey     string        `json:"session_key,omitempty"`
-	Now            time.Time     `json:"now,omitzero"`
-	Private        bool          `json:"private,omitempty"`
-	SessionFile    string        `json:"session_file,omitempty"`
-	Channel        string        `json:"channel,omitempty"`
-	AgentID        string        `json:"agent_id,omitempty"`
-	Branch         string        `json:"branch,omitempty"`
-	Model          string        `json:"model,omitempty"`
-	Conversation   *Conversation `json:"conversation,omitempty"`
-	PlanID         string        `json:"plan_id,omitempty"`
-	Usage          any           `json:"usage,omitempty"`
-	AdvancementKey string        `json:"advancement_key,omitempty"`
-	Updates        []Update      `json:"updates,omitempty"`
-	More           bool          `json:"more,omitempty"`
+	SessionKey             string        `json:"session_key,omitempty"`
+	Now                    time.Time     `json:"now,omitzero"`
+	Private                bool          `json:"private,omitempty"`
+	SessionFile            string        `json:"session_file,omitempty"`
+	Channel                string        `json:"channel,omitempty"`
+	AgentID                string        `json:"agent_id,omitempty"`
+	Branch                 string        `json:"branch,omitempty"`
+	Model                  string        `json:"model,omitempty"`
+	Conversation           *Conversation `json:"conversation,omitempty"`
+	PlanID                 string        `json:"plan_id,omitempty"`
+	Usage                  any           `json:"usage,omitempty"`
+	AdvancementKey         string        `json:"advancement_key,omitempty"`
+	InputTransformations   any           `json:"input_transformations,omitempty"`
+	Diagnostics            any           `json:"diagnostics,omitempty"`
+	PromptCacheDiagnostics any           `json:"prompt_cache_diagnostics,omitempty"`
+	Updates                []Update      `json:"updates,omitempty"`
+	More                   bool          `json:"more,omitempty"`
 }
 
 // Update is one staged change of one field.

@@ -560,6 +560,9 @@ export interface TurnParams {
   plan_id?: string;
   usage?: object;
   advancement_key?: string;
+  input_transformations?: any;
+  diagnostics?: any;
+  prompt_cache_diagnostics?: any;
   updates?: Update[];
   more?: boolean;
 }

@@ -85,6 +85,9 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 		return // the last delivery tells of all
 	}
 	told, newest := t.bills()
+	if t.Reported == nil && newest.message != nil {
+		t.Reported = newest.message.Reported
+	}
 	row, doubt := learn(s, t, w.model)
 	if row == nil && t.Sent != "" {
 		row = unplanned(s, t, w.model)
@@ -144,7 +147,7 @@ func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill
 
 // row is a bill without a plan.
 func (b *bill) row(prices *cachelayout.Book, t *Turn) billing.Call {
-	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Call: b.call, Turn: b.turn, Time: b.message.Time}
+	r := billing.Call{Branch: t.Branch, Model: b.message.Model, Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time}
 	if r.Model == "" {
 		r.Model = t.Model
 	}

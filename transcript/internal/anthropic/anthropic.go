@@ -23,10 +23,15 @@ func parse(e *wire.Entry) error {
 // ReadMessage reads a Messages object into m and returns its id and why it ended.
 func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 	start := c.Start()
+	var told memkernel.ReportMembers
 	for k := range c.Fields {
 		switch k {
 		case "id":
 			id = c.Str()
+		case "input_transformations":
+			told.Transformations = []byte(c.Raw())
+		case "diagnostics":
+			told.Diagnostics = []byte(c.Raw())
 		case "stop_reason":
 			stop = c.Str()
 		case "role":
@@ -40,7 +45,7 @@ func ReadMessage(c *wire.Cursor, m *memkernel.Message) (id, stop string) {
 		}
 	}
 	if c.Err == nil {
-		m.Raw = c.Since(start)
+		m.Raw, m.Reported = c.Since(start), told.Read()
 	}
 	return id, stop
 }

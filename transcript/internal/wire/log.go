@@ -208,7 +208,7 @@ func Join(into, m *memkernel.Message) {
 	into.Parts = append(into.Parts, m.Parts...)
 	into.Raw = ""
 	if m.Usage != nil {
-		into.Usage = m.Usage
+		into.Usage, into.Reported = m.Usage, m.Reported
 	}
 	if m.Time.After(into.Time) {
 		into.Time = m.Time
@@ -246,7 +246,7 @@ func Repeat(into, m *memkernel.Message) (grew, again bool) {
 		into.Parts, into.Raw = parts, ""
 	}
 	if m.Usage != nil && (into.Usage == nil || m.Usage.OutputTokens >= into.Usage.OutputTokens) {
-		into.Usage = m.Usage
+		into.Usage, into.Reported = m.Usage, m.Reported
 	}
 	if m.Time.After(into.Time) {
 		into.Time = m.Time
