@@ -41,7 +41,7 @@ func nearPasswords(s string) (out [][2]int) {
 			near = false // an argument that is a name
 		}
 		ahead := !near && next < len(names) && names[next][0]-to <= 60 && strings.IndexByte(s[to:names[next][0]], '\n') < 0
-		if !near && !ahead && !userBefore.MatchString(s[max(0, from-20):from]) || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) {
+		if !near && !ahead && !userBefore.MatchString(s[max(0, from-20):from]) || from > 0 && (strings.IndexByte("/+", s[from-1]) >= 0 || s[from-1] == ':' && !wordBefore(s[:from-1])) || i < len(s) && s[i] == '/' || !chosen(s[from:to]) && !(near && set(s[names[k-1][0]:from]) && unspoken(s[from:to])) {
 			continue
 		}
 		gap := s[max(0, from-20):from]
@@ -53,6 +53,19 @@ func nearPasswords(s string) (out [][2]int) {
 		}
 	}
 	return out
+}
+
+// set reports whether a word for a password, with the text to a value, sets it on its line.
+func set(gap string) bool {
+	return len(gap) < 60 && gap[0]|0x20 == 'p' && strings.IndexAny(gap, "\n,`") < 0 && strings.ContainsAny(gap, ":=\"'>")
+}
+
+// unspoken reports whether v is a passphrase of words, or letters as nobody speaks them.
+func unspoken(v string) bool {
+	upper, lower, digit, other := classes(v)
+	letters := digit == 0 && upper > 1 && lower > 1 && varied(v) && 2*spelt(v) < len(v)
+	sign := other == 1 && 2*changes(v) >= len(v) && strings.IndexByte(passwordSigns, v[len(v)-1]) >= 0
+	return diced(v) || letters && !sample(v) && (sign || other == 0 && len(v) > 9 && jumpyBy(v, 3))
 }
 
 // isPasswordName reports whether the word that s[from:to] begins is a name of a password there.
