@@ -149,6 +149,25 @@ func Names(o *hujson.Object) (out []string) {
 	return out
 }
 
+// Load reads a file of JSON with or without comments into what to points at; one that is not
+// there leaves it as it is.
+func Load(path string, to any) error {
+	data, err := Read(path)
+	if err != nil || data == nil {
+		return err
+	}
+	return Unmarshal(path, data, to)
+}
+
+// Unmarshal reads JSON with or without comments; path is for the error.
+func Unmarshal(path string, data []byte, to any) error {
+	d, err := ParseJSON(path, data, true)
+	if err != nil {
+		return err
+	}
+	return Decode(d.root, to)
+}
+
 // Decode reads a part of a file, comments or not, into what to points at.
 func Decode(v hujson.Value, to any) error {
 	plain := v.Clone()

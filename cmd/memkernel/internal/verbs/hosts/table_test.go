@@ -87,7 +87,7 @@ func TestTableOfHosts(t *testing.T) {
 		}
 	}
 	t.Setenv("CODEX_HOME", t.TempDir())
-	for _, p := range ways("codex") {
+	for _, p := range ways([]string{"codex"}) {
 		for _, v := range p.variables() {
 			if !used[v.name] && v.name != "OPENAI_BASE_URL" { // which programs with OpenAI's library read
 				t.Errorf("wrap sets %s, which no host of the table reads", v.name)
@@ -97,6 +97,19 @@ func TestTableOfHosts(t *testing.T) {
 		if p.args != nil {
 			key, _, _ := strings.Cut(strings.Join(p.args("there"), " "), "=")
 			delete(used, key)
+		}
+	}
+	for name, l := range leads {
+		args, env, err := l.tell(map[string]string{}, t.TempDir())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, by := range append(args[:min(1, len(args))], env...) {
+			by, _, _ = strings.Cut(by, "=")
+			if !used[by] {
+				t.Errorf("wrap tells %s by %s, which the table doesn't name", name, by)
+			}
+			delete(used, by)
 		}
 	}
 	if len(used) > 0 {

@@ -36,6 +36,8 @@ type provider struct {
 	others []variable
 	// args tell a command by arguments where it is; nil if variables do.
 	args func(to string) []string
+	// led: settings for the run do, of all such providers at once.
+	led bool
 }
 
 // variable is one by which a client is told where an API is, and the part of the path
@@ -46,9 +48,9 @@ type variable struct{ name, version string }
 // Google, and Claude Code and Gemini CLI, which use them.
 // The _HOST variables are goose's, the _API_BASE ones those of Aider and what it stands on.
 var providers = []provider{
-	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil},
-	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil},
-	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil},
+	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil, false},
+	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil, false},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil, false},
 }
 
 // variables are all by which a client is told where the API is, the usual one first.
@@ -83,8 +85,9 @@ func Wrap(a *cli.App) *cobra.Command {
 it listens on free ports of this machine, and the command alone is told of them, by
 ANTHROPIC_BASE_URL, OPENAI_BASE_URL and GOOGLE_GEMINI_BASE_URL, and by what goose and Aider
 read in their place, such as OPENAI_HOST and OPENAI_API_BASE. A URL that such a variable has
-already is where the proxy sends. Codex is told by -c, in front of its own arguments, and
-Copilot CLI by COPILOT_PROVIDER_BASE_URL if that is set. Requests are planned as "memkernel proxy" does. Where
+already is where the proxy sends. Codex is told by -c, in front of its own arguments, Pi by
+an extension, OpenCode and Cline by settings for the run, and Copilot CLI by
+COPILOT_PROVIDER_BASE_URL if that is set; no file of theirs is changed. Requests are planned as "memkernel proxy" does. Where
 hooks are installed, too, what they recalled is not recalled again.
 
 When the command ends one line says what was called and billed, about what the same calls
@@ -139,10 +142,15 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 		return err
 	}
 	defer done()
-	front, err := listen(a, w, args[0], k, m, book, logger)
+	front, err := listen(a, w, args, k, m, book, logger)
 	if err != nil {
 		return err
 	}
+	more, env, clean, err := settled(front, args)
+	if err != nil {
+		return err
+	}
+	defer clean()
 	for _, f := range front {
 		defer list(f.proxy, f.listener, store.Files(a.StateDir), logger)()
 	}
@@ -151,7 +159,7 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	for _, f := range front {
 		go func() { ended <- f.proxy.Serve(serving, f.listener, time.Duration(a.Config.Proxy.Grace)) }()
 	}
-	code, childErr := runChild(ctx, a, path, told(front, args), environment(front))
+	code, childErr := runChild(ctx, a, path, more, env)
 	a.AllowGrace(childGrace + time.Duration(a.Config.Proxy.Grace))
 	stop()
 	for range front {
@@ -191,7 +199,7 @@ type served struct {
 }
 
 // listen makes a proxy for each provider, on a free port.
-func listen(a *cli.App, w *wrapFlags, command string, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
+func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
 	defer func() {
 		if err != nil {
 			for _, s := range out {
@@ -199,7 +207,7 @@ func listen(a *cli.App, w *wrapFlags, command string, k *kernel.Kernel, m *meter
 			}
 		}
 	}()
-	for _, p := range ways(command) {
+	for _, p := range ways(args) {
 		flags := w.proxyFlags
 		set := p.set()
 		o, err := proxyOptions(a, &flags, book)
@@ -256,6 +264,27 @@ func told(front []served, args []string) []string {
 		}
 	}
 	return append(out, args[1:]...)
+}
+
+// settled returns the command's arguments and its environment with all that leads it to the
+// proxies in front, and removes with clean what was made for that.
+func settled(front []served, args []string) (more, env []string, clean func(), err error) {
+	more, env, clean = told(front, args), environment(front), func() {}
+	l, ok := leads[host(args[0])]
+	if !ok {
+		return more, env, clean, nil
+	}
+	dir, err := os.MkdirTemp("", "memkernel-wrap-")
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
+	}
+	clean = func() { os.RemoveAll(dir) }
+	own, vars, err := l.run(front, args, dir)
+	if err != nil {
+		clean()
+		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
+	}
+	return slices.Insert(slices.Clip(more), 1, own...), append(env, vars...), clean, nil
 }
 
 // childGrace is how long a command may take to end when it is asked to.

@@ -14,13 +14,17 @@ import (
 
 // ways returns the providers of a command: those that a variable names, and those that only
 // this host is led to, by a variable or an argument of its own.
-func ways(command string) []provider {
+func ways(args []string) []provider {
+	command := args[0]
 	out := slices.Clone(providers)
 	if os.Getenv(copilotURL) != "" {
 		out = append(out, provider{name: "copilot", variable: copilotURL})
 	}
 	if host(command) == "codex" {
-		out = codexWay(out)
+		out = codexWay(out, args[1:])
+	}
+	if l, ok := leads[host(command)]; ok {
+		out = append(out, l.own()...)
 	}
 	return out
 }
@@ -36,14 +40,18 @@ func host(command string) string {
 }
 
 // codexWay has Codex told by arguments, since it reads no variable: the address of the
-// provider that its config.toml chooses.
-func codexWay(list []provider) []provider {
+// provider that its config.toml chooses, or the file of a profile that is laid over it.
+func codexWay(list []provider, args []string) []provider {
 	home := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(userHome(), ".codex"))
-	path := filepath.Join(home, "config.toml")
-	data, _ := settings.Read(path) // of one that can't be read Codex says more
-	c, err := settings.ParseTOML(path, data)
-	if err != nil {
-		return list
+	c := layers{}
+	for _, name := range append(profiles(args), "config.toml") {
+		path := filepath.Join(home, name)
+		data, _ := settings.Read(path) // of one that can't be read Codex says more
+		layer, err := settings.ParseTOML(path, data)
+		if err != nil {
+			return list
+		}
+		c = append(c, layer)
 	}
 	own := func(key, url string) []provider {
 		return append(list, provider{name: "codex", url: url, args: func(to string) []string {
@@ -62,6 +70,33 @@ func codexWay(list []provider) []provider {
 		return own("openai_base_url", "https://chatgpt.com/backend-api/codex")
 	}
 	return own("openai_base_url", cmp.Or(os.Getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1"))
+}
+
+// layers are settings of Codex, the first over the next.
+type layers []*settings.TOML
+
+func (l layers) Text(names ...string) (s string) {
+	for _, layer := range l {
+		s = cmp.Or(s, layer.Text(names...))
+	}
+	return s
+}
+
+// profiles returns the file of the profile that arguments of Codex choose, if they do.
+func profiles(args []string) []string {
+	for i, arg := range args {
+		flag, name, ok := strings.Cut(arg, "=")
+		if !ok && i+1 < len(args) {
+			name = args[i+1]
+		}
+		if (flag == "-p" || flag == "--profile") && name != "" {
+			return []string{filepath.Base(name) + ".config.toml"}
+		}
+		if arg == "--" {
+			break
+		}
+	}
+	return nil
 }
 
 // subscribed reports whether Codex is logged in to ChatGPT and has no key of the API. Where
@@ -89,15 +124,15 @@ func userHome() string {
 // elsewhere says of hosts why no request may have come, and the way out.
 var elsewhere = map[string]string{
 	"claude":   "Claude Code asks elsewhere if its settings.json sets ANTHROPIC_BASE_URL under env, or CLAUDE_CODE_USE_BEDROCK or CLAUDE_CODE_USE_VERTEX: take these out",
-	"codex":    `Codex was told by -c; a profile, --oss or a provider without base_url leads it elsewhere: run memkernel proxy, and give that provider in config.toml the base_url http://127.0.0.1:8377/v1`,
+	"codex":    `Codex was told by -c; --oss or a provider without base_url leads it elsewhere: run memkernel proxy, and give that provider in config.toml the base_url http://127.0.0.1:8377/v1`,
 	"gemini":   "Gemini CLI asks elsewhere with a Google login: choose an API key (/auth, or GEMINI_API_KEY)",
 	"copilot":  "Copilot CLI asks GitHub: set COPILOT_PROVIDER_BASE_URL, COPILOT_PROVIDER_API_KEY and COPILOT_MODEL for a provider of your own, and run wrap again",
-	"cline":    settingsWay,
-	"opencode": settingsWay,
-	"pi":       settingsWay,
+	"cline":    "Cline was told by " + clineSettings + ", which leads the providers that it has a key of; for others " + settingsWay,
+	"opencode": "OpenCode was told by " + opencodeContent + ", which leads the providers that it has a key of; for others " + settingsWay,
+	"pi":       "Pi was told by -e, which leads anthropic, openai, google and the providers of its models.json; for others " + settingsWay,
 }
 
-const settingsWay = "it asks where its settings say: run memkernel proxy, and enter http://127.0.0.1:8377 there, for OpenAI with /v1"
+const settingsWay = "run memkernel proxy, and enter http://127.0.0.1:8377 there, for OpenAI with /v1"
 
 // unasked says that a command sent no request, and what to do.
 func unasked(command string) string {
