@@ -29,7 +29,7 @@ func harmless(rule, s string, from, to int) bool {
 			return true
 		}
 	case "near-password", "stated-password":
-		if userLabel.MatchString(before) || samplePair(v) {
+		if userLabel.MatchString(before) || otherCode.MatchString(before) || samplePair(v) {
 			return true
 		}
 	case "snmp-community":
@@ -37,7 +37,8 @@ func harmless(rule, s string, from, to int) bool {
 	case "private-key", "kubernetes-secret", "recovery-phrase":
 		return false
 	}
-	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || resource.MatchString(before) ||
+	return len(v) < 120 && (expression.MatchString(v) || testName.MatchString(v) || resource.MatchString(before) || labelled.MatchString(v) ||
+		hexOnly(v) && digestName.MatchString(before) ||
 		filler(v) || sequence(v) || repeatsName(before, v) || repeatsUser(rule, before, v))
 }
 
@@ -46,13 +47,20 @@ var (
 	// publicName is the name of a key that its issuer calls public.
 	publicName = lazyregexp.New(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
 	userLabel  = lazyregexp.New(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
+	// otherCode is the name of a code that opens nothing.
+	otherCode = lazyregexp.New(`(?i)\b(?:zip|postal|post|status|error|exit|country|area|currency|colou?r)[ _-]?code["']?[ ]?[:=][ ]?["']?$`)
 	// resource is the beginning of an address that goes on with the name or the hash of what it is for.
-	resource = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$`)
+	resource = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$|\bmagnet:\?xt=$|\?alt=media&(?:amp;)?token=$`)
+	// labelled is a time, the name of a file, a path of Rust's or C++'s, and the key of a build's cache.
+	labelled = lazyregexp.New(`^(?:20\d\d-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|[A-Za-z][\w-]*\.(?:md|json|ya?ml|toml|html|css|png|svg)|\w+(?:::\w+)+|(?:\w+-)+(?i:linux|macos|darwin|windows|ubuntu)-\w+(?:-[\w.]+)*)$`)
+	// digestName is what stands before the hash of something: a name that says so, or a sentence about a commit.
+	digestName = lazyregexp.New(`(?i)(?:(?:sha(?:-?(?:1|256|512))?|digest|checksum|fingerprint|revision|commit)["'` + "`" + `]?\s*[:=]+\s*["'` + "`" + `]?|\b(?:commit|branch|revision|sha|head|pinned|v\d+\.\d+)\b[^\n]{0,40}\n?[^\n]{0,10}` + "`" + `)$`)
 	// samplePayload is that of the public key of a database, and of the token in every manual.
 	samplePayload = lazyregexp.New(`"role":"anon"|"sub":"1234567890"`)
 	// expression is a call with one name, a name that a comma of code follows, a number with
-	// a method, a path, an address, and the rest of a line of code.
-	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*|[a-z_]\w*(?:\.\w+)+(?:\(| :).*)$`)
+	// a method, a path, an address, a name of a variable, a declaration of CSS, and the rest of a
+	// line of code.
+	expression = lazyregexp.New(`^(?:[a-z_.]+\(["']?(?:[A-Z][A-Z0-9_]*|[a-z][a-z/_.:-]*)["']?\)|(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\w+(?:\.[A-Za-z_]\w*)+|\w*[pP]assw(?:or)?d)[,;]|\d+\.[a-z_]+|/?(?:[\w-]+/)+[*\w-]*(?:\.[a-z]{2,4})+|(?:/[a-z]+){2,}|localhost:\d{2,5}\S*|\d{2,5}(?:/[a-z]+)+|==.*|\).*\(.*|\{"\w+":.*|#\{.*|[a-z_]\w*(?:\.\w+)+(?:\(| :).*|passw(?:or)?d(?:_[a-z]+)+\d?|[a-z]+(?:-[a-z]+)*: ?[a-z]+(?:-[a-z]+)*;?)$`)
 	// testName is how tests of Go, and of languages that write test_it, are named.
 	testName = lazyregexp.New(`^(?:Test[A-Z][A-Za-z]{4,}[a-z][A-Z][A-Za-z]{3,}\d?|Test[A-Z]\w*[a-z](?:[_/][A-Za-z]\w*)+(?:#\d+)?|(?:test|it|should)(?:_[a-z]+){3,}\d?)$`)
 )
@@ -138,4 +146,9 @@ var userStart = lazyregexp.New(`(?i)(?:user(?:[_-]?name)?|login|uid)[^\w\n]{1,6}
 func samplePair(v string) bool {
 	user, pw, ok := basicPair(v)
 	return ok && (sample(pw) || defaultPassword(strings.ReplaceAll(pw, " ", "")) || user == pw)
+}
+
+// hexOnly reports whether v is as long as a hash in hexadecimal digits.
+func hexOnly(v string) bool {
+	return (len(v) == 40 || len(v) == 64 || len(v) == 128) && strings.Trim(v, "0123456789abcdef") == ""
 }

@@ -110,7 +110,7 @@ var ownRules = []ownRule{
 	{id: "key-file", words: "\"ciphertext\"", also: "kdf", judge: generated, expr: `"ciphertext"\s*:\s*"([0-9a-f]{32,})"`, lead: 400},
 	{id: "command-password", words: "nickserv sv_setsteamaccount", judge: given, expr: `(?i)(?:nickserv[ :]+identify[ ]+(?:\S+[ ]+)??|sv_setsteamaccount[ ]+)(\S{6,})[ ]*<eol>`},
 	{id: "secret-file", words: "vault_pass vault-pass erlang.cookie master.key credentials/ initialadminpassword initial-password password.txt passwd.txt following·password", judge: given, reach: 200,
-		expr: `(?i:vault[_-]pass[\w.]*|erlang\.cookie|master\.key|credentials/\w+\.key|initialAdminPassword|initial-password|pass(?:word|wd)?\.txt|following password)[^\n]*\n+[ >]*([^\s"'<>()]{8,})[ ]*<eol>`},
+		expr: `(?i:vault[_-]pass[\w.]*|erlang\.cookie|master\.key|credentials/\w+\.key|initialAdminPassword|initial-password|pass(?:word|wd)?\.txt|following password)[^\n"')]*\n+[ >]*([^\s"'<>()]{8,})[ ]*<eol>`},
 	{id: "secret-file", words: "reset-password new·value", judge: given, expr: `(?:[rR]eset-password[^\n]*:[ ]*\n[ ]*|New value:[ ]*)([^\s"'<>()]{10,})`},
 	{id: "terraform-password", words: `"result"`, also: `"bcrypt_hash" "override_special" "min_special"`, lead: 400, judge: given, expr: `"result"\s*:\s*"([^"\n]{8,})"`},
 	{id: "azure-storage-key", words: "keyname", judge: generated, expr: `"keyName"[^}]{0,200}?"value"\s*:\s*"([A-Za-z0-9+/]{40,}={0,2})"`},
