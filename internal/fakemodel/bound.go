@@ -65,6 +65,7 @@ func (s *Server) bind(req *Request) (refused Reply, next thought) {
 		case known && t.prefix == hex.EncodeToString(h.Sum(nil)) && endsWith(t.before, next.before):
 			next.before = append(next.before, seg.thought)
 		case refuses || !known:
+			req.Unbound = true
 			return Reply{Status: http.StatusBadRequest, Kind: "invalid_request_error", Error: req.mismatch(seg, known)}, thought{}
 		default:
 			req.Removed = append(req.Removed, Removal{seg.Where, t.id})
@@ -137,6 +138,18 @@ func (s *Server) think(req *Request, next thought) {
 		s.thoughts = map[string]thought{}
 	}
 	s.thoughts[req.thought] = next
+}
+
+// Reasoning counts the requests that were refused for their reasoning, and the items that were
+// withheld from the model in the request that lost most.
+func (s *Server) Reasoning() (refused, removed int) {
+	for _, r := range s.Requests() {
+		if r.Unbound {
+			refused++
+		}
+		removed = max(removed, len(r.Removed))
+	}
+	return refused, removed
 }
 
 // thinkingText is what the model thinks.

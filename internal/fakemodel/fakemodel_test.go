@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -248,5 +249,63 @@ func TestResponses(t *testing.T) {
 	r := s.Requests()
 	if at := r[1].Parts(r[0]); at != "" || r[1].Pairs() != nil || r[1].Usage.Read == 0 {
 		t.Errorf("parts at %q, pairs %v, usage %+v", at, r[1].Pairs(), r[1].Usage)
+	}
+}
+
+// Thinking is held to its prefix as the provider has it: cache markers and a missing leading run
+// of thinking are no change, all else before a block is.
+func TestBoundThinking(t *testing.T) {
+	const option = `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`
+	_, c := start(t, Options{Thinks: true})
+	said := func(after ...string) string {
+		_, body := c.post("/v1/messages", messages(after...))
+		var m struct {
+			Content json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal([]byte(body), &m); err != nil {
+			t.Fatal(err, body)
+		}
+		return fmt.Sprintf(`{"role":"assistant","content":%s}`, m.Content)
+	}
+	thought := regexp.MustCompile(`\{"signature":[^}]*\},`)
+	without := func(answer string) string { return thought.ReplaceAllString(answer, "") }
+	q1, q2, q3, q4 := user("one", false), user("two", false), user("three", false), user("four", false)
+	a1 := said(q1)
+	a2 := said(q1, a1, q2)
+	a3 := said(q1, a1, q2, a2, q3)
+	for name, tt := range map[string]struct {
+		msgs   []string
+		broken bool
+	}{
+		"as it was":           {[]string{q1, a1, q2, a2, q3, a3, q4}, false},
+		"with a marker":       {[]string{user("one", true), a1, q2, a2, q3, a3, q4}, false},
+		"the oldest left out": {[]string{q1, without(a1), q2, a2, q3, a3, q4}, false},
+		"two left out":        {[]string{q1, without(a1), q2, without(a2), q3, a3, q4}, false},
+		"one between":         {[]string{q1, a1, q2, without(a2), q3, a3, q4}, true},
+		"an edit":             {[]string{user("One", false), a1, q2, a2, q3, a3, q4}, true},
+		"a message is gone":   {[]string{q2, a2, q3, a3, q4}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body := c.post("/v1/messages", messages(tt.msgs...))
+			if tt.broken != (status == 400 && strings.Contains(body, "bound to a different conversation")) || !tt.broken && status != 200 {
+				t.Errorf("status %d: %s", status, body)
+			}
+			r, _ := http.NewRequest("POST", c.url+"/v1/messages", strings.NewReader("{"+option+messages(tt.msgs...)[1:]))
+			r.Header.Set("anthropic-beta", bindingBeta)
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			var m struct {
+				Changes []struct{ Type, Path, Reason string } `json:"input_transformations"`
+			}
+			if err := json.NewDecoder(res.Body).Decode(&m); err != nil || res.StatusCode != 200 || tt.broken == (len(m.Changes) == 0) {
+				t.Errorf("with the option: status %d, %v, %+v", res.StatusCode, err, m.Changes)
+			}
+		})
+	}
+	if status, _ := c.post("/v1/messages", "{"+option+messages(q1)[1:]); status != 400 {
+		t.Errorf("the option without its beta: status %d", status)
 	}
 }

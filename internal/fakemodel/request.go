@@ -46,6 +46,8 @@ type Request struct {
 	Stream   bool
 	Segments []Segment
 	Refused  bool
+	// Unbound: it was refused for reasoning whose prefix had changed.
+	Unbound bool
 	// Removed are reasoning items that were withheld from the model: they are in no segment.
 	Removed []Removal
 	Usage   Usage

@@ -114,12 +114,9 @@ func TestBoundReasoningThroughCuts(t *testing.T) {
 			for _, v := range c.stage.model.Violations() {
 				t.Errorf("broken: %s", v.Rule)
 			}
-			removed := 0
-			for _, r := range c.stage.model.Requests() {
-				if r.Refused {
-					t.Errorf("request %d was refused", r.N)
-				}
-				removed = max(removed, len(r.Removed))
+			refused, removed := c.stage.model.Reasoning()
+			if refused > 0 {
+				t.Errorf("%d requests were refused", refused)
 			}
 			st, err := c.k.Usage(t.Context(), billing.Options{})
 			if err != nil {
@@ -158,16 +155,6 @@ func TestBoundReasoningThroughCuts(t *testing.T) {
 	}
 }
 
-// refusedBy counts the requests that the model server refused.
-func (c *thinker) refusedBy() (n int) {
-	for _, r := range c.stage.model.Requests() {
-		if r.Refused {
-			n++
-		}
-	}
-	return n
-}
-
 // straight makes turns without the proxy.
 func (c *thinker) straight(turns int) {
 	through := c.front.URL
@@ -202,7 +189,7 @@ func TestBoundReasoningOfBeforeTheProxy(t *testing.T) {
 				c.turn(1500)
 			}
 			c.settle()
-			if n := c.refusedBy(); n > 0 {
+			if n, _ := c.stage.model.Reasoning(); n > 0 {
 				t.Errorf("%d requests were refused", n)
 			}
 		})
@@ -220,7 +207,7 @@ func TestRefusedThinkingIsSentAgainWithout(t *testing.T) {
 		c.turn(1500)
 	}
 	c.settle()
-	if n := c.refusedBy(); n != 1 {
+	if n, _ := c.stage.model.Reasoning(); n != 1 {
 		t.Errorf("%d requests were refused, want the first one", n)
 	}
 	st, err := c.k.Usage(t.Context(), billing.Options{})
