@@ -2,7 +2,7 @@
 // and without, and tells how many it solved and what was billed:
 //
 //	ANTHROPIC_API_KEY=… go run ./examples/tasks --model claude-haiku-4-5 --budget 2
-//	OPENAI_API_KEY=… go run ./examples/tasks --api openai --model gpt-5-mini --budget 2
+//	OPENAI_API_KEY=… go run ./examples/tasks --api openai --model gpt-5.4-mini --budget 2
 //
 // What is done stands in the file of --out. The same command goes on from there, also after
 // it was killed or its budget was spent.

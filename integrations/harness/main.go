@@ -21,7 +21,7 @@ func main() {
 	session := flag.String("session", "harness", "name of the session to begin, or to go on with")
 	api := flag.String("api", "anthropic", "anthropic or openai")
 	flag.StringVar(&e.url, "url", "https://api.anthropic.com/v1/messages", "the model's endpoint")
-	flag.StringVar(&e.model, "model", "claude-opus-4-5", "the model's id")
+	flag.StringVar(&e.model, "model", "claude-opus-5-5", "the model's id")
 	flag.IntVar(&e.window, "window", 0, "its context window in tokens; 0 takes what is known of the model")
 	flag.IntVar(&e.answer, "max-tokens", 4096, "most tokens of an answer")
 	known := flag.Bool("memory-tool", false, "give the model Anthropic's own memory tool, too (anthropic only)")
