@@ -21,10 +21,9 @@ const (
 	maxFirstLine    = 1 << 20 // bytes
 )
 
-// claudeSessions are the transcripts in the folder that Claude Code names after the
-// project's path: every character but ASCII letters and digits is a dash there.
-// Those of subagents are parts of others.
-func claudeSessions(s *Site, homes []string) (out []string) {
+// claudeProject is the folder that Claude Code names after the project's path: every
+// character but ASCII letters and digits is a dash there.
+func (s *Site) claudeProject(home string) string {
 	var name strings.Builder
 	for _, u := range utf16.Encode([]rune(s.Workspace)) {
 		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
@@ -33,8 +32,14 @@ func claudeSessions(s *Site, homes []string) (out []string) {
 			name.WriteByte('-')
 		}
 	}
+	return filepath.Join(home, "projects", name.String())
+}
+
+// claudeSessions are the transcripts in the project's folder. Those of subagents are parts of
+// others.
+func claudeSessions(s *Site, homes []string) (out []string) {
 	for _, home := range homes {
-		out = append(out, files(filepath.Join(home, "projects", name.String()), ".jsonl")...)
+		out = append(out, files(s.claudeProject(home), ".jsonl")...)
 	}
 	return slices.DeleteFunc(out, func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
 }

@@ -4,6 +4,8 @@ package state
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/status"
+	"github.com/memkernel/memkernel/serve/install"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -23,7 +26,8 @@ func Status(a *cli.App) *cobra.Command {
 		Args: cli.NoArgs,
 		Long: fmt.Sprintf(`status says what is stored where, and how big it is. It reads the %d sessions that were
 written to last; of the others it says size and time alone, and what is in them is not
-counted. --all reads every session, --session one.`, status.MostSessions),
+counted. --all reads every session, --session one. Memories that Claude Code and Codex
+keep of their own are named.`, status.MostSessions),
 		RunE: func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.Session, "session", "s", "", "`key` of the only session to read")
@@ -49,7 +53,30 @@ func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 	if err := display.Status(a.Out, st, a.Style()); err != nil {
 		return err
 	}
+	if err := tellMemories(a); err != nil {
+		return err
+	}
 	return tellProxies(ctx, a)
+}
+
+// tellMemories adds a line for each folder in which a host keeps memories of its own. Those
+// are the user's, so that a workspace which is shared is told of none.
+func tellMemories(a *cli.App) error {
+	home, err := os.UserHomeDir()
+	if err != nil || !a.Config.Workspace.Private {
+		return nil
+	}
+	dir, err := filepath.Abs(a.Workspace)
+	if err != nil {
+		return nil // then its memories can't be told apart
+	}
+	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
+	for _, m := range site.Memories() {
+		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, which memkernel does not search\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tellProxies adds a line for each proxy that runs for this state directory.
