@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"cmd/memkernel":                        {"cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/verbs/about", "cmd/memkernel/internal/verbs/hosts", "cmd/memkernel/internal/verbs/measure", "cmd/memkernel/internal/verbs/memory", "cmd/memkernel/internal/verbs/plan", "cmd/memkernel/internal/verbs/session", "cmd/memkernel/internal/verbs/state", "cmd/memkernel/internal/verbs/upkeep", "cmd/memkernel/internal/verbs/window", "internal/display", "internal/nearest"},
 	"cmd/memkernel/internal/cli":           {".", "cachelayout", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "internal/config", "internal/display", "internal/nearest", "internal/progress", "internal/store", "internal/visible", "judge/predict", "kernel", "kernel/health", "sessions", "transcript"},
 	"cmd/memkernel/internal/fail":          {"kernel", "transcript"},
-	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/safename", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "retrieval", "sessions", "store/postgres", "summary/model"},
+	"cmd/memkernel/internal/setup":         {"cachelayout", "cmd/memkernel/internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/safename", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "store/postgres", "summary/model"},
 	"cmd/memkernel/internal/git":           {"cmd/memkernel/internal/fail"},
 	"cmd/memkernel/internal/pane":          {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "cmd/memkernel/internal/setup", "kernel", "kernel/health", "pagevm/mask", "serve/install", "serve/ui"},
 	"cmd/memkernel/internal/verbs/about":   {"cachelayout", "cmd/memkernel/internal/cli", "cmd/memkernel/internal/fail", "internal/config", "internal/display", "internal/document", "internal/nearest", "replay/economics"},
@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"internal/atomicfile":              {},
 	"internal/canary":                  {},
 	"internal/choice":                  {"internal/lazyregexp", "transcript"},
-	"internal/config":                  {"cachelayout", "internal/glob", "internal/lazyregexp", "internal/nearest"},
+	"internal/config":                  {"cachelayout", "internal/glob", "internal/lazyregexp", "internal/nearest", "pagevm/represent"},
 	"internal/crashtest":               {"internal/atomicfile", "internal/suite"},
 	"internal/dates":                   {},
 	"internal/display":                 {".", "cachelayout", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/indexing", "kernel/maintenance", "kernel/outline", "kernel/retention", "kernel/status", "pagevm", "pagevm/paging", "replay", "replay/economics", "retrieval", "serve/meter", "serve/proxy", "transcript"},
@@ -175,7 +175,7 @@ var arrows = map[string][]string{
 	"pagevm/represent":         {".", "pagevm", "pagevm/internal/lex", "pagevm/mask", "pagevm/toolcall"},
 	"pagevm/toolcall":          {"internal/lazyregexp", "internal/visible", "pagevm/internal/lex"},
 
-	"replay":           {".", "budget", "cachelayout", "kernel", "kernel/fault", "pagevm/toolcall", "replay/recall", "transcript"},
+	"replay":           {".", "budget", "cachelayout", "kernel", "kernel/fault", "pagevm/represent", "pagevm/toolcall", "replay/recall", "transcript"},
 	"replay/economics": {"cachelayout", "internal/atomicfile", "replay", "transcript"},
 	"replay/recall":    {"."},
 

@@ -72,6 +72,9 @@ type Rep struct {
 	// Refused is why what it made was not taken, "" if it was not asked.
 	Maker   string `json:"maker,omitempty"`
 	Refused string `json:"refused,omitempty"`
+	// Door is the kind of content for which this text is what the model sees first, ""
+	// if it sees the whole first.
+	Door string `json:"door,omitempty"`
 }
 
 // Media is an image or document that belongs to a page, kept as a blob.

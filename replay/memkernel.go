@@ -6,6 +6,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -25,7 +26,8 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 	if p.rec.opt.Scratch == "" {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy})
+	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy,
+		Represent: represent.Options{Door: p.rec.opt.Door}})
 	p.k = k
 	return err
 }

@@ -18,15 +18,16 @@ const (
 	kindGrep
 	kindListing
 	kindTable
+	kindTest
 )
 
 func (k kind) String() string {
-	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table"}[k]
+	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table", "test output"}[k]
 }
 
 // ContentKind returns what a text looks like, which decides how it is shortened:
-// "code", "diff", "json", "log", "search hits", "listing", "table", or "prose" for
-// all else.
+// "code", "diff", "json", "log", "test output", "search hits", "listing", "table", or
+// "prose" for all else.
 func ContentKind(text string) string {
 	k, _ := detectKind(text)
 	return k.String()
@@ -56,7 +57,8 @@ const (
 
 // lineVotes counts in a sample what its lines look like.
 type lineVotes struct {
-	n, numbered, diff, hunk, grep, path, pipe, tab, log, code int
+	n, numbered, diff, hunk, grep, path, pipe, tab, log, code, test int
+	label                                                           string // of the last line
 }
 
 // detectKind looks at the head of a text. numbered reports whether its lines carry
@@ -74,6 +76,8 @@ func detectKind(text string) (k kind, numbered bool) {
 		return kindDiff, numbered
 	case isJSONish(trimmed):
 		return kindJSON, numbered
+	case share(v.test) >= 20:
+		return kindTest, numbered
 	case numbered && share(v.code) >= 30:
 		return kindCode, true
 	case share(v.grep) >= 50:
@@ -144,8 +148,15 @@ func (v *lineVotes) count(line string) {
 	case strings.Count(body, "\t") >= 2 && body[0] != '\t':
 		v.tab++
 	}
+	said := unlabelled(t)
+	label := t[:len(t)-len(said)]
+	labelled := label != "" && label == v.label
+	v.label = label
 	switch {
-	case logLine(t):
+	case testLine(said):
+		v.test++
+		v.log++
+	case labelled, logLine(t):
 		v.log++
 	case grepPrefix(t) > 0:
 		v.grep++
@@ -205,6 +216,18 @@ func listed(t string) bool {
 	}
 	dot := strings.LastIndexByte(t, '.')
 	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
+}
+
+// testLine reports whether a line tells how one test came out.
+func testLine(t string) bool {
+	for _, p := range [...]string{"(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "ok  \t", "FAIL\t",
+		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL "} {
+		if strings.HasPrefix(t, p) {
+			return true
+		}
+	}
+	return strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
+		strings.Contains(t, "::") && (strings.Contains(t, " PASSED") || strings.Contains(t, " FAILED"))
 }
 
 func logLine(t string) bool {
@@ -275,7 +298,7 @@ func (s *shaper) worth(line string) float32 {
 		if s.n <= 2 {
 			return 5
 		}
-	case kindLog:
+	case kindLog, kindTest:
 		if strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAIL") {
 			return 6
 		}

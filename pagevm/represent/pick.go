@@ -1,6 +1,10 @@
 package represent
 
-import "github.com/memkernel/memkernel/pagevm/internal/lex"
+import (
+	"strings"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
 
 // picker chooses units of a scan for a budget of bytes: greedy maximum
 // coverage. A unit's gain is its base worth plus the worth of its tokens that
@@ -42,7 +46,7 @@ func (s *scan) pick(budget int) *picker {
 	for i := len(p.heap)/2 - 1; i >= 0; i-- {
 		p.down(i)
 	}
-	for len(p.heap) > 0 && p.used < budget {
+	for len(p.heap) > 0 && p.used < budget && p.heap[0].score >= 0 {
 		i := int(p.heap[0].unit)
 		if p.chosen[i] {
 			p.pop()
@@ -256,6 +260,9 @@ func (s *scan) gap(dst []byte, a, b int) []byte {
 		return append(dst, g...)
 	}
 	mark := gapMark(g)
+	if s.counts {
+		mark = "[… " + lex.Plural(1+strings.Count(strings.Trim(g, "\n"), "\n"), "line") + "]"
+	}
 	if len(g) <= len(mark)+2 {
 		return append(dst, g...)
 	}

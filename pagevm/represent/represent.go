@@ -32,6 +32,9 @@ type Options struct {
 	// CompressTime bounds what is asked of it together: one call of Recompress,
 	// one plan of the kernel's. Default 2 s.
 	CompressTime time.Duration
+	// Door are the kinds of content of which a large result is shortened before the model
+	// sees it for the first time, see [Door]. Default nil: JSON alone; empty: none.
+	Door []string
 }
 
 // Time is CompressTime or its default.
@@ -130,10 +133,14 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
 	s.breaks = in.Breaks
+	door, must := Door(in, o.Door), 0
+	if door != "" {
+		must = s.mustShow()
+	}
 	foot := footer(&in, s)
-	p := s.pick(o.room(len(in.Text), len(foot)))
-	if len(in.Text) >= o.MinBytes {
-		reps.add(pagevm.Compressed, string(append(s.excerpt(nil, p.chosen), foot...)))
+	p := s.pick(max(o.room(len(in.Text), len(foot)), must+must/4))
+	if len(in.Text) >= o.MinBytes && reps.add(pagevm.Compressed, string(append(s.excerpt(nil, p.chosen), foot...))) {
+		reps.reps[0].Door = door
 	}
 	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p, &o)})
 	reps.add(pagevm.Pointer, ptr)
@@ -153,20 +160,20 @@ type repChain struct {
 	reps []pagevm.Rep
 }
 
-func (c *repChain) add(l pagevm.Level, text string) {
+func (c *repChain) add(l pagevm.Level, text string) bool {
 	if text == "" || len(text) >= c.left {
-		return
+		return false
 	}
 	c.left = len(text)
 	c.reps = append(c.reps, newRep(l, text))
+	return true
 }
 
 // addFields adds a structured representation, rendered from its fields.
 func (c *repChain) addFields(f *pagevm.Fields) {
 	f.Version = pagevm.FieldsVersion
-	n := len(c.reps)
-	if c.add(pagevm.Structured, f.Text()); len(c.reps) > n {
-		c.reps[n].Fields = f
+	if c.add(pagevm.Structured, f.Text()) {
+		c.reps[len(c.reps)-1].Fields = f
 	}
 }
 
@@ -188,6 +195,12 @@ func footer(in *EvidenceInput, s *scan) string {
 	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size())
 	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
 		f += ", " + jsonShape(in.Text, n)
+	}
+	if s.passed > 0 {
+		f += ", " + lex.Plural(s.passed, "line") + " of passed tests left out"
+	}
+	if t := s.tally(min(len(in.Text)/16, 1600)); t != "" {
+		f += "; " + t
 	}
 	return f + readWhole(in) + "]"
 }

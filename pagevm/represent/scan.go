@@ -39,6 +39,8 @@ type scan struct {
 	line     int32   // number of the current line
 	errs     int     // units that speak of errors
 	paths    int     // distinct paths
+	passed   int     // units that tell of passed tests, which are left out
+	counts   bool    // marks count the lines that are left out
 }
 
 // token is a distinct token: text[a:b] where it first occurs. The top of a text
@@ -358,7 +360,7 @@ func (s *scan) reward() {
 	}
 	s.units[0].base += worthEdge
 	s.units[n-1].base += worthEdge
-	if s.kind != kindLog {
+	if s.kind != kindLog && s.kind != kindTest {
 		return
 	}
 	for i := 2; i <= logTail && i < n; i++ { // how a run came out is at its end

@@ -127,6 +127,48 @@ func TestResolver(t *testing.T) {
 	}
 }
 
+// A large list that a command returned goes out shortened, with the command that reads it
+// whole, and the next request sends the same bytes of it.
+func TestListIsShortenedAtFirstSight(t *testing.T) {
+	up := answering(anthropicOK)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 200_000, Resolver: proxy.MemkernelGet, Command: "memkernel get"}, up)
+	var list strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&list, `,{"parcel":%d,"port":"Kiel","weight":%d}`, 7000+i, i*13%400)
+	}
+	result, _ := json.Marshal("[" + list.String()[1:] + "]")
+	body := `{"model":"claude-sonnet-4-6","max_tokens":50,"tools":[{"name":"Bash","description":"runs a command","input_schema":{"type":"object"}}],"messages":[` +
+		`{"role":"user","content":"Which parcels wait?"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"curl -s https://port.example/parcels"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":` + string(result) + `}]}`
+	shown := func(n int) string {
+		var sent struct {
+			Messages []struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"messages"`
+		}
+		if err := json.Unmarshal([]byte(up.bodies[n]), &sent); err != nil || len(sent.Messages) < 3 {
+			t.Fatalf("%v: %.300s", err, up.bodies[n])
+		}
+		var parts []struct {
+			Content json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal(sent.Messages[2].Content, &parts); err != nil {
+			t.Fatal(err)
+		}
+		return string(parts[0].Content)
+	}
+	s.post("/v1/messages", body+`]}`).planned(t)
+	first := shown(0)
+	if len(first) > len(result)/2 || !strings.Contains(first, "; whole: memkernel get --session ") {
+		t.Fatalf("%d of %d bytes went out: %.300s", len(first), len(result), first)
+	}
+	s.settle()
+	s.post("/v1/messages", body+`,{"role":"assistant","content":[{"type":"text","text":"All of them."}]},{"role":"user","content":"Thanks. Since when?"}]}`).planned(t)
+	if again := shown(1); again != first {
+		t.Errorf("the next request sends %d other bytes", len(again))
+	}
+}
+
 // What can't be planned goes out with the client's bytes, and the answer gives the reason.
 func TestDoubtPassesTheBytes(t *testing.T) {
 	up := answering(anthropicOK)

@@ -262,9 +262,12 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 		if text := sh.Tokens - media; 4*text <= 3*above {
 			above = text
 			s.At[rep.Level] = sh
+			if rep.Door != "" && media == 0 && s.Committed {
+				s.First = rep.Level
+			}
 		}
 	}
-	// What the resolver returned was asked for: behind a pointer it could never be read.
+	// The resolver's own result was asked for: as a pointer it could never be read.
 	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && page.Tool != g.Resolver && s.At[pagevm.Pointer].Hash != "" {
 		s.First = pagevm.Pointer
 	}

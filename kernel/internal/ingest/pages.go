@@ -224,7 +224,7 @@ func appendReps(dst []byte, reps []pagevm.Rep) ([]byte, error) {
 			}
 		}
 		dst = appendField(dst, `,"maker":`, r.Maker)
-		dst = append(appendField(dst, `,"refused":`, r.Refused), '}')
+		dst = append(appendField(appendField(dst, `,"refused":`, r.Refused), `,"door":`, r.Door), '}')
 		sep = ","
 	}
 	if len(reps) > 0 {

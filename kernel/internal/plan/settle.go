@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -25,6 +26,8 @@ func settle(d *deciding) {
 	d.fitted, d.settled = nil, branch.Settled{Generation: d.Prev.Proj.Generation, Releveled: d.prior.Releveled}
 	changed := d.Prev.Settled != d.settled
 	standing := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(d.Prev.Proj.Items[:d.Align.Items]) })
+	answered := lastAnswer(d)
+	before := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(d.Prev.Proj.Items) })
 	shared := true // earlier lines share them
 	for i := range d.Hosts {
 		sent := i < d.Align.At
@@ -34,7 +37,8 @@ func settle(d *deciding) {
 		for j := range d.Hosts[i].Segments {
 			was := &d.Hosts[i].Segments[j]
 			fitted := d.Prev.Fitted[was.Page]
-			if !anew && !read && !fitted && (!sent || was.First == pagevm.Full) {
+			seen := !sent && i < answered && was.First == pagevm.Compressed
+			if !anew && !read && !fitted && !seen && (!sent || was.First == pagevm.Full) {
 				continue
 			}
 			now := *was
@@ -46,6 +50,11 @@ func settle(d *deciding) {
 				now.First = pagevm.Full
 			case sent:
 				settleSegment(d, i, &now, standing()[now.Page])
+			case i < answered && now.First == pagevm.Compressed:
+				// The model has seen it whole already, unless an earlier prompt of ours showed it so.
+				if it := before()[now.Page]; it == nil || it.Level != pagevm.Compressed {
+					now.First = pagevm.Full
+				}
 			}
 			if now == *was {
 				continue
@@ -59,6 +68,16 @@ func settle(d *deciding) {
 			d.Hosts[i].Segments[j] = now
 		}
 	}
+}
+
+// lastAnswer returns the index of the model's newest message, -1 if there is none.
+func lastAnswer(d *deciding) int {
+	for i := len(d.Msgs) - 1; i >= 0; i-- {
+		if d.Msgs[i].Role == memkernel.RoleAssistant && d.Msgs[i].Origin == memkernel.OriginHost {
+			return i
+		}
+	}
+	return -1
 }
 
 // shortened finds the items that show less than came, by their pages.

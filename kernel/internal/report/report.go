@@ -248,6 +248,9 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) outline.In
 	if plan.Shortened(it) {
 		row.FullTokens = pl.Scale(fulls[it.Page])
 		row.Note = it.Level.String() + ", " + strconv.Itoa(pl.Scale(fulls[it.Page])) + " tokens in full"
+		if p := pl.Page(it.Page); p != nil && len(p.Reps) > 0 && p.Reps[0].Hash == it.Hash && p.Reps[0].Door != "" {
+			row.Note += ", at first sight: " + p.Reps[0].Door
+		}
 	}
 	return row
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/editing"
 	"github.com/memkernel/memkernel/kernel/indexing"
 	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -86,8 +87,9 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			Source:        kernel.Source{File: s.Config.Checkpoint.SessionFile, Channel: s.Config.Checkpoint.Channel, Agent: s.Config.Checkpoint.Agent},
 			StateFile:     kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled, MaxBytes: int(s.Config.SessionState.MaxSize)},
 			Buffer:        kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At, MaxBytes: int64(s.Config.WorkingBuffer.MaxSize)}},
-		Trace:  kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
-		Redact: mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
+		Trace:     kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
+		Represent: represent.Options{Door: document.List(s.Config.Plan.Door)},
+		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
 	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)
 	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
