@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/journal"
+	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // Turn is what happened after a plan was sent.
@@ -127,4 +128,31 @@ func observation(o *turn.Observation, err error) (*Observation, error) {
 	}
 	return &Observation{Outcome: Outcome(o.Outcome), AdvancementKey: o.AdvancementKey, Ingested: o.Ingested, Turns: o.Turns,
 		Rejected: o.Rejected, Stats: Stats(o.Stats), Faults: append([]fault.Fault(nil), o.Faults...), Bills: o.Bills}, err
+}
+
+// Result is the result of a tool's call that the host's model has not seen yet.
+type Result struct {
+	SessionKey string
+	Call       memkernel.ToolCall
+	Text       string
+	// Shown is how many bytes of the text the host shows by itself, 0 for all. No more are
+	// shown instead.
+	Shown int
+	// Resolver is the command by which the model can read a page of the session.
+	Resolver string
+}
+
+// MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes under some
+// configuration. It opens nothing.
+func (r *Result) MayShape() bool {
+	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}, represent.DoorKinds()) != ""
+}
+
+// ShapeResult stores a large result and returns the text that the model may be shown instead,
+// which names the page that holds all of it. It returns "" if the model is to see the result
+// as it is. The page is durable when ShapeResult returns: a turn that is observed
+// later, with the text in the place of the result, is learned from as if it held the result.
+func ShapeResult(ctx context.Context, k *Kernel, r Result) (string, error) {
+	part := memkernel.Part{Kind: memkernel.PartText, Text: r.Text}
+	return turn.Shape(ctx, k.desk, r.SessionKey, r.Resolver, &r.Call, &memkernel.ToolResult{CallID: r.Call.ID, Name: r.Call.Name, Text: true, Content: []memkernel.Part{part}}, r.Shown)
 }

@@ -13,6 +13,8 @@ type answer struct {
 	summariser string
 	// message is shown to the person alone.
 	message string
+	// output replaces the result of a tool, in the tool's own structure; nil leaves it.
+	output json.RawMessage
 }
 
 // render writes the answer as the host takes it at this event.
@@ -22,8 +24,8 @@ func (a answer) render(h Host, e *event) []byte {
 		return []byte(a.summariser)
 	}
 	switch {
-	case a.context != "":
-		return answerJSON(&specific{e.Name, a.context}, a.message)
+	case a.context != "", a.output != nil:
+		return answerJSON(&specific{e.Name, a.context, a.output}, a.message)
 	case a.message != "":
 		return answerJSON(nil, a.message)
 	}
@@ -35,8 +37,9 @@ func (a answer) render(h Host, e *event) []byte {
 
 // specific is what the model is told.
 type specific struct {
-	Event   string `json:"hookEventName"`
-	Context string `json:"additionalContext"`
+	Event   string          `json:"hookEventName"`
+	Context string          `json:"additionalContext,omitempty"`
+	Output  json.RawMessage `json:"updatedToolOutput,omitempty"`
 }
 
 // answerJSON has no members but those that the strictest host allows.

@@ -13,6 +13,7 @@
 //	UserPromptSubmit,            memory is searched for the words         what was recalled, fenced as data with its
 //	  BeforeAgent                                                         origin; the gauge where a threshold was crossed,
 //	                                                                      at 80 % what to write down by memory_append
+//	PostToolUse                  a large result is stored                 its shaped text, in the tool's own structure
 //	PreCompact, PreCompress      what is new is committed, flushed, a     Claude: what the summary has to keep, and what
 //	                             checkpoint written                       to write down beside it
 //	PostCompact                  what was written down goes to the log    nothing

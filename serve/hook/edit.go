@@ -124,19 +124,19 @@ func (d *document) installEvent(h Host, hooks *hujson.Object, event, command str
 		return err
 	}
 	if len(found) == 0 {
-		return d.Push(groups, hookGroup(h, command), 3)
+		return d.Push(groups, hookGroup(h, event, command), 3)
 	}
 	// The first that is there stays, up to date.
 	keep := found[len(found)-1]
 	for _, e := range found[:len(found)-1] {
 		d.remove(groups, e)
 	}
-	return d.refresh(keep, h, command)
+	return d.refresh(keep, hookCommand(h, event, command))
 }
 
 // refresh brings a hook up to date, and leaves its bytes if it is.
-func (d *document) refresh(e entry, h Host, command string) error {
-	want, err := json.Marshal(hookCommand(h, command))
+func (d *document) refresh(e entry, hook command) error {
+	want, err := json.Marshal(hook)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,14 @@ type event struct {
 	Reason    string `json:"reason"`
 	// Summary is what the host's summariser wrote.
 	Summary string `json:"compact_summary"`
+	// Tool is the tool whose call has ended, Input and Response are its own, and Call is the
+	// call's id. AgentID is set where a subagent called it; Mode is what may run unasked.
+	Tool     string          `json:"tool_name"`
+	Input    json.RawMessage `json:"tool_input"`
+	Response json.RawMessage `json:"tool_response"`
+	Call     string          `json:"tool_use_id"`
+	AgentID  string          `json:"agent_id"`
+	Mode     string          `json:"permission_mode"`
 
 	resumed resumed
 }
@@ -80,6 +88,7 @@ const (
 	otherMoment moment = iota
 	sessionStart
 	userPrompt
+	toolResult
 	beforeCompaction
 	afterCompaction
 	turnEnd

@@ -30,6 +30,9 @@ func (h *handler) handle(ctx context.Context) (a answer, err error) {
 	if h.e.SessionID == "" {
 		return a, errors.New("the event has no session_id")
 	}
+	if h.Host.row().moments[h.e.Name] == toolResult {
+		return h.shape(ctx)
+	}
 	r, unlock, err := h.record(ctx)
 	if err != nil {
 		return a, err

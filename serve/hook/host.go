@@ -43,6 +43,8 @@ type host struct {
 	tip string
 	// loads are the files of instructions that it shows its model by itself.
 	loads []string
+	// tools are those of its tools whose large results are shaped before the model sees them.
+	tools []tool
 	// named: it counts milliseconds, and shows hooks by a name.
 	named bool
 }
@@ -50,8 +52,8 @@ type host struct {
 // hosts has them all, in the order in which they are named.
 var hosts = []host{
 	{name: Claude, title: "Claude Code", settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
-		loads:   []string{"CLAUDE.md", "CLAUDE.local.md"},
-		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
+		loads: []string{"CLAUDE.md", "CLAUDE.local.md"}, tools: claudeTools,
+		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PostToolUse": toolResult, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
 	{name: Codex, title: "Codex", settings: "hooks.json",
 		tip:     "Codex passes over a hook in silence until you have trusted it: start codex and open /hooks",
 		dialect: transcript.Codex,

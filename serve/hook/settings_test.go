@@ -74,7 +74,7 @@ func commands(t *testing.T, s Settings, run string) map[string]int {
 		}
 		for _, g := range groups {
 			for _, c := range g.Hooks {
-				if c.Command == run {
+				if c.Command == run || c.Command == onlyLarge+run {
 					out[event]++
 				}
 			}

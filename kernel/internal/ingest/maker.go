@@ -48,6 +48,11 @@ type Maker struct {
 	// results as base64 by page.
 	Calls  map[string]*memkernel.ToolCall
 	Lifted map[string][]mask.Payload
+	whole  map[string]bool // pages whose shaped results show their content again
+	// Whole returns the stored content of a page whose result was shaped before its host got
+	// it. It is set where turns are observed: what is learned from a turn is learned from
+	// the whole. Nil where prompts are planned, which show a host's messages as they are.
+	Whole func(*pagevm.Page) (string, error)
 	// Stopped tells that what is made will not be used; nil if it always will.
 	Stopped func() bool
 }
@@ -299,6 +304,9 @@ func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 // keepResult captures a tool result and makes its representations.
 func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *memkernel.ToolCall, id string) *pagevm.Page {
 	r := part.Result
+	if old := g.Known[id]; old != nil && (g.whole[id] || Shapes(r, id)) {
+		return old
+	}
 	input, _ := g.Mask.Mask(call.Input)
 	page := &pagevm.Page{ID: id, Type: pagevm.Evidence, Scope: memkernel.ScopeSession, MessageKey: m.Key, CallID: r.CallID,
 		Tool: call.Name, Path: toolcall.Path(call.Name, input), Role: string(m.Role), Created: m.Time}

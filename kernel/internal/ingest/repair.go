@@ -113,6 +113,7 @@ func (b *Batch) ready(key func()) error {
 	b.adoptPrompts()
 	key()
 	b.liftBase64()
+	b.showWhole()
 	b.dropForgotten()
 	b.dropOddTimes()
 	if last := b.Msgs[len(b.Msgs)-1]; last.Role == memkernel.RoleAssistant {
@@ -423,10 +424,7 @@ func (b *Batch) liftPart(i, j int) {
 	}
 	r := *part.Result
 	r.Content = content
-	b.ownMsgs()
-	m := &b.Msgs[i]
-	m.Parts, m.Raw = slices.Clone(m.Parts), ""
-	m.Parts[j] = memkernel.Part{Kind: part.Kind, Result: &r}
+	b.setResult(i, j, &r)
 	if b.Lifted == nil {
 		b.Lifted = map[string][]mask.Payload{}
 	}
@@ -462,7 +460,9 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 		end := i + 1
 		part := &m.Parts[i]
 		if part.Kind == memkernel.PartToolResult {
-			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(ids.Evidence(g.Branch, part.Result.CallID), text) {
+			id := ids.Evidence(g.Branch, part.Result.CallID)
+			_, gone := g.Graves.Forgotten(id)
+			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(id, text) || gone && Shapes(part.Result, id) {
 				changed = true
 				stub := *part.Result
 				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{TextPart(ForgottenPart)}, true, false

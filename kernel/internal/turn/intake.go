@@ -64,6 +64,7 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *Turn) (*intake, 
 	if err != nil {
 		return nil, err
 	}
+	m.Whole = s.Reader().Content
 	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: plan.FormatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged, Open: t.Open}
 	if l, h := s.Branches.Hearing(t.Branch, t.Model); h != nil {
 		in.Batch, err = ingest.RepairHeard(m, h, req)

@@ -1,0 +1,87 @@
+package ingest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
+	"github.com/memkernel/memkernel/pagevm"
+)
+
+// Shape makes the page of a result that its host's model has not seen yet, and returns the
+// text that the model is to see instead. It returns "" if the model is to see the result as it
+// is; the pages in g.Out are of no use then. Callers must commit g.Out before anybody
+// gets the text, which names the page. If shown is not 0 the host itself shows no more than
+// so many bytes of the result, and the text has no more either.
+func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) string {
+	id := ids.Evidence(g.Branch, call.ID)
+	if g.Known[id] != nil {
+		return "" // its call's id was used before
+	}
+	m := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: r}}}
+	page := g.keepResult(&m, &m.Parts[0], call, id)
+	if page.ID != id || len(page.Reps) == 0 || page.Reps[0].Door == "" {
+		return ""
+	}
+	limit, lowest := int(3*page.Bytes/4), pagevm.Compressed
+	if shown > 0 {
+		limit, lowest = min(limit, shown), pagevm.Structured
+	}
+	for _, rep := range page.Reps {
+		if rep.Level >= lowest && len(rep.Text) <= limit && strings.Contains(rep.Text, id) {
+			return rep.Text
+		}
+	}
+	return ""
+}
+
+// Shapes reports whether a result is what [Maker.Shape] made of the page of its call: it names
+// the page, whose id no tool knows.
+func Shapes(r *memkernel.ToolResult, id string) bool {
+	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
+}
+
+// showWhole puts what is stored in the place of shaped results, where turns are observed.
+// A result whose content can't be read stays shaped.
+func (b *Batch) showWhole() {
+	if b.Whole == nil {
+		return
+	}
+	for i := b.kept; i < len(b.Msgs); i++ {
+		for j := range b.Msgs[i].Parts {
+			b.showWholePart(i, j)
+		}
+	}
+}
+
+func (b *Batch) showWholePart(i, j int) {
+	r := b.Msgs[i].Parts[j].Result
+	if r == nil || r.Opaque {
+		return
+	}
+	id := ids.Evidence(b.Branch, r.CallID)
+	page := b.Known[id]
+	if page == nil || !Shapes(r, id) {
+		return
+	}
+	text, err := b.Whole(page)
+	if err != nil {
+		return
+	}
+	whole := *r
+	whole.Content = []memkernel.Part{TextPart(text)}
+	b.setResult(i, j, &whole)
+	if b.whole == nil {
+		b.whole = map[string]bool{}
+	}
+	b.whole[id] = true
+}
+
+// setResult replaces a result of the conversation.
+func (b *Batch) setResult(i, j int, r *memkernel.ToolResult) {
+	b.ownMsgs()
+	m := &b.Msgs[i]
+	m.Parts, m.Raw = slices.Clone(m.Parts), ""
+	m.Parts[j] = memkernel.Part{Kind: m.Parts[j].Kind, Result: r}
+}

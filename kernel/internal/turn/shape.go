@@ -1,0 +1,36 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+)
+
+// Shape stores a result that its host's model has not seen yet, and returns the text that the
+// model is to see instead, "" for the result as it is. What the text names is on disk
+// when Shape returns. Resolver is the command by which the model reads it. If shown is not
+// 0 the host shows no more than so many bytes of the result, and the text has no more.
+func Shape(ctx context.Context, d *Desk, key, resolver string, call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) (string, error) {
+	s, unlock, err := d.Sessions.UseKey(ctx, key, true)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	price, _ := d.Prices.Lookup("", d.Now())
+	m, err := newMaker(ctx, d, s, price, "", "")
+	if err != nil {
+		return "", err
+	}
+	m.Resolver = resolver
+	text := m.Shape(call, r, shown)
+	if text == "" {
+		return "", nil
+	}
+	if _, err := s.CommitPages(ctx, m.Out, &branch.Cut{}, d.Now()); err != nil {
+		s.Invalidate()
+		return "", fmt.Errorf("keep a result of session %s: %w", s.Key, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,261 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// smallEvent is the size in bytes below which no result in an event is large enough to be
+// shaped.
+const smallEvent = 8000
+
+// shapeWait is how long a tool's result waits for the session at most.
+const shapeWait = 2 * time.Second
+
+// tool is how a host hands over the result of a tool, and takes another one for it. Only
+// tools that were tried on the host have a row: what it thinks of another structure is its own.
+type tool struct {
+	// name is the tool's, or what the names of all such tools begin with.
+	name string
+	// field is the member that holds the text, "" where the result is the text itself, or a
+	// list of one block of text.
+	field string
+	// plain are members that have these values wherever they are there: with others the
+	// result is no plain text.
+	plain map[string]string
+	// saved is the member that names a file of all the text where the field holds its
+	// beginning, of which the host shows the first preview bytes. A shaped result leaves it
+	// out, with the members in drop.
+	saved   string
+	preview int
+	drop    []string
+}
+
+// claudeTools were tried with Claude Code 2.1.332. Read has no row, since the host numbers the
+// lines of what replaces a file; nor have Glob, which lists at most a hundred files, and
+// Agent, whose result is what a model wrote.
+var claudeTools = []tool{
+	{name: "Bash", field: "stdout", plain: map[string]string{"stderr": `""`, "interrupted": "false", "isImage": "false", "backgroundTaskId": ""},
+		saved: "persistedOutputPath", preview: 2000, drop: []string{"persistedOutputPath", "persistedOutputSize"}},
+	{name: "Grep", field: "content", plain: map[string]string{"mode": `"content"`}},
+	{name: "mcp__"},
+}
+
+// matcher returns the expression by which a host knows the tools.
+func matcher(tools []tool) string {
+	var names []string
+	for _, t := range tools {
+		if strings.HasSuffix(t.name, "_") {
+			t.name += ".*"
+		}
+		names = append(names, t.name)
+	}
+	return strings.Join(names, "|")
+}
+
+// shape stores a large result that the model has not seen yet and returns what it is to see
+// instead. The answer is empty where nothing changes: other hooks of the event may
+// replace the result, too, and the last answer wins.
+func (h *handler) shape(ctx context.Context) (a answer, err error) {
+	text, shown, put := h.result()
+	if len(text) < smallEvent {
+		return a, nil
+	}
+	result := kernel.Result{SessionKey: h.key, Text: text, Shown: shown, Resolver: h.resolver(), Call: memkernel.ToolCall{ID: h.e.Call, Name: h.e.Tool, Input: string(h.e.Input)}}
+	if !result.MayShape() {
+		return a, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, shapeWait)
+	defer cancel()
+	if err := h.open(ctx); err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, h.setup.close()) }()
+	r, err := readRecord(h.stateDir, h.key) // without its lock: nothing is written
+	if err != nil || carries(h.setup.Kernel, h.key, r.Prompted, h.Now()) {
+		return a, err
+	}
+	shaped, err := kernel.ShapeResult(ctx, h.setup.Kernel, result)
+	if err == nil && shaped != "" {
+		a.output = put(shaped)
+	}
+	return a, err
+}
+
+// result returns the text of the event's result, "" for one that is not shaped, how much of it the
+// host shows by itself, 0 for all, and what puts another text in its place.
+func (h *handler) result() (text string, shown int, put func(string) json.RawMessage) {
+	i := slices.IndexFunc(h.Host.row().tools, func(t tool) bool {
+		return t.name == h.e.Tool || strings.HasSuffix(t.name, "_") && strings.HasPrefix(h.e.Tool, t.name)
+	})
+	if i < 0 || h.e.Call == "" || strings.Contains(h.e.Tool, "memkernel") {
+		return "", 0, nil
+	}
+	t := h.Host.row().tools[i]
+	if t.field == "" {
+		text, put = block(h.e.Response)
+		return text, 0, put
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(h.e.Response, &members) != nil || json.Unmarshal(members[t.field], &text) != nil {
+		return "", 0, nil
+	}
+	for name, want := range t.plain {
+		if v, ok := members[name]; ok && string(v) != want {
+			return "", 0, nil
+		}
+	}
+	if saved := members[t.saved]; saved != nil {
+		text, shown = h.saved(saved, text), t.preview
+	}
+	return text, shown, func(shaped string) json.RawMessage {
+		for _, name := range t.drop {
+			delete(members, name)
+		}
+		members[t.field] = unescaped(shaped)
+		return unescaped(members)
+	}
+}
+
+// block reads a result that is a text, or a list of one block of text.
+func block(raw json.RawMessage) (text string, put func(string) json.RawMessage) {
+	if json.Unmarshal(raw, &text) == nil {
+		return text, func(shaped string) json.RawMessage { return unescaped(shaped) }
+	}
+	var blocks []map[string]json.RawMessage
+	if json.Unmarshal(raw, &blocks) != nil || len(blocks) != 1 || string(blocks[0]["type"]) != `"text"` || json.Unmarshal(blocks[0]["text"], &text) != nil {
+		return "", nil
+	}
+	return text, func(shaped string) json.RawMessage {
+		blocks[0]["text"] = unescaped(shaped)
+		return unescaped(blocks)
+	}
+}
+
+// unescaped marshals without the escapes for the sake of HTML.
+func unescaped(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("hook: " + err.Error()) // what was read is written
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// saved reads the file in which the host keeps a text of which it shows the beginning. The
+// file must be one of the session's own, and begin so.
+func (h *handler) saved(raw json.RawMessage, begins string) string {
+	var path string
+	if json.Unmarshal(raw, &path) != nil || filepath.Dir(path) != filepath.Join(strings.TrimSuffix(h.e.Transcript, ".jsonl"), "tool-results") {
+		return ""
+	}
+	st, err := os.Lstat(path)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxEvent {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(data), strings.TrimSpace(begins)) {
+		return ""
+	}
+	return string(data)
+}
+
+// resolver returns the command by which the model can read a page, "" if it can't be
+// relied on: the session must be able to run commands, and this one without being refused.
+func (h *handler) resolver() string {
+	program := "memkernel"
+	if _, err := exec.LookPath(program); err != nil {
+		if program, err = os.Executable(); err != nil {
+			return ""
+		}
+	}
+	command := program + " get -s " + h.key
+	if strings.IndexFunc(program+h.key, unsafeInShell) >= 0 || !h.permitted(program+" get") || !h.runsCommands() {
+		return ""
+	}
+	return command
+}
+
+// runsCommands reports whether the agent that made the call has the tool that runs commands:
+// it is the tool that was called, or the session called it before.
+func (h *handler) runsCommands() bool {
+	if h.e.Tool == "Bash" || h.e.AgentID != "" {
+		return h.e.Tool == "Bash"
+	}
+	data, err := os.ReadFile(h.e.Transcript)
+	if err != nil {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		var m struct {
+			Message struct {
+				Content []struct{ Type, Name string }
+			}
+		}
+		if bytes.Contains(line, []byte(`"name":"Bash"`)) && json.Unmarshal(line, &m) == nil {
+			for _, c := range m.Message.Content {
+				if c.Type == "tool_use" && c.Name == "Bash" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// permitted reports whether the host lets the model run a command: it asks for nothing, a
+// person is there to be asked, or the user's or the project's settings allow it.
+func (h *handler) permitted(command string) bool {
+	switch h.e.Mode {
+	case "bypassPermissions":
+		return true
+	case "plan":
+		return false
+	}
+	config := h.Getenv("CLAUDE_CONFIG_DIR")
+	if home, err := os.UserHomeDir(); config == "" && err == nil {
+		config = filepath.Join(home, ".claude")
+	}
+	allowed := h.Getenv("CLAUDE_CODE_ENTRYPOINT") == "cli" && h.e.Mode != "dontAsk"
+	project := filepath.Join(h.workspace, ".claude")
+	for _, path := range []string{filepath.Join(config, "settings.json"), filepath.Join(project, "settings.json"), filepath.Join(project, "settings.local.json")} {
+		var s struct {
+			Permissions struct{ Allow, Deny []string }
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(data, &s) != nil {
+			continue
+		}
+		covers := func(rule string) bool { return covers(rule, command) }
+		if slices.ContainsFunc(s.Permissions.Deny, covers) {
+			return false
+		}
+		allowed = allowed || slices.ContainsFunc(s.Permissions.Allow, covers)
+	}
+	return allowed
+}
+
+// covers reports whether a rule of Claude Code's permissions is for a command and whatever
+// follows it.
+func covers(rule, command string) bool {
+	of, ok := strings.CutPrefix(rule, "Bash(")
+	if !ok {
+		return rule == "Bash"
+	}
+	of = strings.TrimSuffix(of, ")")
+	begin, any := strings.CutSuffix(of, "*")
+	begin = strings.TrimRight(begin, ": ")
+	return any && (begin == "" || command == begin || strings.HasPrefix(command, begin+" "))
+}
