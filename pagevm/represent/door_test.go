@@ -96,3 +96,59 @@ func TestDoorKeepsHowARunCameOut(t *testing.T) {
 		t.Error("a result is for the door though no kind is")
 	}
 }
+
+// TestDoorShowsWholeRecords: of a long list of JSON the first records, those that tell errors and the
+// last one are shown whole, and what is left out is counted; a long text in one is cut short. What is
+// no JSON at its end is shortened as any text is.
+func TestDoorShowsWholeRecords(t *testing.T) {
+	t.Parallel()
+	list := func(format, between string) string {
+		var records []string
+		for i := range 400 {
+			state := "moored"
+			if i%90 == 89 {
+				state = "failed: the engine is flooded"
+			}
+			records = append(records, fmt.Sprintf(format, i, state))
+		}
+		return strings.Join(records, between)
+	}
+	line := `{"boat": %d, "state": "%s", "berth": {"pier": "north", "depth": 3.5}}`
+	shorten := func(text string) string {
+		in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"harbour list"}`, Text: text, Resolver: "memkernel get", PageID: "ev-1"}
+		reps := represent.Evidence(in, nil)
+		if len(reps) == 0 || reps[0].Level != pagevm.Compressed || reps[0].Door != "json" {
+			t.Fatalf("no representation for the door: %+v", reps)
+		}
+		if n := len(reps[0].Text); 2*n > len(text) {
+			t.Errorf("shortened to %d of %d bytes, want half at most", n, len(text))
+		}
+		return reps[0].Text
+	}
+	for name, text := range map[string]string{
+		"an array":   "[" + list(line, ", ") + "]",
+		"indented":   "[\n  " + list(line, ",\n  ") + "\n]",
+		"in objects": `{"total": 400, "page": {"boats": [` + list(line, ",") + `]}, "next": null}`,
+		"lines":      list(line, "\n"),
+	} {
+		got := shorten(text)
+		for _, i := range []int{0, 1, 2, 89, 179, 269, 359, 399} {
+			if want := fmt.Sprintf(`{"boat": %d, "state": "`, i); !strings.Contains(got, want) || !strings.Contains(got[strings.Index(got, want):], `"depth": 3.5}}`) {
+				t.Errorf("%s: record %d is not shown whole", name, i)
+			}
+		}
+		if !strings.Contains(got, "[… 89 elements left out]") || strings.Contains(got, `{"boat": 300,`) {
+			t.Errorf("%s: what is left out is not counted:\n%s", name, got)
+		}
+	}
+	if got := shorten(`{"total": 400, "page": {"boats": [` + list(line, ",") + `]}, "next": null}`); !strings.Contains(got, `"total": 400`) || !strings.Contains(got, `"next": null`) {
+		t.Error("a short member is left out")
+	}
+	long := `{"text": "` + strings.Repeat("påls ", 900) + `"}, `
+	if got := shorten(`{"log": [` + strings.Repeat(long, 4) + `{"text": "ends"}]}`); !strings.Contains(got, `KB left out]`) || !strings.Contains(got, `{"text": "ends"}`) {
+		t.Errorf("a long text: %s", got)
+	}
+	if got := shorten(`[{"boat": ` + strings.Repeat("7", 9000) + ` ends}]`); !strings.Contains(got, "ends}]") {
+		t.Errorf("no JSON: %s", got)
+	}
+}

@@ -138,8 +138,16 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 		must = s.mustShow()
 	}
 	foot := footer(&in, s)
-	p := s.pick(max(o.room(len(in.Text), len(foot)), must+must/4))
-	if len(in.Text) >= o.MinBytes && reps.add(pagevm.Compressed, string(append(s.excerpt(nil, p.chosen), foot...))) {
+	room := max(o.room(len(in.Text), len(foot)), must+must/4)
+	p := s.pick(room)
+	short := ""
+	if door == kindJSON.String() {
+		short = shortJSON(in.Text, room)
+	}
+	if short == "" {
+		short = string(s.excerpt(nil, p.chosen))
+	}
+	if len(in.Text) >= o.MinBytes && reps.add(pagevm.Compressed, short+foot) {
 		reps.reps[0].Door = door
 	}
 	reps.addFields(&pagevm.Fields{Evidence: evidenceFields(&in, args, s, p, &o)})

@@ -1,0 +1,188 @@
+package represent
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/pagevm/internal/lex"
+)
+
+// smallMember is the size in bytes up to which a member of an object is shown whole whatever
+// its neighbours need.
+const smallMember = 200
+
+// shortJSON returns at most limit bytes of a JSON text: the first elements of a long array and
+// its last one whole, and those that tell errors; all members of an object, the long ones
+// shortened; the beginning of a long string. What is left out is counted in its place. It is ""
+// for a text that is not JSON, or several JSON values, for one that is mostly one string, and
+// where the limit is too small.
+func shortJSON(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	docs := valuesIn(text, 0)
+	for _, d := range docs {
+		if !json.Valid([]byte(text[d.start:d.end])) {
+			return ""
+		}
+	}
+	if len(docs) == 0 || docs[len(docs)-1].end < len(text) || 2*longestString(text) > len(text) {
+		return ""
+	}
+	for room := limit; room > limit/4; room = room * 9 / 10 {
+		out := ""
+		if len(docs) > 1 {
+			out = shortElements(text, docs, room)
+		} else {
+			out = shortValue(text, room)
+		}
+		if len(out) <= limit {
+			return out
+		}
+	}
+	return ""
+}
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// valuesIn returns where the elements of an array are in raw, the values of an object's members,
+// or with from 0 the values that follow each other. It ends where raw is no JSON.
+func valuesIn(raw string, from int) (out []span) {
+	skip := func(i int, chars string) int { return len(raw) - len(strings.TrimLeft(raw[i:], chars)) }
+	for i := from; ; {
+		if i = skip(i, " \t\r\n,"); i >= len(raw) {
+			return out
+		}
+		if from > 0 && raw[0] == '{' {
+			n := lex.StringEnd(raw[i:])
+			if n < 0 {
+				return out
+			}
+			if i = skip(i+n, " \t\r\n"); i >= len(raw) || raw[i] != ':' {
+				return out
+			}
+			i = skip(i+1, " \t\r\n")
+		}
+		n := lex.ValueLen(raw[i:])
+		if n <= 0 {
+			return out
+		}
+		out = append(out, span{i, i + n})
+		i += n
+	}
+}
+
+func shortValue(raw string, limit int) string {
+	switch {
+	case len(raw) <= limit:
+		return raw
+	case raw[0] == '[':
+		return shortElements(raw, valuesIn(raw, 1), limit)
+	case raw[0] == '{':
+		return shortMembers(raw, valuesIn(raw, 1), limit)
+	}
+	end := max(limit, 1)
+	for end > 1 && !utf8.RuneStart(raw[end]) {
+		end--
+	}
+	return raw[:end] + "[… " + lex.SizeText(int64(len(raw)-end)) + " left out]"
+}
+
+// longestString returns the size in bytes of the longest string in a JSON text.
+func longestString(text string) (most int) {
+	for {
+		i := strings.IndexByte(text, '"')
+		if i < 0 {
+			return most
+		}
+		n := lex.StringEnd(text[i:])
+		if n < 0 {
+			return max(most, len(text)-i)
+		}
+		most, text = max(most, n), text[i+n:]
+	}
+}
+
+// shortElements chooses elements from the front, but keeps a third of the limit for those that
+// tell errors, and the last one. Where a quarter of them seem to tell one, it is a field's name
+// that does.
+func shortElements(raw string, list []span, limit int) string {
+	if len(list) == 0 {
+		return raw
+	}
+	var bad []int
+	for i, e := range list {
+		if tellsError(raw[e.start:e.end]) {
+			bad = append(bad, i)
+		}
+	}
+	if 4*len(bad) >= len(list) {
+		bad = nil
+	}
+	shown := make([]string, len(list))
+	room := limit
+	show := func(i, least int) bool {
+		if shown[i] == "" && room > least {
+			shown[i] = shortValue(raw[list[i].start:list[i].end], max(limit/4, smallMember))
+			room -= len(shown[i]) + 2
+			if i > 0 && shown[i-1] == "" {
+				room -= markBytes
+			}
+		}
+		return shown[i] != ""
+	}
+	show(len(list)-1, 0)
+	for _, i := range bad {
+		show(i, limit*2/3)
+	}
+	for i := 0; i < len(list) && show(i, 0); i++ {
+	}
+	var b strings.Builder
+	b.WriteString(raw[:list[0].start])
+	left := 0
+	for i, s := range shown {
+		switch {
+		case s == "":
+			left++
+			continue
+		case left > 0:
+			b.WriteString("\n[… " + lex.Plural(left, "element") + " left out]\n")
+			left = 0
+		case i > 0:
+			b.WriteString(raw[list[i-1].end:list[i].start])
+		}
+		b.WriteString(s)
+	}
+	return b.String() + raw[list[len(list)-1].end:]
+}
+
+// shortMembers shows all members, and gives the long ones what the short ones leave, in equal parts.
+func shortMembers(raw string, list []span, limit int) string {
+	room, long := limit, 0
+	at := 0
+	for _, v := range list {
+		if room -= v.start - at; v.end-v.start > smallMember {
+			long++
+		} else {
+			room -= v.end - v.start
+		}
+		at = v.end
+	}
+	part := smallMember
+	if long > 0 {
+		part = max(room/long-markBytes, smallMember)
+	}
+	var b strings.Builder
+	at = 0
+	for i, v := range list {
+		if b.Len() > 2*limit {
+			b.WriteString("\n[… " + lex.Plural(len(list)-i, "member") + " left out]\n")
+			at = list[len(list)-1].end
+			break
+		}
+		b.WriteString(raw[at:v.start])
+		b.WriteString(shortValue(raw[v.start:v.end], part))
+		at = v.end
+	}
+	return b.String() + raw[at:]
+}
