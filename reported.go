@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Reported is what a provider tells in an answer of the request that it answers, beside usage.
+// Reported is what a provider tells in an answer of the request that it answers, in addition to usage.
 type Reported struct {
 	// Removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What two providers tell of a request is read alike, and what has no known shape says nothing.
+// Reports of both providers are read into one form, and a report of an unknown form is ignored.
 func TestReported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer string

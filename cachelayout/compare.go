@@ -47,7 +47,7 @@ type Change struct {
 
 // Broke is a change by which a host made a provider's cache useless.
 type Broke struct {
-	// What is what changed: tools, system, messages, or the setting's name.
+	// What names the part that changed: tools, system, messages, or a setting.
 	What string `json:"what"`
 	// Place is where, as exactly as is known: "tools[3].description".
 	Place string `json:"place"`

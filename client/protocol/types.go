@@ -357,7 +357,7 @@ type Change struct {
 
 // Broke is a change by which a host made a provider's cache useless.
 type Broke struct {
-	// what is what changed: tools, system, messages, or the setting's name.
+	// what names the part that changed: tools, system, messages, or a setting.
 	What string `json:"what"`
 	// place is where, as exactly as is known: "tools3.description".
 	Place string `json:"place"`
@@ -494,8 +494,8 @@ type Reasoning struct {
 	LostUSD *float64 `json:"lost_usd"`
 }
 
-// Reported is what a provider tells in an answer of the request that it answers, beside
-// usage.
+// Reported is what a provider tells in an answer of the request that it answers, in
+// addition to usage.
 type Reported struct {
 	// removed counts the reasoning items that were withheld from the model, by reason.
 	Removed []Removal `json:"removed,omitempty"`
@@ -1876,7 +1876,7 @@ type BillingReasoning struct {
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// what is what they changed, as of cachelayout.Broke.
+	// what names the part that they changed, as of cachelayout.Broke.
 	What   string   `json:"what"`
 	Times  int64    `json:"times"`
 	Tokens int64    `json:"tokens"`

@@ -335,7 +335,7 @@ export interface Change {
 
 /** Broke is a change by which a host made a provider's cache useless. */
 export interface Broke {
-  /** `what` is what changed: tools, system, messages, or the setting's name. */
+  /** `what` names the part that changed: tools, system, messages, or a setting. */
   what: string;
   /** `place` is where, as exactly as is known: "tools3.description". */
   place: string;
@@ -459,7 +459,7 @@ export interface Reasoning {
   lost_usd: number | null;
 }
 
-/** Reported is what a provider tells in an answer of the request that it answers, beside usage. */
+/** Reported is what a provider tells in an answer of the request that it answers, in addition to usage. */
 export interface Reported {
   /** `removed` counts the reasoning items that were withheld from the model, by reason. */
   removed?: Removal[];
@@ -1766,7 +1766,7 @@ export interface BillingReasoning {
 
 /** Broken sums up changes by which hosts broke warm caches. */
 export interface Broken {
-  /** `what` is what they changed, as of cachelayout.Broke. */
+  /** `what` names the part that they changed, as of cachelayout.Broke. */
   what: string;
   times: number;
   tokens: number;

@@ -160,7 +160,7 @@ type Reasoning struct {
 
 // Broken sums up changes by which hosts broke warm caches.
 type Broken struct {
-	// What is what they changed, as of [cachelayout.Broke].
+	// What names the part that they changed, as of [cachelayout.Broke].
 	What   string   `json:"what"`
 	Times  int      `json:"times"`
 	Tokens int      `json:"tokens"`

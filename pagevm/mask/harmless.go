@@ -53,7 +53,7 @@ var (
 	resource = lazyregexp.New(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$|\bmagnet:\?xt=$|\?alt=media&(?:amp;)?token=$`)
 	// labelled is a time, the name of a file, a path of Rust's or C++'s, and the key of a build's cache.
 	labelled = lazyregexp.New(`^(?:20\d\d-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|[A-Za-z][\w-]*\.(?:md|json|ya?ml|toml|html|css|png|svg)|\w+(?:::\w+)+|(?:\w+-)+(?i:linux|macos|darwin|windows|ubuntu)-\w+(?:-[\w.]+)*)$`)
-	// digestName is what stands before the hash of something: a name that says so, or a sentence about a commit.
+	// digestName finds the text before a hash: a name that says so, or a sentence about a commit.
 	digestName = lazyregexp.New(`(?i)(?:(?:sha(?:-?(?:1|256|512))?|digest|checksum|fingerprint|revision|commit)["'` + "`" + `]?\s*[:=]+\s*["'` + "`" + `]?|\b(?:commit|branch|revision|sha|head|pinned|v\d+\.\d+)\b[^\n]{0,40}\n?[^\n]{0,10}` + "`" + `)$`)
 	// samplePayload is that of the public key of a database, and of the token in every manual.
 	samplePayload = lazyregexp.New(`"role":"anon"|"sub":"1234567890"`)

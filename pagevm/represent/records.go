@@ -45,8 +45,9 @@ func shortJSON(text string, limit int) string {
 // span is a part of a text.
 type span struct{ start, end int }
 
-// valuesIn returns where the elements of an array are in raw, the values of an object's members,
-// or with from 0 the values that follow each other. It ends where raw is no JSON.
+// valuesIn returns the positions in raw of an array's elements, or of the values of an object's
+// members. With from 0, raw is one or several JSON values, and their positions are returned. It
+// stops at the first byte that is not JSON.
 func valuesIn(raw string, from int) (out []span) {
 	skip := func(i int, chars string) int { return len(raw) - len(strings.TrimLeft(raw[i:], chars)) }
 	for i := from; ; {

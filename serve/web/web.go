@@ -453,7 +453,8 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 	}
 }
 
-// othersCall reports whether another tenant than this one has called within the last second.
+// othersCall records a call of a tenant, and reports whether another tenant has called within the
+// last second.
 func (d *Door) othersCall(tenant string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -340,7 +340,7 @@ class Change(_Change, total=False):
 class Broke(TypedDict):
     """Broke is a change by which a host made a provider's cache useless."""
 
-    # `what` is what changed: tools, system, messages, or the setting's name.
+    # `what` names the part that changed: tools, system, messages, or a setting.
     what: str
     # `place` is where, as exactly as is known: "tools3.description".
     place: str
@@ -486,7 +486,7 @@ class Reasoning(TypedDict):
 
 
 class Reported(TypedDict, total=False):
-    """Reported is what a provider tells in an answer of the request that it answers, beside usage."""
+    """Reported is what a provider tells in an answer of the request that it answers, in addition to usage."""
 
     # `removed` counts the reasoning items that were withheld from the model, by reason.
     removed: List["Removal"]
@@ -1738,7 +1738,7 @@ class BillingReasoning(TypedDict):
 class Broken(TypedDict):
     """Broken sums up changes by which hosts broke warm caches."""
 
-    # `what` is what they changed, as of cachelayout.Broke.
+    # `what` names the part that they changed, as of cachelayout.Broke.
     what: str
     times: int
     tokens: int

@@ -10,7 +10,7 @@ import (
 )
 
 // ReasoningOf counts the thinking that messages of the prompt lose with this plan. The
-// provider drops what stands after the first changed byte, but for what an earlier cut had
+// provider drops all thinking after the first changed byte, except what an earlier cut had
 // already made invalid.
 func ReasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	price := pl.Request().Price
