@@ -44,7 +44,8 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 }
 
 func (e *Excerpts) shown(bytes int, foot string) string {
-	p := e.scan.pickRuns(max(bytes, 1))
+	bytes = max(bytes, 1) // a footer that names files may be longer than the room
+	p := e.scan.pickRuns(bytes)
 	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
 }
 

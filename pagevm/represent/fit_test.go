@@ -46,6 +46,20 @@ func TestExcerptsTakeTheirSize(t *testing.T) {
 	}
 }
 
+// A footer that names many files may be longer than the excerpt was to be.
+func TestExcerptShorterThanItsFooter(t *testing.T) {
+	var b strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&b, "services/harbour/berths/allocation_%d.go:%d:\treturn berth, nil\n", i, i*7%311+1)
+	}
+	e := NewExcerpts(EvidenceInput{Tool: "Grep", Text: b.String()})
+	for _, size := range []int{1, 40, 100} {
+		if got := e.Rep(size).Text; !strings.Contains(got, "lines by file: ") {
+			t.Errorf("%d: %q", size, got)
+		}
+	}
+}
+
 // What a person wrote at either end is kept at every level, and parts keep apart.
 func TestMessagesKeepTheirWritersWords(t *testing.T) {
 	text := "What is wrong here?\n" + manyLines(2_000) + PartBreak + "\n" + manyLines(2_000) + "Answer in one line."
