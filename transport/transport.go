@@ -66,7 +66,7 @@ func (t *Transport) open() error {
 			return
 		}
 		t.proxy, t.failed = proxy.NewRoundTripper(t.Kernel, proxy.Options{Private: t.Private, ContextWindow: t.ContextWindow, Reserve: t.Reserve,
-			Resolver: t.Resolver, Deadline: t.Deadline, RetryOverflow: true, Transport: t.base(), Logger: t.Logger})
+			Resolver: t.Resolver, Deadline: t.Deadline, Transport: t.base(), Logger: t.Logger})
 		if t.failed != nil {
 			t.failed = fmt.Errorf("transport: %w", t.failed)
 			return

@@ -340,6 +340,13 @@ func TestRemovedKey(t *testing.T) {
 			t.Errorf("%q: %q, %q", text, w, c.Plan.Model)
 		}
 	}
+	c := read(t, "proxy:\n  grace: 1s\nexperimental:\n  proxy:\n    max_body: 1MiB\n    one_shots: true\n")
+	if w := strings.Join(c.Warnings(), "\n"); strings.Count(w, "removed") != 3 || !strings.Contains(w, "config.yaml:6: experimental.proxy.one_shots: this setting was removed: a request with the header X-Memkernel-Session is planned; take it out") {
+		t.Errorf("a section without settings: %s", w)
+	}
+	if _, err := config.Read(strings.NewReader("experimental:\n  proxy:\n    one_shots: true\n    one_shot: 1\n"), "c.yaml"); err == nil || !strings.Contains(err.Error(), `unknown key "proxy"`) {
+		t.Errorf("a key that never was among such that were: %v", err)
+	}
 	if _, err := config.Read(strings.NewReader("plan:\n  repeats: once\n"), "c.yaml"); err == nil {
 		t.Error("it is known in a section that it was never in")
 	}

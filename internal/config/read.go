@@ -172,34 +172,6 @@ func (f *file) section(s section, n *yaml.Node) error {
 	return nil
 }
 
-// removed has the settings and masking rules that earlier versions had, by full name, with what holds now.
-var removed = map[string]string{
-	"repeats":           "results are always shown whole",
-	"proxy.defer_tools": "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
-
-	disabledRule + "azure-sas":        "the rule signed-url finds the same and stays on",
-	disabledRule + "chat-webhook":     "the rules private-url and signed-url find the same and stay on",
-	disabledRule + "command-token":    "the rule named-secret finds the same and stays on",
-	disabledRule + "discord-webhook":  "the rule private-url finds the same and stays on",
-	disabledRule + "fly-token":        "the rule flyio-access-token finds the same and stays on",
-	disabledRule + "kubernetes-token": "the rule named-secret finds the same and stays on",
-	disabledRule + "solana-key":       "the rule key-bytes finds the same and stays on",
-	disabledRule + "terraform-token":  "the rule hashicorp-tf-api-token finds the same and stays on",
-	disabledRule + "zapier-webhook":   "the rule private-url finds the same and stays on",
-}
-
-// disabledRule precedes the name of a masking rule in removed.
-const disabledRule = "redact.disable_rules: "
-
-// removedIn returns whether name was removed, and adds a warning for its line if so.
-func (f *file) removedIn(line int, name string) bool {
-	now, was := removed[strings.TrimPrefix(name, Experiments+".")]
-	if was {
-		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting was removed: %s; take it out", f.name, line, name, now))
-	}
-	return was
-}
-
 // member reads one key of a section.
 func (f *file) member(s section, k, v *yaml.Node) error {
 	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
@@ -208,7 +180,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	keys := slices.Concat(s.keys, s.moved)
 	i := slices.IndexFunc(keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
-		if f.removedIn(k.Line, strings.TrimPrefix(s.name+"."+k.Value, ".")) {
+		if f.removedKey(k, v, strings.TrimPrefix(s.name+"."+k.Value, ".")) {
 			return nil
 		}
 		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)

@@ -169,10 +169,10 @@ func TestOneShots(t *testing.T) {
 		"a chat's second turn": {fmt.Sprintf(`{%s"messages":[{"role":"user","content":"heron?"},{"role":"assistant","content":"yes"},{"role":"user","content":"and now?"}]}`, model), ""},
 		"instructed inside":    {fmt.Sprintf(`{%s"messages":[{"role":"user","content":"heron?"},{"role":"system","content":"Be brief."}]}`, model), ""},
 	} {
-		for mode, opt := range map[string]proxy.Options{"by itself": {}, "by header": {}, "by option": {OneShots: true}} {
+		for _, mode := range []string{"by itself", "by header"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				up := answering(anthropicOK)
-				s := newStage(t, fakemodel.Options{}, opt, up)
+				s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 				if err := os.WriteFile(filepath.Join(s.dir, "MEMORY.md"), []byte("# Memory\n\n- The staging cluster is called heron.\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -170,7 +170,7 @@ func (c *thinker) straight(turns int) {
 }
 
 func newThinker(t *testing.T) *thinker {
-	return &thinker{stage: newStage(t, fakemodel.Options{Script: two, Thinks: true}, proxy.Options{RetryOverflow: true}, nil), api: bare(anthropic), named: "claude-opus-5-5", extra: `"thinking":{"type":"adaptive"},`}
+	return &thinker{stage: newStage(t, fakemodel.Options{Script: two, Thinks: true}, proxy.Options{}, nil), api: bare(anthropic), named: "claude-opus-5-5", extra: `"thinking":{"type":"adaptive"},`}
 }
 
 // Thinking of a conversation that went on without the proxy is left out where its first plan

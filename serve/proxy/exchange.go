@@ -207,7 +207,7 @@ func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error 
 	if c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
 		defer c.SetReadDeadline(time.Time{})
 	}
-	limited := http.MaxBytesReader(w, r.Body, x.opt.MaxBody)
+	limited := http.MaxBytesReader(w, r.Body, maxBody)
 	var err error
 	e.data, err = readAll(limited, r.ContentLength)
 	return err
@@ -286,7 +286,7 @@ func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool)
 			return nil, passFragment
 		}
 		return ln, ""
-	case !named && !x.opt.OneShots && oneShot(b, id):
+	case !named && oneShot(b, id):
 		if x.lines.holds(id) {
 			return nil, passSide
 		}

@@ -68,7 +68,7 @@ func readable(h http.Header) {
 func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
 	res, err := x.opt.roundTrip(r)
-	if err != nil || e == nil || e.line == nil || e.count || !x.opt.RetryOverflow || e.tries > 0 ||
+	if err != nil || e == nil || e.line == nil || e.count || e.tries > 0 ||
 		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusRequestEntityTooLarge {
 		return res, err
 	}

@@ -207,7 +207,7 @@ func TestGeminiCount(t *testing.T) {
 
 // A request that is refused as too long is planned below the limit.
 func TestGeminiOverflow(t *testing.T) {
-	s := newStage(t, fakemodel.Options{Script: script, Window: 12_000}, proxy.Options{ContextWindow: 200_000, RetryOverflow: true}, nil)
+	s := newStage(t, fakemodel.Options{Script: script, Window: 12_000}, proxy.Options{ContextWindow: 200_000}, nil)
 	var msgs []string
 	for i := range 12 {
 		msgs = append(msgs, gemini.user(fmt.Sprintf("step %d", i)), gemini.call("x", "cat"), gemini.result("", big(fmt.Sprintf("p%d", i), 1500)), gemini.said("ok"))

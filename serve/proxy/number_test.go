@@ -11,7 +11,7 @@ import (
 // A number means what it is worth, however JSON writes it; null, and what is no number,
 // bound nothing.
 func TestNumbers(t *testing.T) {
-	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, answering(anthropicOK))
+	s := newStage(t, fakemodel.Options{}, proxy.Options{}, answering(anthropicOK))
 	paths := map[string]string{"max_tokens": "/v1/messages", "max_completion_tokens": "/v1/chat/completions", "max_output_tokens": "/v1/responses", "n": "/v1/chat/completions"}
 	for name, path := range paths {
 		list := `"messages"`
@@ -25,7 +25,7 @@ func TestNumbers(t *testing.T) {
 			if name == "n" {
 				want = map[bool]string{true: "reason=many_choices", false: "planned;"}[strings.HasPrefix(want, "planned") && strings.Trim(value, `nul"`) == value]
 			}
-			r := s.post(path, `{"model":"claude-sonnet-4-6","`+name+`":`+value+`,`+list+`:[{"role":"user","content":"hi"}]}`)
+			r := s.post(path, `{"model":"claude-sonnet-4-6","`+name+`":`+value+`,`+list+`:[{"role":"user","content":"hi"}]}`, "X-Memkernel-Session", "s")
 			if !strings.Contains(r.outcome(), want) {
 				t.Errorf("%s %s: %q, want %q", name, value, r.outcome(), want)
 			}

@@ -59,11 +59,12 @@ type Planner interface {
 
 var _ Planner = (*kernel.Kernel)(nil)
 
-// The defaults of [Options].
-const (
-	DefaultDeadline = 3 * time.Second // a plan of a long history on a machine that is busy took 1
-	DefaultMaxBody  = 64 << 20        // 64 MiB
-)
+// DefaultDeadline is the default of Options.Deadline. A plan of a long history on a busy
+// machine took one second.
+const DefaultDeadline = 3 * time.Second
+
+// maxBody is the largest request that is taken: 64 MiB.
+const maxBody = 64 << 20
 
 // Options make a proxy. The zero value of a field means its default.
 type Options struct {
@@ -91,14 +92,9 @@ type Options struct {
 	// it. [MemkernelGet] means a shell tool that runs Command, to which the
 	// session is added. "" shows nothing as a pointer.
 	Resolver, Command string
-	// RetryOverflow plans a request that was refused as too long once more.
-	RetryOverflow bool
 	// Deadline is how long a request waits for its plan. Then the plan is cancelled, and
 	// what the newest one sent goes out with the new messages behind it.
 	Deadline time.Duration
-	// OneShots plans requests without tools that begin no conversation that could be recognised,
-	// too; see doc/proxy.md.
-	OneShots bool
 	// FlushTurns has the model asked, where a plan says that it is due, what should outlive the
 	// next cut: a request of its own with the client's path, model and key, for whose tokens the client pays. Of
 	// it the client hears nothing, and a request that fails is not made again.
@@ -110,8 +106,6 @@ type Options struct {
 	Bill func() Bill
 	// Watch is told of every request that is read as a call of a model; nil tells nobody.
 	Watch Watcher
-	// MaxBody is the largest request that is taken, in bytes.
-	MaxBody int64
 	// Logger gets a line per planned request. Nil discards.
 	Logger *slog.Logger
 	// Transport reaches the upstream. Default: [http.Transport] with certificates
@@ -152,8 +146,8 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	if err := (&kernel.PlanRequest{ContextWindow: opt.ContextWindow, Reserve: opt.Reserve}).Check(); err != nil {
 		return nil, fmt.Errorf("proxy options: %w", err)
 	}
-	if opt.Deadline < 0 || opt.MaxBody < 0 {
-		return nil, fmt.Errorf("proxy options: Deadline %s and MaxBody %d are not negative: leave them 0 for the defaults", opt.Deadline, opt.MaxBody)
+	if opt.Deadline < 0 {
+		return nil, fmt.Errorf("proxy options: Deadline %s is negative: leave it 0 for the default", opt.Deadline)
 	}
 	if opt.AllowOrigins, err = checkOrigins(opt.AllowOrigins); err != nil {
 		return nil, err
@@ -163,9 +157,6 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	}
 	if opt.Deadline == 0 {
 		opt.Deadline = DefaultDeadline
-	}
-	if opt.MaxBody == 0 {
-		opt.MaxBody = DefaultMaxBody
 	}
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)

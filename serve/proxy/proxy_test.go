@@ -198,8 +198,8 @@ func TestDoubtPassesTheBytes(t *testing.T) {
 
 // A model whose window nobody knows is planned, and nothing is cut on a guess.
 func TestWindowUnknown(t *testing.T) {
-	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1, OneShots: true}, answering(anthropicOK))
-	r := s.post("/v1/messages", `{"model":"x","max_tokens":50,"messages":[{"role":"user","content":"hi"}]}`)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: -1}, answering(anthropicOK))
+	r := s.post("/v1/messages", `{"model":"x","max_tokens":50,"messages":[{"role":"user","content":"hi"}]}`, "X-Memkernel-Session", "s")
 	if !strings.HasPrefix(r.outcome(), "planned; cut=none") || r.body != anthropicOK {
 		t.Errorf("outcome %q, body %q", r.outcome(), r.body)
 	}
@@ -237,14 +237,14 @@ func TestOtherThingsPass(t *testing.T) {
 // byte as it wrote.
 func TestUnchangedStays(t *testing.T) {
 	up := answering(anthropicOK)
-	s := newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 	body := "{\n \"z\":[1 ,2], \"model\":\"claude-sonnet-4-6\",\"max_tokens\": 50,\"messages\":[ {\"content\":[{\"text\":\"h\\u0069\",\"type\":\"text\",\"cache_control\":{\"type\":\"ephemeral\"}}],\"role\":\"user\"} ]\n}"
-	r := s.post("/v1/messages", body)
+	r := s.post("/v1/messages", body, "X-Memkernel-Session", "s")
 	if got, _ := up.last(); got != body || r.outcome() != "planned; cut=none; body=unchanged" {
 		t.Errorf("outcome %q, the upstream got %q", r.outcome(), got)
 	}
-	s = newStage(t, fakemodel.Options{}, proxy.Options{OneShots: true}, up) // a workspace where nothing is yet
-	if r := s.post("/v1/chat/completions", `{"model":"gpt-5", "messages":[ {"role":"system","content":"s"}, {"role":"user","content":"hi"}]}`); !strings.HasSuffix(r.outcome(), "body=unchanged") {
+	s = newStage(t, fakemodel.Options{}, proxy.Options{}, up) // a workspace where nothing is yet
+	if r := s.post("/v1/chat/completions", `{"model":"gpt-5", "messages":[ {"role":"system","content":"s"}, {"role":"user","content":"hi"}]}`, "X-Memkernel-Session", "s"); !strings.HasSuffix(r.outcome(), "body=unchanged") {
 		t.Errorf("outcome %q", r.outcome())
 	}
 }
@@ -312,7 +312,7 @@ func TestRefusalsPass(t *testing.T) {
 			w.WriteHeader(status)
 			io.WriteString(w, text)
 		}}
-		s := newStage(t, fakemodel.Options{}, proxy.Options{RetryOverflow: true}, up)
+		s := newStage(t, fakemodel.Options{}, proxy.Options{}, up)
 		r := s.post("/v1/messages", anthropic.body([]string{anthropic.user("hello")}, true))
 		if r.status != status || r.body != text || r.header.Get("Retry-After") != "7" || len(up.bodies) != 1 {
 			t.Errorf("%d: got %d %q, %d requests", status, r.status, r.body, len(up.bodies))
@@ -327,28 +327,20 @@ func TestRefusalsPass(t *testing.T) {
 // A request that is refused as too long is planned below the limit and sent once
 // more; the client sees the answer alone.
 func TestOverflow(t *testing.T) {
-	for _, retry := range []bool{true, false} {
-		s := newStage(t, fakemodel.Options{Script: script, Window: 12_000}, proxy.Options{ContextWindow: 200_000, RetryOverflow: retry}, nil)
-		var msgs []string
-		for i := range 12 {
-			id := fmt.Sprintf("call_%d", i)
-			msgs = append(msgs, anthropic.user(fmt.Sprintf("step %d", i)), anthropic.call(id, "cat"), anthropic.result(id, big(fmt.Sprintf("p%d", i), 1500)), anthropic.said("ok"))
-		}
-		r := s.post("/v1/messages", anthropic.body(append(msgs, anthropic.user("and now?")), false))
-		s.settle()
-		seen := s.model.Requests()
-		if !retry {
-			if r.status != 400 || len(seen) != 1 {
-				t.Errorf("without retry: %d, %d requests", r.status, len(seen))
-			}
-			continue
-		}
-		if r.status != 200 || len(seen) != 2 || !seen[0].Refused || seen[1].Refused || !strings.Contains(r.outcome(), "planned; cut=forced") {
-			t.Fatalf("status %d, outcome %q, %d requests\n%s", r.status, r.outcome(), len(seen), s.log)
-		}
-		if err := seen[1].Pairs(); err != nil {
-			t.Error(err)
-		}
+	s := newStage(t, fakemodel.Options{Script: script, Window: 12_000}, proxy.Options{ContextWindow: 200_000}, nil)
+	var msgs []string
+	for i := range 12 {
+		id := fmt.Sprintf("call_%d", i)
+		msgs = append(msgs, anthropic.user(fmt.Sprintf("step %d", i)), anthropic.call(id, "cat"), anthropic.result(id, big(fmt.Sprintf("p%d", i), 1500)), anthropic.said("ok"))
+	}
+	r := s.post("/v1/messages", anthropic.body(append(msgs, anthropic.user("and now?")), false))
+	s.settle()
+	seen := s.model.Requests()
+	if r.status != 200 || len(seen) != 2 || !seen[0].Refused || seen[1].Refused || !strings.Contains(r.outcome(), "planned; cut=forced") {
+		t.Fatalf("status %d, outcome %q, %d requests\n%s", r.status, r.outcome(), len(seen), s.log)
+	}
+	if err := seen[1].Pairs(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -28,7 +28,7 @@ func (t *RoundTripper) Close(ctx context.Context) error { return t.x.Close(ctx) 
 // closes the body of r and changes nothing else of it. An error is the transport's own. The caller must read the answer's body to its end or close it.
 func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := t.x
-	in, e, err := takeBody(r, x.opt.MaxBody)
+	in, e, err := takeBody(r)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +63,14 @@ func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // takeBody reads the body of a request that calls a model. The exchange is nil for other
-// requests, and for a body of more than most bytes: those pass as they are.
-func takeBody(r *http.Request, most int64) (*http.Request, *exchange, error) {
+// requests, and for a body of more than maxBody bytes: those pass as they are.
+func takeBody(r *http.Request) (*http.Request, *exchange, error) {
 	e := route(r)
 	if e == nil || r.Body == nil {
 		return r, nil, nil
 	}
-	data, err := readAll(io.LimitReader(r.Body, most+1), r.ContentLength)
-	if err == nil && int64(len(data)) > most {
+	data, err := readAll(io.LimitReader(r.Body, maxBody+1), r.ContentLength)
+	if err == nil && len(data) > maxBody {
 		whole := r.WithContext(r.Context())
 		whole.Body = &joined{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}
 		return whole, nil, nil

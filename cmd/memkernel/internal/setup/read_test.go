@@ -60,7 +60,7 @@ func TestReadOfSomebodysProject(t *testing.T) {
 	want := strings.Fields(`plan.resolver plan.prices workspace.max_file_size workspace.agent_edits retrieval.sessions.folders
 		embedding.provider embedding.base_url embedding.api_key_env index.folders index.gitignore index.backend index.qmd.command
 		store.backend store.postgres.dsn_env store.postgres.root summary.model.provider summary.model.base_url redact.allow
-		redact.disable_rules audit.skip proxy.allow_origins proxy.max_body upkeep.include upkeep.loss_share upkeep.git flush.at_cuts`)
+		redact.disable_rules audit.skip proxy.allow_origins upkeep.include upkeep.loss_share upkeep.git flush.at_cuts`)
 	if !slices.Equal(ignored, want) {
 		t.Errorf("ignored\n%q, want\n%q", ignored, want)
 	}
@@ -100,7 +100,7 @@ func TestReadUsersOwn(t *testing.T) {
 	if !strings.HasPrefix(own, home) {
 		t.Skipf("the system keeps such files at %s", own)
 	}
-	putFile(t, own, "embedding: {provider: ollama}\nworkspace: {agent_edits: none, daily_logs: false}\nredact: {allow: [ours]}\nproxy: {max_body: 2MiB}\nretrieval: {max_items: 4}\n", 0o600)
+	putFile(t, own, "embedding: {provider: ollama}\nworkspace: {agent_edits: none, daily_logs: false}\nredact: {allow: [ours]}\nretrieval: {max_items: 4}\n", 0o600)
 	read := func(text string) *Settings {
 		t.Helper()
 		putFile(t, filepath.Join(state, ConfigName), text, 0o600)
@@ -110,15 +110,15 @@ func TestReadUsersOwn(t *testing.T) {
 		}
 		return s
 	}
-	s := read("workspace: {agent_edits: own, daily_logs: true}\nproxy: {max_body: 3MiB}\nretrieval: {max_items: 5}\n")
+	s := read("workspace: {agent_edits: own, daily_logs: true}\nretrieval: {max_items: 5}\n")
 	c := s.Config
-	if c.Embedding.Provider != "ollama" || c.Workspace.AgentEdits != "none" || c.Workspace.DailyLogs || !slices.Equal(c.Redact.Allow, []string{"ours"}) || c.Proxy.MaxBody != 2<<20 || c.Retrieval.MaxItems != 5 {
+	if c.Embedding.Provider != "ollama" || c.Workspace.AgentEdits != "none" || c.Workspace.DailyLogs || !slices.Equal(c.Redact.Allow, []string{"ours"}) || c.Retrieval.MaxItems != 5 {
 		t.Errorf("%+v", c)
 	}
-	if got := len(c.Ignored()); got != 3 {
+	if got := len(c.Ignored()); got != 2 {
 		t.Errorf("ignored: %+v", c.Ignored())
 	}
-	if c := read("embedding: {provider: none}\nproxy: {max_body: 1MiB}\n").Config; c.Embedding.Provider != "none" || c.Proxy.MaxBody != 1<<20 || len(c.Ignored()) > 0 {
+	if c := read("embedding: {provider: none}\nworkspace: {private: false}\n").Config; c.Embedding.Provider != "none" || c.Workspace.Private || len(c.Ignored()) > 0 {
 		t.Errorf("stricter than the user: %+v", c.Ignored())
 	}
 

@@ -50,7 +50,7 @@ streams the answer back as it comes. Other paths pass as they are. --upstream ma
 be repeated, for models by name or below a path; a client's key goes to the one
 of its path alone.
 
-Where no plan is ready within --deadline, what the newest one sent goes out with
+Where no plan is ready within three seconds, what the newest one sent goes out with
 the new messages behind it. In doubt a request goes out with the bytes that the
 client wrote; the header X-Memkernel of the answer and the log say why. The session is the header
 X-Memkernel-Session, else what the request says of it (metadata.user_id,
@@ -95,9 +95,7 @@ for: exit code 0 if none is, else 1 and what to do.`,
 	f.StringVar(&p.resolver, "resolver", "", "the tool by which the model can follow pointers, by `name`, or memkernel-get")
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
-	f.Duration("deadline", proxy.DefaultDeadline, "how long a request waits for its plan")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
-	f.Bool("one-shots", false, "plan requests without tools that begin no conversation, too")
 	p.metrics.add(f)
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
@@ -112,6 +110,9 @@ type proxyJSON struct {
 	Upstreams []proxy.StatusUpstream `json:"upstreams"`
 	Metrics   string                 `json:"metrics,omitempty"`
 }
+
+// proxyGrace is how long a proxy that is stopped waits for answers under way.
+const proxyGrace = 30 * time.Second
 
 func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if p.drain {
@@ -175,16 +176,14 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	}
 	unlist := list(x, l, store.Files(a.StateDir), o.Logger)
 	defer unlist()
-	grace := time.Duration(a.Config.Proxy.Grace)
-	a.Serve(grace)
+	a.Serve(proxyGrace)
 	if err := announce(a, l, x, t); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return x.Serve(ctx, l, grace)
+	return x.Serve(ctx, l, proxyGrace)
 }
 
 func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Options, error) {
-	c := &a.Config.Proxy
 	var list []proxy.Upstream
 	for _, text := range p.upstreams {
 		u, err := proxy.ParseUpstream(text)
@@ -194,9 +193,8 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 		list = append(list, u)
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
-		AllowOrigins: slices.Concat(c.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a),
-		RetryOverflow: c.RetryOverflow, OneShots: c.OneShots, Deadline: time.Duration(c.Deadline), MaxBody: int64(c.MaxBody), Logger: logger(a)}, nil
+		AllowOrigins: slices.Concat(a.Config.Proxy.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.

@@ -157,10 +157,10 @@ func runWrap(ctx context.Context, a *cli.App, w *wrapFlags, args []string) error
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, len(front))
 	for _, f := range front {
-		go func() { ended <- f.proxy.Serve(serving, f.listener, time.Duration(a.Config.Proxy.Grace)) }()
+		go func() { ended <- f.proxy.Serve(serving, f.listener, proxyGrace) }()
 	}
 	code, childErr := runChild(ctx, a, path, more, env)
-	a.AllowGrace(childGrace + time.Duration(a.Config.Proxy.Grace))
+	a.AllowGrace(childGrace + proxyGrace)
 	stop()
 	for range front {
 		if err := <-ended; err != nil {
