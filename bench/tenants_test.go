@@ -114,6 +114,29 @@ func (s *tenantService) compare(b *testing.B, a attack) {
 	b.Logf("alone %.1f ms, %.1f ms; attacked %.1f ms, %.1f ms; %d calls", at(alone, 0.5)/1e6, at(alone, 0.99)/1e6, at(attacked, 0.5)/1e6, at(attacked, 0.99)/1e6, len(attacked))
 }
 
+// BenchmarkTenantGrowth plans ever new conversations of one session through `memkernel serve --tenants`,
+// whose index comes to hold them all. x-first is the median time of the last 50 of 1,000 plans as a
+// multiple of the median of 50 plans after the first 50.
+func BenchmarkTenantGrowth(b *testing.B) {
+	s := newTenantService(b)
+	for b.Loop() {
+		var took []time.Duration
+		for range 1000 {
+			s.calls++
+			call := planCall("grows", s.calls, 11, 500)
+			began := time.Now()
+			s.well(b, call)
+			took = append(took, time.Since(began))
+			time.Sleep(5 * time.Millisecond)
+		}
+		middle := func(d []time.Duration) float64 {
+			slices.Sort(d)
+			return float64(d[len(d)/2])
+		}
+		b.ReportMetric(middle(took[950:])/middle(took[50:100]), "x-first")
+	}
+}
+
 // attackEnv is the address, the token and the attack of a process that attacks.
 const attackEnv = "MEMKERNEL_BENCH_ATTACK"
 

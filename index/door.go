@@ -51,6 +51,8 @@ type handles struct {
 	// words caches what they need of the word lists, codes those of vectors.
 	words fts5.Cache
 	codes vec.Cache
+	// owners caches the paths of rows.
+	owners owners
 }
 
 // maxReaders bounds the connections for searches, idleReaders those that are kept:
@@ -178,7 +180,7 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) error
 // prepare prepares what searches ask.
 func (h *handles) prepare(ctx context.Context, db *sql.DB) error {
 	h.prepared = map[string]*sql.Stmt{}
-	for _, q := range []string{lookQuery, rowsQuery, fts5.Pages} {
+	for _, q := range []string{lookQuery, rowsQuery, ownersQuery, fts5.Pages} {
 		s, err := db.PrepareContext(ctx, q)
 		if err != nil {
 			return err

@@ -66,14 +66,6 @@ func rank(hits []Hit, k int) []Hit {
 	return hits
 }
 
-// keep drops the hits whose file the caller doesn't want.
-func keep(hits []Hit, want func(path string) bool) []Hit {
-	if want == nil {
-		return hits
-	}
-	return slices.DeleteFunc(hits, func(h Hit) bool { return !want(h.Path) })
-}
-
 // keptHits bounds the chunks that are kept, in bytes: those found last. Questions of a
 // session are about the same again and again.
 const keptHits = 4 << 20 // 4 MiB

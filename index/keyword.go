@@ -180,21 +180,22 @@ func (r *reader) selective(ctx context.Context, terms []string) ([]string, error
 	return out, nil
 }
 
-// match runs one search; where want refuses hits, it fetches more rows until there
-// are enough or no more are left.
+// match runs one search; where want refuses rows, it asks for more of them until there
+// are enough or no more are left. It reads the text of wanted rows alone.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
-	for limit := min(k, math.MaxInt32) + ties; ; limit *= 4 {
+	for limit := min(k, math.MaxInt32) + ties; ; limit *= 16 {
 		top, err := search.Best(ctx, limit)
 		if err != nil {
 			return nil, err
 		}
-		hits, err := r.readBest(ctx, top, k, want)
-		if err != nil {
+		found := len(top)
+		if top, err = r.wanted(ctx, top, want); err != nil {
 			return nil, err
 		}
-		if len(top) < limit || len(hits) >= k {
-			return keywordScores(rank(hits, k)), nil
+		if found < limit || len(top) >= k {
+			hits, err := r.readBest(ctx, top, k)
+			return keywordScores(rank(hits, k)), err
 		}
 	}
 }
@@ -209,25 +210,17 @@ func keywordScores(hits []Hit) []Hit {
 
 func rounded(score float64) float64 { return math.Round(score/grain) * grain }
 
-// readBest reads of rows, which come best first, as many as it takes for k wanted
-// hits, and those that are as good as the last.
-func (r *reader) readBest(ctx context.Context, top []fts5.Row, k int, want func(string) bool) ([]Hit, error) {
+// readBest reads the k best of rows, which come best first, and those that are as good as the
+// last.
+func (r *reader) readBest(ctx context.Context, top []fts5.Row, k int) ([]Hit, error) {
 	for i := range top {
 		top[i].Score = rounded(top[i].Score)
 	}
-	var out []Hit
-	for len(top) > 0 && len(out) < k {
-		n := min(k-len(out), len(top))
-		for n < len(top) && top[n].Score >= top[n-1].Score {
-			n++
-		}
-		hits, err := r.rowHits(ctx, top[:n])
-		if err != nil {
-			return nil, err
-		}
-		out, top = append(out, keep(hits, want)...), top[n:]
+	n := min(k, len(top))
+	for n < len(top) && top[n].Score >= top[n-1].Score {
+		n++
 	}
-	return out, nil
+	return r.rowHits(ctx, top[:n])
 }
 
 // rowHits returns the hits of rows: those that are kept, and the others from the file.

@@ -165,28 +165,44 @@ func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error)
 // exact compares every vector.
 func (a *vectorSearch) exact(ctx context.Context) ([]Hit, error) {
 	for limit := min(min(a.k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
-		hits, err := readHits(ctx, a.tx, nearestQuery, a.q, limit)
+		near, err := a.neighbours(ctx, limit)
 		if err != nil {
 			return nil, err
 		}
-		found := len(hits)
-		hits = keep(hits, a.want)
+		found := len(near)
+		if near, err = a.wanted(ctx, near, a.want); err != nil {
+			return nil, err
+		}
 		switch {
-		case found < limit || len(hits) >= a.k || limit == maxNeighbours && a.want == nil:
-			return hits, nil
+		case found < limit || len(near) >= a.k || limit == maxNeighbours && a.want == nil:
+			return a.hits(ctx, near)
 		case limit == maxNeighbours:
 			return a.among(ctx)
 		}
 	}
 }
 
-// nearestQuery keeps the search apart from the join: sqlite-vec takes part in
-// no other kind of query. For unit vectors the cosine is 1 − d²/2.
-const nearestQuery = `
-WITH n AS MATERIALIZED (
-	SELECT rowid AS row, distance AS d FROM chunks_vec WHERE embedding MATCH ? AND k = ?)
-SELECT ` + hitColumns + `, 1.0 - n.d*n.d/2.0
-FROM n JOIN chunks AS c ON c.row=n.row JOIN files AS f ON f.id=c.file`
+// nearestQuery returns the rows nearest to a vector with their cosines. For unit vectors the cosine is
+// 1 − d²/2.
+const nearestQuery = `SELECT rowid, 1.0 - distance*distance/2.0 FROM chunks_vec WHERE embedding MATCH ? AND k = ?`
+
+// neighbours returns the nearest rows by sqlite-vec.
+func (a *vectorSearch) neighbours(ctx context.Context, limit int) ([]fts5.Row, error) {
+	rows, err := a.tx.QueryContext(ctx, nearestQuery, a.q, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var near []fts5.Row
+	for rows.Next() {
+		var n fts5.Row
+		if err := rows.Scan(&n.Row, &n.Score); err != nil {
+			return nil, err
+		}
+		near = append(near, n)
+	}
+	return near, rows.Err()
+}
 
 // among compares the vectors of the wanted files, one by one.
 func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
