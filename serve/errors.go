@@ -84,6 +84,11 @@ func ErrTooMuchText() *Error {
 		"shorten its texts, hand long ones in as messages of the conversation, or split the batch")
 }
 
+// errTooMuchFor refuses a call that is longer than calls of its method may be.
+func errTooMuchFor(method string, most int) *Error {
+	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("a call of %s has at most %d bytes", method, most), "shorten its texts")
+}
+
 // invalid returns an error of the message's form.
 func invalid(member, message string) *Error {
 	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)

@@ -78,6 +78,18 @@ func table() []method {
 	}
 }
 
+// mostSmall bounds a call that hands in no text, in bytes: 64 KiB.
+const mostSmall = 64 << 10
+
+// mostOf bounds calls of methods that take neither conversations nor texts to keep, in bytes. All
+// others may have [MaxText].
+var mostOf = map[string]int{
+	"search":     kernel.MaxQuestion + mostSmall,
+	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "retain": mostSmall,
+	"read": mostSmall, "get": mostSmall, "pages": mostSmall, "status": mostSmall, "check": mostSmall,
+	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
+}
+
 // Method is a method that can be called, what it does in a few words, and the structs that
 // its parameters are read into and its answer is written from.
 type Method struct {

@@ -19,10 +19,11 @@ type Message struct {
 	err *Error
 }
 
-// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText] and returns
-// an [Error] then. All other errors are r's.
-func ReadMessage(r io.Reader) (*Message, error) {
-	var c cutter
+// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText], and at the
+// bound of the called method once it has read the method's name, and returns an [Error] then. size is
+// how long the client says that the message is, -1 if it does not say. All other errors are r's.
+func ReadMessage(r io.Reader, size int64) (*Message, error) {
+	c := cutter{size: size}
 	if _, err := io.Copy(&c, r); err != nil {
 		return nil, err
 	}
@@ -62,6 +63,12 @@ type cutter struct {
 	// has come; both are of the innermost object that is on the way.
 	key, keyEnd int
 	valued      bool
+	// method is the method that the innermost message calls, "" before it is read. methodAt is where
+	// its value begins in the text, 0 outside of that value; messageAt where the message begins.
+	method              string
+	methodAt, messageAt int
+	// size is how long the client says that everything is, or at most 0.
+	size int64
 	// element is the element of a list that is being read.
 	element fragments
 }
@@ -113,6 +120,14 @@ func (c *cutter) Write(p []byte) (int, error) {
 			if c.tracked() {
 				c.valued = true
 			}
+			if c.tracked() && c.on == 1 {
+				c.keep(p[from : i+1])
+				from = i + 1
+				c.methodAt = 0
+				if c.m.err == nil && c.name() == "method" {
+					c.methodAt = len(c.m.text)
+				}
+			}
 		case ',':
 			switch {
 			case !c.tracked():
@@ -122,14 +137,20 @@ func (c *cutter) Write(p []byte) (int, error) {
 				c.cut()
 			default:
 				c.valued = false
+				from += c.calls(p[from:i])
 			}
 		case '{', '[':
 			if c.on != inList {
 				c.keep(p[from : i+1])
 				from = i + 1
 			}
-			c.open(b)
+			if c.m.err == nil {
+				c.open(b)
+			}
 		case '}', ']':
+			if c.tracked() {
+				from += c.calls(p[from:i])
+			}
 			if c.on == inList && c.tracked() {
 				c.keep(p[from:i])
 				from = i // the bracket is the text's
@@ -163,14 +184,41 @@ func (c *cutter) naming() bool { return c.tracked() && c.on < inList && !c.value
 func (c *cutter) keep(p []byte) {
 	if c.on == inList {
 		c.element.add(p)
-	} else if len(c.m.text)+len(p) > MaxText {
-		c.m.err = ErrTooMuchText()
-	} else {
+	} else if c.m.err = c.fits(len(c.m.text) + len(p)); c.m.err == nil {
 		if len(c.m.text)+len(p) > cap(c.m.text) { // twice as much: append adds less, and copies more often
 			c.m.text = slices.Grow(c.m.text, max(len(p), len(c.m.text)))
 		}
 		c.m.text = append(c.m.text, p...)
 	}
+}
+
+// fits refuses a text of a length if it is over the bound of the called method, or of all messages.
+func (c *cutter) fits(length int) *Error {
+	if most, ok := mostOf[c.method]; ok && length-c.messageAt > most {
+		return errTooMuchFor(c.method, most)
+	}
+	if length > MaxText {
+		return ErrTooMuchText()
+	}
+	return nil
+}
+
+// calls keeps the rest of a method's name if one ends here, and refuses the message if the client says
+// that it is longer than the method may have. It returns how many bytes it kept.
+func (c *cutter) calls(rest []byte) int {
+	if c.on != 1 || c.methodAt == 0 {
+		return 0
+	}
+	c.keep(rest)
+	if c.m.err == nil && json.Unmarshal(c.m.text[c.methodAt:], &c.method) == nil {
+		if c.m.err = c.fits(len(c.m.text)); c.m.err == nil && c.base == 0 {
+			if most, ok := mostOf[c.method]; ok && c.size > int64(most) {
+				c.m.err = errTooMuchFor(c.method, most)
+			}
+		}
+	}
+	c.methodAt = 0
+	return len(rest)
 }
 
 // open enters a bracket, which has been kept.
@@ -195,6 +243,9 @@ func (c *cutter) open(b byte) {
 		return
 	}
 	c.valued = false
+	if c.on == 1 {
+		c.method, c.messageAt = "", len(c.m.text)-1
+	}
 	if c.on == inList {
 		c.m.text = strconv.AppendInt(c.m.text, int64(len(c.m.lists)), 10)
 		c.m.lists = append(c.m.lists, nil)

@@ -325,7 +325,7 @@ func TestReaderCopiesOnce(t *testing.T) {
 		r := testing.Benchmark(func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				m, err := ReadMessage(bytes.NewReader(text))
+				m, err := ReadMessage(bytes.NewReader(text), -1)
 				if err != nil || m.err != nil || len(m.lists[0]) != len(list) {
 					b.Fatal("it is not read")
 				}
@@ -348,6 +348,10 @@ func TestStreamGoesOn(t *testing.T) {
 	for _, x := range []struct{ line, code string }{
 		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", MaxText) + `"}}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", kernel.MaxQuestion+1) + `"}}`, "QUERY_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"method":"pages","params":{"session_key":"` + strings.Repeat("x", mostSmall) + `"}}`, "LINE_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"params":{"method":"plan","session_key":"` + strings.Repeat("x", mostSmall) + `"},"method":"pages"}`, "LINE_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"params":{"session_key":"` + strings.Repeat("x", mostSmall) + `","method":"pages"},"method":"remember"}`, "INVALID_PARAMS"},
+		{`[{"jsonrpc":"2.0","method":"remember","params":{}},{"jsonrpc":"2.0","id":1,"method" : "\u0070ages" ,"params":{"session_key":"` + strings.Repeat("x", mostSmall) + `"}}]`, "LINE_TOO_LONG"},
 		{wrong, "NOT_JSON"}, {long, "LINE_TOO_LONG"}, {strings.Replace(long, `["`, `[1 2,"`, 1), "LINE_TOO_LONG"}, {"]", "NOT_JSON"}, {"{", "NOT_JSON"}, {`"`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["`, "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[7],"dialect":"anthropic"}}}`, "INVALID_PARAMS"},
@@ -367,6 +371,17 @@ func TestStreamGoesOn(t *testing.T) {
 			if r.Error == nil || r.Error.Data.Code != x.code {
 				t.Errorf("%.80s: %+v", x.line, r)
 			}
+		}
+	}
+}
+
+// TestBoundBetweenNames: a message whose text ends its room at a name is refused like all others.
+func TestBoundBetweenNames(t *testing.T) {
+	for over := range 40 {
+		begin := `{"jsonrpc":"2.0","method":"plan","id":"`
+		text := begin + strings.Repeat("x", MaxText-over-len(begin)) + `","params":{"conversation":{"messages":[]}}}`
+		if _, err := ReadMessage(strings.NewReader(text), -1); err == nil || !strings.Contains(err.Error(), fmt.Sprint(MaxText)) {
+			t.Errorf("%d bytes before the end: %v", over, err)
 		}
 	}
 }

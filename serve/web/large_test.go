@@ -436,6 +436,24 @@ func TestLongText(t *testing.T) {
 	}
 }
 
+// TestLongCallOfASmallMethod: a call is refused at its first bytes if it says that it is longer than calls
+// of its method may be.
+func TestLongCallOfASmallMethod(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	for _, begin := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"which ferry`,
+		`{"method":"pages","params":{"session_key":"which ferry`,
+	} {
+		nc := h.rawTo("/rpc", secret, fmt.Sprintf("Content-Length: %d", 2<<20))
+		go io.WriteString(nc, begin)
+		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || g.code() != "LINE_TOO_LONG" {
+			t.Errorf("%s: %d %s", begin, g.status, g.body)
+		}
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+}
+
 // TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
 func TestRefusedWaits(t *testing.T) {
 	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests, o.refusalWait = 1, time.Hour })

@@ -477,7 +477,7 @@ func (d *Door) full() bool {
 func (d *Door) rpc(x *exchange) {
 	var m *serve.Message
 	free, ok := d.body(x, func(r io.Reader) (err error) {
-		m, err = serve.ReadMessage(r)
+		m, err = serve.ReadMessage(r, x.r.ContentLength)
 		return err
 	})
 	if !ok {
