@@ -474,25 +474,38 @@ func TestRefusedWaits(t *testing.T) {
 	}
 }
 
-// TestTurnsArePaidBack: while another tenant calls, a tenant's next call waits as long as the one before
-// took.
+// TestTurnsArePaidBack: while another tenant calls, a call that has waited for its tenant's last one waits
+// as long again as that took. A call that comes later does not.
 func TestTurnsArePaidBack(t *testing.T) {
-	for _, others := range []bool{false, true} {
+	const took = 300 * time.Millisecond
+	for _, x := range []struct {
+		others, queued bool
+		want           time.Duration
+	}{{false, false, took}, {true, false, took}, {false, true, took}, {true, true, 2 * took}} {
 		synctest.Test(t, func(t *testing.T) {
 			d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
 			turn := func(tenant string) (end func()) {
 				return d.turns(&token.Token{Rights: token.Rights{Tenant: tenant}})(t.Context())
 			}
-			end := turn("busy")
-			if others {
+			began, end := time.Now(), turn("busy")
+			if x.others {
 				turn("other")()
 			}
-			time.Sleep(300 * time.Millisecond)
+			next := make(chan time.Duration, 1)
+			call := func() {
+				turn("busy")()
+				next <- time.Since(began)
+			}
+			if x.queued {
+				go call()
+			}
+			time.Sleep(took)
 			end()
-			began := time.Now()
-			turn("busy")()
-			if waited := time.Since(began); waited != map[bool]time.Duration{true: 300 * time.Millisecond}[others] {
-				t.Errorf("others call: %v; the next call waited for %v", others, waited)
+			if !x.queued {
+				call()
+			}
+			if got := <-next; got != x.want {
+				t.Errorf("others call: %v, queued: %v: the next call ran after %v, want %v", x.others, x.queued, got, x.want)
 			}
 		})
 	}

@@ -119,6 +119,8 @@ type Door struct {
 // turns has a place for each call of a tenant that may work at the same time.
 type turns struct {
 	now chan struct{}
+	// waiting counts the calls that wait for a place.
+	waiting atomic.Int64
 	// late has a place for a call that has waited for turnWait.
 	late chan struct{}
 }
@@ -419,24 +421,27 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 	d.mu.Lock()
 	of := d.running[t.Tenant]
 	if of == nil {
-		of = &turns{make(chan struct{}, d.o.Running), make(chan struct{}, 1)}
+		of = &turns{now: make(chan struct{}, d.o.Running), late: make(chan struct{}, 1)}
 		d.running[t.Tenant] = of
 	}
 	d.mu.Unlock()
 	return func(ctx context.Context) func() {
 		patience := time.NewTimer(d.o.turnWait)
 		defer patience.Stop()
+		of.waiting.Add(1)
+		defer of.waiting.Add(-1)
 		var late chan struct{} // nil until patience ends, and never ready
 		for {
 			select {
 			case of.now <- struct{}{}:
 				began := time.Now()
 				return func() {
-					if !d.othersCall(t.Tenant) {
+					if !d.othersCall(t.Tenant) || of.waiting.Load() == 0 {
 						<-of.now
 						return
 					}
-					// The tenant's next call waits as long as this one took, and the others have the machine.
+					// The tenant's waiting calls wait as long as this one took, and the others have the machine.
+					// A tenant that makes one call after the other is not the one that keeps it busy.
 					time.AfterFunc(min(time.Since(began), time.Second), func() { <-of.now })
 				}
 			case late <- struct{}{}:
