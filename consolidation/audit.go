@@ -77,38 +77,30 @@ func ListChecks() []health.CheckRun {
 	return out
 }
 
-// Limits are the thresholds of the checks. A duration, count or share of 0 switches
-// its check off; [DefaultLimits] has those of the nightly protocol.
-type Limits struct {
-	// StateAge is the age from which SESSION-STATE.md is stale.
-	StateAge time.Duration
-	// ObservationLines is how long observations.md may get.
-	ObservationLines int
-	// LogGrace is how far into a day its log may still be missing.
-	LogGrace time.Duration
-	// FileAge is the age from which a file of memory without a date is stale.
-	FileAge time.Duration
-	// MemoryAge is the age that the newest date in MEMORY.md may reach.
-	MemoryAge time.Duration
+// The thresholds of the checks.
+const (
+	day = 24 * time.Hour
+	// stateAge is the age from which SESSION-STATE.md is stale.
+	stateAge = day
+	// observationLines is how long observations.md may get.
+	observationLines = 100
+	// logGrace is how far into a day its log may still be missing.
+	logGrace = 6 * time.Hour
+	// fileAge is the age from which a file of memory without a date is stale.
+	fileAge = 7 * day
+	// memoryAge is the age that the newest date in MEMORY.md may reach.
+	memoryAge = 3 * day
 	// SizeWarning is the share of the host's limits from which files are large.
-	SizeWarning float64
-	// NearDuplicate is the share of their words, in threes, that two entries must
-	// have in common to be reported as one; 1 finds equal ones only.
-	NearDuplicate float64
-	// JobAge is how long a job's failure is reported after its last run.
-	JobAge time.Duration
-}
-
-// DefaultLimits returns the thresholds that hold unless a user sets others.
-func DefaultLimits() Limits {
-	const day = 24 * time.Hour
-	return Limits{StateAge: day, ObservationLines: 100, LogGrace: 6 * time.Hour, FileAge: 7 * day, MemoryAge: 3 * day,
-		SizeWarning: .9, NearDuplicate: .8, JobAge: 14 * day}
-}
+	SizeWarning = .9
+	// nearDuplicate is the share of their words, in threes, from which two entries say
+	// the same.
+	nearDuplicate = .8
+	// jobAge is how long a job's failure is reported after its last run.
+	jobAge = 14 * day
+)
 
 // Options are settings of an [Audit].
 type Options struct {
-	Limits
 	// Host is whose limits hold for the files that a session begins with.
 	Host Host
 	// Now is the moment of the audit, default the clock's; Timezone the user's,

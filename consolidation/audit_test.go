@@ -196,7 +196,7 @@ func (r refusing) ReadFile(name string) ([]byte, error) {
 
 func TestUnreadableFileIsAFinding(t *testing.T) {
 	host, _ := consolidation.HostByName("openclaw")
-	r, err := consolidation.Audit(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC})
+	r, err := consolidation.Audit(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Host: host, Now: now, Timezone: time.UTC})
 	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v, %v", r, err)
 	}

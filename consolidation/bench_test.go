@@ -29,7 +29,7 @@ func large(n int) fstest.MapFS {
 func BenchmarkAudit(b *testing.B) {
 	fsys := large(10_000)
 	host, _ := consolidation.HostByName("openclaw")
-	o := consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC}
+	o := consolidation.Options{Host: host, Now: now, Timezone: time.UTC}
 	var read time.Duration
 	for b.Loop() {
 		b.StopTimer()

@@ -15,9 +15,9 @@ import (
 const (
 	MostPromoted  = 8
 	leastPromoted = 3
-	// LogDays is when a log's chance is over: what it then still holds of decisions
+	// logDays is when a log's chance is over: what it then still holds of decisions
 	// and lessons is brought into topic files by [Prune].
-	LogDays = 14
+	logDays = 14
 )
 
 // Extra is something to be kept that is in no log: a decision of a checkpoint.
@@ -31,11 +31,8 @@ type Extra struct {
 // CurateOptions are settings of [Curate].
 type CurateOptions struct {
 	// Day is the one whose log is read with that of the day before, YYYY-MM-DD; logs
-	// of the [LogDays] before are read for what has a tag.
+	// of the logDays before are read for what has a tag.
 	Day string
-	// NearDuplicate is the share of their words, in threes, from which two entries
-	// count as the same.
-	NearDuplicate float64
 	// Buffer is what was read of the working buffer, BufferRef the name of that.
 	Buffer, BufferRef string
 	Extra             []Extra
@@ -105,7 +102,7 @@ func (c *Curation) Text() string {
 
 // Curate chooses what of a day is worth a place in MEMORY.md. It changes nothing.
 func (s *Snapshot) Curate(o CurateOptions) *Curation {
-	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(o.NearDuplicate), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
+	c := &curator{snap: s, CurateOptions: o, known: s.knownOf(), days: s.DaysOf(), users: peopleIn(s), failures: s.failures(), names: s.needed(), forms: s.formsOf(),
 		sections: map[string]int{}}
 	out := &Curation{Day: o.Day, Path: "MEMORY.md", Entries: []Promoted{}}
 	if m := s.Memory(); m != nil {
@@ -172,7 +169,7 @@ var tagScore = map[Tag]float64{Human: 5, Decision: 4, Identity: 4, Lesson: 3, Su
 
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
-	oldest := addDays(c.Day, -LogDays)
+	oldest := addDays(c.Day, -logDays)
 	for i := len(c.snap.Files) - 1; i >= 0; i-- {
 		f := &c.snap.Files[i]
 		if !promotes(f, c.Day) || f.Date < oldest {

@@ -11,7 +11,7 @@ import (
 
 func curate(t *testing.T, fsys fstest.MapFS, change func(*consolidation.CurateOptions)) *consolidation.Curation {
 	t.Helper()
-	o := consolidation.CurateOptions{Day: "2026-03-09", NearDuplicate: .8}
+	o := consolidation.CurateOptions{Day: "2026-03-09"}
 	if change != nil {
 		change(&o)
 	}

@@ -39,7 +39,7 @@ type saying struct {
 // template, and so do tasks.
 func (a *auditor) duplicates() {
 	all := sayingsIn(a.snap)
-	group(all, a.NearDuplicate)
+	group(all)
 	members := map[int][]int{}
 	for i := range all {
 		members[all[i].head] = append(members[all[i].head], i)
@@ -225,7 +225,7 @@ func command(text string) bool {
 // group sets for every saying the first that it repeats. Pairs are found by their
 // rarest shingles: sets that share so much can't differ in all of those (prefix
 // filtering; Bayardo, Ma, Srikant: Scaling up all pairs similarity search, 2007).
-func group(all []saying, near float64) {
+func group(all []saying) {
 	freq := map[uint64]int{}
 	for i := range all {
 		for _, h := range all[i].set {
@@ -237,10 +237,10 @@ func group(all []saying, near float64) {
 		s := &all[i]
 		rare := slices.Clone(s.set)
 		slices.SortFunc(rare, func(x, y uint64) int { return cmp.Or(cmp.Compare(freq[x], freq[y]), cmp.Compare(x, y)) })
-		rare = rare[:min(len(rare), len(rare)-int(near*float64(len(rare)))+1)]
+		rare = rare[:min(len(rare), len(rare)-int(nearDuplicate*float64(len(rare)))+1)]
 		for _, h := range rare {
 			for _, j := range holders[h] {
-				if s.head == i && same(s, &all[j], near) {
+				if s.head == i && same(s, &all[j]) {
 					s.head = all[j].head
 				}
 			}
@@ -252,11 +252,11 @@ func group(all []saying, near float64) {
 }
 
 // same reports whether two sayings are one. With another number they are two.
-func same(s, t *saying, near float64) bool {
+func same(s, t *saying) bool {
 	if !slices.Equal(s.numbers, t.numbers) {
 		return false
 	}
-	return s.key == t.key || near > 0 && near < 1 && similarity(s.set, t.set) >= near
+	return s.key == t.key || similarity(s.set, t.set) >= nearDuplicate
 }
 
 // repeated is the duplicate that a group is, at its second place.

@@ -14,31 +14,23 @@ import (
 // The checks of what should have been looked after and was not.
 
 func (a *auditor) sessionState() {
-	if a.StateAge <= 0 {
-		a.report.Skip("audit.state_age is 0")
-		return
-	}
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if f.Kind != markdownstore.KindState || f.Err != nil {
 			continue
 		}
-		if old := a.Now.Sub(f.ModTime); old > a.StateAge {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(a.StateAge)),
+		if old := a.Now.Sub(f.ModTime); old > stateAge {
+			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("was last written %s ago, the limit is %s", age(old), age(stateAge)),
 				Hint: "write it anew at the start of a session, or empty it if nothing is under way"})
 		}
 	}
 }
 
 func (a *auditor) observations() {
-	if a.ObservationLines <= 0 {
-		a.report.Skip("audit.observation_lines is 0")
-		return
-	}
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
-		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > a.ObservationLines {
-			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, a.ObservationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, a.ObservationLines),
+		if n := f.lineCount(); f.Kind == markdownstore.KindObservations && n > observationLines {
+			a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, observationLines+1, n), What: fmt.Sprintf("has %d lines, the limit is %d", n, observationLines),
 				Hint: "drop entries without a tag that are older than a week"})
 		}
 	}
@@ -47,7 +39,7 @@ func (a *auditor) observations() {
 // dailyLog reports a missing log of today. Until the grace is over yesterday's is
 // enough: an audit at night runs before anything was done that day.
 func (a *auditor) dailyLog() {
-	day := a.Now.Add(-a.LogGrace).In(a.Timezone).Format(time.DateOnly)
+	day := a.Now.Add(-logGrace).In(a.Timezone).Format(time.DateOnly)
 	newest := ""
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
@@ -70,17 +62,13 @@ func (a *auditor) dailyLog() {
 // are closed when it is over, and age by their date. Notes outside memory's own files
 // are a person's, who may leave them for years.
 func (a *auditor) staleFiles() {
-	if a.FileAge <= 0 {
-		a.report.Skip("audit.file_age is 0")
-		return
-	}
 	var old []*File
 	for i := range a.snap.Files {
 		f := &a.snap.Files[i]
 		if _, own := markdownstore.Classify(f.Path); !own || f.Kind != markdownstore.KindTopic && f.Kind != markdownstore.KindObservations || f.Err != nil {
 			continue
 		}
-		if a.Now.Sub(f.ModTime) > a.FileAge {
+		if a.Now.Sub(f.ModTime) > fileAge {
 			old = append(old, f)
 		}
 	}
@@ -88,7 +76,7 @@ func (a *auditor) staleFiles() {
 		return
 	}
 	slices.SortStableFunc(old, func(f, g *File) int { return f.ModTime.Compare(g.ModTime) })
-	what := fmt.Sprintf("was last changed %s ago, the limit is %s", age(a.Now.Sub(old[0].ModTime)), age(a.FileAge))
+	what := fmt.Sprintf("was last changed %s ago, the limit is %s", age(a.Now.Sub(old[0].ModTime)), age(fileAge))
 	if more := len(old) - 1; more > 0 {
 		what += fmt.Sprintf("; %s longer ago than that, too", count(more, "other file was changed", "other files were changed"))
 	}
@@ -97,17 +85,13 @@ func (a *auditor) staleFiles() {
 		others = append(others, health.Place{Path: f.Path})
 	}
 	a.add(health.Finding{Severity: health.Note, Place: health.Place{Path: old[0].Path}, Others: others, What: what,
-		Hint: "see whether it still holds: correct it, archive it, or raise audit.file_age"})
+		Hint: "see whether it still holds: correct it or archive it"})
 }
 
 // memoryAge looks at the newest date that MEMORY.md itself holds. Where it holds
 // none, its modification time has to do.
 func (a *auditor) memoryAge() {
 	f := a.snap.Memory()
-	if a.MemoryAge <= 0 {
-		a.report.Skip("audit.memory_age is 0")
-		return
-	}
 	if f == nil || f.Err != nil {
 		return
 	}
@@ -118,8 +102,8 @@ func (a *auditor) memoryAge() {
 		at, _ = markdownstore.ParseDate(newest, a.Timezone)
 		said = "has its newest entry of " + newest + ","
 	}
-	if old := a.Now.Sub(at); old > a.MemoryAge+24*time.Hour || newest == "" && old > a.MemoryAge {
-		a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, line, line), What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(a.MemoryAge)),
+	if old := a.Now.Sub(at); old > memoryAge+24*time.Hour || newest == "" && old > memoryAge {
+		a.add(health.Finding{Severity: health.Warning, Place: health.Lines(f.Path, line, line), What: fmt.Sprintf("%s %s ago; the limit is %s", said, age(old), age(memoryAge)),
 			Hint: "bring what the logs of the last days came to into it"})
 	}
 }

@@ -66,7 +66,7 @@ func with(texts map[string]string) fstest.MapFS {
 func audit(t *testing.T, fsys fstest.MapFS, change func(*consolidation.Options)) *health.Report {
 	t.Helper()
 	host, _ := consolidation.HostByName("openclaw")
-	o := consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC, Resolves: func(string) bool { return true }}
+	o := consolidation.Options{Host: host, Now: now, Timezone: time.UTC, Resolves: func(string) bool { return true }}
 	if change != nil {
 		change(&o)
 	}

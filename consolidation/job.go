@@ -135,7 +135,7 @@ func firstOf(texts ...string) string {
 func (a *auditor) jobs() {
 	for _, j := range a.Jobs {
 		old := a.Now.Sub(j.Time)
-		if j.Error == "" || a.JobAge > 0 && !j.Time.IsZero() && old > a.JobAge {
+		if j.Error == "" || !j.Time.IsZero() && old > jobAge {
 			continue
 		}
 		what := fmt.Sprintf("job %s failed: %s", j.Name, oneLine(j.Error))

@@ -26,7 +26,6 @@ func KeyHash(plain string) string {
 // known are the entries that memory holds, indexed to look one up by its
 // content.
 type known struct {
-	near    float64
 	keys    map[string]bool
 	from    map[string]bool // the references of its entries
 	sayings []saying
@@ -35,8 +34,8 @@ type known struct {
 
 // knownOf indexes what memory files and the archive hold. Logs hold what was done,
 // and not what is kept of it.
-func (s *Snapshot) knownOf(near float64) *known {
-	k := &known{near: near, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+func (s *Snapshot) knownOf() *known {
+	k := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range s.Files {
 		f := &s.Files[i]
 		if f.Evergreen() || f.archived() {
@@ -75,14 +74,14 @@ func (k *known) holds(plain string) bool {
 	if k.keys[strings.Join(ws, " ")] {
 		return true
 	}
-	if k.near <= 0 || k.near >= 1 || len(ws) < leastCurated {
+	if len(ws) < leastCurated {
 		return false
 	}
 	set, ns := shingles(ws), numbers(ws)
 	seen := map[int]bool{}
 	for _, h := range set {
 		for _, i := range k.holders[h] {
-			if t := &k.sayings[i]; !seen[i] && slices.Equal(ns, t.numbers) && similarity(set, t.set) >= k.near {
+			if t := &k.sayings[i]; !seen[i] && slices.Equal(ns, t.numbers) && similarity(set, t.set) >= nearDuplicate {
 				return true
 			}
 			seen[i] = true

@@ -18,7 +18,7 @@ var (
 )
 
 // owner returns the file that a fact belongs to. An owning file must exist, be among
-// Owners and have room; else a topic file below memory/ takes it, by the heading that
+// ownerFiles and have room; else a topic file below memory/ takes it, by the heading that
 // it was under, or by its tag.
 func (r *pruner) owner(e *Entry, trail []string) string {
 	heading := ""
@@ -48,7 +48,7 @@ func (r *pruner) takes(name string) bool {
 	if f == nil || f.Err != nil || f.Doc.Binary || r.endsOpen(name) {
 		return false
 	}
-	for _, o := range r.Owners {
+	for _, o := range ownerFiles {
 		if o == name {
 			return len([]rune(f.Doc.Raw))+len([]rune(r.added[name])) < r.OwnerChars
 		}

@@ -17,7 +17,7 @@ func TestPruneTellsPlaces(t *testing.T) {
 		prune := func(memory string, limit int, include ...string) (string, *consolidation.Pruning) {
 			t.Helper()
 			p := prune(t, with(map[string]string{"MEMORY.md": memory, "memory/archive/2026-03-09.md": "# Archive\n", "memory/gates.md": "# Gates\n"}), func(o *consolidation.PruneOptions) {
-				o.MemoryLines, o.Include, o.Owners = limit, include, nil
+				o.MemoryLines, o.Include = limit, include
 				o.Wrote = func(path, marker, text string) bool { return slices.Contains(lines, strings.TrimRight(text, "\r\n")) }
 			})
 			if what := p.Reshaped(); len(what) > 0 {

@@ -28,7 +28,7 @@ func TestAuditOfAnything(t *testing.T) {
 		}
 		host, _ := consolidation.HostByName(rapid.SampledFrom([]string{"openclaw", "codex", "claude-code"}).Draw(rt, "host"))
 		host.FileLimit = rapid.IntRange(1, 200).Draw(rt, "limit")
-		o := consolidation.Options{Limits: consolidation.DefaultLimits(), Host: host, Now: now, Timezone: time.UTC}
+		o := consolidation.Options{Host: host, Now: now, Timezone: time.UTC}
 		first, err := consolidation.Audit(t.Context(), files(texts), o)
 		if err != nil {
 			rt.Fatal(err)

@@ -32,20 +32,7 @@ type PruneOptions struct {
 	Day string
 	// MemoryLines is how long MEMORY.md may get; 0 leaves it alone.
 	MemoryLines int
-	// ObservationLines is the length from which observations.md is trimmed to
-	// ObservationRest.
-	ObservationLines, ObservationRest int
-	// ObservationDays is the age from which an observation without a tag goes,
-	// DoneDays that from which a task that is done does.
-	ObservationDays, DoneDays int
-	// LogDays is the age from which a log's decisions and lessons that memory does
-	// not have are brought into topic files; 0 for never.
-	LogDays int
-	// NearDuplicate: see [CurateOptions].
-	NearDuplicate float64
-	// Owners are the files that stable facts may move to, each while it has fewer
-	// than OwnerChars characters.
-	Owners     []string
+	// OwnerChars is the size from which an owner of stable facts gets no more of them.
 	OwnerChars int
 	// Young reports whether a block without a date of its own was not there a day
 	// ago.
@@ -121,6 +108,18 @@ type Pruning struct {
 	Unknown     []string     `json:"unknown"`
 }
 
+// The thresholds of pruning.
+const (
+	// observationRest is the length that observations.md is trimmed to.
+	observationRest = 60
+	// observationDays is the age from which an observation without a tag goes, doneDays
+	// that from which a task that is done does.
+	observationDays, doneDays = 7, 7
+)
+
+// ownerFiles are the files that stable facts may move to.
+var ownerFiles = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
+
 // mostMoves is how many entries one night moves: the rest is the next's.
 const mostMoves = 2000
 
@@ -128,7 +127,7 @@ const mostMoves = 2000
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Suggestions: []Suggestion{}, Unknown: []string{}},
 		added: map[string]string{}, titles: map[string]string{}, trails: map[string][]string{}, items: map[string]bool{}, texts: map[string]string{}, open: map[string]bool{}}
-	r.known, r.failures = s.knownOf(o.NearDuplicate), sync.OnceValue(s.failures)
+	r.known, r.failures = s.knownOf(), sync.OnceValue(s.failures)
 	r.logs()
 	r.observations()
 	r.memory()
@@ -264,14 +263,14 @@ func (r *pruner) becomes(path, text string) {
 // observations trims what is observed: without a tag and old, oldest first.
 func (r *pruner) observations() {
 	for _, f := range r.pruned() {
-		if f.Kind != markdownstore.KindObservations || r.ObservationLines <= 0 || f.lineCount() <= r.ObservationLines {
+		if f.Kind != markdownstore.KindObservations || f.lineCount() <= observationLines {
 			continue
 		}
 		ps := pieces(f)
 		r.own(f, ps)
 		n := f.lineCount()
 		for _, b := range bundles(ps) {
-			if n > r.ObservationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
+			if n > observationRest && r.may(ps, b) && !slices.ContainsFunc(b, func(i int) bool { return tagged(&ps[i]) || !r.oldObservation(f, &ps[i]) }) {
 				n -= linesOf(ps, b)
 				r.leave(f, ps, b, r.archive(), WhyOld)
 			}
@@ -280,8 +279,8 @@ func (r *pruner) observations() {
 			r.becomes(f.Path, text)
 			n = lineCount(text)
 		}
-		if n > r.ObservationLines {
-			r.over(f, ps, n, r.ObservationLines, "entries with a tag, and those of the last days, stay")
+		if n > observationLines {
+			r.over(f, ps, n, observationLines, "entries with a tag, and those of the last days, stay")
 		}
 	}
 }
@@ -290,7 +289,7 @@ func tagged(p *piece) bool { return p.entry != nil && len(p.entry.Tags) > 0 }
 
 func (r *pruner) oldObservation(f *File, p *piece) bool {
 	if p.entry != nil && p.entry.Dated && p.entry.Date <= r.Day {
-		return p.entry.Date <= addDays(r.Day, -r.ObservationDays)
+		return p.entry.Date <= addDays(r.Day, -observationDays)
 	}
 	return r.Young == nil || !r.Young(f.Path, strings.TrimSpace(p.text))
 }
@@ -355,10 +354,10 @@ func largest(ps []piece, size map[int]int) string {
 // logs brings what old logs hold of decisions and lessons, and memory doesn't have,
 // into topic files. The logs themselves are closed, and stay as they are.
 func (r *pruner) logs() {
-	if r.LogDays <= 0 || len(r.Only) > 0 {
+	if len(r.Only) > 0 {
 		return
 	}
-	last := addDays(r.Day, -r.LogDays)
+	last := addDays(r.Day, -logDays)
 	for i := range r.snap.Files {
 		f := &r.snap.Files[i]
 		if !promotes(f, addDays(last, -1)) {

@@ -13,8 +13,7 @@ import (
 
 func prune(t testing.TB, fsys fstest.MapFS, change func(*consolidation.PruneOptions)) *consolidation.Pruning {
 	t.Helper()
-	o := consolidation.PruneOptions{Day: "2026-03-09", MemoryLines: 20, ObservationLines: 100, ObservationRest: 60, ObservationDays: 7, DoneDays: 7, LogDays: 14,
-		NearDuplicate: .8, Owners: []string{"USER.md", "TOOLS.md", "IDENTITY.md"}, OwnerChars: 18_000, Include: []string{"MEMORY.md", "memory/observations.md"}}
+	o := consolidation.PruneOptions{Day: "2026-03-09", MemoryLines: 20, OwnerChars: 18_000, Include: []string{"MEMORY.md", "memory/observations.md"}}
 	if change != nil {
 		change(&o)
 	}
@@ -138,10 +137,10 @@ func TestPruneLosesNothing(t *testing.T) {
 		}
 		// A heading of two lines is moved as one of one.
 		stands := func(key string) bool { return headings[key] || strings.Contains(all.String(), key) }
-		loss := consolidation.FindLoss("MEMORY.md", text, all.String(), .25, stands)
+		loss := consolidation.FindLoss("MEMORY.md", text, all.String(), stands)
 		for _, m := range p.Moves {
 			if m.To == "" {
-				loss = consolidation.FindLoss("MEMORY.md", text, all.String()+m.Text, .25, stands)
+				loss = consolidation.FindLoss("MEMORY.md", text, all.String()+m.Text, stands)
 			}
 		}
 		if len(loss.Lost) > 0 {
@@ -152,11 +151,11 @@ func TestPruneLosesNothing(t *testing.T) {
 
 func TestFindLoss(t *testing.T) {
 	before := "# M\n\n- one thing\n- two things <!-- from a.md#L1 -->\n- three things\n- four things\n"
-	loss := consolidation.FindLoss("MEMORY.md", before, "# M\n\n* two things\n- four things\n", .25, func(key string) bool { return key == "one thing" })
+	loss := consolidation.FindLoss("MEMORY.md", before, "# M\n\n* two things\n- four things\n", func(key string) bool { return key == "one thing" })
 	if loss.Refused || loss.Lines != 5 || len(loss.Lost) != 1 || loss.Lost[0] != (consolidation.LostLine{Line: 5, Text: "- three things"}) {
 		t.Errorf("%+v", loss)
 	}
-	if loss := consolidation.FindLoss("MEMORY.md", before, "# M\n", .25, nil); !loss.Refused || len(loss.Lost) != 4 {
+	if loss := consolidation.FindLoss("MEMORY.md", before, "# M\n", nil); !loss.Refused || len(loss.Lost) != 4 {
 		t.Errorf("%+v", loss)
 	}
 }

@@ -72,7 +72,7 @@ func (r *pruner) reasons(f *File, ps []piece) map[int]Why {
 		switch e := p.entry; {
 		case e.State == StateSuperseded, replaced[lineRef(e.Text)]:
 			out[i] = WhySuperseded
-		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -r.DoneDays)) && !open(f, p):
+		case e.State == StateDone && (!e.Dated || e.Date <= addDays(r.Day, -doneDays)) && !open(f, p):
 			out[i] = WhyDone
 		}
 	}
@@ -123,7 +123,7 @@ func supersededLines(f *File) map[string]bool {
 // repeated finds what a block before, or an owning file, holds as well. What may
 // leave is the repetition of what stays.
 func (r *pruner) repeated(f *File, ps []piece, out map[int]Why) {
-	elsewhere := &known{near: r.NearDuplicate, keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
+	elsewhere := &known{keys: map[string]bool{}, from: map[string]bool{}, holders: map[uint64][]int{}}
 	for i := range r.snap.Files {
 		g := &r.snap.Files[i]
 		if g == f || !g.Evergreen() {

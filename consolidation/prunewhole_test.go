@@ -333,7 +333,7 @@ func TestPruneKeepsLeadsOfSections(t *testing.T) {
 // system stumbles over; its title is the heading as it is written.
 func TestTopicNames(t *testing.T) {
 	for heading, want := range map[string]string{
-		"偏好":                    "memory/偏好.md # 偏好",
+		"码头":                    "memory/码头.md # 码头",
 		"Moorings (2026-02-03)": "memory/moorings.md # Moorings",
 		"`ls -1` lists":         "memory/ls-1-lists.md # `ls -1` lists",
 		"git checkout":          "memory/git-checkout.md # git checkout",
@@ -349,7 +349,7 @@ func TestTopicNames(t *testing.T) {
 		"\xff\xfe bad": "memory/bad.md",
 	} {
 		memory := "# Memory\n\n## " + heading + "\n\n- something that is said of it here\n- and another thing that is said\n"
-		p := prune(t, with(map[string]string{"MEMORY.md": memory, "memory/Harbour.md": "# Harbour\n"}), func(o *consolidation.PruneOptions) { o.MemoryLines, o.Owners = 3, nil })
+		p := prune(t, with(map[string]string{"MEMORY.md": memory, "memory/Harbour.md": "# Harbour\n"}), func(o *consolidation.PruneOptions) { o.MemoryLines = 3 })
 		got := ""
 		for _, c := range p.Changes {
 			if c.Path != "MEMORY.md" {

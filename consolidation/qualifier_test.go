@@ -57,7 +57,7 @@ func curatedOf(t *testing.T, log string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, p := range s.Curate(consolidation.CurateOptions{Day: "2026-03-09", NearDuplicate: .8}).Entries {
+	for _, p := range s.Curate(consolidation.CurateOptions{Day: "2026-03-09"}).Entries {
 		out = append(out, p.Text)
 	}
 	return out

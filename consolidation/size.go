@@ -26,10 +26,6 @@ func (a *auditor) shown() []*File {
 // bootstrapSize warns before the host begins to drop anything.
 func (a *auditor) bootstrapSize() {
 	h := &a.Host
-	if a.SizeWarning <= 0 {
-		a.report.Skip("audit.size_warning is 0")
-		return
-	}
 	total := 0
 	for _, f := range a.shown() {
 		n := h.size(f.Doc.Raw)
@@ -38,7 +34,7 @@ func (a *auditor) bootstrapSize() {
 			continue // what is dropped of it says so
 		}
 		a.large(f.Path, "", n, h.FileLimit)
-		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > a.SizeWarning*float64(h.LineLimit) {
+		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > SizeWarning*float64(h.LineLimit) {
 			a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: f.Path}, What: fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), Hint: sizeHint})
 		}
 	}
@@ -48,14 +44,14 @@ func (a *auditor) bootstrapSize() {
 const sizeHint = "move what is not needed in every session into a topic file below memory/, where it is found by searching"
 
 func (a *auditor) large(path, who string, n, limit int) {
-	if limit <= 0 || float64(n) <= a.SizeWarning*float64(limit) {
+	if limit <= 0 || float64(n) <= SizeWarning*float64(limit) {
 		return
 	}
 	if who == "" {
 		who = "has "
 	}
 	a.add(health.Finding{Severity: health.Warning, Place: health.Place{Path: path}, Hint: sizeHint,
-		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*a.SizeWarning, limit, a.Host.Name)})
+		What: fmt.Sprintf("%s%d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name)})
 }
 
 // truncation reports what the host drops of each file, by section.

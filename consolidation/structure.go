@@ -229,8 +229,8 @@ func starts(d markdownstore.Document) map[int]ast.NodeKind {
 	return out
 }
 
-// DefaultLossShare is the share of its lines that MEMORY.md may lose at once.
-const DefaultLossShare = .25
+// lossShare is the share of its lines that MEMORY.md may lose at once.
+const lossShare = .25
 
 // LostLine is a line that a change takes out of a file.
 type LostLine struct {
@@ -254,12 +254,12 @@ type Loss struct {
 
 // FindLoss returns which lines of before are neither in after nor, as found
 // reports, anywhere else. Bullets, blanks and comments make no difference.
-func FindLoss(path, before, after string, limit float64, found func(line string) bool) *Loss {
+func FindLoss(path, before, after string, found func(line string) bool) *Loss {
 	has := map[string]bool{}
 	for l := range strings.SplitSeq(after, "\n") {
 		has[LineKey(l)] = true
 	}
-	out := &Loss{Path: path, Lost: []LostLine{}, Limit: limit}
+	out := &Loss{Path: path, Lost: []LostLine{}, Limit: lossShare}
 	n := 0
 	for l := range strings.SplitSeq(before, "\n") {
 		n++
@@ -275,7 +275,7 @@ func FindLoss(path, before, after string, limit float64, found func(line string)
 	if out.Lines > 0 {
 		out.Share = float64(len(out.Lost)) / float64(out.Lines)
 	}
-	out.Refused = limit > 0 && out.Share > limit
+	out.Refused = out.Share > lossShare
 	return out
 }
 

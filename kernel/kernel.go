@@ -233,7 +233,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // what memory's files were before they were pruned
 	none := func(key string) error { return noSession(state, key) }
 	k.upkeep = maintain.New(maintain.Options{State: state, Backups: backups, Masker: masker, Now: o.Now,
-		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, LossShare: o.Memory.lossShare(), Timezone: o.Memory.Store.Timezone})
+		Memory: m, MaxFileBytes: o.Memory.Store.MaxFileBytes, Timezone: o.Memory.Store.Timezone})
 	runs := k.upkeep.Upkeep
 	k.sessions = session.NewTable(session.Options{State: state, Blobs: blobs, Masker: masker, Prices: o.Prices, Contract: contract,
 		Memory: m, Upkeep: runs, Life: o.Life.room(), Tracer: o.Trace.tracer, Now: o.Now,

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/visible"
@@ -75,9 +74,6 @@ type MemoryOptions struct {
 	NoSpans bool
 	// Ranking are the settings of the search; its Embedder is set by Embedder.
 	Ranking retrieval.Options
-	// LossShare is the share of its lines that a change may take out of MEMORY.md for
-	// good; default [consolidation.DefaultLossShare], negative for all.
-	LossShare float64
 	// Edits says what agents may change of memory's files; default [editing.Own].
 	Edits editing.Rule
 	// Embedder makes vectors. Nil searches by words alone, and sends nothing
@@ -159,13 +155,6 @@ func (o *MemoryOptions) status(workspace string) status.Memory {
 }
 
 func (o *MemoryOptions) edits() editing.Rule { return cmp.Or(o.Edits, editing.Own) }
-
-func (o *MemoryOptions) lossShare() float64 {
-	if o.LossShare == 0 {
-		return consolidation.DefaultLossShare
-	}
-	return o.LossShare
-}
 
 // carry is what of memory a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {

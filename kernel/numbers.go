@@ -90,7 +90,7 @@ func (c *CompactWish) check() error {
 // negativeMeans are the options for which a negative number says something.
 var negativeMeans = map[string]bool{
 	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallItems": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
-	"Memory.LossShare": true, "Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
+	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
 	"Life.RestoreTokens": true, "Life.Flush.TranscriptBytes": true, "Summary.CloseWait": true,
 }
 

@@ -11,12 +11,31 @@ import (
 var removed = map[string]string{
 	"repeats": "results are always shown whole",
 
+	"audit.file_age":          "a file of memory is stale after seven days",
+	"audit.file_limit":        "audit.host names whose limits hold",
+	"audit.job_age":           "a job's failure is told for fourteen days",
+	"audit.log_grace":         "the day's log may be missing for six hours",
+	"audit.memory_age":        "MEMORY.md is stale three days after its newest date",
+	"audit.near_duplicate":    "entries that share four fifths of their words, in threes, say the same",
+	"audit.observation_lines": "observations.md may have 100 lines",
+	"audit.size_warning":      "files are large from nine tenths of the host's limits on",
+	"audit.state_age":         "SESSION-STATE.md is stale after a day",
+	"audit.total_limit":       "audit.host names whose limits hold",
+
 	"proxy.deadline":       "a plan has three seconds",
 	"proxy.defer_tools":    "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
 	"proxy.grace":          "answers under way get half a minute",
 	"proxy.max_body":       "requests of up to 64 MiB are taken",
 	"proxy.one_shots":      "a request with the header X-Memkernel-Session is planned",
 	"proxy.retry_overflow": "a refused request is always planned anew and sent once more",
+
+	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",
+	"upkeep.gap":              "the steps of nightly follow each other at once",
+	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",
+	"upkeep.loss_share":       "a change may take a quarter of MEMORY.md's lines out for good",
+	"upkeep.observation_days": "an observation without a tag may go after seven days",
+	"upkeep.observation_rest": "observations.md is trimmed to 60 lines",
+	"upkeep.owners":           "stable facts may move to USER.md, TOOLS.md and IDENTITY.md",
 
 	disabledRule + "azure-sas":        "the rule signed-url finds the same and stays on",
 	disabledRule + "chat-webhook":     "the rules private-url and signed-url find the same and stay on",

@@ -225,7 +225,7 @@ func auditFolders(ctx context.Context, o *options) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := consolidation.Audit(ctx, os.DirFS(from), consolidation.Options{Limits: consolidation.DefaultLimits(), Now: newest.Add(20 * time.Hour), Timezone: time.UTC})
+		r, err := consolidation.Audit(ctx, os.DirFS(from), consolidation.Options{Now: newest.Add(20 * time.Hour), Timezone: time.UTC})
 		if err != nil {
 			return nil, err
 		}

@@ -67,8 +67,6 @@ type Keeper interface {
 // AuditOptions say what an audit looks at; the zero value of each field means the
 // default.
 type AuditOptions struct {
-	// Limits are the thresholds; all of them 0 take [consolidation.DefaultLimits].
-	consolidation.Limits
 	// Host is whose limits hold for the files that a session begins with; default
 	// OpenClaw's.
 	Host consolidation.Host
@@ -129,9 +127,6 @@ type CurateRequest struct {
 	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is
 	// that of Now.
 	Day string
-	// NearDuplicate is the share of their words, in threes, from which two entries
-	// say the same; 0 takes that of the audit.
-	NearDuplicate float64
 	// Model may reword and drop what was chosen, within bounds, and state facts of the logs
 	// that were read. Nil asks nobody.
 	Model summary.Model
@@ -204,21 +199,8 @@ type Advice struct {
 type PruneOptions struct {
 	// MemoryLines is how long MEMORY.md may get, default [DefaultMemoryLines].
 	MemoryLines int
-	// ObservationLines is the length from which observations.md is trimmed to
-	// ObservationRest lines; defaults 100 and 60.
-	ObservationLines, ObservationRest int
-	// ObservationDays is the age from which an observation without a tag goes, and
-	// DoneDays that from which a task that is done does; default 7.
-	ObservationDays, DoneDays int
-	// LogDays is the age from which a log's decisions and lessons are brought into
-	// topic files; default [consolidation.LogDays].
-	LogDays int
-	// NearDuplicate: see [CurateRequest].
-	NearDuplicate float64
-	// Owners are the files that stable facts move to, default USER.md, TOOLS.md and
-	// IDENTITY.md, each while it has fewer than OwnerChars characters, default
-	// 18,000: where a host's limit is near.
-	Owners     []string
+	// OwnerChars is the size from which USER.md, TOOLS.md and IDENTITY.md get no more of
+	// the stable facts of MEMORY.md; default 18,000, where a host's limit is near.
 	OwnerChars int
 	// Include names what somebody else wrote and may leave as well, see
 	// [consolidation.PruneOptions].
@@ -286,8 +268,6 @@ type GuardRequest struct {
 	Before *string
 	// After is what it is to become; nil takes the file.
 	After *string
-	// Limit is the share of its lines that may be lost; 0 takes the kernel's.
-	Limit float64
 }
 
 // headRunes is how much of a line an error quotes.

@@ -39,9 +39,7 @@ type NightlyRequest struct {
 	// Before is called once it is sure that something will be done; an error of its
 	// ends the run. Nil is nothing.
 	Before func(ctx context.Context) error
-	// Gap is waited between two steps.
-	Gap time.Duration
-	Now time.Time
+	Now    time.Time
 }
 
 // Nightly says how a night's upkeep went.

@@ -5,6 +5,7 @@
 package maintain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +51,9 @@ type Options struct {
 	Backups *store.Blobs
 	Masker  *mask.Masker
 	Now     func() time.Time
-	// Memory is nil if it is off. LossShare: see [upkeep.Keeper].
+	// Memory is nil if it is off.
 	Memory       *memory.Memory
 	MaxFileBytes int64
-	LossShare    float64
 	Timezone     *time.Location
 }
 
@@ -62,7 +62,7 @@ func New(o Options) *Keeper {
 	k := &Keeper{State: o.State, Memory: o.Memory, Timezone: o.Timezone, Masker: o.Masker, Now: o.Now}
 	k.Upkeep = &upkeep.Keeper{Backups: o.Backups, Masker: o.Masker, State: o.State, Project: project{k}, Now: o.Now}
 	if m := o.Memory; m != nil {
-		k.Upkeep.Files, k.Upkeep.MaxFileBytes, k.Upkeep.LossShare = m.Private, o.MaxFileBytes, o.LossShare
+		k.Upkeep.Files, k.Upkeep.MaxFileBytes = m.Private, o.MaxFileBytes
 		k.Upkeep.Buffer, k.Upkeep.Changed = buffer{m.Private}, m.Sync.Written
 		m.Private.Guard(k.refuseLoss)
 	}
@@ -109,11 +109,8 @@ func (k *Keeper) Audit(ctx context.Context, o maintenance.AuditOptions) (*health
 	if o.Host.Name == "" {
 		o.Host, _ = consolidation.HostByName("openclaw")
 	}
-	if o.Limits == (consolidation.Limits{}) {
-		o.Limits = consolidation.DefaultLimits()
-	}
 	now := nowOr(k, o.Now)
-	co := consolidation.Options{Limits: o.Limits, Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: k.Timezone,
+	co := consolidation.Options{Host: o.Host, Only: o.Only, Skip: o.Skip, Now: now, Timezone: k.Timezone,
 		Masker: k.Masker, MaxFileBytes: k.Upkeep.MaxFileBytes}
 	state := store.Exists(k.State, "")
 	if state {
@@ -124,10 +121,7 @@ func (k *Keeper) Audit(ctx context.Context, o maintenance.AuditOptions) (*health
 
 // Curate is [maintenance.Keeper.Curate].
 func (k *Keeper) Curate(ctx context.Context, req maintenance.CurateRequest) (*maintenance.Curated, error) {
-	o := upkeep.CurateOptions{Day: req.Day, NearDuplicate: req.NearDuplicate, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
-	if o.NearDuplicate == 0 {
-		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
-	}
+	o := upkeep.CurateOptions{Day: req.Day, Model: req.Model, Extra: func(day string) ([]consolidation.Extra, error) { return checkpointed(ctx, k, day) }, Apply: req.Apply, Now: nowOr(k, req.Now)}
 	c, err := k.Upkeep.Curate(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("curate: %w", err)
@@ -177,23 +171,7 @@ func checkpointed(ctx context.Context, k *Keeper, day string) ([]consolidation.E
 
 // filled are the thresholds with their defaults, as package consolidation has them.
 func filled(o maintenance.PruneOptions) consolidation.PruneOptions {
-	for _, f := range []struct {
-		to *int
-		by int
-	}{{&o.MemoryLines, maintenance.DefaultMemoryLines}, {&o.ObservationLines, 100}, {&o.ObservationRest, 60}, {&o.ObservationDays, 7}, {&o.DoneDays, 7},
-		{&o.LogDays, consolidation.LogDays}, {&o.OwnerChars, 18_000}} {
-		if *f.to == 0 {
-			*f.to = f.by
-		}
-	}
-	if o.NearDuplicate == 0 {
-		o.NearDuplicate = consolidation.DefaultLimits().NearDuplicate
-	}
-	if o.Owners == nil {
-		o.Owners = []string{"USER.md", "TOOLS.md", "IDENTITY.md"}
-	}
-	return consolidation.PruneOptions{MemoryLines: o.MemoryLines, ObservationLines: o.ObservationLines, ObservationRest: o.ObservationRest, ObservationDays: o.ObservationDays,
-		DoneDays: o.DoneDays, LogDays: o.LogDays, NearDuplicate: o.NearDuplicate, Owners: o.Owners, OwnerChars: o.OwnerChars, Include: o.Include}
+	return consolidation.PruneOptions{MemoryLines: cmp.Or(o.MemoryLines, maintenance.DefaultMemoryLines), OwnerChars: cmp.Or(o.OwnerChars, 18_000), Include: o.Include}
 }
 
 // Prune is [maintenance.Keeper.Prune].

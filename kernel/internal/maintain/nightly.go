@@ -41,7 +41,7 @@ func (k *Keeper) Nightly(ctx context.Context, req maintenance.NightlyRequest) (*
 		names = append(names, j.Name)
 	}
 	due := func() (string, error) { return done(k, names, req.Once, req.Now) }
-	came, skipped, err := k.Upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Due: due, Before: req.Before, Gap: req.Gap, Now: req.Now})
+	came, skipped, err := k.Upkeep.Nightly(ctx, upkeep.Night{Jobs: jobs, Due: due, Before: req.Before, Now: req.Now})
 	if out.Skipped = skipped; skipped != "" {
 		return out, err
 	}

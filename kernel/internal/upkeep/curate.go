@@ -17,9 +17,6 @@ import (
 type CurateOptions struct {
 	// Day is the day whose log is read, YYYY-MM-DD; "" is that of Now.
 	Day string
-	// NearDuplicate is the share of their words, in threes, from which two entries
-	// say the same.
-	NearDuplicate float64
 	// Model may reword, merge and drop what was chosen, and say what of memory it replaces,
 	// within bounds. Nil asks nobody.
 	Model summary.Model
@@ -56,7 +53,7 @@ func (r *run) curate(ctx context.Context, opt *CurateOptions) (*maintenance.Cura
 		return nil, err
 	}
 	graves := gravesOf(r.log)
-	o := consolidation.CurateOptions{Day: r.promise.Day, NearDuplicate: opt.NearDuplicate, Buffer: buffer,
+	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
 		BufferRef: r.Buffer.Path() + "@" + store.Sum([]byte(buffer))[:12], Retired: func(key string) bool { return graves[key] }, Taken: r.taken()}
 	if o.Extra, err = opt.Extra(r.promise.Day); err != nil {
 		return nil, err

@@ -15,14 +15,14 @@ import (
 // LossOf says what a change of a file would lose, nil if so much may be lost, or all of
 // it is backed up.
 func (k *Keeper) LossOf(path, before, after string) (*consolidation.Loss, error) {
-	if k.LossShare <= 0 || k.Backups.Has(store.Sum([]byte(before))) {
+	if k.Backups.Has(store.Sum([]byte(before))) {
 		return nil, nil
 	}
 	snap, err := k.Snapshot(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	if loss := consolidation.FindLoss(path, before, after, k.LossShare, snap.Says(path)); loss.Refused {
+	if loss := consolidation.FindLoss(path, before, after, snap.Says(path)); loss.Refused {
 		return loss, nil
 	}
 	return nil, nil
@@ -61,15 +61,12 @@ func (r *run) guard(ctx context.Context, o *maintenance.GuardRequest) (*consolid
 	} else if err != nil {
 		return nil, err
 	}
-	if o.Limit == 0 {
-		o.Limit = r.LossShare
-	}
 	pruned, err := r.takenOut(path)
 	if err != nil {
 		return nil, err
 	}
 	elsewhere := snap.Says(path)
-	return consolidation.FindLoss(path, before, after, o.Limit, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
+	return consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] || elsewhere(key) }), nil
 }
 
 // lastSeen is what a file was when a run last kept it.
@@ -110,7 +107,7 @@ func (r *run) takenOut(path string) (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, l := range consolidation.FindLoss(path, before, after, 0, nil).Lost {
+			for _, l := range consolidation.FindLoss(path, before, after, nil).Lost {
 				out[consolidation.LineKey(l.Text)] = true
 			}
 		}

@@ -24,9 +24,7 @@ type Night struct {
 	// Before is called once it is sure that something will be done; an error of its
 	// ends the run. Nil is nothing.
 	Before func(ctx context.Context) error
-	// Gap is waited between two jobs.
-	Gap time.Duration
-	Now time.Time
+	Now    time.Time
 }
 
 // Job is one of them, by the name under which it is recorded.
@@ -61,12 +59,12 @@ func (k *Keeper) night(ctx context.Context, n *Night) ([]maintenance.Step, error
 	}
 	var out []maintenance.Step
 	failed := ""
-	for i, j := range progress.Over(ctx, "step", n.Jobs) {
+	for _, j := range progress.Over(ctx, "step", n.Jobs) {
 		if failed != "" {
 			out = append(out, maintenance.Step{Step: j.Name, Outcome: "skipped", Error: failed + " failed"})
 			continue
 		}
-		err := wait(ctx, n.Gap, i > 0)
+		err := ctx.Err()
 		if err == nil {
 			err = j.Run()
 		}
@@ -80,20 +78,6 @@ func (k *Keeper) night(ctx context.Context, n *Night) ([]maintenance.Step, error
 		}
 	}
 	return out, ctx.Err()
-}
-
-func wait(ctx context.Context, d time.Duration, do bool) error {
-	if !do || d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // lockNightly lets one process at a time do a night's upkeep.

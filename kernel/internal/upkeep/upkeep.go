@@ -50,9 +50,6 @@ type Keeper struct {
 	// Backups are what files were and became, by hash.
 	Backups *store.Blobs
 	Masker  *mask.Masker
-	// LossShare is the share of MEMORY.md's lines that a change may lose; 0 and less
-	// refuses none.
-	LossShare float64
 	// State is the state directory, for the record of jobs and the run's lock.
 	State   store.Store
 	Project Project

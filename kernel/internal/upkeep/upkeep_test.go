@@ -61,7 +61,7 @@ func keeper(t *testing.T) (k *upkeep.Keeper, l *ledger, dir string) {
 	}
 	t.Cleanup(func() { files.Close() })
 	state := store.Files(filepath.Join(dir, ".memkernel"))
-	return &upkeep.Keeper{Files: files, Backups: store.BlobsIn(state.In(upkeep.BackupsFolder)), LossShare: .3, State: state, Project: l, Buffer: noBuffer{}, Changed: func() {}}, l, dir
+	return &upkeep.Keeper{Files: files, Backups: store.BlobsIn(state.In(upkeep.BackupsFolder)), State: state, Project: l, Buffer: noBuffer{}, Changed: func() {}}, l, dir
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -85,7 +85,7 @@ func memoryOf(t *testing.T, dir string) string {
 }
 
 func curate(k *upkeep.Keeper) (*maintenance.Curated, error) {
-	return k.Curate(context.Background(), upkeep.CurateOptions{NearDuplicate: .8, Apply: true, Now: night,
+	return k.Curate(context.Background(), upkeep.CurateOptions{Apply: true, Now: night,
 		Extra: func(string) ([]consolidation.Extra, error) { return nil, nil }})
 }
 

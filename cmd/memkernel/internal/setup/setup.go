@@ -92,9 +92,6 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
 	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)
-	if o.Memory.LossShare = s.Config.Upkeep.LossShare; o.Memory.LossShare == 0 {
-		o.Memory.LossShare = math.SmallestNonzeroFloat64
-	}
 	o.Memory.Edits = editing.Rule(s.Config.Workspace.AgentEdits)
 	for i := range o.Memory.Sessions.Sources {
 		src := &o.Memory.Sessions.Sources[i]

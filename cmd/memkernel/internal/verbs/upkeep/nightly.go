@@ -25,8 +25,7 @@ import (
 // nightlyFlags are the flags of nightly.
 type nightlyFlags struct {
 	quietTime, git bool
-	idle, gap      time.Duration
-	once           time.Duration
+	idle, once     time.Duration
 	include        []string
 	now            cli.TimeValue
 }
@@ -59,7 +58,6 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
 	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
 	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
-	fl.DurationVar(&f.gap, "gap", 0, "wait between two steps")
 	includeFlag(cmd, &f.include)
 	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
 	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
@@ -120,7 +118,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return g.Commit(ctx, "before the nightly run")
 	}
 	out, err := k.Maintenance().Nightly(a.Counted(ctx, "audit, curate and prune"), maintenance.NightlyRequest{Before: before, Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
-		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Gap: time.Duration(c.Gap), Now: f.now.Time})
+		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, Now: f.now.Time})
 	a.ProgressDone()
 	if errors.Is(err, maintenance.ErrRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")
@@ -196,8 +194,8 @@ func Guard(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `guard compares MEMORY.md with what the last nightly run left, or with --before, and
 finds the lines that are lost. A line is not lost if it moved to another file of memory
-or its archive, or if prune took it out, which keeps a backup. If more than
-upkeep.loss_share of the lines are lost it lists them, and the exit code is 3. As a hook before commits:
+or its archive, or if prune took it out, which keeps a backup. If more than a
+quarter of the lines are lost it lists them, and the exit code is 3. As a hook before commits:
 
   git show HEAD:MEMORY.md | memkernel guard --before -`,
 		Example: `  memkernel guard
