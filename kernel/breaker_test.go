@@ -1,8 +1,6 @@
 package kernel_test
 
 import (
-	"context"
-	"math"
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -10,18 +8,15 @@ import (
 
 // fixedPlans plans a session call by call in a window that its system prompt nearly
 // fills, so that there is little for a cut to take, and counts the cuts.
-func fixedPlans(t *testing.T, o kernel.ProgressOptions) (cuts, held int) {
+func fixedPlans(t *testing.T) (cuts, held int) {
 	t.Helper()
-	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Progress: o}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := openKernel(t, t.TempDir())
 	defer k.Close()
 	c := newConversation(241)
 	for range 40 {
 		c.user()
 		req := request(c)
-		req.ContextWindow, req.Reserve, req.FixedTokens = 32_000, 8000, 17_000
+		req.ContextWindow, req.Reserve, req.FixedTokens = 32_000, 8000, 19_000
 		p := mustPlan(t, k, req)
 		checkPlan(t, p, c.msgs)
 		if p.Layout.Made != nil {
@@ -32,7 +27,7 @@ func fixedPlans(t *testing.T, o kernel.ProgressOptions) (cuts, held int) {
 				held++
 			}
 		}
-		c.loop(1, 500)
+		c.loop(1, 60)
 		c.say()
 	}
 	return cuts, held
@@ -41,9 +36,8 @@ func fixedPlans(t *testing.T, o kernel.ProgressOptions) (cuts, held int) {
 // Cuts of the planner's own that come to nothing are not made again and again: what
 // has to be cut to fit is cut deeper then, and lasts.
 func TestBreakerOnPlannedCuts(t *testing.T) {
-	free, none := fixedPlans(t, kernel.ProgressOptions{MinTokens: 3000, Futile: math.MaxInt})
-	cuts, held := fixedPlans(t, kernel.ProgressOptions{MinTokens: 3000})
-	if none+held != 0 || cuts == 0 || 3*cuts > 2*free {
-		t.Errorf("without a breaker %d cuts, %d held; with it %d, %d held", free, none, cuts, held)
+	cuts, held := fixedPlans(t)
+	if held != 0 || cuts == 0 || cuts > 12 { // 15 if none is kept from being made
+		t.Errorf("%d cuts, %d held", cuts, held)
 	}
 }

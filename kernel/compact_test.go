@@ -229,17 +229,14 @@ func TestCompactSaysWhyNot(t *testing.T) {
 // Compactions that come to nothing are refused after two, until the conversation has
 // grown.
 func TestBreaker(t *testing.T) {
-	k, err := kernel.Open(context.Background(), t.TempDir(), &kernel.Options{Life: kernel.LifeOptions{Progress: kernel.ProgressOptions{MinTokens: 3000}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := openKernel(t, t.TempDir())
 	defer k.Close()
 	c := newConversation(206)
 	var got *kernel.Compaction
 	small := 0
 	for range 6 {
 		c.user()
-		c.loop(2, 300)
+		c.loop(1, 50)
 		c.say()
 		observe(t, k, kernel.Turn{Messages: c.msgs})
 		c.user()
@@ -251,7 +248,7 @@ func TestBreaker(t *testing.T) {
 			break
 		}
 	}
-	if small != 2 || got.Reason != kernel.CompactNoProgress || len(got.Largest) == 0 || !strings.Contains(got.Detail, "3000") {
+	if small != 2 || got.Reason != kernel.CompactNoProgress || len(got.Largest) == 0 || !strings.Contains(got.Detail, "1000") {
 		t.Fatalf("%d small ones, then %+v", small, got)
 	}
 	st, err := k.Status(context.Background(), nil)
@@ -262,7 +259,7 @@ func TestBreaker(t *testing.T) {
 	c.say()
 	c.user()
 	mustPlan(t, k, request(c))
-	if got = compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != kernel.CompactOK || got.ReclaimedTokens < 3000 {
+	if got = compact(t, k, kernel.Boundary{Messages: c.msgs, Now: c.now}); got.Reason != kernel.CompactOK || got.ReclaimedTokens < 1000 {
 		t.Errorf("after the conversation grew: %+v", got)
 	}
 }

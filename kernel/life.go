@@ -24,8 +24,6 @@ type LifeOptions struct {
 	RestoreTokens int
 	// Flush says when memory is written by itself.
 	Flush FlushOptions
-	// Progress keeps a session from being compacted for nothing.
-	Progress ProgressOptions
 	// NoCheckpoints writes and reads none: SESSION-STATE.md and the working buffer are
 	// then what a session goes on from.
 	NoCheckpoints bool
@@ -63,14 +61,14 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 // room are the options with their defaults.
 func (o *LifeOptions) room() workstate.Options {
 	return workstate.Options{Off: o.Off, NoCheckpoints: o.NoCheckpoints, Thresholds: o.thresholds, RestoreTokens: o.RestoreTokens,
-		FlushOff: o.Flush.Off, FlushAtCuts: o.Flush.AtCuts, StateFileOff: o.StateFile.Off, StateFileBytes: o.StateFile.maxBytes(),
+		FlushOff: o.Flush.Off, StateFileOff: o.StateFile.Off, StateFileBytes: o.StateFile.maxBytes(),
 		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at(), BufferBytes: o.Buffer.maxBytes(), Source: o.Source}
 }
 
 // plan are the options as plans look at them.
 func (o *LifeOptions) plan() plan.Life {
-	return plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens, Progress: plan.Progress(o.Progress.withDefaults()),
-		Thresholds: o.thresholds, Flush: plan.Flush{Off: o.Flush.Off, Soft: o.Flush.softTokens, TranscriptBytes: o.Flush.TranscriptBytes}}
+	return plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens,
+		Thresholds: o.thresholds, FlushOff: o.Flush.Off}
 }
 
 func (o *LifeOptions) check() error {
@@ -141,27 +139,4 @@ func (o *BufferOptions) check() error {
 type FlushOptions struct {
 	// Off writes nothing but what is remembered by [Kernel.Remember].
 	Off bool
-	// AtCuts flushes before the kernel's own cuts, too, so that a plan may write to
-	// the workspace. Without it only the host's boundaries flush.
-	AtCuts bool
-	// SoftTokens is how far before the reserve begins, or a cut of the kernel's own is
-	// due, the host is asked for a flush turn; 0 takes 5 % of the window, at most
-	// 10,000.
-	SoftTokens int
-	// SoftShare is the same as a share of the window, where SoftTokens is 0.
-	SoftShare float64
-	// TranscriptBytes asks for one as well, whenever the conversation has grown by
-	// so much since the last; 0 takes 2 MB, negative never.
-	TranscriptBytes int
-}
-
-// softTokens is the soft threshold of a window.
-func (o *FlushOptions) softTokens(window int) int {
-	if o.SoftTokens > 0 {
-		return o.SoftTokens
-	}
-	if o.SoftShare > 0 {
-		return int(o.SoftShare * float64(window))
-	}
-	return min(window/20, 10_000)
 }

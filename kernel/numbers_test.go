@@ -67,10 +67,6 @@ func TestNonsenseNumbers(t *testing.T) {
 		"Memory.Ranking.VectorWeight": func(o *kernel.Options) { o.Memory.Ranking.VectorWeight = math.NaN() },
 		"Memory.Ranking.Pool":         func(o *kernel.Options) { o.Memory.Ranking.Pool = -20 },
 		"Life.Show":                   func(o *kernel.Options) { o.Life.Show = math.NaN() },
-		"Life.Flush.SoftShare":        func(o *kernel.Options) { o.Life.Flush.SoftShare = math.NaN() },
-		"Life.Flush.SoftTokens":       func(o *kernel.Options) { o.Life.Flush.SoftTokens = -1 },
-		"Life.Progress.Futile":        func(o *kernel.Options) { o.Life.Progress.Futile = -2 },
-		"Life.Progress.SpiralWithin":  func(o *kernel.Options) { o.Life.Progress.SpiralWithin = -time.Second },
 	}
 	for name, set := range options {
 		var o kernel.Options
@@ -83,7 +79,7 @@ func TestNonsenseNumbers(t *testing.T) {
 		}
 	}
 	// What says something by being negative still does.
-	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1, RecallShare: -1}, Life: kernel.LifeOptions{RestoreTokens: -1, Flush: kernel.FlushOptions{TranscriptBytes: -1}}}
+	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1, RecallShare: -1}, Life: kernel.LifeOptions{RestoreTokens: -1}}
 	o.Memory.Ranking.HalfLife, o.Memory.Ranking.Floor = -1, -1
 	other, err := kernel.Open(context.Background(), t.TempDir(), &o)
 	if err != nil {

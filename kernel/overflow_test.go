@@ -70,7 +70,8 @@ func TestOverflowWithoutFigures(t *testing.T) {
 	c := session(212, 8, 3, 2400)
 	p := mustPlan(t, k, request(c))
 	sizes := []int{p.Budgets.PlannedInputTokens}
-	for range kernel.DefaultOverflowTries {
+	const tries = 3
+	for range tries {
 		req := request(c)
 		req.Overflow = &kernel.Overflow{Text: "Input is too long for requested model.", PlanID: p.ID}
 		p = mustPlan(t, k, req)
@@ -90,7 +91,7 @@ func TestOverflowWithoutFigures(t *testing.T) {
 	req.Overflow = &kernel.Overflow{PlanID: p.ID}
 	_, err := k.PlanContext(context.Background(), req)
 	var over *kernel.OverflowError
-	if !errors.As(err, &over) || over.Tries != kernel.DefaultOverflowTries || len(over.Largest) == 0 {
+	if !errors.As(err, &over) || over.Tries != tries || len(over.Largest) == 0 {
 		t.Fatalf("after %v: %v", sizes, err)
 	}
 	c.loop(1, 200)

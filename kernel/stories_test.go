@@ -60,7 +60,7 @@ func openLife(t *testing.T, dir string, life kernel.LifeOptions) *kernel.Kernel 
 func staleCountJump(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		dir := t.TempDir()
-		k := openLife(t, dir, kernel.LifeOptions{Off: off, Flush: kernel.FlushOptions{Off: off, TranscriptBytes: -1}})
+		k := openLife(t, dir, kernel.LifeOptions{Off: off, Flush: kernel.FlushOptions{Off: off}})
 		c := newConversation(71)
 		c.user()
 		before := fill(t, k, c, roomy, 0.3)
@@ -116,7 +116,7 @@ func secondSurge(t *testing.T) {
 // askedInACycle lists the sizes at which a plan asked for a flush turn before the
 // kernel's own cut came.
 func askedInACycle(t *testing.T) (at []int) {
-	k := openLife(t, t.TempDir(), kernel.LifeOptions{Flush: kernel.FlushOptions{SoftTokens: 4000, TranscriptBytes: -1}})
+	k := openLife(t, t.TempDir(), kernel.LifeOptions{})
 	c := newConversation(73)
 	for c.user(); ; c.loop(1, 3000) {
 		req := request(c)

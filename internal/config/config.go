@@ -28,7 +28,6 @@ type Config struct {
 	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace, for people: where the private session is that spoke last, and up to five others in a line each. The kernel writes one marked section of it after every turn that is observed; everything else in the file stays. No prompt is made of it."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
 	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
-	Compaction    Compaction          `key:"compaction" doc:"What keeps a session from being compacted again and again for nothing."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Trace         Trace               `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`

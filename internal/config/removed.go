@@ -22,6 +22,18 @@ var removed = map[string]string{
 	"audit.state_age":         "SESSION-STATE.md is stale after a day",
 	"audit.total_limit":       "audit.host names whose limits hold",
 
+	"compaction.futile":         "two cuts in a row may come to nothing",
+	"compaction.min_tokens":     "a cut that reclaims 1,000 tokens is progress",
+	"compaction.overflow_tries": "a refused request is planned anew three times",
+	"compaction.spiral_cuts":    "three compactions within ten minutes are a warning",
+	"compaction.spiral_within":  "three compactions within ten minutes are a warning",
+	"compaction.turns":          "after ten user turns a cut is tried again",
+
+	"flush.at_cuts":          "a plan writes nothing to the day's log",
+	"flush.soft_share":       "a flush turn is asked for a twentieth of the window early, at most 10,000 tokens",
+	"flush.soft_tokens":      "a flush turn is asked for a twentieth of the window early, at most 10,000 tokens",
+	"flush.transcript_bytes": "a flush turn is asked for after 2 MiB of conversation",
+
 	"proxy.deadline":       "a plan has three seconds",
 	"proxy.defer_tools":    "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
 	"proxy.grace":          "answers under way get half a minute",

@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/status"
@@ -35,10 +34,8 @@ type Inspector struct {
 	Set       status.Memory
 	IndexPath string
 	Embedder  embed.Provider
-	// StateFile and Buffer say which records of the working state are kept, Progress when
-	// compactions are too many.
+	// StateFile and Buffer say which records of the working state are kept.
 	StateFile, Buffer bool
-	Progress          plan.Progress
 	// NoSession is the error for a session that is not there.
 	NoSession func(key string) error
 }

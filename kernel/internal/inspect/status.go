@@ -55,7 +55,7 @@ func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Repo
 			st.Unreadable = append(st.Unreadable, folder.Unreadable(f, err))
 			continue
 		}
-		st.Sessions = append(st.Sessions, sessionStatus(s, in.Progress, in.Now()))
+		st.Sessions = append(st.Sessions, sessionStatus(s, in.Now()))
 		countMasked(s, masked)
 		forgotten, retired := s.Graves.Count()
 		st.Forgotten, st.Retired = st.Forgotten+forgotten, st.Retired+retired
@@ -76,7 +76,7 @@ func (in *Inspector) Status(ctx context.Context, o status.Options) (*status.Repo
 
 // Session gives the status of one session that is open. It writes nothing.
 func (in *Inspector) Session(s *session.Session) status.Session {
-	return sessionStatus(s, in.Progress, in.Now())
+	return sessionStatus(s, in.Now())
 }
 
 // folders are the folders of the sessions to read, and what is said of the others
@@ -114,8 +114,8 @@ func folders(in *Inspector, o *status.Options) (read []string, others []status.O
 	return read, others[n:], nil
 }
 
-func sessionStatus(s *session.Session, o plan.Progress, now time.Time) status.Session {
-	st := status.Session{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []status.Line{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, o, now), Paging: pagingReport(s),
+func sessionStatus(s *session.Session, now time.Time) status.Session {
+	st := status.Session{Key: s.Key, Folder: s.Name, Pages: len(s.Pages), Turns: s.Account.Committed, Spans: len(s.Spans), Lines: []status.Line{}, ModelSummaries: modelSummaries(s), Life: lifeStatus(s, now), Paging: pagingReport(s),
 		JournalBytes: shown(s.Files, folder.JournalFile), ProjectionBytes: shown(s.Files, folder.RecordsFile)}
 	names := map[string]branch.Key{}
 	for key := range s.Branches.All {
@@ -126,7 +126,7 @@ func sessionStatus(s *session.Session, o plan.Progress, now time.Time) status.Se
 		st.Lines = append(st.Lines, status.Line{Branch: l.Branch, Model: l.Model, Generation: l.Proj.Generation,
 			Messages: len(l.Proj.Seen), Items: len(l.Proj.Items), Cuts: len(l.Proj.Cuts), Tokens: l.Proj.Tokens(), FixedTokens: l.FixedTokens(),
 			LastPlan: l.Plan, LastStart: l.Ledger.LastStart})
-		broken(&st.Lines[len(st.Lines)-1], l, o)
+		broken(&st.Lines[len(st.Lines)-1], l)
 	}
 	return st
 }
@@ -152,7 +152,7 @@ func countMasked(s *session.Session, by map[string]int) {
 }
 
 // lifeStatus reads what the boundaries left, by the clock now.
-func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life {
+func lifeStatus(s *session.Session, now time.Time) status.Life {
 	st := status.Life{Epoch: s.Account.Epoch, Compactions: s.Account.Compactions, Checkpoints: []string{}}
 	if l, err := s.Life.Now(); err == nil {
 		st.Compactions = max(st.Compactions, l.State.Thread.From.Since())
@@ -175,16 +175,16 @@ func lifeStatus(s *session.Session, o plan.Progress, now time.Time) status.Life 
 		}
 		st.CutWaiting = st.CutWaiting || done < n
 	}
-	if st.Warning = spiral(o, s, s.Branches.Newest("", "").Proj, now); st.Warning == "" && st.Compactions > checkpoint.SpiralCount {
+	if st.Warning = spiral(s, s.Branches.Newest("", "").Proj, now); st.Warning == "" && st.Compactions > checkpoint.SpiralCount {
 		st.Warning = fmt.Sprintf("%d compactions in this session: each one loses more; go on in a fresh session", st.Compactions)
 	}
 	return st
 }
 
 // broken fills in what cuts of a line came to.
-func broken(st *status.Line, l *branch.State, o plan.Progress) {
+func broken(st *status.Line, l *branch.State) {
 	st.FutileCuts, st.Refusals, st.LearnedWindow = l.Breaker.Futile, l.Overflow.Tries, l.Overflow.Window
-	st.BreakerOpen = l.Breaker.Futile >= o.Futile
+	st.BreakerOpen = l.Breaker.Futile >= plan.MaxFutile
 	if n := len(l.Proj.Cuts); n > 0 {
 		c := &l.Proj.Cuts[n-1]
 		st.LastCut = &status.Cut{Time: c.Time, Reason: c.Reason, Before: c.Before, After: c.After}
@@ -280,8 +280,8 @@ func cooldowns(state store.Store) []status.Cooldown {
 
 // spiral warns of too many compactions within a short time, the cuts of a projection among
 // them; "" if there are few.
-func spiral(o plan.Progress, s *session.Session, p *pagevm.Projection, now time.Time) string {
-	return plan.Spiral(o, s.Account.Compacted, p, now)
+func spiral(s *session.Session, p *pagevm.Projection, now time.Time) string {
+	return plan.Spiral(s.Account.Compacted, p, now)
 }
 
 // countFlush counts an entry of memory that a flush wrote.

@@ -69,11 +69,10 @@ func grant(a *appended, blocks []pagevm.Block, recall *pagevm.Recall) {
 // conversation is about to be compacted, or has grown by much, and has not been
 // flushed since.
 func flushDue(a *appended) {
-	o := &a.prior.Life.Flush
-	if o.Off || a.workspace == nil || a.req.Branch != "" {
+	if a.prior.Life.FlushOff || a.workspace == nil || a.req.Branch != "" {
 		return
 	}
-	soft := o.Soft(a.Window)
+	soft := min(a.Window/20, 10_000) // how far before a compaction
 	last := a.Prev.FlushAsked
 	if last > a.Before || a.Made.Cut != nil {
 		last = 0 // another compaction cycle
@@ -86,14 +85,13 @@ func flushDue(a *appended) {
 	if a.Reading.Window > 0 && a.Before >= mark-soft && (last == 0 || a.Before-last >= soft) {
 		a.flushAsked, a.Flush = a.Before, FlushTokens
 	}
-	limit := o.TranscriptBytes
-	if limit == 0 {
-		limit = 2 << 20
-	}
-	if size := a.bytesFrom(a.Prev.FlushSeen); limit > 0 && size >= limit {
+	if a.bytesFrom(a.Prev.FlushSeen) >= flushBytes {
 		a.flushSeen, a.Flush = len(a.Msgs), FlushBytes
 	}
 }
+
+// flushBytes is the growth of a conversation after which a flush turn is asked for: 2 MiB.
+const flushBytes = 2 << 20
 
 // The reasons of a flush turn.
 const (

@@ -69,19 +69,10 @@ type Life struct {
 	Off, NoCheckpoints bool
 	// RestoreTokens bounds the text from which a model goes on; see [RestoreRoom].
 	RestoreTokens int
-	Progress      Progress
 	// Thresholds are the gauge's in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
-	Flush      Flush
-}
-
-// Flush says when a host is asked for a flush turn.
-type Flush struct {
-	Off bool
-	// Soft is how far before a compaction, in tokens of a window; TranscriptBytes asks
-	// for one whenever the conversation has grown by so much, 0 for the default.
-	Soft            func(window int) int
-	TranscriptBytes int
+	// FlushOff asks no host for a flush turn.
+	FlushOff bool
 }
 
 // Memory says what is taken from the workspace, in tokens, items and shares; negative for

@@ -77,7 +77,7 @@ func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *Wi
 	}
 	prior := &Prior{Key: "s", Name: "s", Before: d.before, Texts: d.texts,
 		Maker: ingest.Maker{Out: &ingest.Pages{}, Known: d.known, Graves: noGraves{}, Mask: masker, Count: count, Resolver: "memory_get", Durable: true},
-		Life:  Life{Off: true, Flush: Flush{Off: true}, Progress: Progress{MinTokens: 1000, Futile: 2, Turns: 10, OverflowTries: 3, SpiralCuts: 3, SpiralWithin: time.Minute}}}
+		Life:  Life{Off: true, FlushOff: true}}
 	req := &Request{SessionKey: "s", Model: testModel, Price: price, ContextWindow: window, Reserve: window / 8, Messages: msgs, Now: d.now,
 		Resolver: "memory_get", Demand: wish}
 	return Plan(t.Context(), prior, req, noSession{}, nil)

@@ -9,26 +9,32 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Progress keeps a session from being compacted again and again for nothing; see the
-// kernel's options, whose defaults are filled in.
-type Progress struct {
-	MinTokens     int
-	Futile, Turns int
-	OverflowTries int
-	SpiralCuts    int
-	SpiralWithin  time.Duration
-}
+// What keeps a session from being compacted again and again for nothing.
+const (
+	// minReclaim is the least that a cut must reclaim to count as progress, in tokens and
+	// at most a twentieth of the window.
+	minReclaim = 1_000
+	// MaxFutile is how many cuts in a row may reclaim less before more are refused, until
+	// the prompt has grown by that least or futileTurns user turns have passed. A cut that
+	// a prompt needs to fit is made, and goes deeper.
+	MaxFutile, futileTurns = 2, 10
+	// OverflowTries is how often in a row a refused request is planned anew.
+	OverflowTries = 3
+	// spiralCuts compactions within spiralWithin are a warning.
+	spiralCuts   = 3
+	spiralWithin = 10 * time.Minute
+)
 
 // MinReclaim is the least that counts as progress.
 func (m *measured) MinReclaim() int {
-	return min(m.prior.Life.Progress.MinTokens, max(1, m.Window/20))
+	return min(minReclaim, max(1, m.Window/20))
 }
 
 // stalled reports whether a cut of p would be one more for nothing. It never keeps
 // one from being made that a prompt needs to fit.
 func (m *measured) stalled(p *pagevm.Projection) bool {
-	o, b := m.prior.Life.Progress, m.Prev.Breaker
-	return b.Futile >= o.Futile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= o.Turns
+	b := m.Prev.Breaker
+	return b.Futile >= MaxFutile && m.Conversation(p) < b.Size+m.MinReclaim() && m.turnsSoFar()-b.Turn <= futileTurns
 }
 
 // judge takes note of what a cut came to, and tells of a session that is cut again
@@ -39,21 +45,21 @@ func judge(d *deciding) {
 	}
 	b := branch.Breaker{Size: d.Conversation(d.Proj), Turn: d.turnsSoFar()}
 	if d.Conversation(d.Grown)-b.Size < d.MinReclaim() {
-		if b.Futile = 1; b.Turn-d.Prev.Breaker.Turn <= d.prior.Life.Progress.Turns {
+		if b.Futile = 1; b.Turn-d.Prev.Breaker.Turn <= futileTurns {
 			b.Futile += d.Prev.Breaker.Futile
 		}
 	}
 	d.Breaker = b
-	if text := Spiral(d.prior.Life.Progress, d.prior.Compacted, d.Proj, d.req.Now); text != "" {
+	if text := Spiral(d.prior.Compacted, d.Proj, d.req.Now); text != "" {
 		d.log.alerts = append(d.log.alerts, fault.Fault{Code: fault.AlertSpiral, Detail: text})
 	}
 }
 
 // Spiral warns of too many compactions within a short time: the host's and the cuts of a
 // projection, "" if there are few. Cuts that a cold cache made free count for none.
-func Spiral(o Progress, compacted []time.Time, p *pagevm.Projection, now time.Time) string {
+func Spiral(compacted []time.Time, p *pagevm.Projection, now time.Time) string {
 	at := map[time.Time]bool{}
-	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= o.SpiralWithin }
+	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= spiralWithin }
 	for _, t := range compacted {
 		if recent(t) {
 			at[t.UTC()] = true
@@ -64,8 +70,8 @@ func Spiral(o Progress, compacted []time.Time, p *pagevm.Projection, now time.Ti
 			at[c.Time.UTC()] = true
 		}
 	}
-	if len(at) < o.SpiralCuts {
+	if len(at) < spiralCuts {
 		return ""
 	}
-	return fmt.Sprintf("%d compactions within %v: what fills the prompt comes back as fast as it goes; begin a new session, or use smaller steps", len(at), o.SpiralWithin)
+	return fmt.Sprintf("%d compactions within %v: what fills the prompt comes back as fast as it goes; begin a new session, or use smaller steps", len(at), spiralWithin)
 }

@@ -72,7 +72,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Bou
 		return nil, err
 	}
 	p.Compaction.FixedTokens = req.FixedTokens
-	fillTexts(d.Prices, s, p, b, d.Life.Progress, req.Resolver)
+	fillTexts(d.Prices, s, p, b, req.Resolver)
 	return p, nil
 }
 
@@ -194,7 +194,7 @@ func newCompaction(r string, detail string) *Compaction {
 
 // fillTexts fills in what a host takes along: the summary as it is in the journal
 // and the text to go on from.
-func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Boundary, o plan.Progress, resolver string) {
+func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
@@ -229,7 +229,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Bounda
 		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from), Resolver: resolver})
 	}
 	if c.Warning == "" {
-		c.Warning = plan.Spiral(o, s.Account.Compacted, l.Proj, b.Now)
+		c.Warning = plan.Spiral(s.Account.Compacted, l.Proj, b.Now)
 	}
 }
 
@@ -252,7 +252,7 @@ func (d *Desk) compaction(pl *Planned) *Compaction {
 			c.Summary = pl.Text(b.Hash)
 		}
 	}
-	c.Warning = plan.Spiral(d.Life.Progress, pl.Session.Account.Compacted, pl.Proj, pl.Request().Now)
+	c.Warning = plan.Spiral(pl.Session.Account.Compacted, pl.Proj, pl.Request().Now)
 	if over := pl.Planned(pl.Proj) - pl.Hard; over > 0 {
 		c.Detail = fmt.Sprintf("still %d tokens over what fits beside the reserve", over)
 		c.Largest = pl.LargestItems(pl.Proj.Carry, pl.Proj.Items)

@@ -91,7 +91,7 @@ func (d *Desk) FlushTurn(ctx context.Context, r FlushRequest) (*Flush, error) {
 	if r.SessionKey == "" {
 		return f, nil
 	}
-	if d.Life.Flush.Off {
+	if d.Life.FlushOff {
 		f.Prompt, f.Section = "", ""
 		return f, nil
 	}

@@ -375,7 +375,7 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *Planned) ([]fault.Fault, err
 	if _, err := k.WriteCheckpoint(in); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if !p.Cut || !k.Options.FlushAtCuts && !p.Refused {
+	if !p.Cut || !p.Refused {
 		return nil, nil
 	}
 	faults, _ := k.Flush(ctx, false, p.Now)

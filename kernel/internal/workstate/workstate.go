@@ -35,9 +35,8 @@ type Options struct {
 	// RestoreTokens bounds the text from which a model goes on, 0 for the default,
 	// negative for none.
 	RestoreTokens int
-	// FlushOff writes nothing to the day's log, FlushAtCuts before the kernel's own cuts,
-	// too.
-	FlushOff, FlushAtCuts bool
+	// FlushOff writes nothing to the day's log.
+	FlushOff bool
 	// StateFileOff leaves SESSION-STATE.md alone, StateFileBytes bounds the section.
 	StateFileOff   bool
 	StateFileBytes int

@@ -38,7 +38,6 @@ redact: {allow: ["/.*/"], disable_rules: [github-pat]}
 audit: {skip: [secret]}
 proxy: {allow_origins: ["https://evil.example"], max_body: 4GiB}
 upkeep: {include: [USER.md], git: true}
-flush: {at_cuts: true}
 `
 
 // TestReadOfSomebodysProject: what a project's own file says counts where it trusts nobody
@@ -60,7 +59,7 @@ func TestReadOfSomebodysProject(t *testing.T) {
 	want := strings.Fields(`plan.resolver plan.prices workspace.max_file_size workspace.agent_edits retrieval.sessions.folders
 		embedding.provider embedding.base_url embedding.api_key_env index.folders index.gitignore index.backend index.qmd.command
 		store.backend store.postgres.dsn_env store.postgres.root summary.model.provider summary.model.base_url redact.allow
-		redact.disable_rules audit.skip proxy.allow_origins upkeep.include upkeep.git flush.at_cuts`)
+		redact.disable_rules audit.skip proxy.allow_origins upkeep.include upkeep.git`)
 	if !slices.Equal(ignored, want) {
 		t.Errorf("ignored\n%q, want\n%q", ignored, want)
 	}

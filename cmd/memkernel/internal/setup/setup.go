@@ -82,7 +82,7 @@ func OnThisMachine(address string) bool {
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
 	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Memory: memoryOptions(s.Config),
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
-			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: flushOptions(s.Config), Progress: progressOptions(s.Config),
+			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
 			NoCheckpoints: !s.Config.Checkpoint.Save,
 			Source:        kernel.Source{File: s.Config.Checkpoint.SessionFile, Channel: s.Config.Checkpoint.Channel, Agent: s.Config.Checkpoint.Agent},
 			StateFile:     kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled, MaxBytes: int(s.Config.SessionState.MaxSize)},
@@ -109,17 +109,4 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 	var err error
 	o.Memory.Backend, err = s.backend()
 	return o, err
-}
-
-// flushOptions are the settings of when memory is written by itself.
-func flushOptions(c *config.Config) kernel.FlushOptions {
-	f := &c.Flush
-	return kernel.FlushOptions{Off: !f.Enabled, AtCuts: f.AtCuts, SoftTokens: int(f.SoftTokens), SoftShare: f.SoftShare, TranscriptBytes: int(f.TranscriptBytes)}
-}
-
-// progressOptions are the settings of the breaker.
-func progressOptions(c *config.Config) kernel.ProgressOptions {
-	p := &c.Compaction
-	return kernel.ProgressOptions{MinTokens: int(p.MinTokens), Futile: p.Futile, Turns: p.Turns, OverflowTries: p.OverflowTries,
-		SpiralCuts: p.SpiralCuts, SpiralWithin: time.Duration(p.SpiralWithin)}
 }
