@@ -3,12 +3,12 @@ package retrieval
 import (
 	"crypto/sha256"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/internal/workers"
 )
 
 // maxOutlines bounds the chunks whose outlines are kept; of the usual size, each
@@ -37,7 +37,16 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 		}
 	}
 	var next atomic.Int32
-	work := func(a *analysis.Analyzer) {
+	var given atomic.Bool // a is in use
+	workers.Run(len(missing)/outlinesEach, func() {
+		a := a
+		if !given.CompareAndSwap(false, true) {
+			var err error
+			if a, err = analyzer(); err != nil {
+				return // the goroutine that has a does all
+			}
+			defer analyzers.Put(a)
+		}
 		for n := int(next.Add(1)); n <= len(missing); n = int(next.Add(1)) {
 			c := cs[missing[n-1]]
 			made := outlineOf(a, c.hit.Text, c.hit.Trail)
@@ -45,15 +54,7 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 			o.put(c.key(), made)
 			out[missing[n-1]] = made
 		}
-	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(missing)/outlinesEach) - 1 {
-		if another, err := analyzer(); err == nil {
-			others.Go(func() { work(another); analyzers.Put(another) })
-		}
-	}
-	work(a)
-	others.Wait()
+	})
 	return out
 }
 

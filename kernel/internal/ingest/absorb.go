@@ -2,11 +2,10 @@ package ingest
 
 import (
 	"maps"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -42,7 +41,7 @@ func (b *Batch) Absorb() bool {
 			b.Calls = maps.Clone(b.Calls) // a state is never changed once made
 		}
 	}
-	if len(fresh) >= parallelFrom && runtime.GOMAXPROCS(0) > 1 && b.indexAhead(fresh) {
+	if len(fresh) >= parallelFrom && b.indexAhead(fresh) {
 		b.Hosts = b.share(b.Hosts, fresh)
 	} else {
 		for i := 0; i < len(fresh) && !b.stopped(); i++ {
@@ -111,7 +110,7 @@ func (g *Maker) indexAhead(msgs []memkernel.Message) bool {
 	return true
 }
 
-// share makes the pages of msgs on all processors and files them in the order of
+// share makes the pages of msgs with helpers and files them in the order of
 // the messages, so that the outcome is that of one after the other.
 func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pagevm.HostMessage {
 	type made struct {
@@ -120,17 +119,13 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	}
 	all := make([]made, len(msgs))
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(msgs)) {
-		wg.Go(func() {
-			own := *g
-			for i := int(next.Add(1)) - 1; i < len(msgs) && !g.stopped(); i = int(next.Add(1)) - 1 {
-				own.Out = &all[i].out
-				all[i].host = own.message(&msgs[i])
-			}
-		})
-	}
-	wg.Wait()
+	workers.Run(len(msgs), func() {
+		own := *g
+		for i := int(next.Add(1)) - 1; i < len(msgs) && !g.stopped(); i = int(next.Add(1)) - 1 {
+			own.Out = &all[i].out
+			all[i].host = own.message(&msgs[i])
+		}
+	})
 	for i := range all {
 		hosts = append(hosts, all[i].host)
 		g.Out.merge(&all[i].out)

@@ -3,11 +3,11 @@ package plan
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/choice"
+	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -114,10 +114,9 @@ func captureAhead(d *deciding) (wait func()) {
 		return func() {} // whoever needs it tells of it
 	}
 	var st checkpoint.State
-	var made sync.WaitGroup
-	made.Go(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
+	made := workers.Aside(func() { st = checkpoint.UpdateMasked(ws.State, d.Msgs, d.Mask.Text) })
 	return func() {
-		made.Wait()
+		made()
 		ws.Tell(&st)
 		d.Captured = &st
 	}

@@ -2,12 +2,11 @@ package plan
 
 import (
 	"path"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -88,23 +87,19 @@ func (a *scores) since(path string) int {
 	return 0
 }
 
-// find looks for the names in all texts, on all processors: it is most of the work.
+// find looks for the names in all texts, with helpers: it is most of the work.
 func (a *scores) find() {
 	a.found = make([][][pagevm.Full + 1][]represent.Name, len(a.d.Hosts))
 	a.d.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
-				a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
-				for j := range a.found[i] {
-					a.found[i][j] = a.namesOf(i, j)
-				}
+	workers.Run(len(a.found), func() {
+		for i := int(next.Add(1)) - 1; i < len(a.found); i = int(next.Add(1)) - 1 {
+			a.found[i] = make([][pagevm.Full + 1][]represent.Name, len(a.d.Hosts[i].Segments))
+			for j := range a.found[i] {
+				a.found[i][j] = a.namesOf(i, j)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 }
 
 // namesOf are the names that each level of a segment shows. Of results that have

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/workers"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/telemetry"
@@ -179,6 +180,7 @@ func serveTenants(ctx context.Context, a *cli.App, s *serveFlags) (err error) {
 		return err
 	}
 	defer t.Close(ctx)
+	workers.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls have half of the processors
 	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: s.listen.mostTenants}
 	release, err := tenants.Hold()
 	if err != nil {
