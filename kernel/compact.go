@@ -30,6 +30,19 @@ type CompactWish struct {
 	// Overflow is a provider's refusal of the last call as too long, which the next
 	// plan has to fit under; see [PlanRequest.Overflow].
 	Overflow *Overflow
+	// Provider is a compaction that the provider made. What it covers leaves whatever else
+	// is wished; the prompt shows it first, then what the kernel knows of what left.
+	Provider *ProviderCompaction
+}
+
+// ProviderCompaction is a compaction that the provider made of a conversation's first
+// messages. It must be sent to that provider as it is.
+type ProviderCompaction struct {
+	// Blocks are the content blocks of the answer (Messages API) or the items of its output
+	// (responses), each as JSON.
+	Blocks []string
+	// Covers counts the messages of [Boundary.Messages] that it stands for.
+	Covers int
 }
 
 // CompactReason says how a compaction on demand ended.

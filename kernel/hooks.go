@@ -54,7 +54,7 @@ func (b *Boundary) room() turn.Boundary {
 	out := turn.Boundary{SessionKey: b.SessionKey, Branch: b.Branch, Model: b.Model, Messages: b.Messages, Updates: b.Updates, Key: b.Key,
 		Reason: b.Reason, Now: b.Now, Private: b.Private, Source: b.Source}
 	if w := b.Compact; w != nil {
-		out.Wish = turn.Wish{Wish: plan.Wish{Tokens: w.Tokens, Share: w.Share, Force: w.Force}, FixedTokens: w.FixedTokens, Overflow: (*plan.Overflow)(w.Overflow)}
+		out.Wish = turn.Wish{Wish: plan.Wish{Tokens: w.Tokens, Share: w.Share, Force: w.Force, Compaction: (*plan.Compaction)(w.Provider)}, FixedTokens: w.FixedTokens, Overflow: (*plan.Overflow)(w.Overflow)}
 		if w.Call != nil {
 			call := w.Call.call()
 			out.Wish.Call = &call.Request

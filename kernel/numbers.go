@@ -81,6 +81,9 @@ func (c *CompactWish) check() error {
 	if err == nil && !(c.Share >= 0 && c.Share <= 1) {
 		err = &NumberError{"Compact.Share", fmt.Sprint(c.Share), wantShare}
 	}
+	if p := c.Provider; err == nil && p != nil {
+		err = notBelow("Compact.Provider.Covers", p.Covers, 1, "a number of messages")
+	}
 	if err == nil && c.Call != nil {
 		err = c.Call.Check()
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+
+	"github.com/memkernel/memkernel"
 )
 
 // The rules by which a wish can be refused, as named in [Refusal.Rule].
@@ -217,8 +219,12 @@ func carryItems(blocks []Block) []Item {
 }
 
 func (b Block) item() Item {
-	return Item{Kind: b.Kind, Parts: 1, Page: b.Page, Level: b.Level, Hash: b.Hash, Tokens: b.Tokens,
-		Positions: 1, Markable: true, Role: "user"}
+	it := Item{Kind: b.Kind, Parts: 1, Page: b.Page, Level: b.Level, Hash: b.Hash, Tokens: b.Tokens,
+		Positions: 1, Markable: true, Role: memkernel.RoleUser}
+	if b.Kind == ItemCompaction {
+		it.Markable, it.Role = false, memkernel.RoleAssistant
+	}
+	return it
 }
 
 // cut applies w.Cut to q, or refuses it.
@@ -307,7 +313,7 @@ func (b *builder) leave(seen []Seen) []Seen {
 	out := append([]Seen(nil), seen...)
 	for i := range out {
 		atom := b.d.Places[i].Atom
-		if b.wish.Leave[atom] && refused[atom] == "" && !b.d.Host[i].Held {
+		if b.wish.Leave[atom] && refused[atom] == "" && (!b.d.Host[i].Held || b.wish.Compacted && !b.d.Host[i].apart()) {
 			out[i].Gone = true
 		}
 	}
@@ -338,7 +344,7 @@ func (b *builder) mayLeave(i int) string {
 		return RuleOpener
 	case !pl.Closed:
 		return RuleAtomOpen
-	case b.d.Host[i].Held && !b.d.Host[i].apart():
+	case b.d.Host[i].Held && !b.d.Host[i].apart() && !b.wish.Compacted:
 		return RuleHeld
 	}
 	for j := range b.d.Host[i].Segments {
@@ -469,18 +475,12 @@ func equalSeen(a, b []Seen) bool {
 // commonItems counts the leading items of q whose bytes are in p at the same
 // place.
 func commonItems(p, q *Projection) int {
-	n := 0
-	for n < len(p.Carry) && n < len(q.Carry) && p.Carry[n].Hash == q.Carry[n].Hash {
-		n++
+	for n := 0; ; n++ {
+		a, b := p.At(n), q.At(n)
+		if a == nil || b == nil || a.Hash != b.Hash || a.Key != b.Key {
+			return n
+		}
 	}
-	if n < len(p.Carry) || n < len(q.Carry) {
-		return n
-	}
-	i := 0
-	for i < len(p.Items) && i < len(q.Items) && p.Items[i].Hash == q.Items[i].Hash && p.Items[i].Key == q.Items[i].Key {
-		i++
-	}
-	return n + i
 }
 
 // Chain is the hash over the keys and contents of host messages in order, by

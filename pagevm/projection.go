@@ -21,6 +21,9 @@ const (
 	ItemResult ItemKind = "result"
 	// ItemCarry is in the carry block in front of the messages.
 	ItemCarry ItemKind = "carry"
+	// ItemCompaction is a provider's compaction of messages that left. It is in front of
+	// the carry block, and its text is the message as the provider wrote it.
+	ItemCompaction ItemKind = "compaction"
 	// ItemNote and ItemRetrieval are kernel blocks behind a host message.
 	ItemNote      ItemKind = "note"
 	ItemRetrieval ItemKind = "retrieval"
@@ -49,6 +52,8 @@ type Item struct {
 	Role      memkernel.Role `json:"role,omitempty"`
 	// Bare: the run is sent without its thinking, which a cut made invalid.
 	Bare bool `json:"bare,omitempty"`
+	// Lead: see [HostMessage.Lead].
+	Lead bool `json:"lead,omitempty"`
 }
 
 // Seen is one host message that the projection has been aligned with.
@@ -86,7 +91,8 @@ type Projection struct {
 	Generation int    `json:"generation"`
 	// Seen are all host messages of the branch in the host's order.
 	Seen []Seen `json:"seen"`
-	// Carry precedes the messages, Items are the messages.
+	// Items are the messages. Carry precedes them, but for a provider's compaction with
+	// which the host's conversation begins; see [Projection.At].
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
 	Cuts  []CutPoint `json:"cuts"`
@@ -130,6 +136,42 @@ func (p *Projection) Tokens() int {
 	}
 	for i := range p.Items {
 		n += p.Items[i].Tokens
+	}
+	return n
+}
+
+// At returns the item at place i of the prompt, nil after the last: a provider's compaction
+// with which the host's conversation begins, the carry block, the messages. The provider
+// reads nothing that precedes its compaction.
+func (p *Projection) At(i int) *Item {
+	lead := p.lead()
+	switch carry := len(p.Carry); {
+	case i >= carry+len(p.Items):
+		return nil
+	case i < lead:
+		return &p.Items[i]
+	case i < lead+carry:
+		return &p.Carry[i-lead]
+	default:
+		return &p.Items[i-carry]
+	}
+}
+
+// Place returns where in the prompt Items[i] is; see [Projection.At].
+func (p *Projection) Place(i int) int {
+	if i < p.lead() {
+		return i
+	}
+	return len(p.Carry) + i
+}
+
+// Len counts the items of the prompt.
+func (p *Projection) Len() int { return len(p.Carry) + len(p.Items) }
+
+func (p *Projection) lead() int {
+	n := 0
+	for n < len(p.Items) && p.Items[n].Lead {
+		n++
 	}
 	return n
 }
@@ -183,6 +225,8 @@ type HostMessage struct {
 	Segments []Segment      `json:"segments"`
 	// Held reports whether the message holds content that only the provider understands.
 	Held bool `json:"held,omitempty"`
+	// Lead: it is a provider's compaction, which must precede everything in a prompt.
+	Lead bool `json:"lead,omitempty"`
 }
 
 // apart reports whether a held message stays when the rest of its atom leaves: a harness's
@@ -234,7 +278,7 @@ func (s *Segment) Lowest(resolver bool) Level {
 func (s *Segment) item(m *HostMessage, l Level) Item {
 	sh := s.At[l]
 	return Item{Kind: s.Kind, Key: m.Key, Part: s.Part, Parts: s.Parts, Page: s.Page, Level: l,
-		Hash: sh.Hash, Tokens: sh.Tokens, Positions: sh.Positions, Markable: sh.Markable, Image: sh.Image, Role: m.Role}
+		Hash: sh.Hash, Tokens: sh.Tokens, Positions: sh.Positions, Markable: sh.Markable, Image: sh.Image, Role: m.Role, Lead: m.Lead}
 }
 
 // bare renders segment s of m without its thinking.

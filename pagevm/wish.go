@@ -50,6 +50,9 @@ type CutWish struct {
 	Levels map[string]Level `json:"levels"`
 	// Leave names the atoms that should leave.
 	Leave map[int]bool `json:"leave"`
+	// Compacted: the carry block begins with a provider's compaction of what leaves, which
+	// holds what nobody but the provider understands, too.
+	Compacted bool `json:"compacted,omitempty"`
 	// CarryOnly: a new carry block is reason enough, though every message stays.
 	CarryOnly bool `json:"carry_only,omitempty"`
 }

@@ -42,6 +42,11 @@ func held(p memkernel.Part) bool {
 	return p.Kind == memkernel.PartOther && p.Raw != "" && !known[cmp.Or(wire.RawType(p.Raw), gemini.Holds(p.Raw))]
 }
 
+// Compacted reports whether a message begins with a provider's compaction of those before it.
+func Compacted(m *memkernel.Message) bool {
+	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && wire.RawType(m.Parts[0].Raw) == "compaction"
+}
+
 // HeldWhole reports whether nothing of a message is understood.
 func HeldWhole(m *memkernel.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !held(p) })

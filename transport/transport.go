@@ -36,6 +36,8 @@ type Transport struct {
 	// Deadline is how long a request waits for its plan. Default: [proxy.DefaultDeadline].
 	// Without a plan in time it goes out as the one before, with the new messages after it.
 	Deadline time.Duration
+	// ProviderCompaction is as in [proxy.Options].
+	ProviderCompaction bool
 	// Base sends the requests. Default: [http.DefaultTransport].
 	Base http.RoundTripper
 	// Logger gets a line per request that calls a model, without content. Nil discards.
@@ -66,7 +68,7 @@ func (t *Transport) open() error {
 			return
 		}
 		t.proxy, t.failed = proxy.NewRoundTripper(t.Kernel, proxy.Options{Private: t.Private, ContextWindow: t.ContextWindow, Reserve: t.Reserve,
-			Resolver: t.Resolver, Deadline: t.Deadline, Transport: t.base(), Logger: t.Logger})
+			Resolver: t.Resolver, Deadline: t.Deadline, ProviderCompaction: t.ProviderCompaction, Transport: t.base(), Logger: t.Logger})
 		if t.failed != nil {
 			t.failed = fmt.Errorf("transport: %w", t.failed)
 			return

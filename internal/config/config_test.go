@@ -344,7 +344,7 @@ func TestRemovedKey(t *testing.T) {
 	if w := strings.Join(c.Warnings(), "\n"); strings.Count(w, "removed") != 3 || !strings.Contains(w, "config.yaml:6: experimental.proxy.one_shots: this setting was removed: a request with the header X-Memkernel-Session is planned; take it out") {
 		t.Errorf("a section without settings: %s", w)
 	}
-	if _, err := config.Read(strings.NewReader("experimental:\n  proxy:\n    one_shots: true\n    one_shot: 1\n"), "c.yaml"); err == nil || !strings.Contains(err.Error(), `unknown key "proxy"`) {
+	if _, err := config.Read(strings.NewReader("experimental:\n  proxy:\n    one_shots: true\n    one_shot: 1\n"), "c.yaml"); err == nil || !strings.Contains(err.Error(), `unknown key "one_shot"`) {
 		t.Errorf("a key that never was among such that were: %v", err)
 	}
 	if _, err := config.Read(strings.NewReader("plan:\n  repeats: once\n"), "c.yaml"); err == nil {

@@ -154,6 +154,6 @@ var (
 		answer: chatAnswer, stream: chatStream,
 		told: told{paths: [][]string{{"usage"}}, input: []string{"prompt_tokens"}, sum: "total_tokens"}}
 	responsesAPI = api{format: transcript.FormatResponses, path: "/responses", count: "/responses/input_tokens",
-		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"},
+		answer: responsesAnswer, stream: responsesStream, elsewhere: []string{"previous_response_id", "conversation", "prompt"}, compaction: responsesCompaction,
 		told: told{paths: [][]string{{"response", "usage"}, {"usage"}}, input: []string{"input_tokens"}, sum: "total_tokens"}}
 )

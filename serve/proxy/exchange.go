@@ -56,6 +56,8 @@ type api struct {
 	told told
 	// doubt returns why a request passes that is as others are; it may be nil.
 	doubt func(*transcript.Body) string
+	// compaction is how the provider compacts on demand; nil if it does not.
+	compaction *compaction
 }
 
 // apis has them all.

@@ -36,6 +36,18 @@ type wayOut struct {
 	header http.Header
 }
 
+// ownWay is how a request of the proxy's own goes out after a client's.
+func ownWay(sent *http.Request) wayOut {
+	to := *sent.URL
+	way := wayOut{&to, sent.Header.Clone()}
+	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Content-Length", "Idempotency-Key", "Expect"} {
+		way.header.Del(name) // of that request alone
+	}
+	way.header.Set("Content-Type", "application/json")
+	way.header.Set("Accept", "application/json")
+	return way
+}
+
 // flushDue has the model asked what should outlive the next cut, behind the client's back.
 func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	f, ok := x.planner.(flusher)
@@ -43,12 +55,7 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	if !ok || atCloud || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
 		return
 	}
-	way := wayOut{sent.URL, sent.Header.Clone()}
-	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Content-Length", "Idempotency-Key", "Expect"} {
-		way.header.Del(name) // of that request alone
-	}
-	way.header.Set("Content-Type", "application/json")
-	way.header.Set("Accept", "application/json")
+	way := ownWay(sent)
 	key, model, format, name := e.line.session, strings.Clone(e.body.Model), e.format, e.line.name
 	began := x.opt.Now()
 	x.work.Go(func() {
@@ -85,7 +92,7 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := x.complete(ctx, way, format, body)
+	a, err := way.complete(ctx, x.opt.Transport, format, body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,27 +105,36 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 }
 
 // complete sends one request and reads its whole answer.
-func (x *Proxy) complete(ctx context.Context, way wayOut, format transcript.Format, body []byte) (answer, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, way.url.String(), bytes.NewReader(body))
+func (way wayOut) complete(ctx context.Context, t http.RoundTripper, format transcript.Format, body []byte) (answer, error) {
+	h, data, err := way.fetch(ctx, t, body)
 	if err != nil {
-		return answer{}, fmt.Errorf("make the request: %s", kind(err)) // its text names the address
+		return answer{}, err
 	}
-	r.Header = way.header
-	res, err := x.opt.Transport.RoundTrip(r)
-	if err != nil {
-		return answer{}, fmt.Errorf("the upstream did not answer: %s", kind(err))
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return answer{}, fmt.Errorf("the answer broke off: %s", kind(err))
-	}
-	if res.StatusCode != http.StatusOK {
-		return answer{}, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
-	}
-	a, err := readCopy(format, res.Header, data)
+	a, err := readCopy(format, h, data)
 	if err == nil && !a.whole {
 		err = errors.New("the answer did not come to its end")
 	}
 	return a, err
+}
+
+// fetch sends one request and returns its whole answer. Its errors name no address.
+func (way wayOut) fetch(ctx context.Context, t http.RoundTripper, body []byte) (http.Header, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, way.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the request: %s", kind(err))
+	}
+	r.Header = way.header
+	res, err := t.RoundTrip(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the upstream did not answer: %s", kind(err))
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the answer broke off: %s", kind(err))
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, nil, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
+	}
+	return res.Header, data, nil
 }

@@ -198,6 +198,7 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	x.flushDue(e, res.Request)
+	x.compactDue(e, res.Request)
 	h := res.Header.Clone()
 	res.Body = &tee{ReadCloser: res.Body, limit: maxAnswer, done: func(copy []byte, err error) { x.ended(e, h, copy, err) }}
 	if x.account.tellsWhole(e) {

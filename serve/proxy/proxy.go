@@ -99,6 +99,9 @@ type Options struct {
 	// next cut: a request of its own with the client's path, model and key, for whose tokens the client pays. Of
 	// it the client hears nothing, and a request that fails is not made again.
 	FlushTurns bool
+	// ProviderCompaction has the provider compact a conversation where a cut is near, by a
+	// request of its own with the client's path, model and key, for whose tokens the client pays.
+	ProviderCompaction bool
 	// Billed is told of every call that was answered with a bill, also of those that passed,
 	// once it was. It is called by several goroutines at once. Nil tells nobody.
 	Billed func(Billed)

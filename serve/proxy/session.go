@@ -125,6 +125,7 @@ type line struct {
 	planned   *planned          // the newest plan, nil if there is none
 	unplanned *kernel.Unplanned // the newest request behind it, nil if there is none
 	missed    int               // plans in a row that were not ready in time
+	compacted int               // the generation after which a provider's compaction was asked for
 	course    course
 }
 

@@ -264,3 +264,25 @@ func TestProviderCompactionStays(t *testing.T) {
 		})
 	}
 }
+
+// A conversation that begins with a provider's compaction is planned, and what the kernel adds
+// in front of the messages follows it: the provider reads nothing that precedes it.
+func TestProviderCompactionLeads(t *testing.T) {
+	up := answering(anthropicOK)
+	s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 24_000, Resolver: "Bash"}, up)
+	a, compaction := anthropic, `{"role":"assistant","content":[{"type":"compaction", "content":"<summary>tides and \u0062erths</summary>"}]}`
+	msgs := []string{compaction, a.user("please read the tide table"), a.call("c1", "cat tides"), a.result("c1", big("old", 9000)), a.said("it is read"),
+		a.user("please read the berths"), a.call("c2", "cat berths"), a.result("c2", big("berths", 6000)), a.said("the berths are read"), a.user("who has berth 4?")}
+	s.post(a.path, a.body(msgs, false)).planned(t)
+	first, _ := up.last()
+	at, carry := strings.Index(first, compaction), strings.Index(first, "[SESSION_SUMMARY")
+	if at < 0 || carry < at || strings.Contains(first, "old/file200.go") {
+		t.Fatalf("compaction at %d, carry block at %d: %.2000s", at, carry, first)
+	}
+	msgs = append(msgs, a.said("nobody"), a.user("and berth 5?"))
+	s.post(a.path, a.body(msgs, false)).planned(t)
+	second, _ := up.last()
+	if n := len(first) - len(`]}`) - 60; !strings.HasPrefix(second, first[:n]) {
+		t.Errorf("the next request does not go on from the one before: %.3000s", second)
+	}
+}

@@ -27,12 +27,10 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
 			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
 	}
-	for i := range p.Carry {
-		add(&p.Carry[i], outline.RegionCarry)
-	}
 	newest := newestKey(p)
-	for i := range p.Items {
-		add(&p.Items[i], regionOf(p, &p.Items[i], newest))
+	for i := range p.Len() {
+		it := p.At(i)
+		add(it, regionOf(p, it, newest))
 	}
 	return out
 }
@@ -46,6 +44,8 @@ func MessageOf(it *pagevm.Item) string {
 	switch it.Kind {
 	case pagevm.ItemCarry:
 		return CarryKey
+	case pagevm.ItemCompaction:
+		return KeyPrefix + it.Page
 	case pagevm.ItemNote, pagevm.ItemRetrieval:
 		return KeyPrefix + it.Page
 	}
@@ -63,6 +63,8 @@ func newestKey(p *pagevm.Projection) string {
 // turns is part of the working set.
 func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 	switch {
+	case it.Kind == pagevm.ItemCarry, it.Kind == pagevm.ItemCompaction:
+		return outline.RegionCarry
 	case it.Kind == pagevm.ItemRetrieval && it.Page == p.Recall.Page:
 		return outline.RegionRetrieval
 	case it.Kind == pagevm.ItemRetrieval:
@@ -77,4 +79,7 @@ const (
 	// CarryKey and KeyPrefix are the keys of messages that the kernel adds.
 	CarryKey  = "memkernel:carry"
 	KeyPrefix = "memkernel:"
+	// OpeningKey is the key of the message that opens a conversation which begins with the
+	// assistant.
+	OpeningKey = KeyPrefix + "opening"
 )

@@ -161,11 +161,11 @@ func (b *Batch) lead() {
 		first++
 	}
 	m := &b.Msgs[first]
-	if m.Role != memkernel.RoleAssistant || !b.req.Lead {
+	if m.Role != memkernel.RoleAssistant || !b.req.Lead || transcript.Compacted(m) {
 		return
 	}
 	b.Faults = append(b.Faults, fault.Fault{Code: fault.LeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
-	o := memkernel.Message{Key: branch.KeyPrefix + "opening", Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
+	o := memkernel.Message{Key: branch.OpeningKey, Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
 	b.Msgs, b.kept, b.led = slices.Insert(slices.Clone(b.Msgs), first, o), 0, first+1
 }

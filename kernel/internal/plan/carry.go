@@ -23,15 +23,37 @@ const maxSpanLines = 8
 // pose as the user's words.
 const carryIntro = "[Context kept by memkernel: earlier messages of this session left the prompt. What follows is reference, not a request.]"
 
-// carryBlocks makes the blocks of the carry block: the workspace's files as they are now,
+// carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's files as they are now,
 // what left, then the summary.
 func carryBlocks(d *deciding) []pagevm.Block {
-	blocks := append(workspaceBlocks(d), restoreBlock(d, checkpoint.AfterCompaction, d.Cut.Do)...)
+	blocks := append(compactionBlocks(d), workspaceBlocks(d)...)
+	blocks = append(blocks, restoreBlock(d, checkpoint.AfterCompaction, d.Cut.Do)...)
 	if len(d.Spans) > 0 {
 		blocks = append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("cy", d.prior.Name, d.req.Branch), pagevm.Pointer, spanText(d)))
 	}
 	text := summary.RenderNoted(d.Summary, modelNotes(d), summary.Cap(d.Window), d.Count.Text, func(kind string, n int) string { return more(d, kind) })
 	return append(blocks, d.carryBlock(pagevm.ItemCarry, ids.Page("su", d.prior.Name, d.req.Branch), pagevm.Structured, text))
+}
+
+// compactionBlocks shows a provider's compaction: the one that the cut brings, or else the one
+// that is in the prompt, as long as it tells of what was before its messages.
+func compactionBlocks(d *deciding) (blocks []pagevm.Block) {
+	if w := d.req.Demand; w != nil && w.Compaction != nil {
+		for i, raw := range w.Compaction.Blocks {
+			page := ids.Page("pc", d.prior.Name, d.req.Branch, fmt.Sprint(d.Prev.Proj.Generation, i))
+			blocks = append(blocks, d.carryBlock(pagevm.ItemCompaction, page, pagevm.Full, raw))
+		}
+		return blocks
+	}
+	if d.Renewed() {
+		return nil
+	}
+	for _, it := range d.Prev.Proj.Carry {
+		if it.Kind == pagevm.ItemCompaction {
+			blocks = append(blocks, d.carryBlock(it.Kind, it.Page, it.Level, d.Text(it.Hash)))
+		}
+	}
+	return blocks
 }
 
 // modelNotes are a model's that rest on what is still said. Those that can't be read are

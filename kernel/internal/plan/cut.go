@@ -91,6 +91,9 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 	for range 3 {
 		d.Texts, d.Spans = maps.Clone(texts), d.Prev.Spans
 		wish := pressing(d, selectFor(d, worth, target, most))
+		if w := d.req.Demand; w != nil && w.Compaction != nil {
+			wish = &pagevm.CutWish{Leave: coveredAtoms(d), Compacted: true}
+		}
 		wish.Reason = pagevm.CutReason(d.Cut.Reason)
 		if span, ok := leavingSpan(d, seen, wish.Leave); ok {
 			d.Spans = append(d.Spans[:len(d.Spans):len(d.Spans)], span)
@@ -105,7 +108,7 @@ func makeCut(d *deciding, delta pagevm.Delta, cache pagevm.Cache) {
 			return
 		}
 		d.Proj, d.Made, d.Wishes, d.granted = proj, dec, wishes, cache
-		if stands = d.attempt; d.Planned(proj) <= cutGoal(d) {
+		if stands = d.attempt; d.Planned(proj) <= cutGoal(d) || wish.Compacted {
 			return
 		}
 		target = d.Fixed + d.Standing + (target-d.Fixed-d.Standing)/3

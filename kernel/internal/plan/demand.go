@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -15,6 +16,15 @@ type Wish struct {
 	// Boundary is which of the session's boundaries, counted from 1, asks for it; 0 if that is
 	// not known. A cut that is made is noted with it.
 	Boundary int
+	// Compaction is a provider's, to be shown for what it covers; nil lets the selector choose.
+	Compaction *Compaction
+}
+
+// Compaction is a provider's own, of the first Covers messages of the host: its blocks, as
+// the provider wrote them.
+type Compaction struct {
+	Blocks []string
+	Covers int
 }
 
 // The reasons why a compaction on demand reclaims nothing.
@@ -57,6 +67,12 @@ func breakOff(d *deciding) {
 // demandCut asks for a cut, if the rules leave any hope for one.
 func demandCut(d *deciding, wish *Wish) {
 	switch {
+	case wish.Compaction != nil && coveredAtoms(d) == nil:
+		refuseDemand(d, NothingToCut)
+		return
+	case wish.Compaction != nil:
+		d.Cut.Do, d.Cut.Reason, d.Cut.Force = true, string(pagevm.CutDemand), true
+		return
 	case d.overflowed():
 		overflowCut(d)
 	case d.stalled(d.Proj) && !d.Cut.Force:
@@ -71,6 +87,28 @@ func demandCut(d *deciding, wish *Wish) {
 	}
 	d.Cut.Force = d.Cut.Force || wish.Force
 	d.Cut.TargetTokens = demandTarget(d, wish)
+}
+
+// coveredAtoms are the atoms that the provider's compaction covers; nil if it covers none, or
+// if healing moved the messages that it counts.
+func coveredAtoms(d *deciding) map[int]bool {
+	covers := d.req.Demand.Compaction.Covers
+	if d.Msgs[0].Key == branch.OpeningKey {
+		covers++
+	}
+	if covers >= len(d.Msgs) || len(d.Msgs)-covers != len(d.req.Messages)-d.req.Demand.Compaction.Covers {
+		return nil
+	}
+	var leave map[int]bool
+	for i := 0; i < covers; i++ {
+		if atom := d.Places[i].Atom; d.Places[covers].Atom != atom {
+			if leave == nil {
+				leave = map[int]bool{}
+			}
+			leave[atom] = true
+		}
+	}
+	return leave
 }
 
 func refuseDemand(d *deciding, r string) {

@@ -45,7 +45,7 @@ func ReasoningOf(pl *plan.Result) cachelayout.Reasoning {
 			}
 		case drops && at < invalid:
 			lost.StaleItems += items
-		case drops && moved && len(pl.Proj.Carry)+i >= pl.Made.Kept:
+		case drops && moved && pl.Proj.Place(i) >= pl.Made.Kept:
 			lost.DroppedItems, lost.DroppedTokens = lost.DroppedItems+items, lost.DroppedTokens+tokens
 		}
 	}

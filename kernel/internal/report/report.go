@@ -68,20 +68,15 @@ func ttlName(d time.Duration) string {
 
 // lastPart is where the last block of flat item i stands in its message.
 func lastPart(pl *plan.Result, i int) int {
-	it := flat(pl, i)
-	if after := flat(pl, i+1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
+	it := pl.Proj.At(i)
+	if after := pl.Proj.At(i + 1); after == nil || branch.MessageOf(after) != branch.MessageOf(it) {
 		return transcript.LastPart
 	}
-	if i < len(pl.Proj.Carry) {
-		return i
-	}
 	last := -1
-	for ; ; i-- {
-		last += shownParts(pl, flat(pl, i))
-		if before := flat(pl, i-1); i == len(pl.Proj.Carry) || branch.MessageOf(before) != branch.MessageOf(it) {
-			return last
-		}
+	for ; i >= 0 && branch.MessageOf(pl.Proj.At(i)) == branch.MessageOf(it); i-- {
+		last += shownParts(pl, pl.Proj.At(i))
 	}
+	return last
 }
 
 // shownParts counts the parts that an item of a host's message puts into it.
@@ -95,18 +90,6 @@ func shownParts(pl *plan.Result, it *pagevm.Item) int {
 		}
 	}
 	return it.Parts
-}
-
-// flat is the item at i, the carry block counted in; nil behind the last.
-func flat(pl *plan.Result, i int) *pagevm.Item {
-	carry, items := pl.Proj.Carry, pl.Proj.Items
-	switch {
-	case i < len(carry):
-		return &carry[i]
-	case i-len(carry) < len(items):
-		return &items[i-len(carry)]
-	}
-	return nil
 }
 
 // bindingBeta is the beta header of Anthropic's drop option for thinking blocks
@@ -405,31 +388,25 @@ func origins(pl *plan.Result, citations []string) []string {
 // item stands in full is the host's own value, untouched.
 func Messages(pl *plan.Result) []memkernel.Message {
 	out := make([]memkernel.Message, 0, len(pl.Msgs)+1)
-	if len(pl.Proj.Carry) > 0 {
-		m := memkernel.Message{Key: branch.CarryKey, Role: memkernel.RoleUser}
-		for i := range pl.Proj.Carry {
-			m.Parts = append(m.Parts, ingest.TextPart(pl.Text(pl.Proj.Carry[i].Hash)))
-		}
-		out = append(out, m)
-	}
-	next := 0
-	for i := 0; i < len(pl.Proj.Items); {
-		it := &pl.Proj.Items[i]
-		if it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
-			out = append(out, memkernel.Message{Key: branch.MessageOf(it), Role: memkernel.RoleUser, Parts: []memkernel.Part{ingest.TextPart(pl.Text(it.Hash))}})
-			i++
-			continue
-		}
-		for pl.Msgs[next].Key != it.Key {
-			next++
-		}
-		end := i
-		for end < len(pl.Proj.Items) && pl.Proj.Items[end].Key == it.Key && branch.MessageOf(&pl.Proj.Items[end]) == it.Key {
+	next, hosts := 0, pl.Proj.Items // what of the host's messages was not yet shown
+	for i := 0; i < pl.Proj.Len(); {
+		it, end := pl.Proj.At(i), i+1
+		for end < pl.Proj.Len() && branch.MessageOf(pl.Proj.At(end)) == branch.MessageOf(it) {
 			end++
 		}
-		if m := shown(pl, &pl.Msgs[next], pl.Proj.Items[i:end]); len(m.Parts) > 0 {
-			m.Key = pl.HostKey(m.Key)
-			out = append(out, m)
+		if it.Kind == pagevm.ItemHost || it.Kind == pagevm.ItemResult {
+			for pl.Msgs[next].Key != it.Key {
+				next++
+			}
+			if m := shown(pl, &pl.Msgs[next], hosts[:end-i]); len(m.Parts) > 0 {
+				m.Key = pl.HostKey(m.Key)
+				out = append(out, m)
+			}
+		} else {
+			out = append(out, added(pl, i, end))
+		}
+		if it.Kind != pagevm.ItemCarry && it.Kind != pagevm.ItemCompaction {
+			hosts = hosts[end-i:]
 		}
 		i = end
 	}
@@ -437,6 +414,19 @@ func Messages(pl *plan.Result) []memkernel.Message {
 		placeSystem(out)
 	}
 	return out
+}
+
+// added is the message of the kernel's own that items i to end of the prompt make.
+func added(pl *plan.Result, i, end int) memkernel.Message {
+	m := memkernel.Message{Key: branch.MessageOf(pl.Proj.At(i)), Role: pl.Proj.At(i).Role}
+	for ; i < end; i++ {
+		if it := pl.Proj.At(i); it.Kind == pagevm.ItemCompaction {
+			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartOther, Raw: pl.Text(it.Hash)})
+		} else {
+			m.Parts = append(m.Parts, ingest.TextPart(pl.Text(it.Hash)))
+		}
+	}
+	return m
 }
 
 // placeSystem gives a system message whose neighbours left at a cut to the user: the

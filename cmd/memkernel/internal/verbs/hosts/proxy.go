@@ -194,7 +194,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: slices.Concat(a.Config.Proxy.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, Command: getCommand(a), Logger: logger(a)}, nil
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: a.Config.Proxy.ProviderCompaction, Command: getCommand(a), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.

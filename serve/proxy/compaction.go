@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// A provider's own compaction is asked for while the conversation goes on: by a request of the
+// proxy's, with the client's path, model and key, when a cut of the kernel's is near. The
+// kernel puts it in the place of what it covers before the next plan. If none comes, the
+// kernel cuts as it does without.
+
+// compactor is a planner that takes a provider's compaction; a [kernel.Kernel] does.
+type compactor interface {
+	Compact(context.Context, kernel.Boundary) (*kernel.Passed, error)
+}
+
+const (
+	// compactTime is how long a provider may take for a compaction.
+	compactTime = 5 * time.Minute
+	// compactShare is the share of the window before the next cut at which a compaction is
+	// asked for, so that it arrives before the cut.
+	compactShare = .1
+)
+
+// compaction is how a provider is asked for a compaction.
+type compaction struct {
+	// path is added to that of a call, beta to the client's Anthropic-Beta header.
+	path, beta string
+	// edit makes a request for it of a call's members.
+	edit func(map[string]json.RawMessage)
+	// blocks reads it from the answer; none if there is none.
+	blocks func(answer []byte) []json.RawMessage
+}
+
+// anthropicCompaction is compaction on demand of the Messages API
+// (platform.claude.com/docs/build-with-claude/compaction, read in November 2026).
+var anthropicCompaction = &compaction{
+	beta: "compact-2026-09-04",
+	edit: func(m map[string]json.RawMessage) {
+		delete(m, "stream")
+		delete(m, "context_management") // the API takes one of the two
+		m["compaction"] = json.RawMessage(`{"type":"summarize"}`)
+	},
+	blocks: func(data []byte) []json.RawMessage {
+		var a anthropicMessage
+		if json.Unmarshal(data, &a) != nil || a.Stop == nil || *a.Stop != "compaction" || len(a.Content) != 1 {
+			return nil
+		}
+		return a.Content
+	},
+}
+
+// responsesCompaction is POST /responses/compact (developers.openai.com/api/reference, read in
+// November 2026).
+var responsesCompaction = &compaction{
+	path: "/compact",
+	edit: func(m map[string]json.RawMessage) {
+		takes := []string{"model", "input", "instructions", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"}
+		maps.DeleteFunc(m, func(name string, _ json.RawMessage) bool { return !slices.Contains(takes, name) })
+	},
+	blocks: func(data []byte) []json.RawMessage {
+		var a struct {
+			Output []json.RawMessage `json:"output"`
+		}
+		if json.Unmarshal(data, &a) != nil || !bytes.Contains(data, []byte(`"encrypted_content"`)) {
+			return nil
+		}
+		return a.Output
+	},
+}
+
+// compactDue has the provider compact the conversation of an answered call, if a cut is near.
+func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
+	k, ok := x.planner.(compactor)
+	at := apiOf(e.format).compaction
+	if !ok || !x.opt.ProviderCompaction || at == nil || e.model != "" || e.out.plan == nil {
+		return
+	}
+	p := e.out.plan
+	next := p.Layout.Cut.Next()
+	covers := covered(e.body.Messages)
+	if next <= 0 || float64(p.Budgets.PlannedInputTokens) < float64(next)-compactShare*float64(p.Budgets.ContextWindow) || covers == 0 || !e.line.compactOnce(p.Generation) {
+		return
+	}
+	body, err := e.compactionBody(at, covers)
+	if err != nil {
+		return // Write made the body, so it is JSON
+	}
+	way := ownWay(sent)
+	way.url.Path += at.path
+	if at.beta != "" {
+		way.header.Set("Anthropic-Beta", strings.Join(append(way.header.Values("Anthropic-Beta"), at.beta), ","))
+	}
+	c := &compacting{way: way, at: at, format: e.format, body: body, line: e.line, covers: fingerprints(e.body.Messages[:covers])}
+	to := kernel.Boundary{SessionKey: e.line.session, Branch: e.line.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
+	began := x.opt.Now()
+	x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), compactTime)
+		defer cancel()
+		blocks, usage, err := c.ask(ctx, x.opt.Transport)
+		if usage != nil && x.opt.Billed != nil {
+			x.opt.Billed(Billed{Conversation: c.line.name, Model: to.Model, Usage: *usage, Began: began})
+		}
+		if err == nil {
+			to.Now, to.Compact = x.opt.Now(), &kernel.CompactWish{Provider: &kernel.ProviderCompaction{Blocks: blocks, Covers: covers}}
+			err = c.take(ctx, k, to)
+		}
+		if err != nil {
+			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", c.line.name)
+			return
+		}
+		attrs := []any{"messages", covers, "conversation", c.line.name}
+		if usage != nil {
+			attrs = append(attrs, "input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens)
+		}
+		x.log.Info("compacted by the provider", attrs...)
+	})
+}
+
+// compactOnce reports whether a compaction may be asked for, once for each cut of the
+// conversation.
+func (ln *line) compactOnce(generation int) bool {
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	if ln.compacted > generation {
+		return false
+	}
+	ln.compacted = generation + 1
+	return true
+}
+
+// covered counts the messages that a compaction should cover: those before the user's newest
+// turn, or where that is most of the conversation, before the last quarter of its bytes.
+func covered(msgs []memkernel.Message) int {
+	size := func(from int) (n int) {
+		for i := from; i < len(msgs); i++ {
+			n += len(msgs[i].Raw)
+		}
+		return n
+	}
+	turn := len(msgs) - 1
+	for turn > 0 && !transcript.PlainUser(msgs[turn]) {
+		turn--
+	}
+	all := size(0)
+	if 2*size(turn) <= all {
+		return turn
+	}
+	for i := turn + 1; i < len(msgs); i++ {
+		if msgs[i].Role == memkernel.RoleAssistant && 4*size(i) <= all {
+			return i
+		}
+	}
+	return 0
+}
+
+// compactionBody is the request for a compaction of the first messages, as they went out.
+func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
+	first := *e.body
+	first.Messages = first.Messages[:covers]
+	edit := transcript.BodyEdit{Messages: first.Messages}
+	if s, _ := e.line.newest(); s != nil {
+		if msgs, markers := s.extended(&first, 0); msgs != nil {
+			edit.Messages, edit.Markers = msgs, markers
+		}
+	}
+	body, _ := e.body.Write(edit)
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, err
+	}
+	at.edit(members)
+	return encode(members)
+}
+
+// compacting is a request for a compaction of the conversation line.
+type compacting struct {
+	way    wayOut
+	at     *compaction
+	format transcript.Format
+	body   []byte
+	line   *line
+	covers []uint64 // the fingerprints of the client's messages that it covers
+}
+
+// ask has the provider compact. The usage is nil if the answer names none.
+func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []string, usage *memkernel.Usage, err error) {
+	h, data, err := c.way.fetch(ctx, t, c.body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a, err := readCopy(c.format, h, data); err == nil {
+		usage = a.usage
+	}
+	for _, raw := range c.at.blocks(data) {
+		blocks = append(blocks, string(raw))
+	}
+	if len(blocks) == 0 {
+		err = errors.New("the answer holds none")
+	}
+	return blocks, usage, err
+}
+
+// errChanged: what a compaction covers is no longer how the conversation begins.
+var errChanged = errors.New("the client has changed the messages that it covers")
+
+// take has the kernel show the compaction, if the conversation still begins with what it covers.
+func (c *compacting) take(ctx context.Context, k compactor, to kernel.Boundary) error {
+	c.line.slot <- struct{}{}
+	defer func() { <-c.line.slot }()
+	if s, _ := c.line.newest(); s == nil || len(s.host) < len(c.covers) || !slices.Equal(s.host[:len(c.covers)], c.covers) {
+		return errChanged
+	}
+	p, err := k.Compact(ctx, to)
+	if err == nil && p.Compaction.Reason != kernel.CompactOK {
+		err = errors.New(p.Compaction.Detail)
+	}
+	return err
+}
