@@ -72,7 +72,7 @@ func TestNetsKillAnywhere(t *testing.T) {
 		}
 		if bytes.Contains(out, []byte("TURN 1")) {
 			for _, only := range fallbacks {
-				alone := only.open(t, dir)
+				alone, back := only.open(t, dir), only.aside(t, dir)
 				r, err := alone.Restore(context.Background(), kernel.RestoreRequest{SessionKey: "s"})
 				if err != nil || r.Net != only.name && only.name != kernel.NetCheckpoint {
 					t.Fatalf("killed at %d: %s restores from %q, %v", n, only.name, r.Net, err)
@@ -81,6 +81,7 @@ func TestNetsKillAnywhere(t *testing.T) {
 					carries(t, fmt.Sprintf("killed at %d: %s", n, only.name), r.Text)
 				}
 				alone.Close()
+				back()
 			}
 		}
 		othersStand(t, dir, n, out)

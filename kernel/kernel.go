@@ -204,7 +204,6 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: redact: %w", workspaceDir, err)
 	}
-	o.Memory.Sessions.Agent = cmp.Or(o.Memory.Sessions.Agent, o.Life.Source.Agent)
 	m, err := openMemory(ctx, abs, local, state, o.Memory, masker, o.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", workspaceDir, err)
@@ -251,7 +250,7 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	if o.Summary.Model != nil {
 		so := o.Summary.filled()
 		k.desk.Notes = notes.NewTaker(notes.Options(so), state, o.Now)
-		if m != nil && !so.NoFacts {
+		if m != nil {
 			k.desk.Facts = func(ctx context.Context, now time.Time) {
 				// What fails is asked for at the next flush, or by a night's upkeep.
 				_, _ = runs.Facts(ctx, &upkeep.FactOptions{Day: m.Private.Today(now), Model: so.Model, Tokens: so.DeltaTokens, Least: flushFactLines, Apply: true})

@@ -19,21 +19,14 @@ type LifeOptions struct {
 	// Compact is the share at which the host compacts; 0 takes where the reserve
 	// begins.
 	Compact float64
-	// RestoreTokens bounds the text from which a model goes on; 0 takes
-	// [checkpoint.RestoreCap], negative shows none.
-	RestoreTokens int
+	// NoRestore shows a new conversation nothing of the session's earlier one.
+	NoRestore bool
 	// Flush says when memory is written by itself.
 	Flush FlushOptions
-	// NoCheckpoints writes and reads none: SESSION-STATE.md and the working buffer are
-	// then what a session goes on from.
-	NoCheckpoints bool
 	// StateFile and Buffer are the other two records of the working state, both
 	// Markdown of the workspace.
 	StateFile StateFileOptions
 	Buffer    BufferOptions
-	// Source is written to the checkpoints of sessions of which no call says it better. In
-	// its File "{session}" stands for the session's key.
-	Source Source
 }
 
 // Source says where a session's conversation comes from. What a call says of it is
@@ -60,14 +53,14 @@ func (o *LifeOptions) thresholds(window, reserve int) checkpoint.Thresholds {
 
 // room are the options with their defaults.
 func (o *LifeOptions) room() workstate.Options {
-	return workstate.Options{Off: o.Off, NoCheckpoints: o.NoCheckpoints, Thresholds: o.thresholds, RestoreTokens: o.RestoreTokens,
-		FlushOff: o.Flush.Off, StateFileOff: o.StateFile.Off, StateFileBytes: o.StateFile.maxBytes(),
-		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at(), BufferBytes: o.Buffer.maxBytes(), Source: o.Source}
+	return workstate.Options{Off: o.Off, Thresholds: o.thresholds,
+		FlushOff: o.Flush.Off, StateFileOff: o.StateFile.Off,
+		BufferOff: o.Buffer.Off, BufferAt: o.Buffer.at()}
 }
 
 // plan are the options as plans look at them.
 func (o *LifeOptions) plan() plan.Life {
-	return plan.Life{Off: o.Off, NoCheckpoints: o.NoCheckpoints, RestoreTokens: o.RestoreTokens,
+	return plan.Life{Off: o.Off, NoRestore: o.NoRestore,
 		Thresholds: o.thresholds, FlushOff: o.Flush.Off}
 }
 
@@ -83,18 +76,6 @@ func (o *LifeOptions) check() error {
 type StateFileOptions struct {
 	// Off leaves the file alone. New conversations are then told of no other session.
 	Off bool
-	// MaxBytes bounds the kernel's section; 0 takes 8 KiB.
-	MaxBytes int
-}
-
-// defaultStateBytes is about what 2,000 tokens take.
-const defaultStateBytes = 8 << 10 // 8 KiB
-
-func (o *StateFileOptions) maxBytes() int {
-	if o.MaxBytes > 0 {
-		return o.MaxBytes
-	}
-	return defaultStateBytes
 }
 
 // BufferOptions say how the working buffer is kept.
@@ -103,13 +84,7 @@ type BufferOptions struct {
 	Off bool
 	// At is the share of the window from which turns are appended; 0 takes .6.
 	At float64
-	// MaxBytes is the size from which nothing more is appended; 0 takes 1 MiB.
-	MaxBytes int64
 }
-
-// defaultBufferBytes is some hundred turns. A buffer that nobody reads is no place to
-// keep more.
-const defaultBufferBytes = 1 << 20 // 1 MiB
 
 // bufferShare is the default of BufferOptions.At.
 const bufferShare = 0.6
@@ -119,13 +94,6 @@ func (o *BufferOptions) at() float64 {
 		return o.At
 	}
 	return bufferShare
-}
-
-func (o *BufferOptions) maxBytes() int64 {
-	if o.MaxBytes > 0 {
-		return o.MaxBytes
-	}
-	return defaultBufferBytes
 }
 
 func (o *BufferOptions) check() error {

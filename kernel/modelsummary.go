@@ -23,9 +23,6 @@ type SummaryOptions struct {
 	// CloseWait is how long Close waits for a request before it is cancelled.
 	// Default: 2 seconds; negative does not wait.
 	CloseWait time.Duration
-	// NoFacts keeps what a model proposes to remember out of the daily log, and asks it for no
-	// facts of the log when a flush has written to it.
-	NoFacts bool
 }
 
 // flushFactLines is how many lines of a log that say something are worth a request for facts at
@@ -35,28 +32,28 @@ const flushFactLines = 8
 // The defaults of [SummaryOptions]. Four thousand tokens are a few tool calls: a
 // request per handful of turns, of which the prompt's own text is a sixth.
 const (
-	DefaultSummaryTokens    = 4_000
-	DefaultSummaryAfter     = 15 * time.Minute
-	DefaultSummaryDelta     = 24_000
-	DefaultSummaryTimeout   = time.Minute
-	DefaultSummaryCloseWait = 2 * time.Second
+	defaultSummaryTokens    = 4_000
+	defaultSummaryAfter     = 15 * time.Minute
+	defaultSummaryDelta     = 24_000
+	defaultSummaryTimeout   = time.Minute
+	defaultSummaryCloseWait = 2 * time.Second
 )
 
 func (o SummaryOptions) filled() SummaryOptions {
 	if o.Tokens == 0 {
-		o.Tokens = DefaultSummaryTokens
+		o.Tokens = defaultSummaryTokens
 	}
 	if o.After == 0 {
-		o.After = DefaultSummaryAfter
+		o.After = defaultSummaryAfter
 	}
 	if o.DeltaTokens == 0 {
-		o.DeltaTokens = DefaultSummaryDelta
+		o.DeltaTokens = defaultSummaryDelta
 	}
 	if o.Timeout == 0 {
-		o.Timeout = DefaultSummaryTimeout
+		o.Timeout = defaultSummaryTimeout
 	}
 	if o.CloseWait == 0 {
-		o.CloseWait = DefaultSummaryCloseWait
+		o.CloseWait = defaultSummaryCloseWait
 	}
 	return o
 }

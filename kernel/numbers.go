@@ -94,7 +94,7 @@ func (c *CompactWish) check() error {
 var negativeMeans = map[string]bool{
 	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallItems": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
 	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
-	"Life.RestoreTokens": true, "Summary.CloseWait": true,
+	"Summary.CloseWait": true,
 }
 
 // check refuses numbers that no option means.

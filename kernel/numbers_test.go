@@ -79,7 +79,7 @@ func TestNonsenseNumbers(t *testing.T) {
 		}
 	}
 	// What says something by being negative still does.
-	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1, RecallShare: -1}, Life: kernel.LifeOptions{RestoreTokens: -1}}
+	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1, RecallShare: -1}}
 	o.Memory.Ranking.HalfLife, o.Memory.Ranking.Floor = -1, -1
 	other, err := kernel.Open(context.Background(), t.TempDir(), &o)
 	if err != nil {

@@ -341,19 +341,16 @@ func TestStateOddFiles(t *testing.T) {
 // What stands in the file never holds a secret, and never grows beyond its bound.
 func TestStateIsMaskedAndBounded(t *testing.T) {
 	dir := t.TempDir()
-	k, err := kernel.Open(context.Background(), dir, &kernel.Options{Life: kernel.LifeOptions{StateFile: kernel.StateFileOptions{MaxBytes: 2000}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := openKernel(t, dir)
 	defer k.Close()
 	secret := "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
 	c := newConversation(3)
-	for i := range 30 {
+	for i := range 120 {
 		c.add(memkernel.RoleUser, words("Never print "+secret+" in step "+strings.Repeat("x", i)+" of the upload."))
 		c.say()
 	}
 	speak(t, k, "s", c)
-	if text := stateOf(t, dir); strings.Contains(text, secret) || len(text) > 2600 || !strings.Contains(text, "left out: ") {
+	if text := stateOf(t, dir); strings.Contains(text, secret) || len(text) > 8<<10+600 || !strings.Contains(text, "left out: ") {
 		t.Errorf("%d bytes:\n%s", len(text), text)
 	}
 }

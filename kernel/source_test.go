@@ -14,12 +14,11 @@ import (
 )
 
 // TestCheckpointsNameTheirSource: what any call says of where a session comes from stands
-// in its next checkpoint and in the text to go on from, also by another process; what
-// nobody says the settings do, and of the agent the key.
+// in its next checkpoint and in the text to go on from, also by another process; where
+// nobody names the agent, the key does.
 func TestCheckpointsNameTheirSource(t *testing.T) {
 	ctx := context.Background()
 	from := kernel.Source{File: "/chats/Ünï 7.jsonl", Channel: "telegram", Agent: "main"}
-	set := kernel.Source{File: "/logs/{session}.jsonl", Channel: "cli", Agent: "set"}
 	calls := map[string]func(k *kernel.Kernel, key string, c *conversation) error{
 		"observe": func(k *kernel.Kernel, key string, c *conversation) error {
 			_, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now, Source: from})
@@ -51,50 +50,39 @@ func TestCheckpointsNameTheirSource(t *testing.T) {
 		},
 	}
 	for name, call := range calls {
-		for _, life := range []kernel.Source{{}, set} {
-			dir, key := t.TempDir(), "agent:keyed:"+name
-			open := func() *kernel.Kernel {
-				k, err := kernel.Open(ctx, dir, &kernel.Options{Life: kernel.LifeOptions{Source: life}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return k
-			}
-			c := newConversation(7)
-			c.user()
-			c.say()
-			k := open()
-			if err := call(k, key, c); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			k.Close()
-			k = open() // says nothing itself
-			c.user()
-			c.say()
-			if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
-				t.Fatal(err)
-			}
-			cp, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key, Now: c.now})
-			if err != nil || cp == nil {
-				t.Fatalf("%s: %v, %v", name, cp, err)
-			}
-			want := from
-			if name == "nobody" {
-				want = kernel.Source{File: strings.ReplaceAll(life.File, "{session}", key), Channel: life.Channel, Agent: life.Agent}
-				if want.Agent == "" {
-					want.Agent = "keyed"
-				}
-			}
-			got := kernel.Source{File: string(cp.Meta.SessionFile), Channel: string(cp.Meta.Channel), Agent: string(cp.Meta.AgentID)}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s, settings %v (-want +got):\n%s", name, life, diff)
-			}
-			r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
-			if err != nil || !strings.Contains(r.Text, "agent "+want.Agent) || want.File != "" && !strings.Contains(r.Text, "transcript "+want.File) || want.Channel != "" && !strings.Contains(r.Text, "channel "+want.Channel) {
-				t.Errorf("%s: %v\n%s", name, err, r.Text)
-			}
-			k.Close()
+		dir, key := t.TempDir(), "agent:keyed:"+name
+		open := func() *kernel.Kernel { return openKernel(t, dir) }
+		c := newConversation(7)
+		c.user()
+		c.say()
+		k := open()
+		if err := call(k, key, c); err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
+		k.Close()
+		k = open() // says nothing itself
+		c.user()
+		c.say()
+		if _, err := k.ObserveTurn(ctx, kernel.Turn{SessionKey: key, Messages: c.msgs, Model: model, Now: c.now}); err != nil {
+			t.Fatal(err)
+		}
+		cp, err := k.Checkpoint(ctx, kernel.Boundary{SessionKey: key, Now: c.now})
+		if err != nil || cp == nil {
+			t.Fatalf("%s: %v, %v", name, cp, err)
+		}
+		want := from
+		if name == "nobody" {
+			want = kernel.Source{Agent: "keyed"}
+		}
+		got := kernel.Source{File: string(cp.Meta.SessionFile), Channel: string(cp.Meta.Channel), Agent: string(cp.Meta.AgentID)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		r, err := k.Restore(ctx, kernel.RestoreRequest{SessionKey: key})
+		if err != nil || !strings.Contains(r.Text, "agent "+want.Agent) || want.File != "" && !strings.Contains(r.Text, "transcript "+want.File) || want.Channel != "" && !strings.Contains(r.Text, "channel "+want.Channel) {
+			t.Errorf("%s: %v\n%s", name, err, r.Text)
+		}
+		k.Close()
 	}
 }
 

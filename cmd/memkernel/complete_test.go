@@ -116,7 +116,7 @@ func TestConfigOfKeys(t *testing.T) {
 	for args, want := range map[string]string{
 		"workspace.max_tokens":        "workspace.max_tokens: 8k  (default)\n",
 		"workspace.max_tokns":         "did you mean workspace.max_tokens?",
-		"session_state":               "session_state.enabled: true  (default)\nsession_state.max_size: ",
+		"chunking":                    "chunking.tokens: 400  (default)\nchunking.overlap: ",
 		"workspace.max_tokens --json": `"key": "workspace.max_tokens"`,
 		"workspace --sample":          "--sample has all settings",
 	} {

@@ -85,7 +85,7 @@ func (o Options[M]) withDefaults() Options[M] {
 func KernelOptions() *kernel.Options {
 	return &kernel.Options{
 		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1, RecallItems: -1},
-		Life:   kernel.LifeOptions{Show: neverShown, RestoreTokens: -1},
+		Life:   kernel.LifeOptions{Show: neverShown, NoRestore: true},
 	}
 }
 

@@ -229,28 +229,21 @@ type IndexQMD struct {
 
 // Checkpoint holds the settings of gauge and checkpoints.
 type Checkpoint struct {
-	Enabled       bool    `key:"enabled" project:"false" default:"true" doc:"Whether the working state of a session is kept at all."`
-	Save          bool    `key:"save" experimental:"yes" default:"true" doc:"Whether checkpoints are written. Without them a session goes on from SESSION-STATE.md, or else from the working buffer."`
-	ShowAt        float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
-	At            float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
-	CompactAt     float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
-	RestoreTokens Tokens  `key:"restore_tokens" experimental:"yes" default:"700" range:"50..4k" doc:"Most that the text takes from which a model goes on, and never over a hundredth of the window."`
-	SessionFile   string  `key:"session_file" experimental:"yes" empty:"none" doc:"The host's transcript, as checkpoints name it, of sessions of which the host doesn't say it; {session} stands for the session's key."`
-	Channel       string  `key:"channel" experimental:"yes" empty:"none" doc:"By what the person writes, such as telegram, as checkpoints name it, of sessions of which the host doesn't say it."`
-	Agent         string  `key:"agent" experimental:"yes" empty:"the one that the session's key names" doc:"Who answers, as checkpoints name it, of sessions of which the host doesn't say it."`
+	Enabled   bool    `key:"enabled" project:"false" default:"true" doc:"Whether the working state of a session is kept at all."`
+	ShowAt    float64 `key:"show_at" experimental:"yes" default:"0.7" range:"0.01..1" doc:"Share of the window from which the gauge is shown."`
+	At        float64 `key:"at" experimental:"yes" default:"0.8" range:"0.01..1" doc:"Share of the window from which a checkpoint is written before the next call."`
+	CompactAt float64 `key:"compact_at" range:"0.01..1" empty:"where the reserve begins" doc:"Share of the window at which the host compacts: what the gauge asks for has happened before."`
 }
 
 // SessionState holds the settings of SESSION-STATE.md.
 type SessionState struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether the kernel's section is written. What others write to the file is shown in prompts either way."`
-	MaxSize Size `key:"max_size" experimental:"yes" default:"8KiB" range:"1KiB..256KiB" doc:"Size of the kernel's section, about. Older decisions, rules and files leave it first."`
 }
 
 // WorkingBuffer holds the settings of the working buffer.
 type WorkingBuffer struct {
 	Enabled bool    `key:"enabled" project:"false" default:"true" doc:"Whether it is written."`
 	At      float64 `key:"at" experimental:"yes" default:"0.6" range:"0.01..1" doc:"Share of the window from which every turn is appended. From checkpoint.at on, all of the state is, whenever it has changed."`
-	MaxSize Size    `key:"max_size" experimental:"yes" default:"1MiB" range:"16KiB..32MiB" doc:"Size from which nothing more is appended, until what was read is cleared."`
 }
 
 // Summary holds who makes notes beside the mechanical summary.
@@ -260,23 +253,16 @@ type Summary struct {
 
 // SummaryModel holds which model makes notes, and when it is asked.
 type SummaryModel struct {
-	Provider      string   `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
-	BaseURL       URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Name          string   `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
-	APIKeyEnv     EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
-	Timeout       Duration `key:"timeout" experimental:"yes" default:"60s" range:"100ms..10m" doc:"How long one request may take; past it the mechanical summary stands alone."`
-	MinTokens     Tokens   `key:"min_tokens" experimental:"yes" default:"4k" range:"100..1m" doc:"What must have been said since the model last looked for it to be asked again."`
-	MaxAge        Duration `key:"max_age" experimental:"yes" default:"15m" range:"1s..30d" doc:"Age of what was said from which the model is asked about less."`
-	MaxTokens     Tokens   `key:"max_tokens" experimental:"yes" default:"24k" range:"500..200k" doc:"Most that one request sends of what was said, about; the rest goes with the next."`
-	CloseWait     Duration `key:"close_wait" experimental:"yes" default:"2s" range:"1ms..10m" doc:"How long the end of the program waits for an answer before the request is cancelled."`
-	Facts         bool     `key:"facts" project:"false" experimental:"yes" default:"true" doc:"Whether what the model proposes to remember goes to the daily log, and curate and flushes ask it for facts of that log, for memory/.facts/."`
-	AllowInsecure bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
+	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint that speaks its chat completions, anthropic the Messages API."`
+	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
+	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Trace holds the settings of decision traces.
 type Trace struct {
-	Enabled  bool `key:"enabled" project:"false" default:"true" doc:"Whether the decisions behind every plan are written down."`
-	MaxBytes Size `key:"max_bytes" experimental:"yes" default:"64MiB" range:"1MiB..64GiB" doc:"Size from which a trace is put aside as trace.1.jsonl, over the one before, and a new one begun; or four times its first line, if that is more."`
+	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether the decisions behind every plan are written down."`
 }
 
 // Redact holds what is no secret here.
@@ -291,7 +277,7 @@ type Retention struct {
 	BlobsDays    int `key:"blobs_days" range:"0..36500" empty:"for ever" doc:"Age in days from which large tool results and media may go, unless a prompt or memory points to them. A conversation that was not planned for so long has no prompt."`
 	UsageDays    int `key:"usage_days" range:"0..36500" empty:"for ever" doc:"Age in days from which calls are dropped from usage.jsonl."`
 	BackupsDays  int `key:"backups_days" range:"0..36500" empty:"for ever" doc:"Age in days from which backups of memory's files go that pruning and curating made. Those that an undo of the newest pruning needs stay."`
-	TraceDays    int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. trace.max_bytes bounds the newest."`
+	TraceDays    int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. 64 MiB bound the newest."`
 }
 
 // Default returns the settings of a user who has no configuration file.

@@ -61,7 +61,7 @@ func TestTags(t *testing.T) {
 // TestDefaultsAreThePackages compares defaults that are in another package as well.
 func TestDefaultsAreThePackages(t *testing.T) {
 	c := config.Default()
-	w, ch, r, e, m := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding, &c.Summary.Model
+	w, ch, r, e := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding
 	for key, pair := range map[string][2]any{
 		"workspace.max_file_size":  {int64(w.MaxFileSize), int64(markdownstore.DefaultMaxFileBytes)},
 		"workspace.max_tokens":     {int(w.MaxTokens), kernel.DefaultWorkspaceTokens},
@@ -76,11 +76,6 @@ func TestDefaultsAreThePackages(t *testing.T) {
 		"retrieval.half_life":      {time.Duration(r.HalfLife), retrieval.DefaultHalfLife},
 		"retrieval.decay_floor":    {r.DecayFloor, retrieval.DefaultFloor},
 		"retrieval.mmr_lambda":     {r.MMRLambda, retrieval.DefaultLambda},
-		"summary.model.min_tokens": {int(m.MinTokens), kernel.DefaultSummaryTokens},
-		"summary.model.max_age":    {time.Duration(m.MaxAge), kernel.DefaultSummaryAfter},
-		"summary.model.max_tokens": {int(m.MaxTokens), kernel.DefaultSummaryDelta},
-		"summary.model.timeout":    {time.Duration(m.Timeout), kernel.DefaultSummaryTimeout},
-		"summary.model.close_wait": {time.Duration(m.CloseWait), kernel.DefaultSummaryCloseWait},
 		"embedding.timeout":        {time.Duration(e.Timeout), embed.DefaultTimeout},
 		"embedding.query_timeout":  {time.Duration(e.QueryTimeout), retrieval.DefaultEmbedTimeout},
 		"embedding.batch_size":     {e.BatchSize, embed.DefaultBatchSize},

@@ -22,6 +22,12 @@ var removed = map[string]string{
 	"audit.state_age":         "SESSION-STATE.md is stale after a day",
 	"audit.total_limit":       "audit.host names whose limits hold",
 
+	"checkpoint.agent":          "a call, or the session's key, names the agent",
+	"checkpoint.channel":        "a call names the channel",
+	"checkpoint.restore_tokens": "a restore text takes 700 tokens at most",
+	"checkpoint.save":           "checkpoint.enabled false keeps none of the working state",
+	"checkpoint.session_file":   "a call names the host's transcript",
+
 	"compaction.futile":         "two cuts in a row may come to nothing",
 	"compaction.min_tokens":     "a cut that reclaims 1,000 tokens is progress",
 	"compaction.overflow_tries": "a refused request is planned anew three times",
@@ -41,6 +47,17 @@ var removed = map[string]string{
 	"proxy.one_shots":      "a request with the header X-Memkernel-Session is planned",
 	"proxy.retry_overflow": "a refused request is always planned anew and sent once more",
 
+	"session_state.max_size": "the kernel's section has about 8 KiB",
+
+	"summary.model.close_wait": "an answer is waited for for two seconds at the end",
+	"summary.model.facts":      "summary.model.provider none asks for no facts",
+	"summary.model.max_age":    "the model is asked about less after fifteen minutes",
+	"summary.model.max_tokens": "a request sends about 24,000 tokens",
+	"summary.model.min_tokens": "the model is asked after 4,000 tokens",
+	"summary.model.timeout":    "a request may take a minute",
+
+	"trace.max_bytes": "a trace is put aside at 64 MiB",
+
 	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",
 	"upkeep.gap":              "the steps of nightly follow each other at once",
 	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",
@@ -48,6 +65,8 @@ var removed = map[string]string{
 	"upkeep.observation_days": "an observation without a tag may go after seven days",
 	"upkeep.observation_rest": "observations.md is trimmed to 60 lines",
 	"upkeep.owners":           "stable facts may move to USER.md, TOOLS.md and IDENTITY.md",
+
+	"working_buffer.max_size": "the buffer holds 1 MiB at most",
 
 	disabledRule + "azure-sas":        "the rule signed-url finds the same and stays on",
 	disabledRule + "chat-webhook":     "the rules private-url and signed-url find the same and stay on",

@@ -131,7 +131,7 @@ type CurateRequest struct {
 	// that were read. Nil asks nobody.
 	Model summary.Model
 	// FactTokens is about how much of a log one request for facts sends; 0 takes
-	// [DefaultFactTokens], negative asks for none.
+	// [DefaultFactTokens].
 	FactTokens int
 	// Price tells what a request to the model costs at most, in dollars; nil, and false, if
 	// that is not known.

@@ -201,8 +201,5 @@ func (n *Taker) commit(job *Job, ops []summary.Operation, s Session) error {
 	if err != nil {
 		return err
 	}
-	if n.opt.NoFacts {
-		facts = nil
-	}
 	return s.Commit(job, updates, facts)
 }

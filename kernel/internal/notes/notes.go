@@ -41,8 +41,6 @@ type Options struct {
 	// CloseWait is how long Stop waits for a request before it is cancelled; negative
 	// does not wait.
 	CloseWait time.Duration
-	// NoFacts drops what a model proposes to remember.
-	NoFacts bool
 }
 
 // maxAsking is how many requests of one kernel may be under way.

@@ -76,10 +76,9 @@ func TestADeltaIsCommittedOnce(t *testing.T) {
 		commits int
 		facts   int
 	}{
-		"old":           {notes.Options{Tokens: 1 << 20, After: time.Minute}, desk{}, 1, 1},
-		"too new":       {notes.Options{Tokens: 1 << 20, After: time.Hour}, desk{}, 0, 0},
-		"without facts": {notes.Options{NoFacts: true}, desk{}, 1, 0},
-		"overtaken":     {notes.Options{}, desk{stale: true}, 0, 0},
+		"old":       {notes.Options{Tokens: 1 << 20, After: time.Minute}, desk{}, 1, 1},
+		"too new":   {notes.Options{Tokens: 1 << 20, After: time.Hour}, desk{}, 0, 0},
+		"overtaken": {notes.Options{}, desk{stale: true}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := store.Files(t.TempDir())

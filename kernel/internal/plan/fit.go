@@ -363,5 +363,5 @@ func grownTokens(d *deciding) int {
 
 // carryRoom is room for the summary and the list of spans in a carry block.
 func carryRoom(window int) int {
-	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window, 0)/2
+	return summary.Cap(window) + maxSpanLines*60 + workedTokens + RestoreRoom(window)/2
 }

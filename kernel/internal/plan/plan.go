@@ -66,9 +66,7 @@ type Prior struct {
 
 // Life says how the working state of sessions is kept.
 type Life struct {
-	Off, NoCheckpoints bool
-	// RestoreTokens bounds the text from which a model goes on; see [RestoreRoom].
-	RestoreTokens int
+	Off, NoRestore bool
 	// Thresholds are the gauge's in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
 	// FlushOff asks no host for a flush turn.
@@ -152,8 +150,6 @@ type WorkState struct {
 	// checkpoint; nil where there is none.
 	State           checkpoint.State
 	Latest, Written *checkpoint.Checkpoint
-	// GoesOn is what a conversation goes on from where no checkpoint is written.
-	GoesOn func() *checkpoint.Checkpoint
 	// Input is what a checkpoint of the plan's would hold beside the state, Tell has a
 	// state take what the request says of where the session comes from, Source names
 	// what a restore text was made of.

@@ -30,7 +30,7 @@ func (noSession) Notes() (summary.Notes, error) { return summary.Notes{}, nil }
 
 func (noSession) Neighbour() *Neighbour { return nil }
 func (noSession) WorkState() (*WorkState, error) {
-	return &WorkState{GoesOn: func() *checkpoint.Checkpoint { return nil }, Tell: func(*checkpoint.State) {},
+	return &WorkState{Tell: func(*checkpoint.State) {},
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
 			return checkpoint.Input{Trigger: t, Reading: r}
 		},

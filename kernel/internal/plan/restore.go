@@ -17,7 +17,7 @@ import (
 // gauge reads how full the context is and decides what that asks for: a line for
 // the model, a checkpoint, or, where a cut is made, one before it.
 func gauge(d *deciding) {
-	if d.prior.Life.Off || d.req.Branch != "" {
+	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return
 	}
 	d.Reading = checkpoint.Reading{Tokens: d.Before, Window: d.KnownWindow(), Estimated: d.Prev.Anchor.Total == 0}
@@ -124,10 +124,10 @@ func captureAhead(d *deciding) (wait func()) {
 
 // restoreRoom is how long a restore text may be, 0 where none is made.
 func (d *deciding) restoreRoom() int {
-	if d.prior.Life.Off || d.req.Branch != "" {
+	if d.prior.Life.Off || d.prior.Life.NoRestore || d.req.Branch != "" {
 		return 0
 	}
-	return RestoreRoom(d.Window, d.prior.Life.RestoreTokens)
+	return RestoreRoom(d.Window)
 }
 
 // worked reads the session's working state, nil where it can't be read.
@@ -214,8 +214,8 @@ func neighbour(d *deciding, ws *WorkState) []pagevm.Block {
 // leftBehind is what an earlier conversation of the session left: its checkpoint, with
 // what was captured since, for which a checkpoint is written now.
 func leftBehind(d *deciding, ws *WorkState) *checkpoint.Checkpoint {
-	if d.prior.Life.NoCheckpoints || ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
-		return ws.GoesOn()
+	if ws.State.Thread.Captured == 0 || !ws.State.Changed(ws.Written) {
+		return ws.Latest
 	}
 	d.Behind = true
 	return checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
@@ -257,9 +257,4 @@ func More(c *checkpoint.Checkpoint) func(checkpoint.Section, int) string {
 }
 
 // RestoreRoom bounds a restore text in small windows, too.
-func RestoreRoom(window, limit int) int {
-	if limit == 0 {
-		limit = checkpoint.RestoreCap
-	}
-	return min(limit, window/100)
-}
+func RestoreRoom(window int) int { return min(checkpoint.RestoreCap, window/100) }

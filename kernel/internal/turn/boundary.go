@@ -169,7 +169,7 @@ func (d *Desk) Checkpoint(ctx context.Context, b Boundary) (*checkpoint.Checkpoi
 }
 
 func checkpointOnDemand(ctx context.Context, s *session.Session, w *intake, b Boundary) (*checkpoint.Checkpoint, error) {
-	if s.Life.Options.Off || s.Life.Options.NoCheckpoints {
+	if s.Life.Options.Off {
 		return nil, errors.New("checkpoints are switched off")
 	}
 	msgs := s.Branches.Newest("", b.Model).Msgs

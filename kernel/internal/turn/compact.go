@@ -228,12 +228,12 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *Passed, b Bounda
 	if s.Life.Known() == nil || b.Branch != "" || s.Life.Options.Off {
 		return
 	}
-	from := s.Life.GoesOn(b.Now)
+	from := s.Life.Known().Latest
 	if from == nil {
 		return
 	}
 	c.Checkpoint = string(from.Meta.CheckpointID)
-	if room := plan.RestoreRoom(window, s.Life.Options.RestoreTokens); room > 0 {
+	if room := plan.RestoreRoom(window); room > 0 {
 		c.Restore = checkpoint.Restore(from, &checkpoint.RestoreOptions{Occasion: checkpoint.AfterCompaction, Cap: room, Count: count.Text, More: plan.More(from), Resolver: resolver})
 	}
 	if c.Warning == "" {

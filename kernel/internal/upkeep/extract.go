@@ -43,7 +43,7 @@ type FactOptions struct {
 // held while the model is asked: what somebody else wrote meanwhile stands, and the lines are
 // asked about another time.
 func (k *Keeper) Facts(ctx context.Context, o *FactOptions) ([]maintenance.Facts, error) {
-	if o.Model == nil || o.Tokens < 0 || k.Files == nil {
+	if o.Model == nil || k.Files == nil {
 		return nil, nil
 	}
 	var out []maintenance.Facts

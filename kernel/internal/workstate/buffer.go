@@ -189,7 +189,7 @@ func (b *buffer) append(ctx context.Context, id string, e Entry) error {
 	if err != nil {
 		return err
 	}
-	if limit := b.Options.BufferBytes; f.Size+int64(len(e.Text)) > limit {
+	if limit := int64(bufferBytes); f.Size+int64(len(e.Text)) > limit {
 		return fmt.Errorf("append to %s: %w: it may have %d bytes; curate it, and clear what was read", BufferPath, errBufferFull, limit)
 	}
 	if _, err := b.Session.Append(ctx, id, e, b.now); err != nil {

@@ -51,9 +51,7 @@ const (
 // fallBack gives a life without a checkpoint what the other records say. A state that
 // holds all that was captured needs none: what was read off it says nothing more.
 func (k *Keeper) fallBack(l *Life) error {
-	if k.Options.NoCheckpoints {
-		l.From, l.Latest = "", nil
-	} else if l.Latest != nil && (l.From == "" || l.From == FromCheckpoint) {
+	if l.Latest != nil && (l.From == "" || l.From == FromCheckpoint) {
 		l.From = FromCheckpoint
 		return nil
 	}
@@ -101,19 +99,6 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	return c
 }
 
-// GoesOn is what a conversation goes on from where no checkpoint is written now. The state
-// must be known.
-func (k *Keeper) GoesOn(now time.Time) *checkpoint.Checkpoint {
-	if k.life.Latest != nil || !k.Options.NoCheckpoints {
-		return k.life.Latest
-	}
-	c := k.standing(now)
-	if c != nil {
-		c.Meta.CheckpointID = ""
-	}
-	return c
-}
-
 // overlay puts what hosts wrote over what was read off the conversation.
 func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	for _, p := range pins {
@@ -144,7 +129,7 @@ func (k *Keeper) Source(c *checkpoint.Checkpoint) string {
 
 func sourceOf(o *Options, c *checkpoint.Checkpoint, from Fallback) string {
 	switch {
-	case c.Meta.CheckpointID != "" && !o.NoCheckpoints:
+	case c.Meta.CheckpointID != "":
 		return ""
 	case from == FromBuffer, o.StateFileOff:
 		return BufferPath
@@ -189,7 +174,7 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 	if c != nil {
 		out.From, source = from, cmp.Or(source, sourceOf(&k.Options, c, from))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown,
-			Cap: max(k.Options.RestoreTokens, 0), More: plan.More(c), Source: source})
+			More: plan.More(c), Source: source})
 	}
 	return out, nil
 }

@@ -49,17 +49,10 @@ func (k *Keeper) Flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		return nil, 0
 	}
 	c := k.life.Written()
-	if c == nil && k.Options.NoCheckpoints {
-		c = k.standing(now)
-	}
 	if c == nil {
 		return nil, 0
 	}
-	name := string(c.Meta.CheckpointID)
-	if k.Options.NoCheckpoints {
-		name = "by what was captured of it"
-	}
-	return log.checkpoint(ctx, c, k.life.State.Thread.CallsOf, name, ended, now)
+	return log.checkpoint(ctx, c, k.life.State.Thread.CallsOf, string(c.Meta.CheckpointID), ended, now)
 }
 
 // checkpoint writes what a checkpoint of that name holds, with what learnings cost.

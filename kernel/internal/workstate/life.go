@@ -1,7 +1,6 @@
 package workstate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -186,9 +185,6 @@ func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, e
 	if err != nil {
 		return nil, err
 	}
-	if k.Options.NoCheckpoints {
-		return nil, nil
-	}
 	if !l.State.Changed(l.Written()) || l.State.Thread.Captured == 0 {
 		return l.Written(), nil
 	}
@@ -209,9 +205,8 @@ func (k *Keeper) WriteCheckpoint(in checkpoint.Input) (*checkpoint.Checkpoint, e
 
 // Input is what a checkpoint holds beside the state.
 func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time) checkpoint.Input {
-	o, key := &k.Options.Source, k.Session.Key()
-	in := checkpoint.Input{SessionKey: key, SessionFile: strings.ReplaceAll(o.File, "{session}", key), Channel: o.Channel,
-		AgentID: cmp.Or(o.Agent, sessions.AgentOf(key)), Now: now, Trigger: t, Reading: r, Compactions: k.Session.Progress().Compactions}
+	key := k.Session.Key()
+	in := checkpoint.Input{SessionKey: key, AgentID: sessions.AgentOf(key), Now: now, Trigger: t, Reading: r, Compactions: k.Session.Progress().Compactions}
 	if k.life == nil {
 		return in
 	}

@@ -92,7 +92,7 @@ func ReadStateFile(private *markdownstore.Store) (StateFile, string, error) {
 // newState returns the file as it should be, "" if it should stay as it is.
 func (w *stateWrite) newState(f StateFile, c *checkpoint.Checkpoint) (string, []fault.Fault) {
 	old, key := f.Section, w.Mask.Text(w.Session.Key())
-	lines := checkpoint.Lines(c, w.Options.StateFileBytes)
+	lines := checkpoint.Lines(c, stateBytes)
 	sec := Section{Owner: w.Session.Name(), Epoch: w.Session.Progress().Epoch, Captured: w.life.State.Thread.Captured, At: w.now}
 	var faults []fault.Fault
 	if old != nil && old.Edited {

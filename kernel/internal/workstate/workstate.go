@@ -26,27 +26,27 @@ const (
 	BufferPath = "memory/working-buffer.md"
 )
 
+// stateBytes bounds the kernel's section of SESSION-STATE.md: about what 2,000 tokens take.
+const stateBytes = 8 << 10
+
+// bufferBytes is the size from which nothing more is appended to the working buffer. A
+// buffer that nobody reads is no place to keep more than some hundred turns.
+const bufferBytes = 1 << 20
+
 // Options say how the working state is kept, defaults filled in.
 type Options struct {
-	// Off keeps none, NoCheckpoints no checkpoints.
-	Off, NoCheckpoints bool
+	// Off keeps none.
+	Off bool
 	// Thresholds are the gauge's in a window with a reserve.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
-	// RestoreTokens bounds the text from which a model goes on, 0 for the default,
-	// negative for none.
-	RestoreTokens int
 	// FlushOff writes nothing to the day's log.
 	FlushOff bool
-	// StateFileOff leaves SESSION-STATE.md alone, StateFileBytes bounds the section.
-	StateFileOff   bool
-	StateFileBytes int
+	// StateFileOff leaves SESSION-STATE.md alone.
+	StateFileOff bool
 	// BufferOff leaves the working buffer alone. Turns are appended to it from BufferAt, a
-	// share of the window, on; from BufferBytes on it is full.
-	BufferOff   bool
-	BufferAt    float64
-	BufferBytes int64
-	// Source is written to the checkpoints of sessions of which no call says it better.
-	Source checkpoint.Source
+	// share of the window, on.
+	BufferOff bool
+	BufferAt  float64
 }
 
 // Session is the session whose state is kept, as far as it is asked about.

@@ -78,7 +78,7 @@ func keeper(t *testing.T) (*workstate.Keeper, *desk, string) {
 		t.Fatal(err)
 	}
 	o := workstate.Options{Thresholds: func(int, int) checkpoint.Thresholds { return checkpoint.DefaultThresholds() },
-		StateFileBytes: 8 << 10, BufferAt: .6, BufferBytes: 1 << 20}
+		BufferAt: .6}
 	return &workstate.Keeper{Options: o, Session: d, Files: memstore.New(), Private: md, Shared: md.Shared(), Mask: masker}, d, dir
 }
 

@@ -82,12 +82,10 @@ func OnThisMachine(address string) bool {
 func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*kernel.Options, error) {
 	o := &kernel.Options{StateDir: s.StateDir, Prices: book, Economy: s.Config.Economy, Memory: memoryOptions(s.Config),
 		Life: kernel.LifeOptions{Off: !s.Config.Checkpoint.Enabled, Show: s.Config.Checkpoint.ShowAt, Checkpoint: s.Config.Checkpoint.At,
-			Compact: s.Config.Checkpoint.CompactAt, RestoreTokens: int(s.Config.Checkpoint.RestoreTokens), Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
-			NoCheckpoints: !s.Config.Checkpoint.Save,
-			Source:        kernel.Source{File: s.Config.Checkpoint.SessionFile, Channel: s.Config.Checkpoint.Channel, Agent: s.Config.Checkpoint.Agent},
-			StateFile:     kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled, MaxBytes: int(s.Config.SessionState.MaxSize)},
-			Buffer:        kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At, MaxBytes: int64(s.Config.WorkingBuffer.MaxSize)}},
-		Trace:     kernel.TraceOptions{Off: !s.Config.Trace.Enabled, MaxBytes: int64(s.Config.Trace.MaxBytes)},
+			Compact: s.Config.Checkpoint.CompactAt, Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
+			StateFile: kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled},
+			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At}},
+		Trace:     kernel.TraceOptions{Off: !s.Config.Trace.Enabled},
 		Represent: represent.Options{Door: document.List(s.Config.Plan.Door)},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel"
@@ -12,9 +11,7 @@ import (
 // summaryOptions are the settings of the model that makes notes, the zero value if
 // there is none. It sends nothing.
 func (s *Settings) summaryOptions() (kernel.SummaryOptions, error) {
-	c := &s.Config.Summary.Model
-	o := kernel.SummaryOptions{Tokens: int(c.MinTokens), After: time.Duration(c.MaxAge), DeltaTokens: int(c.MaxTokens),
-		Timeout: time.Duration(c.Timeout), CloseWait: time.Duration(c.CloseWait), NoFacts: !c.Facts}
+	var o kernel.SummaryOptions
 	m, err := model.FromConfig(s.summaryConfig())
 	if err != nil {
 		return o, fail.Hint(fmt.Errorf("read configuration: %s: %w", s.Config.Origin("summary.model.provider"), err),
@@ -26,6 +23,5 @@ func (s *Settings) summaryOptions() (kernel.SummaryOptions, error) {
 
 func (s *Settings) summaryConfig() model.Config {
 	c := &s.Config.Summary.Model
-	return model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv),
-		Timeout: time.Duration(c.Timeout), AllowInsecure: c.AllowInsecure}
+	return model.Config{Provider: c.Provider, BaseURL: string(c.BaseURL), Model: c.Name, APIKeyEnv: string(c.APIKeyEnv), AllowInsecure: c.AllowInsecure}
 }

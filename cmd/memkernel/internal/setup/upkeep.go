@@ -27,10 +27,7 @@ func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
 
 func (s *Settings) CurateRequest(book *cachelayout.Book) (maintenance.CurateRequest, error) {
 	o, err := s.summaryOptions()
-	req := maintenance.CurateRequest{Model: o.Model, FactTokens: o.DeltaTokens}
-	if o.NoFacts {
-		req.FactTokens = -1
-	}
+	req := maintenance.CurateRequest{Model: o.Model}
 	if o.Model != nil {
 		req.Price = priceOf(book, o.Model.Name())
 	}
