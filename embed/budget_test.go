@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -107,65 +106,6 @@ func TestRequestsKeepToTheBudget(t *testing.T) {
 	if !errors.Is(err, ErrBudget) || res.Requests != 0 || len(s.asked) != 1 {
 		t.Errorf("%d requests, %v", len(s.asked), err)
 	}
-}
-
-// No minute has more than its limit, whatever is asked for.
-func TestPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := openAt(t, "https://embeddings.example/v1", func(c *Config) { c.RequestsPerMinute = 60; c.BatchSize = 1 })
-		var at []time.Time
-		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-			at = append(at, time.Now())
-			return response(r, 200, nil, goodAnswer([]string{"a"})), nil
-		})
-		texts := make([]string, 200)
-		for i := range texts {
-			texts[i] = "a"
-		}
-		if _, err := o.EmbedDocuments(t.Context(), texts); err != nil {
-			t.Fatal(err)
-		}
-		for i := range at {
-			if j := i + 60; j < len(at) && at[j].Sub(at[i]) < time.Minute-time.Millisecond {
-				t.Fatalf("request %d came %v after request %d", j, at[j].Sub(at[i]), i)
-			}
-		}
-	})
-}
-
-func TestPaceOfTokens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		p := newPace(0, 6000)
-		for range 4 {
-			if err := p.wait(t.Context(), 3000); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if d := time.Since(start); d < 2*time.Minute || d > 3*time.Minute {
-			t.Errorf("12,000 tokens at 6,000 a minute took %v", d)
-		}
-	})
-}
-
-// A question doesn't wait in line for longer than it has.
-func TestPaceKnowsTheDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		change := func(c *Config) { c.RequestsPerMinute = 1 }
-		o := openAt(t, "https://embeddings.example/v1", change)
-		o.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) { return good(r) })
-		if _, err := o.EmbedQuery(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := contextWithin(t, 2*time.Second)
-		defer cancel()
-		start := time.Now()
-		_, err := o.EmbedQuery(ctx, "a")
-		var e *Error
-		if !errors.As(err, &e) || time.Since(start) != 0 || !strings.Contains(err.Error(), "requests_per_minute") {
-			t.Errorf("after %v: %v", time.Since(start), err)
-		}
-	})
 }
 
 func TestGeminiDelay(t *testing.T) {

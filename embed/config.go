@@ -93,10 +93,6 @@ type Config struct {
 	// MaxTries is how often one request is sent at most; default
 	// DefaultMaxTries.
 	MaxTries int
-	// RequestsPerMinute and TokensPerMinute bound what is sent in any minute by
-	// this provider; 0 for no bound. Requests wait for their turn, or fail at
-	// once where their context would end before it.
-	RequestsPerMinute, TokensPerMinute int
 	// Budget bounds what is sent in a day; nil for no bound.
 	Budget *Budget
 	// AllowInsecure allows plain http to another machine. Texts and key can
@@ -246,8 +242,6 @@ func (c *Config) validate() error {
 		return fmt.Errorf("embedding max_text_bytes %d leaves no room for text behind a prefix of %d bytes", c.MaxTextBytes, prefix)
 	case c.BatchBytes < 0 || c.Timeout < 0 || c.MaxTries < 0:
 		return fmt.Errorf("embedding batch_bytes %d, timeout %v, max_tries %d: none may be negative", c.BatchBytes, c.Timeout, c.MaxTries)
-	case c.RequestsPerMinute < 0 || c.TokensPerMinute < 0:
-		return fmt.Errorf("embedding requests_per_minute %d, tokens_per_minute %d: none may be negative", c.RequestsPerMinute, c.TokensPerMinute)
 	}
 	return nil
 }

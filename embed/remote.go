@@ -23,14 +23,13 @@ type remote struct {
 	own, loopback bool
 	key           string
 	http          *http.Client
-	pace          *pace
 	patience      patience
 	// length of the vectors: as configured, else as first seen, 0 before.
 	length atomic.Int64
 }
 
 func newRemote(s *service, c Config, base *url.URL, key string) *remote {
-	o := &remote{service: s, cfg: c, base: base.String(), own: s.own(base), loopback: endpoint.Loopback(base), key: key, pace: newPace(c.RequestsPerMinute, c.TokensPerMinute)}
+	o := &remote{service: s, cfg: c, base: base.String(), own: s.own(base), loopback: endpoint.Loopback(base), key: key}
 	o.http = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	o.length.Store(int64(c.Dimensions))
 	return o
@@ -147,9 +146,6 @@ func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) 
 	tokens := 0
 	for _, in := range inputs {
 		tokens += in.tokens()
-	}
-	if err := o.pace.wait(ctx, tokens); err != nil {
-		return nil, err
 	}
 	spent, err := o.cfg.Budget.take(tokens)
 	if err != nil {

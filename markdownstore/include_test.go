@@ -259,7 +259,7 @@ func TestTooMany(t *testing.T) {
 			seen++
 		}
 	}
-	if !errors.Is(last, ErrTooMany) || seen >= 20 || !strings.Contains(last.Error(), "index.max_files") {
+	if !errors.Is(last, ErrTooMany) || seen >= 20 || !strings.Contains(last.Error(), "index.include") {
 		t.Errorf("%v after %d", last, seen)
 	}
 	if got := indexedOf(t, openWith(t, dir, Options{Include: []string{"n0?/*.md"}, MaxEntries: 60})); len(got) != 10 {

@@ -45,7 +45,7 @@ func (t *treeWalk) folder(dir string, above []*glob.Ignore, why LeftReason) bool
 			return true
 		}
 	} else if t.seen += len(entries); t.seen > t.opts.MaxEntries {
-		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include, or raise index.max_files", ErrTooMany, t.opts.MaxEntries))
+		t.yield(File{}, fmt.Errorf("%w: the workspace has more than %d files and folders; name those that matter by index.include", ErrTooMany, t.opts.MaxEntries))
 		return false
 	}
 	slices.SortFunc(entries, byPath)

@@ -66,7 +66,7 @@ var codes = map[string]struct {
 	"42501": {ErrRefused, "give the user the right to use and create tables in the schema"},
 	"42P01": {index.ErrMissing, "run a reindex to make it"},
 	"3F000": {index.ErrMissing, "run a reindex to make it"},
-	"57014": {ErrTimeout, "raise index.postgres.statement_timeout, or see what keeps the server busy"},
+	"57014": {ErrTimeout, "see what keeps the server busy"},
 	"25006": {index.ErrReadOnly, "name a server that can be written to, not a replica"},
 	"53100": {index.ErrFull, "free some space on the server and sync again; what was written before stands"},
 	"53":    {ErrRefused, "the server is out of connections or memory: lower index.postgres.max_connections, or try again"},
@@ -90,7 +90,7 @@ func classify(err error) (kind error, hint string) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return ErrTimeout, "raise index.postgres.statement_timeout, or see what keeps the server busy"
+		return ErrTimeout, "see what keeps the server busy"
 	case broken(err):
 		return ErrUnreachable, "see that the server runs and index.postgres names it rightly"
 	}

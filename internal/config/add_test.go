@@ -31,7 +31,7 @@ func TestAdd(t *testing.T) {
 		"byte order mark":    "\ufeffplan:\n  reserve: 10k\n",
 		"a document's marks": "---\nplan:\n  reserve: 10k\n...\n",
 		"indented":           "  plan:\n    reserve: 10k\n  index:\n    backend: sqlite\n",
-		"experiments":        "experimental:\n  index:\n    max_files: 500\n",
+		"experiments":        "experimental:\n  index:\n    sync: {interval: 9m}\n",
 		"the sample":         config.Sample(),
 	} {
 		got, err := config.Add([]byte(text), "c.yaml", "index.include", config.List(globs))

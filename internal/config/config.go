@@ -63,7 +63,6 @@ type Plan struct {
 	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
 	// Door are the kinds of results that are shortened at first sight.
 	Door   []string `key:"door" experimental:"yes" default:"json" empty:"none" doc:"Kinds of large tool results that are shortened before the model sees them for the first time, if it can read the whole by plan.resolver: json, test output, log, search hits, listing, table. Errors, files that were read and results under 8,000 bytes are always shown whole."`
-	View   string   `key:"view" experimental:"yes" flag:"view" of:"host|full" empty:"host for plan, full for replay and observe" doc:"What to look at: what the host would send, or everything ever said."`
 	Prices Path     `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
 }
 
@@ -74,14 +73,11 @@ type Output struct {
 
 // Workspace holds the settings of the user's Markdown.
 type Workspace struct {
-	Enabled     bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
-	Timezone    Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
-	Private     bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
-	MaxFileSize Size   `key:"max_file_size" project:"less" experimental:"yes" default:"32MiB" range:"1KiB..1GiB" doc:"Larger files are listed, but not indexed and not loaded whole."`
-	MaxTokens   Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
-	AgentEdits  string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
-	Memory      bool   `key:"memory" project:"false" experimental:"yes" default:"true" doc:"Whether MEMORY.md and USER.md are shown when a private session starts."`
-	DailyLogs   bool   `key:"daily_logs" project:"false" experimental:"yes" default:"true" doc:"Whether the logs of today and yesterday are shown when a session starts, within retrieval.max_tokens."`
+	Enabled    bool   `key:"enabled" project:"false" default:"true" doc:"Whether the workspace's files are used at all: shown in prompts, searched, read. The flag --no-memory of plan says no."`
+	Timezone   Zone   `key:"timezone" default:"local" doc:"The user's time zone, in which days begin and end."`
+	Private    bool   `key:"private" project:"false" default:"true" doc:"Whether sessions are private. For shared ones MEMORY.md and USER.md don't exist. The flag --shared says no."`
+	MaxTokens  Tokens `key:"max_tokens" default:"8k" range:"100..1m" doc:"Most that the files shown when a session starts get together, and never over an eighth of the window."`
+	AgentEdits string `key:"agent_edits" project:"own,none" experimental:"yes" default:"own" of:"own|any|none" doc:"What agents may change in memory's files, beside adding to them: own is what agents, tools and upkeep wrote, any what people wrote, too, none nothing. What is changed is backed up and can be taken back."`
 	// Bootstrap are the standing files that tell an agent who it is and how to
 	// work.
 	Bootstrap []string `key:"bootstrap" default:"AGENTS.md,SOUL.md,IDENTITY.md,TOOLS.md" empty:"none" doc:"The standing instructions that are shown when a session starts, most important first: some of the four files of the default."`
@@ -98,69 +94,52 @@ type Chunking struct {
 type Retrieval struct {
 	Enabled       bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
 	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
-	MaxItems      int      `key:"max_items" experimental:"yes" default:"6" range:"1..100" doc:"Most items that a user turn gets."`
-	SessionSpans  bool     `key:"session_spans" experimental:"yes" default:"true" doc:"Whether messages that left the prompt are searched too."`
 	VectorWeight  float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
 	KeywordWeight float64  `key:"keyword_weight" experimental:"yes" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
-	Candidates    int      `key:"candidates" experimental:"yes" default:"20" range:"1..1000" doc:"Chunks that each side hands on to be ranked; at least retrieval.max_items."`
-	MinScore      float64  `key:"min_score" experimental:"yes" default:"0.25" flag:"min-score" range:"0..1" doc:"A prompt gets nothing whose best hit has a smaller score. At 0.5 it is as likely that the hits answer as that they don't; 0 recalls whatever shares a word."`
-	MinShare      float64  `key:"min_share" experimental:"yes" default:"0.3" range:"0..1" doc:"For a prompt, hits are left out too whose score is below this share of the best one's."`
-	Decay         bool     `key:"decay" experimental:"yes" default:"true" doc:"Whether dated notes lose score with age."`
-	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" doc:"Age at which a note has lost half of what it can lose."`
-	DecayFloor    float64  `key:"decay_floor" experimental:"yes" default:"0.9" range:"0..1" doc:"Share of its score that a note keeps however old it is."`
-	MMR           bool     `key:"mmr" experimental:"yes" default:"true" doc:"Whether hits that repeat a better one are moved back."`
-	MMRLambda     float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"Relevance against variety: 1 is relevance alone, 0 variety alone."`
+	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost half of the score that it can lose, a tenth."`
+	MMRLambda     float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
 	Sessions      Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
 }
 
 // Sessions holds which past sessions are searched.
 type Sessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
-	Own     bool `key:"own" project:"false" experimental:"yes" default:"true" doc:"Whether the sessions that have a journal in the state folder are."`
 	// Folders are transcripts of hosts.
 	Folders       []string `key:"folders" project:"never" empty:"none" doc:"Folders of transcripts that hosts write, or single ones, such as ~/.claude/projects/-home-me-shop; AGENT=FOLDER says whose they are. They are relative to the workspace."`
 	Agent         string   `key:"agent" experimental:"yes" empty:"main" doc:"The agent that this workspace's sessions are of, unless their keys name another, as in agent:NAME:REST."`
 	DeltaBytes    Size     `key:"delta_bytes" experimental:"yes" default:"100KiB" range:"1..1GiB" doc:"What must have been added to a session for it to be read again in the background; or delta_messages."`
 	DeltaMessages int      `key:"delta_messages" experimental:"yes" default:"50" range:"1..1000000" doc:"Lines that must have been added."`
-	Settle        Duration `key:"settle" experimental:"yes" default:"1h" range:"1s..365d" doc:"How long a session must have rested for less to be read."`
 }
 
 // Embedding holds where vectors come from.
 type Embedding struct {
-	Provider          string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
-	BaseURL           URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
-	Model             string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
-	ModelDir          Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
-	Dimensions        int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
-	APIKeyEnv         EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
-	Timeout           Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
-	QueryTimeout      Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
-	BatchSize         int      `key:"batch_size" experimental:"yes" default:"64" range:"1..2048" doc:"Texts in one request; fewer where the provider takes fewer."`
-	MaxTextBytes      int      `key:"max_text_bytes" experimental:"yes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
-	QueryPrefix       string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
-	DocumentPrefix    string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
-	MediaPaths        []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
-	RequestsPerMinute int      `key:"requests_per_minute" experimental:"yes" range:"1..1000000" empty:"no limit" doc:"Most requests that a process sends in a minute."`
-	TokensPerMinute   Tokens   `key:"tokens_per_minute" experimental:"yes" range:"1k..1000m" empty:"no limit" doc:"Most tokens that a process sends in a minute, about."`
-	DailyTokens       Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
-	ConfirmCost       float64  `key:"confirm_cost" default:"0.5" range:"0..1000000" doc:"Dollars that a reindex may cost, as estimated before it, without --yes; 0 for any. A model on this machine costs nothing."`
-	ConfirmTokens     Tokens   `key:"confirm_tokens" experimental:"yes" default:"10m" range:"0..1000m" doc:"Tokens that a reindex may send to another machine without --yes; 0 for any."`
-	AllowInsecure     bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
+	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process, openai any endpoint that speaks its API. auto is openai if base_url is set and there is a key for it or it is on this machine; else local if model_dir is set; else openai, gemini, voyage or mistral, the first whose usual key is in the environment; else none."`
+	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; openai at any other endpoint than api.openai.com needs one" doc:"The embedding model, by id. With another one every chunk is embedded again; until that is done the vectors of the old one stay in use."`
+	ModelDir       Path     `key:"model_dir" empty:"there is none" doc:"The folder of the model that local loads; doc/embedding.md says what belongs there."`
+	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
+	APIKeyEnv      EnvName  `key:"api_key_env" empty:"OPENAI_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, VOYAGE_API_KEY, MISTRAL_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
+	Timeout        Duration `key:"timeout" experimental:"yes" default:"30s" range:"100ms..10m" doc:"How long one request may take."`
+	QueryTimeout   Duration `key:"query_timeout" experimental:"yes" default:"2s" range:"10ms..10m" doc:"How long the vector of a question may take; past it the question is searched by words alone."`
+	MaxTextBytes   int      `key:"max_text_bytes" experimental:"yes" default:"8191" range:"64..1000000" doc:"How much of a text is sent, prefix included. Models with a window of 512 tokens need about 1500."`
+	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Stands before a question, for models that tell questions from documents."`
+	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Stands before a chunk, likewise."`
+	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds are found by meaning, in private sessions; that takes provider gemini with model gemini-embedding-2, to which the files are sent as they are. What a shed.png.md or shed.md beside a shed.png says goes with it."`
+	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Most tokens that are sent in a day of workspace.timezone by all processes together. Past it texts wait for the next day, and questions are searched by words alone."`
+	ConfirmCost    float64  `key:"confirm_cost" default:"0.5" range:"0..1000000" doc:"Dollars that a reindex may cost, as estimated before it, without --yes; 0 for any. A model on this machine costs nothing."`
+	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 
 // Index holds where the index is kept, and how.
 type Index struct {
 	// Include, Exclude and Folders say which Markdown is memory.
-	Include     []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
-	Exclude     []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
-	Folders     []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. A file in them is cited, and read, as NAME:sub/file.md."`
-	Gitignore   bool          `key:"gitignore" project:"true" experimental:"yes" default:"true" doc:"Whether what .gitignore files leave out is left out of what index.include and index.folders take in: those of the workspace and of folders in it, and .git/info/exclude."`
-	MaxFiles    int           `key:"max_files" project:"less" experimental:"yes" default:"250000" range:"100..100000000" doc:"Most files and folders of a workspace that are looked at for index.include; past them nothing more is indexed, and that is told."`
-	Backend     string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
-	BusyTimeout Duration      `key:"busy_timeout" experimental:"yes" default:"5s" range:"1ms..10m" doc:"How long to wait for another process's lock on the file."`
-	Postgres    IndexPostgres `key:"postgres" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
-	QMD         IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
-	Sync        Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
+	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
+	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
+	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. A file in them is cited, and read, as NAME:sub/file.md."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
+	Postgres IndexPostgres `key:"postgres" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
+	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
+	Sync     Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
 }
 
 // Sync holds what brings the index up to date.
@@ -175,15 +154,11 @@ type Sync struct {
 
 // IndexPostgres holds which database keeps the index, and whose index it is.
 type IndexPostgres struct {
-	DSN              DSN      `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory or host=/run/postgresql dbname=memory."`
-	DSNEnv           EnvName  `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds the DSN, for one with a password, which never stands here."`
-	Workspace        string   `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, alike on every host that shares it."`
-	Agent            string   `key:"agent" default:"default" doc:"Whose files these are. A host or agent with files of its own is an agent of its own; it sees its own files, and what others share."`
-	Share            bool     `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
-	Schema           string   `key:"schema" experimental:"yes" default:"memkernel" doc:"The schema that holds the tables; it is made if it is not there."`
-	StatementTimeout Duration `key:"statement_timeout" experimental:"yes" default:"30s" range:"100ms..1h" doc:"How long one statement may take."`
-	ConnectTimeout   Duration `key:"connect_timeout" experimental:"yes" default:"5s" range:"100ms..10m" doc:"How long a connection may take. A server that does not answer is left alone for a quarter of a minute."`
-	MaxConnections   int      `key:"max_connections" experimental:"yes" default:"4" range:"2..100" doc:"Most connections that one process opens."`
+	DSN       DSN     `key:"dsn" empty:"dsn_env names a variable that holds it" doc:"Server and database without a password, such as postgres://me@localhost/memory or host=/run/postgresql dbname=memory."`
+	DSNEnv    EnvName `key:"dsn_env" empty:"no variable is read" doc:"The environment variable that holds the DSN, for one with a password, which never stands here."`
+	Workspace string  `key:"workspace" empty:"must be named" doc:"The workspace's name in the database, alike on every host that shares it."`
+	Agent     string  `key:"agent" default:"default" doc:"Whose files these are. A host or agent with files of its own is an agent of its own; it sees its own files, and what others share."`
+	Share     bool    `key:"share" default:"true" doc:"Whether the workspace's other agents see these files. MEMORY.md and USER.md are never shared."`
 }
 
 // Store holds where the state is kept.
@@ -224,7 +199,6 @@ type IndexQMD struct {
 	Command    []string `key:"command" default:"qmd" doc:"The program, and arguments that stand before all others."`
 	Mode       string   `key:"mode" experimental:"yes" default:"search" of:"search|vsearch|query" doc:"Its verb: search is by words, vsearch by vectors, query by both with its language models."`
 	Collection string   `key:"collection" experimental:"yes" empty:"the workspace folder's name" doc:"The collection that it has the workspace under."`
-	Timeout    Duration `key:"timeout" experimental:"yes" default:"5s" range:"100ms..10m" doc:"How long one answer may take; past it SQLite answers."`
 }
 
 // Checkpoint holds the settings of gauge and checkpoints.
@@ -318,9 +292,6 @@ func (c *Config) checkTogether() error {
 	case r.VectorWeight+r.KeywordWeight == 0:
 		return c.errorAt(errors.New("both weights are 0"),
 			"leave one of them above 0, or say retrieval.enabled: false", "retrieval.vector_weight", "retrieval.keyword_weight")
-	case r.Candidates < r.MaxItems:
-		return c.errorAt(fmt.Errorf("%d is less than retrieval.max_items %d", r.Candidates, r.MaxItems),
-			"set both; four times as many candidates as items is usual", "retrieval.candidates", "retrieval.max_items")
 	}
 	if err := c.checkAllow(); err != nil {
 		return err

@@ -63,22 +63,16 @@ func TestDefaultsAreThePackages(t *testing.T) {
 	c := config.Default()
 	w, ch, r, e := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding
 	for key, pair := range map[string][2]any{
-		"workspace.max_file_size":  {int64(w.MaxFileSize), int64(markdownstore.DefaultMaxFileBytes)},
 		"workspace.max_tokens":     {int(w.MaxTokens), kernel.DefaultWorkspaceTokens},
 		"chunking.tokens":          {int(ch.Tokens), markdownstore.DefaultChunkTokens},
 		"chunking.overlap":         {int(ch.Overlap), markdownstore.DefaultOverlapTokens},
 		"retrieval.max_tokens":     {int(r.MaxTokens), kernel.DefaultRecallTokens},
-		"retrieval.max_items":      {r.MaxItems, kernel.DefaultRecallItems},
-		"retrieval.min_share":      {r.MinShare, kernel.DefaultRecallShare},
 		"retrieval.vector_weight":  {r.VectorWeight, retrieval.DefaultVectorWeight},
 		"retrieval.keyword_weight": {r.KeywordWeight, retrieval.DefaultKeywordWeight},
-		"retrieval.candidates":     {r.Candidates, retrieval.DefaultPool},
 		"retrieval.half_life":      {time.Duration(r.HalfLife), retrieval.DefaultHalfLife},
-		"retrieval.decay_floor":    {r.DecayFloor, retrieval.DefaultFloor},
 		"retrieval.mmr_lambda":     {r.MMRLambda, retrieval.DefaultLambda},
 		"embedding.timeout":        {time.Duration(e.Timeout), embed.DefaultTimeout},
 		"embedding.query_timeout":  {time.Duration(e.QueryTimeout), retrieval.DefaultEmbedTimeout},
-		"embedding.batch_size":     {e.BatchSize, embed.DefaultBatchSize},
 		"embedding.max_text_bytes": {e.MaxTextBytes, embed.DefaultMaxTextBytes},
 	} {
 		if pair[0] != pair[1] {
@@ -94,38 +88,36 @@ func TestDefaultsAreThePackages(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	c := read(t, `
-plan: {context_window: 200k, reserve: 8_000, prices: prices.json, view: ""}
+plan: {context_window: 200k, reserve: 8_000, prices: prices.json, resolver: ""}
 output:
 workspace:
   timezone: Europe/Berlin
   private: false
-  max_file_size: 1.5MB
   bootstrap: [TOOLS.md, AGENTS.md]
-  daily_logs: &off false
-  memory: *off
+  enabled: &off false
 retrieval:
   half_life: 1d12h
-  min_score: 1
-  max_items: 18
+  enabled: *off
+  sessions: {delta_bytes: 1.5MB, delta_messages: 18}
 embedding: {query_prefix: "query: ", api_key_env: "", base_url: "http://localhost:11434/v1"}
 `)
 	if c.Plan.ContextWindow != 200_000 || c.Plan.Reserve != 8000 || c.Plan.Prices != config.Path(filepath.Join("dir", "prices.json")) {
 		t.Errorf("plan is %+v", c.Plan)
 	}
 	w := c.Workspace
-	if w.Timezone.Location().String() != "Europe/Berlin" || w.Private || w.MaxFileSize != 1_500_000 || w.Memory || w.DailyLogs {
+	if w.Timezone.Location().String() != "Europe/Berlin" || w.Private || w.Enabled {
 		t.Errorf("workspace is %+v", w)
 	}
 	if diff := cmp.Diff([]string{"TOOLS.md", "AGENTS.md"}, w.Bootstrap); diff != "" {
 		t.Error(diff)
 	}
-	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.MinScore != 1 || r.MaxItems != 18 || r.MaxTokens != 2000 {
+	if r := c.Retrieval; time.Duration(r.HalfLife) != 36*time.Hour || r.Enabled || r.Sessions.DeltaBytes != 1_500_000 || r.Sessions.DeltaMessages != 18 || r.MaxTokens != 2000 {
 		t.Errorf("retrieval is %+v", r)
 	}
 	if e := c.Embedding; e.QueryPrefix != "query: " || e.APIKeyEnv != "" || e.BaseURL != "http://localhost:11434/v1" || e.Provider != "none" {
 		t.Errorf("embedding is %+v", e)
 	}
-	for key, want := range map[string]string{"plan.model": "default", "workspace.private": "dir/config.yaml:6", "plan.view": "dir/config.yaml:2"} {
+	for key, want := range map[string]string{"plan.model": "default", "workspace.private": "dir/config.yaml:6", "plan.resolver": "dir/config.yaml:2"} {
 		if got := filepath.ToSlash(c.Origin(key).String()); got != want {
 			t.Errorf("%s comes from %s, want %s", key, got, want)
 		}
@@ -156,10 +148,10 @@ func TestMistakes(t *testing.T) {
 		{"section twice", "plan:\noutput:\nplan:", "c.yaml:3: key \"plan\" stands in line 1 already", "keep one"},
 		{"no value", "plan:\n  reserve:", "c.yaml:2: plan.reserve: want tokens, got nothing", "remove the line"},
 		{"number for text", "plan:\n  model: 5", "plan.model: want text, got 5", "quotes"},
-		{"text for bool", "retrieval:\n  mmr: yes", "retrieval.mmr: want true or false, got text", ""},
-		{"text for number", "retrieval:\n  max_items: '6'", "want whole number, got text", ""},
-		{"fraction for whole", "retrieval:\n  max_items: 6.5", "want whole number, got 6.5", ""},
-		{"octal", "retrieval:\n  max_items: 0x10", "\"0x10\" is not a whole number", ""},
+		{"text for bool", "retrieval:\n  enabled: yes", "retrieval.enabled: want true or false, got text", ""},
+		{"text for number", "upkeep:\n  memory_lines: '60'", "want whole number, got text", ""},
+		{"fraction for whole", "upkeep:\n  memory_lines: 6.5", "want whole number, got 6.5", ""},
+		{"octal", "upkeep:\n  memory_lines: 0x10", "\"0x10\" is not a whole number", ""},
 		{"not a number", "retrieval:\n  mmr_lambda: .nan", "is not a number", ""},
 		{"text for list", "workspace:\n  bootstrap: A.md", "want a list, got text", "[a, b]"},
 		{"null for list", "workspace:\n  bootstrap:", "want a list, got nothing", "[a, b]"},
@@ -170,7 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"a list", "- plan", "want keys and values, got a list", "sections are"},
 		{"no key of ours", "hello", "want keys and values, got text", "sections are"},
 		{"out of range", "retrieval:\n  mmr_lambda: 1.01", "c.yaml:2: retrieval.mmr_lambda: 1.01 is not within 0 to 1", ""},
-		{"below range", "workspace:\n  max_file_size: 12", "12 is not within 1KiB to 1GiB", ""},
+		{"below range", "retrieval:\n  sessions:\n    delta_bytes: 0", "0 is not within 1 to 1GiB", ""},
 		{"duration out of range", "retrieval:\n  half_life: 40000d", "40000d is not within 1h to 36500d", ""},
 		{"negative", "plan:\n  reserve: -1", "\"-1\" is not a number of tokens", ""},
 		{"none of", "output:\n  color: pink", "\"pink\" is none of auto, always, never", ""},
@@ -184,7 +176,6 @@ func TestMistakes(t *testing.T) {
 		{"reserve", "plan:\n  context_window: 10k\n  reserve: 10k", "c.yaml:3: plan.reserve: 10k leaves nothing of plan.context_window 10k", "smaller"},
 		{"overlap", "chunking:\n  tokens: 60", "c.yaml:2: chunking.overlap: 80 is not less than chunking.tokens 60", "set both"},
 		{"weights", "retrieval: {vector_weight: 0, keyword_weight: 0}", "both weights are 0", "retrieval.enabled: false"},
-		{"candidates", "retrieval:\n  max_items: 55", "20 is less than retrieval.max_items 55", "set both"},
 		{"not YAML", "plan:\n  a: b: c", "c.yaml:2: not YAML: ", "colons"},
 		{"not YAML in the first line", "a: b: c", "c.yaml:1: not YAML: ", "colons"},
 		{"economy of no kind", "\neconomy: thrifty", `c.yaml:2: economy: "thrifty" is none of save, balanced, keep, and no number from 0 (save) to 1 (keep)`, ""},
@@ -228,7 +219,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		"index:\n  postgres:\n    dsn: host=localhost password=" + secret,
 		"index:\n  postgres:\n    dsn: " + secret,
 		"index:\n  postgres:\n    dsn_env: " + secret,
-		"retrieval:\n  mmr: " + secret,
+		"retrieval:\n  enabled: " + secret,
 	} {
 		_, err := config.Read(strings.NewReader(text), "c.yaml")
 		var e *config.Error
@@ -283,10 +274,8 @@ func TestSet(t *testing.T) {
 func TestValidateByHand(t *testing.T) {
 	spoil := map[string]func(*config.Config){
 		"plan.reserve":         func(c *config.Config) { c.Plan.Reserve = -1 },
-		"plan.view":            func(c *config.Config) { c.Plan.View = "sideways" },
 		"workspace.timezone":   func(c *config.Config) { c.Workspace.Timezone = "Mars" },
 		"retrieval.half_life":  func(c *config.Config) { c.Retrieval.HalfLife = -1 },
-		"retrieval.max_items":  func(c *config.Config) { c.Retrieval.MaxItems = 0 },
 		"embedding.base_url":   func(c *config.Config) { c.Embedding.BaseURL = "x" },
 		"workspace.bootstrap":  func(c *config.Config) { c.Workspace.Bootstrap = []string{""} },
 		"workspace.max_tokens": func(c *config.Config) { c.Workspace.MaxTokens = 0 },
@@ -305,17 +294,17 @@ func TestValidateByHand(t *testing.T) {
 // is there once.
 func TestExperimental(t *testing.T) {
 	for _, text := range []string{
-		"experimental:\n  retrieval:\n    min_score: 0.2\n    sessions:\n      settle: 2h\n",
-		"retrieval:\n  min_score: 0.2\n  sessions:\n    settle: 2h\n",
-		"retrieval:\n  min_score: 0.2\nexperimental:\n  retrieval:\n    sessions:\n      settle: 2h\n",
+		"experimental:\n  retrieval:\n    mmr_lambda: 0.2\n    sessions:\n      delta_messages: 2\n",
+		"retrieval:\n  mmr_lambda: 0.2\n  sessions:\n    delta_messages: 2\n",
+		"retrieval:\n  mmr_lambda: 0.2\nexperimental:\n  retrieval:\n    sessions:\n      delta_messages: 2\n",
 	} {
 		c := read(t, text)
-		if c.Retrieval.MinScore != 0.2 || c.Retrieval.Sessions.Settle.String() != "2h" || c.Origin("retrieval.min_score").Line == 0 {
-			t.Errorf("%q: %v, %v, from %v", text, c.Retrieval.MinScore, c.Retrieval.Sessions.Settle, c.Origin("retrieval.min_score"))
+		if c.Retrieval.MMRLambda != 0.2 || c.Retrieval.Sessions.DeltaMessages != 2 || c.Origin("retrieval.mmr_lambda").Line == 0 {
+			t.Errorf("%q: %v, %v, from %v", text, c.Retrieval.MMRLambda, c.Retrieval.Sessions.DeltaMessages, c.Origin("retrieval.mmr_lambda"))
 		}
 	}
-	_, err := config.Read(strings.NewReader("retrieval:\n  min_score: 0.2\nexperimental:\n  retrieval:\n    min_score: 0.3\n"), "c.yaml")
-	if err == nil || !strings.Contains(err.Error(), "c.yaml:5: retrieval.min_score: it stands in line 2 already") {
+	_, err := config.Read(strings.NewReader("retrieval:\n  mmr_lambda: 0.2\nexperimental:\n  retrieval:\n    mmr_lambda: 0.3\n"), "c.yaml")
+	if err == nil || !strings.Contains(err.Error(), "c.yaml:5: retrieval.mmr_lambda: it stands in line 2 already") {
 		t.Errorf("twice: %v", err)
 	}
 	if _, err := config.Read(strings.NewReader("experimental:\n  plan:\n    model: x\n"), "c.yaml"); err == nil || !strings.Contains(err.Error(), `unknown key "model"`) {

@@ -23,19 +23,16 @@ type Key struct {
 	Experimental bool
 
 	// Project is what the file in a project's own folder may make of it: "" whatever is
-	// allowed, [Never] nothing, [Less] a smaller number; else the only values that it may
-	// give, each of which trusts less than the one before it.
+	// allowed, [Never] nothing; else the only values that it may give,
+	// each of which trusts less than the one before it.
 	Project string
 
 	def, limits string
 	value       reflect.Value
 }
 
-// The words of [Key.Project].
-const (
-	Never = "never"
-	Less  = "less"
-)
+// Never is a word of [Key.Project].
+const Never = "never"
 
 // projectDoc says what a tag allows.
 func projectDoc(tag, it string) string {
@@ -44,8 +41,6 @@ func projectDoc(tag, it string) string {
 		return ""
 	case Never:
 		return " The project's own file can't set " + it + "."
-	case Less:
-		return " The project's own file can only make it smaller."
 	}
 	return " The project's own file can only set it to " + strings.ReplaceAll(tag, ",", " or ") + "."
 }
@@ -59,8 +54,6 @@ func (k Key) projectMay(before reflect.Value) bool {
 		return true
 	case k.Project == Never:
 		return false
-	case k.Project == Less:
-		return number(k.value) < number(before)
 	default:
 		values := strings.Split(k.Project, ",")
 		return slices.Index(values, now) > slices.Index(values, was)

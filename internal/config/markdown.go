@@ -20,8 +20,8 @@ memkernel needs no configuration. Settings come from, the later over the earlier
 4. flags.
 
 The project's own file may have come with somebody's repository. So it can't name endpoints,
-models, commands, keys or folders, nor what is no secret, and where it may say more or less
-it may only go on towards less trust: the tables say of which settings that is true. What it
+models, commands, keys or folders, nor what is no secret, and where its words decide about trust
+it may only go on towards less: the tables say of which settings that is true. What it
 says beyond that is ignored, with a warning that ` + "`memkernel doctor`" + ` explains. A file that
 ` + "`--config`" + ` names is yours, wherever it lies.
 

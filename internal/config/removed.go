@@ -35,10 +35,26 @@ var removed = map[string]string{
 	"compaction.spiral_within":  "three compactions within ten minutes are a warning",
 	"compaction.turns":          "after ten user turns a cut is tried again",
 
+	"embedding.batch_size":          "a request holds 64 texts, fewer where the provider takes fewer",
+	"embedding.confirm_tokens":      "a reindex sends up to ten million tokens without --yes",
+	"embedding.requests_per_minute": "a provider that is asked too often says so, and is waited for",
+	"embedding.tokens_per_minute":   "embedding.daily_tokens bounds what is sent",
+
 	"flush.at_cuts":          "a plan writes nothing to the day's log",
 	"flush.soft_share":       "a flush turn is asked for a twentieth of the window early, at most 10,000 tokens",
 	"flush.soft_tokens":      "a flush turn is asked for a twentieth of the window early, at most 10,000 tokens",
 	"flush.transcript_bytes": "a flush turn is asked for after 2 MiB of conversation",
+
+	"index.busy_timeout":               "another process's lock is waited for for five seconds",
+	"index.gitignore":                  "what .gitignore leaves out is left out, unless index.include names it",
+	"index.max_files":                  "250,000 files and folders are looked at",
+	"index.postgres.connect_timeout":   "a connection may take five seconds",
+	"index.postgres.max_connections":   "a process opens four connections",
+	"index.postgres.schema":            "the tables are in the schema memkernel",
+	"index.postgres.statement_timeout": "a statement may take thirty seconds",
+	"index.qmd.timeout":                "an answer may take five seconds",
+
+	"plan.view": "the flag --view says it",
 
 	"proxy.deadline":       "a plan has three seconds",
 	"proxy.defer_tools":    "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
@@ -46,6 +62,17 @@ var removed = map[string]string{
 	"proxy.max_body":       "requests of up to 64 MiB are taken",
 	"proxy.one_shots":      "a request with the header X-Memkernel-Session is planned",
 	"proxy.retry_overflow": "a refused request is always planned anew and sent once more",
+
+	"retrieval.candidates":      "each side hands on 20 chunks",
+	"retrieval.decay":           "retrieval.half_life 0s has no note lose score with age",
+	"retrieval.decay_floor":     "a note keeps nine tenths of its score",
+	"retrieval.max_items":       "a user turn gets six items at most",
+	"retrieval.min_score":       "a prompt gets nothing whose best hit scores less than .25",
+	"retrieval.min_share":       "hits below .3 of the best one's score are left out",
+	"retrieval.mmr":             "retrieval.mmr_lambda 1 moves no hit back",
+	"retrieval.session_spans":   "messages that left the prompt are searched",
+	"retrieval.sessions.own":    "sessions that have a journal here are searched",
+	"retrieval.sessions.settle": "a session that rested for an hour is read",
 
 	"session_state.max_size": "the kernel's section has about 8 KiB",
 
@@ -65,6 +92,10 @@ var removed = map[string]string{
 	"upkeep.observation_days": "an observation without a tag may go after seven days",
 	"upkeep.observation_rest": "observations.md is trimmed to 60 lines",
 	"upkeep.owners":           "stable facts may move to USER.md, TOOLS.md and IDENTITY.md",
+
+	"workspace.daily_logs":    "logs of today and yesterday are shown when a session starts",
+	"workspace.max_file_size": "larger files than 32 MiB are not indexed",
+	"workspace.memory":        "MEMORY.md and USER.md are shown when a private session starts",
 
 	"working_buffer.max_size": "the buffer holds 1 MiB at most",
 

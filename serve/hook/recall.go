@@ -24,14 +24,10 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 	s := h.setup
 	prompt := memkernel.Message{Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: h.e.Prompt}}}
 	query := transcript.Words(prompt) // hosts put notices of their own into prompts, too
-	if s.RecallTokens < 0 || s.RecallItems < 0 || query == "" || choice.Chat(query) {
+	if s.RecallTokens < 0 || query == "" || choice.Chat(query) {
 		return "", nil
 	}
-	best := s.RecallScore
-	if best == 0 {
-		best = kernel.DefaultRecallScore
-	}
-	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: best, Loaded: h.Host.row().loads, Now: h.Now()})
+	res, err := s.Kernel.Search(ctx, kernel.SearchRequest{Query: query, Prompt: true, SessionKey: h.key, Private: s.Private, MaxResults: recallPool, Lines: true, MinBest: kernel.DefaultRecallScore, Loaded: h.Host.row().loads, Now: h.Now()})
 	if err != nil {
 		return "", err
 	}
@@ -42,16 +38,13 @@ func (h *handler) recall(ctx context.Context, r *record) (string, error) {
 			err = errors.New(told + ": " + res.Detail) // once, until it is otherwise
 		}
 	}
-	return h.pack(r, strong(res.Hits, s.RecallShare)), err
+	return h.pack(r, strong(res.Hits)), err
 }
 
 // strong returns the hits that have a share of the best one's score.
-func strong(hits []retrieval.Hit, share float64) []retrieval.Hit {
-	if share == 0 {
-		share = kernel.DefaultRecallShare
-	}
+func strong(hits []retrieval.Hit) []retrieval.Hit {
 	for i := range hits {
-		if hits[i].Score < share*hits[0].Score {
+		if hits[i].Score < kernel.DefaultRecallShare*hits[0].Score {
 			return hits[:i]
 		}
 	}
@@ -60,7 +53,7 @@ func strong(hits []retrieval.Hit, share float64) []retrieval.Hit {
 
 // pack renders what fits of hits and notes that it was shown.
 func (h *handler) pack(r *record, hits []retrieval.Hit) string {
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: h.setup.RecallTokens, Items: h.setup.RecallItems, Shown: r.shows})
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: h.setup.RecallTokens, Shown: r.shows})
 	for _, it := range packed.Items {
 		r.show(it.Hits)
 	}
@@ -128,15 +121,13 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 			hits = append(hits, hitOf(path, date, p))
 		}
 	}
-	if s.Private && !s.NoMemory {
+	if s.Private {
 		add("MEMORY.md", "", room*4/10)
 		add("USER.md", "", room*15/100)
 	}
-	if !s.NoDailyLogs {
-		today, yesterday := s.Store.DailyLogs(h.Now())
-		add(today.Path, today.Date, room*2/10)
-		add(yesterday.Path, yesterday.Date, room*15/100)
-	}
+	today, yesterday := s.Store.DailyLogs(h.Now())
+	add(today.Path, today.Date, room*2/10)
+	add(yesterday.Path, yesterday.Date, room*15/100)
 	return hits, missing, errors.Join(errs...)
 }
 

@@ -31,10 +31,9 @@ type Setup struct {
 	Store *markdownstore.Store
 	// Private: see [kernel.Turn.Private].
 	Private bool
-	// RecallTokens and RecallItems bound what is recalled, 0 for the kernel's
-	// defaults, negative for nothing. RecallScore and RecallShare are what a hit needs.
-	RecallTokens, RecallItems int
-	RecallScore, RecallShare  float64
+	// RecallTokens bounds what is recalled, 0 for the kernel's default, negative for
+	// nothing.
+	RecallTokens int
 	// Prices know the models' windows; Window, if not 0, replaces all of them.
 	Prices *cachelayout.Book
 	Window int
@@ -42,8 +41,6 @@ type Setup struct {
 	Thresholds checkpoint.Thresholds
 	// Mask takes the secrets out of the files that a session is shown when it starts.
 	Mask *mask.Masker
-	// NoMemory and NoDailyLogs leave them out where a session starts.
-	NoMemory, NoDailyLogs bool
 }
 
 // Options set for whom an event is answered.

@@ -56,8 +56,7 @@ func postgresBackend(o postgres.Options) indexing.Backend {
 // PostgresOptions are those of the configuration.
 func (s *Settings) PostgresOptions() (postgres.Options, error) {
 	p := &s.Config.Index.Postgres
-	o := postgres.Options{DSN: string(p.DSN), Schema: p.Schema, Workspace: p.Workspace, Agent: p.Agent,
-		StatementTimeout: time.Duration(p.StatementTimeout), ConnectTimeout: time.Duration(p.ConnectTimeout), MaxConns: p.MaxConnections,
+	o := postgres.Options{DSN: string(p.DSN), Workspace: p.Workspace, Agent: p.Agent,
 		Private: func(path string) bool {
 			c, ok := markdownstore.Classify(path)
 			return !p.Share || !ok || !c.Memory || c.Private
@@ -80,7 +79,7 @@ func (s *Settings) PostgresOptions() (postgres.Options, error) {
 func (s *Settings) qmdOptions() (qmd.Options, error) {
 	q := &s.Config.Index.QMD
 	dir, err := filepath.Abs(s.Workspace)
-	return qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir, Timeout: time.Duration(q.Timeout)}, err
+	return qmd.Options{Command: q.Command, Mode: q.Mode, Collection: cmp.Or(q.Collection, filepath.Base(dir)), Dir: dir}, err
 }
 
 // qmdBackend is the SQLite file with QMD before it.

@@ -34,9 +34,9 @@ func (s *Settings) storeOptions() markdownstore.Options {
 }
 
 func storeSettings(c *config.Config) markdownstore.Options {
-	return markdownstore.Options{Timezone: c.Workspace.Timezone.Location(), MaxFileBytes: int64(c.Workspace.MaxFileSize),
+	return markdownstore.Options{Timezone: c.Workspace.Timezone.Location(),
 		ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap)),
-		Include: c.Index.Include, Exclude: c.Index.Exclude, NoGitignore: !c.Index.Gitignore, MaxEntries: c.Index.MaxFiles}
+		Include: c.Index.Include, Exclude: c.Index.Exclude}
 }
 
 // ownFolder is the state folder by its path in the workspace, "" if it is elsewhere.

@@ -109,7 +109,7 @@ func (s *Settings) MemoryOn() error {
 	return fail.Hint(errors.New("memory is switched off"), "set workspace.enabled to true: it is false at %s", s.Config.Origin("workspace.enabled"))
 }
 
-// syncWait is how long searches wait for the index.
+// syncWait returns the wait as the kernel has it: negative for none.
 func syncWait(s *config.Sync) time.Duration {
 	if s.Wait == 0 {
 		return -1

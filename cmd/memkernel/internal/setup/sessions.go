@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
@@ -15,7 +14,7 @@ import (
 
 // pastSessions are the settings of past sessions as the kernel takes them.
 func pastSessions(s *config.Sessions) kernel.SessionOptions {
-	o := kernel.SessionOptions{Enabled: s.Enabled, NoOwn: !s.Own, Agent: s.Agent, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages, Settle: time.Duration(s.Settle)}
+	o := kernel.SessionOptions{Enabled: s.Enabled, Agent: s.Agent, DeltaBytes: int64(s.DeltaBytes), DeltaMessages: s.DeltaMessages}
 	for _, f := range s.Folders {
 		agent, path, ok := strings.Cut(f, "=")
 		if !ok || strings.ContainsAny(agent, `/\`) {

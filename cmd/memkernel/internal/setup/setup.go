@@ -27,38 +27,24 @@ import (
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
-		Off: !w.Enabled, Store: storeSettings(c),
-		Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), NoRemembered: !w.Memory, NoDailyLogs: !w.DailyLogs,
-		RecallTokens: int(r.MaxTokens), RecallItems: r.MaxItems, RecallScore: r.MinScore, RecallShare: r.MinShare, NoSpans: !r.SessionSpans,
-		Ranking: Ranking(r), BusyTimeout: time.Duration(c.Index.BusyTimeout), Sessions: pastSessions(&r.Sessions),
+		Off: !w.Enabled, Store: storeSettings(c), Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), RecallTokens: int(r.MaxTokens),
+		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: indexing.Limit{USD: c.Embedding.ConfirmCost, Tokens: confirmTokens},
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
-	o.MediaPaths = c.Embedding.MediaPaths
-	o.EmbedLimit = indexing.Limit{USD: c.Embedding.ConfirmCost, Tokens: int(c.Embedding.ConfirmTokens)}
-	if r.MinScore == 0 {
-		o.RecallScore = -1
-	}
-	if r.MinShare == 0 {
-		o.RecallShare = -1
-	}
 	if !r.Enabled {
-		o.RecallItems = -1
+		o.RecallTokens = -1
 	}
 	return o
 }
 
-// Ranking are the settings of what a search puts first.
+// confirmTokens is how many tokens a reindex may send to another machine without --yes.
+const confirmTokens = 10_000_000
+
+// Ranking is how hits are ranked.
 func Ranking(r *config.Retrieval) retrieval.Options {
-	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, Pool: r.Candidates,
-		HalfLife: time.Duration(r.HalfLife), Floor: r.DecayFloor, Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
-	if r.DecayFloor == 0 {
-		o.Floor = -1
-	}
-	if !r.Decay {
+	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, HalfLife: time.Duration(r.HalfLife), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
+	if r.HalfLife == 0 {
 		o.HalfLife = -1
-	}
-	if !r.MMR {
-		o.Lambda = 1
 	}
 	return o
 }

@@ -20,38 +20,30 @@ import (
 func TestMemoryOptions(t *testing.T) {
 	got := memoryOptions(config.Default())
 	want := kernel.MemoryOptions{
-		Store: markdownstore.Options{Timezone: time.Local, MaxFileBytes: markdownstore.DefaultMaxFileBytes,
-			ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens, MaxEntries: markdownstore.DefaultMaxEntries},
+		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: kernel.DefaultWorkspaceTokens,
-		RecallTokens: kernel.DefaultRecallTokens, RecallItems: kernel.DefaultRecallItems, RecallScore: kernel.DefaultRecallScore, RecallShare: kernel.DefaultRecallShare, BusyTimeout: 5 * time.Second,
-		EmbedLimit: indexing.Limit{USD: 0.5, Tokens: 10_000_000},
+		RecallTokens: kernel.DefaultRecallTokens, EmbedLimit: indexing.Limit{USD: 0.5, Tokens: 10_000_000},
 		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
-			KeywordWeight: retrieval.DefaultKeywordWeight, Pool: retrieval.DefaultPool, HalfLife: retrieval.DefaultHalfLife,
-			Floor: retrieval.DefaultFloor, Lambda: retrieval.DefaultLambda},
-		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages, Settle: sessions.DefaultSettle},
+			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
+		Sessions: kernel.SessionOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes, DeltaMessages: sessions.DefaultDeltaMessages},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {
 		t.Error(diff)
 	}
 	c := config.Default()
-	for key, text := range map[string]string{"workspace.enabled": "false", "workspace.memory": "false", "workspace.daily_logs": "false", "workspace.bootstrap": "",
-		"chunking.overlap": "0", "retrieval.enabled": "false", "retrieval.session_spans": "false", "retrieval.decay_floor": "0", "retrieval.decay": "false",
-		"retrieval.mmr_lambda": "0", "retrieval.vector_weight": "0"} {
+	for key, text := range map[string]string{"workspace.enabled": "false", "workspace.bootstrap": "",
+		"chunking.overlap": "0", "retrieval.enabled": "false", "retrieval.half_life": "0s", "retrieval.mmr_lambda": "0", "retrieval.vector_weight": "0"} {
 		if err := c.Set(key, text, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o := memoryOptions(c)
-	if !o.Off || !o.NoRemembered || !o.NoDailyLogs || o.Bootstrap == nil || len(o.Bootstrap) > 0 || o.RecallItems >= 0 || !o.NoSpans || o.Store.OverlapTokens >= 0 {
+	if !o.Off || o.Bootstrap == nil || len(o.Bootstrap) > 0 || o.RecallTokens >= 0 || o.Store.OverlapTokens >= 0 {
 		t.Errorf("what is none is %+v", o)
 	}
-	if r := o.Ranking; r.Floor >= 0 || r.HalfLife >= 0 || !(r.Lambda > 0 && r.Lambda < 1e-9) || r.VectorWeight != 0 {
+	if r := o.Ranking; r.HalfLife >= 0 || !(r.Lambda > 0 && r.Lambda < 1e-9) || r.VectorWeight != 0 {
 		t.Errorf("ranking is %+v", r)
-	}
-	c.Retrieval.MMR = false
-	if o := memoryOptions(c); o.Ranking.Lambda < 1 {
-		t.Errorf("without diversity lambda is %v", o.Ranking.Lambda)
 	}
 }
 

@@ -129,8 +129,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 		return nil, err
 	}
 	c, m := a.Config, ko.Memory
-	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, RecallItems: m.RecallItems, RecallScore: m.RecallScore,
-		RecallShare: m.RecallShare, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life), NoMemory: m.NoRemembered, NoDailyLogs: m.NoDailyLogs}
+	s := &hook.Setup{Kernel: k, Private: a.Private(), RecallTokens: m.RecallTokens, Window: int(c.Plan.ContextWindow), Thresholds: gaugeThresholds(&ko.Life)}
 	if s.Mask, err = a.Masker(); err == nil {
 		s.Prices, err = a.Book()
 	}
