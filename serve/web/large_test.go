@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -508,5 +509,27 @@ func TestTurnsArePaidBack(t *testing.T) {
 				t.Errorf("others call: %v, queued: %v: the next call ran after %v, want %v", x.others, x.queued, got, x.want)
 			}
 		})
+	}
+}
+
+// TestPanicGivesRoomBack: a reader that panics leaves no room taken, and nobody's turn.
+func TestPanicGivesRoomBack(t *testing.T) {
+	d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
+	r := httptest.NewRequest(http.MethodPost, "/rpc", strings.NewReader(`{"jsonrpc":"2.0"}`))
+	r.Header.Set("Content-Type", "application/json")
+	x := &exchange{w: httptest.NewRecorder(), r: r, token: &token.Token{Rights: token.Rights{Tenant: "a"}}}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		d.body(x, func(from io.Reader) error {
+			from.Read(make([]byte, 4)) // takes the turn
+			panic("a fault of the reader")
+		})
+	}()
+	if len(d.rooms) != 0 || len(d.running["a"].now) != 0 {
+		t.Errorf("rooms %v, %d turns", d.rooms, len(d.running["a"].now))
 	}
 }

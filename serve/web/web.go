@@ -580,12 +580,18 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 		return nil, false
 	}
 	in.held = max(in.size, 0)
-	free = func() { d.give(x.token, 0, in.held) }
-	err = read(in)
-	in.done()
+	give := func() { d.give(x.token, 0, in.held) }
+	defer func() {
+		if !ok { // it failed, or panicked
+			give()
+		}
+	}()
+	err = func() error {
+		defer in.done()
+		return read(in)
+	}()
 	x.in = int(in.came)
 	if err != nil {
-		free()
 		var why *serve.Error
 		if errors.As(err, &why) {
 			x.fail(why)
@@ -596,7 +602,7 @@ func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bo
 	}
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 	x.w.Header().Del("Connection")
-	return free, true
+	return give, true
 }
 
 func errNoRoom() *serve.Error {
