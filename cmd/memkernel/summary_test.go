@@ -30,7 +30,7 @@ func TestModelNotes(t *testing.T) {
 	defer server.Close()
 	ws := t.TempDir()
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("summary:\n  model:\n    provider: openai\n    base_url: %s/v1\n    name: small\n    min_tokens: 100\n    close_wait: 20s\n", server.URL)
+	text := fmt.Sprintf("summary:\n  model:\n    provider: openai\n    base_url: %s/v1\n    name: small\n", server.URL)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

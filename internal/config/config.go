@@ -59,7 +59,6 @@ type Plan struct {
 	Model         string `key:"model" flag:"model" empty:"the last one that spoke" doc:"The model that is planned for, by id."`
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
-	FixedTokens   Tokens `key:"fixed_tokens" flag:"fixed-tokens" empty:"what the transcript's first billed call implies, but the flag's 0 leaves it out" doc:"Size of a system prompt and tools that the transcript doesn't hold."`
 	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
 	// Door are the kinds of results that are shortened at first sight.
 	Door   []string `key:"door" experimental:"yes" default:"json" empty:"none" doc:"Kinds of large tool results that are shortened before the model sees them for the first time, if it can read the whole by plan.resolver: json, test output, log, search hits, listing, table. Errors, files that were read and results under 8,000 bytes are always shown whole."`

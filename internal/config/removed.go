@@ -54,7 +54,8 @@ var removed = map[string]string{
 	"index.postgres.statement_timeout": "a statement may take thirty seconds",
 	"index.qmd.timeout":                "an answer may take five seconds",
 
-	"plan.view": "the flag --view says it",
+	"plan.fixed_tokens": "the flag --fixed-tokens says it",
+	"plan.view":         "the flag --view says it",
 
 	"proxy.deadline":       "a plan has three seconds",
 	"proxy.defer_tools":    "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
@@ -87,6 +88,7 @@ var removed = map[string]string{
 
 	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",
 	"upkeep.gap":              "the steps of nightly follow each other at once",
+	"upkeep.git":              "the flag --git of nightly says it",
 	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",
 	"upkeep.loss_share":       "a change may take a quarter of MEMORY.md's lines out for good",
 	"upkeep.observation_days": "an observation without a tag may go after seven days",

@@ -36,9 +36,9 @@ func (g *Commits) git(ctx context.Context, args ...string) (string, error) {
 func (g *Commits) Commit(ctx context.Context, message string) error {
 	if _, err := g.git(ctx, "rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return fail.Hint(err, "install git, or leave out --git and upkeep.git")
+			return fail.Hint(err, "install git, or leave out --git")
 		}
-		return fail.Hint(err, "make the workspace a repository with 'git init', or leave out --git and upkeep.git")
+		return fail.Hint(err, "make the workspace a repository with 'git init', or leave out --git")
 	}
 	paths := []string{"--", ":(glob)*.md", ":(glob)memory/**/*.md"}
 	changed, err := g.git(ctx, append([]string{"status", "--porcelain", "--untracked-files=all"}, paths...)...)

@@ -104,15 +104,14 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.Config.Upkeep.Git {
-		if err := setup.NotInRows(&a.Settings, "upkeep.git commits the workspace's folder"); err != nil {
+	if f.git {
+		if err := setup.NotInRows(&a.Settings, "--git commits the workspace's folder"); err != nil {
 			return err
 		}
 	}
 	g := &git.Commits{Dir: a.Workspace}
-	c := &a.Config.Upkeep
 	before := func(ctx context.Context) error {
-		if !c.Git {
+		if !f.git {
 			return nil
 		}
 		return g.Commit(ctx, "before the nightly run")
@@ -123,7 +122,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if errors.Is(err, maintenance.ErrRuns) {
 		return fail.Hint(err, "wait for it, or call it at another time")
 	}
-	if err == nil && c.Git && out.Skipped == "" {
+	if err == nil && f.git && out.Skipped == "" {
 		err = g.Commit(ctx, "nightly run")
 	}
 	if err != nil {
