@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"internal/atomicfile":              {},
 	"internal/canary":                  {},
 	"internal/choice":                  {"internal/lazyregexp", "transcript"},
-	"internal/config":                  {"cachelayout", "internal/glob", "internal/lazyregexp", "internal/nearest", "pagevm/represent"},
+	"internal/config":                  {"cachelayout", "internal/glob", "internal/lazyregexp", "internal/nearest"},
 	"internal/crashtest":               {"internal/atomicfile", "internal/suite"},
 	"internal/dates":                   {},
 	"internal/display":                 {".", "cachelayout", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/visible", "judge/paging", "judge/predict", "judge/relevance", "judge/solve", "judge/turns", "kernel", "kernel/billing", "kernel/fault", "kernel/health", "kernel/indexing", "kernel/maintenance", "kernel/outline", "kernel/retention", "kernel/status", "pagevm", "pagevm/paging", "replay", "replay/economics", "retrieval", "serve/meter", "serve/proxy", "transcript"},

@@ -142,10 +142,10 @@ type Result struct {
 	Resolver string
 }
 
-// MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes under some
-// configuration. It opens nothing.
+// MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes unless
+// [represent.Options] have Whole. It opens nothing.
 func (r *Result) MayShape() bool {
-	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}, represent.DoorKinds()) != ""
+	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}) != ""
 }
 
 // ShapeResult stores a large result and returns the text that the model may be shown instead,

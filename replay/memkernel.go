@@ -27,7 +27,7 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
 	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy,
-		Represent: represent.Options{Door: p.rec.opt.Door}})
+		Represent: represent.Options{Whole: p.rec.opt.Whole}})
 	p.k = k
 	return err
 }

@@ -81,9 +81,8 @@ type Options struct {
 	Economy cachelayout.Economy
 	// Resolver names the tool by which the model could follow pointers.
 	Resolver string
-	// Door are the kinds of results that memkernel shortens before the model sees them
-	// for the first time, see [represent.Door].
-	Door []string
+	// Whole has memkernel show every result whole when the model sees it for the first time.
+	Whole bool
 	// View is what is replayed: as the host would see it, or everything ever said.
 	View transcript.View
 	// Limit is the number of calls to replay, 0 for all.

@@ -28,7 +28,7 @@ func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
 
 // Options are those of the kernel that plans them, on a folder of its own.
 func (s *Steps) Options() *kernel.Options {
-	return &kernel.Options{Prices: s.rec.opt.Prices, Economy: s.rec.opt.Economy, Represent: represent.Options{Door: s.rec.opt.Door}}
+	return &kernel.Options{Prices: s.rec.opt.Prices, Economy: s.rec.opt.Economy, Represent: represent.Options{Whole: s.rec.opt.Whole}}
 }
 
 // Len is how many calls can be planned, Left are the others.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
 // Config holds all settings. Make one with [Default], [Load] or [Read]. Reading
@@ -60,9 +59,8 @@ type Plan struct {
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
 	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
-	// Door are the kinds of results that are shortened at first sight.
-	Door   []string `key:"door" experimental:"yes" default:"json" empty:"none" doc:"Kinds of large tool results that are shortened before the model sees them for the first time, if it can read the whole by plan.resolver: json, test output, log, search hits, listing, table. Errors, files that were read and results under 8,000 bytes are always shown whole."`
-	Prices Path     `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
+	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large result of JSON or a log is shortened before the model sees it for the first time, if it can read the whole by plan.resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
+	Prices        Path   `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
 }
 
 // Output holds how results are shown.
@@ -304,9 +302,6 @@ func (c *Config) checkTogether() error {
 	if err := c.checkChoice(); err != nil {
 		return err
 	}
-	if err := c.checkDoor(); err != nil {
-		return err
-	}
 	return c.checkFiles()
 }
 
@@ -319,16 +314,6 @@ func (c *Config) checkAllow() error {
 		}
 		if _, err := regexp.Compile(a[1 : len(a)-1]); err != nil {
 			return c.errorAt(err, "expressions have Go's syntax, RE2; a literal has no slashes round it", key)
-		}
-	}
-	return nil
-}
-
-// checkDoor holds the kinds of plan.door to those that there are.
-func (c *Config) checkDoor() error {
-	for _, kind := range c.Plan.Door {
-		if !slices.Contains(represent.DoorKinds(), kind) {
-			return c.errorAt(fmt.Errorf("%q is no kind of result that can be shortened", kind), "they are "+strings.Join(represent.DoorKinds(), ", "), "plan.door")
 		}
 	}
 	return nil

@@ -1,46 +1,31 @@
 package represent
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// DoorKinds returns the kinds of content, by the names of [ContentKind], of which a large
-// result may be shortened before the model sees it for the first time.
-func DoorKinds() []string {
-	return []string{kindLog.String(), kindTest.String(), kindGrep.String(), kindListing.String(), kindJSON.String(), kindTable.String()}
-}
-
-// doorDefault are the kinds for which shortening cost no action its input and no edit its
-// lines in recorded sessions of other people.
-var doorDefault = []string{kindJSON.String()}
-
 // doorBytes is the size below which a result is shown whole: some 2,000 tokens.
 const doorBytes = 8000
 
-// Door returns the kind of content for which a result is shortened before the model sees
-// it for the first time, "" if the result is shown whole. Kinds are those of [DoorKinds]
-// that are shortened; nil means JSON alone. The text to show is the compressed
-// representation that [Evidence] makes with the same kinds in [Options.Door].
+// Door returns the kind of content, as of [ContentKind], for which a result is shortened before
+// the model sees it for the first time, "" if the result is shown whole. The text to show is the
+// compressed representation that [Evidence] makes. Door shortens JSON and logs: in recorded
+// sessions of other people it cost no action its input and no edit its lines there.
 //
 // Door returns "" for a result of less than 8,000 bytes, for an error, for what a call
-// that reads or edits files returned, for code, diffs and prose, for a result that the
+// that reads or edits files returned, for JSON that consists of texts, for a result that the
 // model can't read whole (in has no Resolver or no PageID), and for the result of a call
-// of the resolver itself. Door looks at the head of the text only.
-func Door(in EvidenceInput, kinds []string) string {
+// of the resolver itself.
+func Door(in EvidenceInput) string {
 	if len(in.Text) < doorBytes || in.IsError || in.Message || in.Resolver == "" || in.PageID == "" ||
-		resolves(&in) {
+		Resolves(in.Resolver, in.Tool, in.Input) {
 		return ""
 	}
 	k, _ := detectKind(in.Text)
-	if kinds == nil {
-		kinds = doorDefault
-	}
-	if !slices.Contains(kinds, k.String()) || !slices.Contains(DoorKinds(), k.String()) {
+	if k != kindLog && (k != kindJSON || 3*inLongStrings(in.Text) > len(in.Text)) {
 		return ""
 	}
 	if does, _ := toolcall.Classify(in.Tool, in.Input); does != toolcall.CallOther {
@@ -49,11 +34,11 @@ func Door(in EvidenceInput, kinds []string) string {
 	return k.String()
 }
 
-// resolves reports whether a call was made to read a page: its tool is the resolver, or its
+// Resolves reports whether a call is made to read a page: its tool is the resolver, or its
 // command runs the resolver's.
-func resolves(in *EvidenceInput) bool {
-	words := strings.Fields(in.Resolver)
-	return in.Tool == in.Resolver || len(words) > 1 && strings.Contains(in.Input, words[0]+" "+words[1])
+func Resolves(resolver, tool, input string) bool {
+	words := strings.Fields(resolver)
+	return tool == resolver || len(words) > 1 && strings.Contains(input, words[0]+" "+words[1])
 }
 
 const (
@@ -76,7 +61,7 @@ func (s *scan) mustShow() (bytes int) {
 	near := 0
 	for i := range s.units {
 		u := &s.units[i]
-		line := s.text[u.start:u.end]
+		line := untimed(s.text[u.start:u.end])
 		switch {
 		case passed(line):
 			u.base = -mustWorth
@@ -113,6 +98,24 @@ func tellsError(line string) bool {
 func unlabelled(line string) string {
 	if i := strings.Index(line[:min(len(line), 80)], ": "); i > 0 && strings.IndexByte(line[:i], ' ') > 0 {
 		return line[i+2:]
+	}
+	return line
+}
+
+// untimed cuts off the time before a message, with the names of job and step that a runner writes
+// before the time.
+func untimed(line string) string {
+	for at := 0; at < min(len(line), 120); {
+		if timed(strings.TrimPrefix(line[at:], "\ufeff")) {
+			_, line, _ = strings.Cut(line[at:], " ")
+			at = 0
+			continue
+		}
+		i := strings.IndexByte(line[at:], '\t')
+		if i < 0 {
+			break
+		}
+		at += i + 1
 	}
 	return line
 }
@@ -162,58 +165,4 @@ func counted(t string) bool {
 		}
 	}
 	return false
-}
-
-// tallied bounds the names in a tally.
-const tallied = 40
-
-// tally tells how many lines of search hits each file has, or how many paths of a
-// listing each folder has, the most first, in about limit bytes; "" for other kinds.
-func (s *scan) tally(limit int) string {
-	if len(s.text) < doorBytes || s.kind != kindGrep && s.kind != kindListing {
-		return ""
-	}
-	count := map[string]int{}
-	var names []string
-	for line := range strings.Lines(s.text) {
-		name := s.kind.group(strings.TrimSpace(line))
-		if name == "" {
-			continue
-		}
-		if count[name]++; count[name] == 1 {
-			names = append(names, name)
-		}
-	}
-	if len(names) < 2 {
-		return ""
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return count[b] - count[a] })
-	var b strings.Builder
-	b.WriteString(map[kind]string{kindGrep: "lines by file: ", kindListing: "entries by folder: "}[s.kind])
-	for i, name := range names {
-		if i == tallied || b.Len() > limit {
-			b.WriteString(", … and " + strconv.Itoa(len(names)-i) + " more")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(name + " " + strconv.Itoa(count[name]))
-	}
-	return b.String()
-}
-
-// group returns the file of a hit, or the folder of a path.
-func (k kind) group(line string) string {
-	if k == kindListing {
-		if i := strings.LastIndexByte(line, '/'); i > 0 && strings.IndexByte(line, ' ') < 0 {
-			return line[:i+1]
-		}
-		return ""
-	}
-	name, rest, ok := strings.Cut(line, ":")
-	if !ok || rest == "" || name == "" || strings.IndexByte(name, ' ') >= 0 || lex.AllDigits(name) {
-		return ""
-	}
-	return name
 }

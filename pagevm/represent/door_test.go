@@ -1,7 +1,10 @@
 package represent_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,48 +30,47 @@ func TestDoorNamesWhatIsShortened(t *testing.T) {
 	paths := rows(600, "shop/images/product%d/size%d.png")
 	objects := `[` + strings.TrimSuffix(rows(300, `{"order": %d, "items": %d, "city": "Lund"},`), ",\n") + `]`
 	code := rows(300, "func line%d() int { return %d }")
+	letters := `{"letters": [` + strings.TrimSuffix(strings.Repeat(`{"from": "the harbour master", "text": "`+strings.Repeat("Your berth is free again. ", 20)+`"}, `, 20), ", ") + `]}`
 	cases := []struct {
 		name string
 		in   represent.EvidenceInput
 		want string
 	}{
-		{"test output", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"bun test"}`, Text: tests}, "test output"},
 		{"a log", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"kubectl logs web"}`, Text: logs}, "log"},
-		{"search hits", represent.EvidenceInput{Tool: "Grep", Input: `{"pattern":"total"}`, Text: hits}, "search hits"},
-		{"a listing", represent.EvidenceInput{Tool: "Glob", Input: `{"pattern":"**/*.png"}`, Text: paths}, "listing"},
 		{"JSON", represent.EvidenceInput{Tool: "mcp__shop__orders", Input: `{}`, Text: objects}, "json"},
+		{"texts in JSON", represent.EvidenceInput{Tool: "mcp__post__letters", Input: `{}`, Text: letters}, ""},
+		{"test output", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"bun test"}`, Text: tests}, ""},
+		{"search hits", represent.EvidenceInput{Tool: "Grep", Input: `{"pattern":"total"}`, Text: hits}, ""},
+		{"a listing", represent.EvidenceInput{Tool: "Glob", Input: `{"pattern":"**/*.png"}`, Text: paths}, ""},
 		{"a small result", represent.EvidenceInput{Tool: "Bash", Text: logs[:7000]}, ""},
 		{"an error", represent.EvidenceInput{Tool: "Bash", Text: logs, IsError: true}, ""},
 		{"a message", represent.EvidenceInput{Text: logs, Message: true}, ""},
 		{"code", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"make show"}`, Text: code}, ""},
 		{"a read of a log", represent.EvidenceInput{Tool: "Read", Input: `{"file_path":"/var/web.log"}`, Text: logs}, ""},
 		{"a read by a shell", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"cat orders.json"}`, Text: objects}, ""},
-		{"an edit's answer", represent.EvidenceInput{Tool: "Edit", Input: `{"file_path":"a.go","old_string":"a","new_string":"b"}`, Text: hits}, ""},
+		{"an edit's answer", represent.EvidenceInput{Tool: "Edit", Input: `{"file_path":"a.go","old_string":"a","new_string":"b"}`, Text: objects}, ""},
 		{"a page that was asked for", represent.EvidenceInput{Tool: "Bash", Input: `{"command":"memkernel get ev-2"}`, Text: logs}, ""},
 		{"no kind", represent.EvidenceInput{Tool: "Bash", Text: strings.Repeat("The shop opens at nine and closes late.\n", 300)}, ""},
 	}
 	for _, tt := range cases {
 		tt.in.Resolver, tt.in.PageID = "memkernel get", "ev-1"
-		if got := represent.Door(tt.in, represent.DoorKinds()); got != tt.want {
+		if got := represent.Door(tt.in); got != tt.want {
 			t.Errorf("%s: Door = %q, want %q", tt.name, got, tt.want)
 		}
-		if got := represent.Door(tt.in, []string{}); got != "" {
-			t.Errorf("%s with no kinds: Door = %q, want none", tt.name, got)
-		}
 		tt.in.Resolver = ""
-		if got := represent.Door(tt.in, represent.DoorKinds()); got != "" {
+		if got := represent.Door(tt.in); got != "" {
 			t.Errorf("%s without a resolver: Door = %q, want none", tt.name, got)
 		}
 	}
 	own := represent.EvidenceInput{Tool: "memory_get", Text: logs, Resolver: "memory_get", PageID: "ev-1"}
-	if got := represent.Door(own, represent.DoorKinds()); got != "" {
+	if got := represent.Door(own); got != "" {
 		t.Errorf("the resolver's own result: Door = %q, want none", got)
 	}
 }
 
 func TestDoorKeepsHowARunCameOut(t *testing.T) {
 	t.Parallel()
-	pass := rows(40, "web test: (pass) shop > rejects an error in page %d of %d [12ms]")
+	pass := rows(40, "web test: built page %d of shelf %d in 12 ms")
 	failure := []string{
 		"web test: error: expected 12 to be 13",
 		"web test: Expected: 13",
@@ -79,9 +81,9 @@ func TestDoorKeepsHowARunCameOut(t *testing.T) {
 	end := []string{" 812 pass", " 1 fail", "Ran 813 tests across 40 files. [9.21s]"}
 	text := strings.Repeat(pass, 6) + strings.Join(failure, "\n") + "\n" + strings.Repeat(pass, 6) + strings.Join(end, "\n")
 	in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"bun test"}`, Text: text, Resolver: "memkernel get", PageID: "ev-1"}
-	reps := represent.Evidence(in, &represent.Options{Door: represent.DoorKinds()})
-	if len(reps) == 0 || reps[0].Level != pagevm.Compressed || reps[0].Door != "test output" {
-		t.Fatalf("the first representation of test output is %+v, want one for the door", reps)
+	reps := represent.Evidence(in, nil)
+	if len(reps) == 0 || reps[0].Level != pagevm.Compressed || reps[0].Door != "log" {
+		t.Fatalf("the first representation of a log is %+v, want one for the door", reps)
 	}
 	if n := len(reps[0].Text); n > len(text)/2 {
 		t.Errorf("shortened to %d of %d bytes, want half at most", n, len(text))
@@ -92,8 +94,40 @@ func TestDoorKeepsHowARunCameOut(t *testing.T) {
 			t.Errorf("the line %q is left out", line)
 		}
 	}
-	if off := represent.Evidence(in, &represent.Options{Door: []string{}}); off[0].Door != "" {
-		t.Error("a result is for the door though no kind is")
+	if off := represent.Evidence(in, &represent.Options{Whole: true}); off[0].Door != "" {
+		t.Error("a result is for the door though all are shown whole")
+	}
+}
+
+// TestDoorKeepsFrames: a stack stays whole though a runner wrote its job, its step and the time before
+// each line.
+func TestDoorKeepsFrames(t *testing.T) {
+	t.Parallel()
+	at := func(i int, text string) string {
+		return fmt.Sprintf("test (linux)\tUnit tests\t2026-11-02T10:%02d:%02d.0%d31Z %s", i/60%60, i%60, i%7, text)
+	}
+	var lines, stack, frames []string
+	for i := range 90 {
+		lines = append(lines, at(i, fmt.Sprintf("fetched harbour.example/pier/n%d v1.%d", i, i%5)))
+	}
+	for i := range 30 {
+		frames = append(frames, at(90, fmt.Sprintf("\t/home/runner/harbour/pier/berth.go:%d +0x%x", 3*i+41, 16*i)))
+		stack = append(stack, at(90, fmt.Sprintf("harbour.example/pier.(*Berth%d).Moor(0x%x, {0x%x, 0x4})", i, 7919*i, 104729*i)), frames[i])
+	}
+	lines = slices.Concat(lines, []string{at(90, "panic: no berth is free")}, stack, []string{at(91, "FAIL\tharbour.example/pier\t0.211s")})
+	in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"gh run view --log-failed"}`, Text: strings.Join(lines, "\n"), Resolver: "memkernel get", PageID: "ev-1"}
+	reps := represent.Evidence(in, nil)
+	if len(reps) == 0 || reps[0].Door != "log" {
+		t.Fatalf("no representation for the door: %+v", reps)
+	}
+	shown := strings.Split(reps[0].Text, "\n")
+	for _, line := range append(frames, lines[90], lines[len(lines)-1]) {
+		if !slices.Contains(shown, line) {
+			t.Errorf("the line %q is left out", line)
+		}
+	}
+	if 4*len(reps[0].Text) > 3*len(in.Text) {
+		t.Errorf("%d of %d bytes are shown", len(reps[0].Text), len(in.Text))
 	}
 }
 
@@ -144,11 +178,35 @@ func TestDoorShowsWholeRecords(t *testing.T) {
 	if got := shorten(`{"total": 400, "page": {"boats": [` + list(line, ",") + `]}, "next": null}`); !strings.Contains(got, `"total": 400`) || !strings.Contains(got, `"next": null`) {
 		t.Error("a short member is left out")
 	}
-	long := `{"text": "` + strings.Repeat("påls ", 900) + `"}, `
-	if got := shorten(`{"log": [` + strings.Repeat(long, 4) + `{"text": "ends"}]}`); !strings.Contains(got, `KB left out]`) || !strings.Contains(got, `{"text": "ends"}`) {
+	long := `[{"text": "` + strings.Repeat("påls ", 900) + `"}, `
+	if got := shorten(long + list(line, ", ") + `, {"text": "ends"}]`); !strings.Contains(got, `KB left out]`) || !strings.Contains(got, `{"text": "ends"}`) {
 		t.Errorf("a long text: %s", got)
 	}
 	if got := shorten(`[{"boat": ` + strings.Repeat("7", 9000) + ` ends}]`); !strings.Contains(got, "ends}]") {
 		t.Errorf("no JSON: %s", got)
+	}
+}
+
+// TestDoorShowsJSONFlat: of JSON that is a quarter indentation nothing but that is left out.
+func TestDoorShowsJSONFlat(t *testing.T) {
+	t.Parallel()
+	var tree strings.Builder
+	tree.WriteString("{")
+	for i := range 120 {
+		fmt.Fprintf(&tree, "\n        \"pier %d\": {\n            \"depth\": %d,\n            \"boats\": [\n                %d,\n                %d\n            ]\n        },", i, i%9, 7*i, 7*i+1)
+	}
+	text := strings.TrimSuffix(tree.String(), ",") + "\n}"
+	in := represent.EvidenceInput{Tool: "Bash", Input: `{"command":"harbour tree"}`, Text: text, Resolver: "memkernel get", PageID: "ev-1"}
+	reps := represent.Evidence(in, nil)
+	if len(reps) == 0 || reps[0].Door != "json" {
+		t.Fatalf("no representation for the door: %+v", reps)
+	}
+	shown, foot, _ := strings.Cut(reps[0].Text, "\n[of ")
+	if 4*len(shown) > 3*len(text) || !strings.Contains(foot, "memkernel get ev-1") {
+		t.Errorf("%d of %d bytes are shown, and at the end %q", len(shown), len(text), foot)
+	}
+	var got, want map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(shown), &got), json.Unmarshal([]byte(text), &want)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("shown is other JSON, %v:\n%s", err, shown)
 	}
 }

@@ -44,7 +44,7 @@ func (e *Excerpts) Rep(bytes int) pagevm.Rep {
 }
 
 func (e *Excerpts) shown(bytes int, foot string) string {
-	bytes = max(bytes, 1) // a footer that names files may be longer than the room
+	bytes = max(bytes, 1) // a footer may be longer than the room
 	p := e.scan.pickRuns(bytes)
 	return string(append(e.scan.excerpt(make([]byte, 0, bytes+bytes/8+len(foot)+64), p.chosen), foot...))
 }

@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -12,21 +13,31 @@ import (
 // its neighbours need.
 const smallMember = 200
 
-// shortJSON returns at most limit bytes of a JSON text: the first elements of a long array and
-// its last one whole, and those that tell errors; all members of an object, the long ones
-// shortened; the beginning of a long string. What is left out is counted in its place. It is ""
-// for a text that is not JSON, or several JSON values, for one that is mostly one string, and
-// where the limit is too small.
+// maxFlat is the size in bytes up to which all of a JSON text is shown if it has no indentation.
+const maxFlat = 2 * doorBytes
+
+// shortJSON returns a JSON text without its indentation if that is a quarter of it. Of any other
+// text it returns at most limit bytes: the first elements of a long array and its last one whole,
+// and those that tell errors; all members of an object, the long ones shortened; the beginning of
+// a long string. What is left out is counted in its place. It returns "" for a text that is not
+// JSON, or several JSON values, and where the limit is too small.
 func shortJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	docs := valuesIn(text, 0)
-	for _, d := range docs {
-		if !json.Valid([]byte(text[d.start:d.end])) {
+	var flat bytes.Buffer
+	for i, d := range docs {
+		if i > 0 {
+			flat.WriteByte('\n')
+		}
+		if json.Compact(&flat, []byte(text[d.start:d.end])) != nil {
 			return ""
 		}
 	}
-	if len(docs) == 0 || docs[len(docs)-1].end < len(text) || 2*longestString(text) > len(text) {
+	if len(docs) == 0 || docs[len(docs)-1].end < len(text) {
 		return ""
+	}
+	if 4*flat.Len() <= 3*len(text) && flat.Len() <= maxFlat {
+		return flat.String()
 	}
 	for room := limit; room > limit/4; room = room * 9 / 10 {
 		out := ""
@@ -89,18 +100,22 @@ func shortValue(raw string, limit int) string {
 	return raw[:end] + "[… " + lex.SizeText(int64(len(raw)-end)) + " left out]"
 }
 
-// longestString returns the size in bytes of the longest string in a JSON text.
-func longestString(text string) (most int) {
+// inLongStrings returns how many bytes of a JSON text are in strings that are too long to be
+// shown whole.
+func inLongStrings(text string) (bytes int) {
 	for {
 		i := strings.IndexByte(text, '"')
 		if i < 0 {
-			return most
+			return bytes
 		}
 		n := lex.StringEnd(text[i:])
 		if n < 0 {
-			return max(most, len(text)-i)
+			return bytes + len(text) - i
 		}
-		most, text = max(most, n), text[i+n:]
+		if n > smallMember {
+			bytes += n
+		}
+		text = text[i+n:]
 	}
 }
 

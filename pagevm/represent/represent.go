@@ -32,9 +32,8 @@ type Options struct {
 	// CompressTime bounds what is asked of it together: one call of Recompress,
 	// one plan of the kernel's. Default 2 s.
 	CompressTime time.Duration
-	// Door are the kinds of content of which a large result is shortened before the model
-	// sees it for the first time, see [Door]. Default nil: JSON alone; empty: none.
-	Door []string
+	// Whole shows every result whole when the model sees it for the first time, see [Door].
+	Whole bool
 }
 
 // Time is CompressTime or its default.
@@ -133,8 +132,11 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
 	s.breaks = in.Breaks
-	door, must := Door(in, o.Door), 0
-	if door != "" {
+	door, must := "", 0
+	if !o.Whole {
+		door = Door(in)
+	}
+	if door == kindLog.String() {
 		must = s.mustShow()
 	}
 	foot := footer(&in, s)
@@ -206,9 +208,6 @@ func footer(in *EvidenceInput, s *scan) string {
 	}
 	if s.passed > 0 {
 		f += ", " + lex.Plural(s.passed, "line") + " of passed tests left out"
-	}
-	if t := s.tally(min(len(in.Text)/16, 1600)); t != "" {
-		f += "; " + t
 	}
 	return f + readWhole(in) + "]"
 }

@@ -72,7 +72,7 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			StateFile: kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled},
 			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At}},
 		Trace:     kernel.TraceOptions{Off: !s.Config.Trace.Enabled},
-		Represent: represent.Options{Door: document.List(s.Config.Plan.Door)},
+		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()
 	o.Memory.Sync.Wait = syncWait(&s.Config.Index.Sync)

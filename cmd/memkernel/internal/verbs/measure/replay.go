@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -238,7 +237,7 @@ func replayOne(ctx context.Context, a *cli.App, doc *replay.Document, s *transcr
 	defer os.RemoveAll(scratch)
 	return doc.Add(ctx, s, policy, replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
-		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, Door: document.List(a.Config.Plan.Door), View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, Whole: !a.Config.Plan.Door, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
 		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
 	})
 }
