@@ -2,11 +2,13 @@ package kernel_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
@@ -99,4 +101,48 @@ func TestResultsThatAreShownWholeAtFirstSight(t *testing.T) {
 	failed := asked("mcp__shop__orders", `{"city":"Lund"}`, text)
 	failed.msgs[len(failed.msgs)-1].Parts[0].Result.IsError = true
 	whole("an error", &kernel.Options{}, "memory_get", failed)
+}
+
+// What is kept out at first sight is counted once, with what the model reads of it after all; the
+// bill without memkernel has all of it.
+func TestFirstSightIsCounted(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	c := newConversation(613)
+	c.user()
+	text := shopOrders(220)
+	c.ask("mcp__shop__orders", `{"city":"Lund"}`, text)
+	call := func() *kernel.ContextPlan {
+		req := wide(c)
+		req.Model = "claude-opus-5"
+		p := mustPlan(t, k, req)
+		_, err := k.ObserveToolResult(t.Context(), kernel.Turn{SessionKey: p.SessionKey, Model: p.Model, Messages: c.msgs, PlanID: p.ID, Usage: &memkernel.Usage{InputTokens: p.Budgets.PlannedInputTokens}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	sums := func() (billing.FirstSight, *billing.Report) {
+		st, err := k.Usage(t.Context(), billing.Options{})
+		if err != nil || len(st.Total.FirstSight) != 1 {
+			t.Fatalf("%v: the sums say %+v", err, st.Total.FirstSight)
+		}
+		return st.Total.FirstSight[0], st
+	}
+	p := call()
+	f, st := sums()
+	if f.Kind != "json" || f.Results != 1 || f.Tokens < 2000 || f.FetchedTokens != 0 {
+		t.Errorf("after the list came: %+v", f)
+	}
+	bill := st.Calls[0]
+	if more, want := *bill.WithoutUSD-*bill.BilledUSD, float64(f.Tokens)*5/1e6; math.Abs(more-want) > want/50 {
+		t.Errorf("without memkernel the call costs $%v more, want $%v", more, want)
+	}
+	c.ask("memory_get", `{"id":"`+p.Reduced[0].Page+`"}`, text[:6000])
+	call()
+	c.ask("mcp__shop__stock", `{}`, "12 left")
+	call()
+	if g, _ := sums(); g.Results != 1 || g.Tokens != f.Tokens || g.FetchedTokens < 1000 || g.FetchedTokens > f.Tokens {
+		t.Errorf("after the model read it: %+v, before %+v", g, f)
+	}
 }

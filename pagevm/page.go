@@ -133,6 +133,15 @@ func (p *Page) Speaker() string {
 	return p.Role
 }
 
+// Door returns the kind of content for which the model sees the page shortened first, "" if it
+// sees the whole first.
+func (p *Page) Door() string {
+	if len(p.Reps) == 0 {
+		return ""
+	}
+	return p.Reps[0].Door
+}
+
 // Floor returns the lowest level at which a page of type t may ever be shown, given
 // that the request names a resolver (a tool by which the model can follow a
 // pointer) or not. Without one nothing may go below Structured.

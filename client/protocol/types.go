@@ -1833,6 +1833,8 @@ type Sum struct {
 	Reasoning BillingReasoning `json:"reasoning"`
 	// broke sums up what hosts broke of warm caches, by what they changed.
 	Broke []Broken `json:"broke"`
+	// first_sight sums up what was kept out of prompts at first sight, by kind of content.
+	FirstSight []FirstSight `json:"first_sight"`
 	// billed_usd is what the calls cost, answers included, without_usd the estimate for the
 	// same calls without memkernel; nil if none has a price. estimated_calls counts the calls
 	// that the estimate was made for: the others cost the same in both.
@@ -1881,6 +1883,17 @@ type Broken struct {
 	Times  int64    `json:"times"`
 	Tokens int64    `json:"tokens"`
 	USD    *float64 `json:"usd"`
+}
+
+// FirstSight sums up results of a kind that were shortened before the model saw them.
+type FirstSight struct {
+	// kind is the kind of content, as of represent.Door.
+	Kind    string `json:"kind"`
+	Results int64  `json:"results"`
+	// tokens were kept out of the prompts that were the first with the results. fetched_tokens
+	// came back when the model read the results whole.
+	Tokens        int64 `json:"tokens"`
+	FetchedTokens int64 `json:"fetched_tokens"`
 }
 
 // StatsCall is one call.

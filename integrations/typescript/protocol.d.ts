@@ -1729,6 +1729,8 @@ export interface Sum {
   reasoning: BillingReasoning;
   /** `broke` sums up what hosts broke of warm caches, by what they changed. */
   broke: Broken[];
+  /** `first_sight` sums up what was kept out of prompts at first sight, by kind of content. */
+  first_sight: FirstSight[];
   /** `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both. */
   billed_usd: number | null;
   without_usd: number | null;
@@ -1771,6 +1773,16 @@ export interface Broken {
   times: number;
   tokens: number;
   usd: number | null;
+}
+
+/** FirstSight sums up results of a kind that were shortened before the model saw them. */
+export interface FirstSight {
+  /** `kind` is the kind of content, as of represent.Door. */
+  kind: string;
+  results: number;
+  /** `tokens` were kept out of the prompts that were the first with the results. `fetched_tokens` came back when the model read the results whole. */
+  tokens: number;
+  fetched_tokens: number;
 }
 
 /** StatsCall is one call. */

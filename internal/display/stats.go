@@ -90,6 +90,9 @@ func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
 		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts", Thousands(t.Cuts), Thousands(t.SavedTokens)))
 	}
+	for _, f := range t.FirstSight {
+		line("first sight", fmt.Sprintf("%s: %s, %s tokens kept out, %s fetched back", f.Kind, Plural(f.Results, "result"), Thousands(f.Tokens), Thousands(f.FetchedTokens)))
+	}
 	if len(t.Broke) > 0 {
 		line("host", hostBroke(t.Broke))
 	}

@@ -67,6 +67,8 @@ type Sum struct {
 	Reasoning Reasoning `json:"reasoning"`
 	// Broke sums up what hosts broke of warm caches, by what they changed.
 	Broke []Broken `json:"broke"`
+	// FirstSight sums up what was kept out of prompts at first sight, by kind of content.
+	FirstSight []FirstSight `json:"first_sight"`
 	// BilledUSD is what the calls cost, answers included, WithoutUSD the estimate for the
 	// same calls without memkernel; nil if none has a price. Estimated counts the calls that
 	// the estimate was made for: the others cost the same in both.
@@ -167,6 +169,28 @@ type Broken struct {
 	USD    *float64 `json:"usd"`
 }
 
+// FirstSight sums up results of a kind that were shortened before the model saw them.
+type FirstSight struct {
+	// Kind is the kind of content, as of [represent.Door].
+	Kind    string `json:"kind"`
+	Results int    `json:"results"`
+	// Tokens were kept out of the prompts that were the first with the results. FetchedTokens
+	// came back when the model read the results whole.
+	Tokens        int `json:"tokens"`
+	FetchedTokens int `json:"fetched_tokens"`
+}
+
+// AddFirstSight adds f to the sum of its kind in list, which is sorted by kind.
+func AddFirstSight(list []FirstSight, f FirstSight) []FirstSight {
+	at, found := slices.BinarySearchFunc(list, f.Kind, func(k FirstSight, kind string) int { return strings.Compare(k.Kind, kind) })
+	if !found {
+		return slices.Insert(list, at, f)
+	}
+	k := &list[at]
+	k.Results, k.Tokens, k.FetchedTokens = k.Results+f.Results, k.Tokens+f.Tokens, k.FetchedTokens+f.FetchedTokens
+	return list
+}
+
 // broke adds a change to the sum of its kind, which are sorted.
 func (s *Sum) broke(b *cachelayout.Broke) {
 	at, found := slices.BinarySearchFunc(s.Broke, b.What, func(k Broken, what string) int { return strings.Compare(k.What, what) })
@@ -205,6 +229,9 @@ type Expected struct {
 	Reasoning cachelayout.Reasoning `json:"reasoning,omitzero"`
 	// Broke is what the host broke of a warm cache with this call, nil for nothing.
 	Broke *cachelayout.Broke `json:"broke,omitempty"`
+	// FirstSight is what the plan was the first to show shortened, and what the model fetched
+	// of such results since the last plan.
+	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// At is when the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
 	// Alone is the host's own request for the call, zero in rows of versions that did not
@@ -348,6 +375,9 @@ func (s *Sum) take(r *Call) {
 	plus(&s.ComparedCostUSD, r.BilledCostUSD)
 	s.SavedTokens += r.Planned.SavedTokens
 	s.Reasoning.plan(r.Planned.Reasoning)
+	for _, f := range r.Planned.FirstSight {
+		s.FirstSight = AddFirstSight(s.FirstSight, f)
+	}
 	if r.Planned.Broke != nil {
 		s.broke(r.Planned.Broke)
 	}
@@ -400,6 +430,9 @@ func (s *Sum) settle() {
 	}
 	if s.Broke == nil {
 		s.Broke = []Broken{}
+	}
+	if s.FirstSight == nil {
+		s.FirstSight = []FirstSight{}
 	}
 	s.Turns = len(s.turns)
 	if s.Billed.InputTokens > 0 {

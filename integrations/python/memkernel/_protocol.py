@@ -1698,6 +1698,8 @@ class Sum(TypedDict):
     reasoning: "BillingReasoning"
     # `broke` sums up what hosts broke of warm caches, by what they changed.
     broke: List["Broken"]
+    # `first_sight` sums up what was kept out of prompts at first sight, by kind of content.
+    first_sight: List["FirstSight"]
     # `billed_usd` is what the calls cost, answers included, `without_usd` the estimate for the same calls without memkernel; nil if none has a price. `estimated_calls` counts the calls that the estimate was made for: the others cost the same in both.
     billed_usd: Optional[float]
     without_usd: Optional[float]
@@ -1743,6 +1745,17 @@ class Broken(TypedDict):
     times: int
     tokens: int
     usd: Optional[float]
+
+
+class FirstSight(TypedDict):
+    """FirstSight sums up results of a kind that were shortened before the model saw them."""
+
+    # `kind` is the kind of content, as of represent.Door.
+    kind: str
+    results: int
+    # `tokens` were kept out of the prompts that were the first with the results. `fetched_tokens` came back when the model read the results whole.
+    tokens: int
+    fetched_tokens: int
 
 
 class StatsCall(TypedDict):

@@ -21,7 +21,7 @@ func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown i
 	}
 	m := memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: r}}}
 	page := g.keepResult(&m, &m.Parts[0], call, id)
-	if page.ID != id || len(page.Reps) == 0 || page.Reps[0].Door == "" {
+	if page.ID != id || page.Door() == "" {
 		return ""
 	}
 	limit, lowest := int(3*page.Bytes/4), pagevm.Compressed

@@ -159,10 +159,13 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 // handle is the form of the ids that pointers and spans are read by.
 var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 
+// Handles returns the ids in the input of a call that reads pages.
+func Handles(input string) []string { return handle.FindAllString(input, -1) }
+
 // refetched notes the pages that the model asked for by their handles.
 func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 	m := j.m
-	for _, id := range handle.FindAllString(call.Input, -1) {
+	for _, id := range Handles(call.Input) {
 		level := m.shownBefore(id)
 		if level == pagevm.Full {
 			j.hit[id] = true

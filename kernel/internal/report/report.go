@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/outline"
 	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -231,8 +232,8 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) outline.In
 	if plan.Shortened(it) {
 		row.FullTokens = pl.Scale(fulls[it.Page])
 		row.Note = it.Level.String() + ", " + strconv.Itoa(pl.Scale(fulls[it.Page])) + " tokens in full"
-		if p := pl.Page(it.Page); p != nil && len(p.Reps) > 0 && p.Reps[0].Hash == it.Hash && p.Reps[0].Door != "" {
-			row.Note += ", at first sight: " + p.Reps[0].Door
+		if p := pl.Page(it.Page); p != nil && p.Door() != "" && p.Reps[0].Hash == it.Hash {
+			row.Note += ", at first sight: " + p.Door()
 		}
 	}
 	return row
@@ -489,10 +490,38 @@ func Expected(pl *plan.Result) *billing.Expected {
 	return &billing.Expected{
 		Reasoning:      lost,
 		Broke:          pl.Change.Host,
+		FirstSight:     firstSight(pl),
 		UncachedTokens: pl.Bill.UncachedTokens, CacheReadTokens: pl.Bill.ReadTokens,
 		CacheWrite5mTokens: pl.Bill.Write5mTokens, CacheWrite1hTokens: pl.Bill.Write1hTokens,
 		CostUSD: pl.Bill.CostUSD, Cold: pl.Cold, Cut: pl.Made.Cut != nil, SavedTokens: savedTokens(pl), BeforeTokens: pl.Prev.Ledger.Tokens(), At: pl.Request().Now, Alone: pl.Alone(),
 	}
+}
+
+// firstSight returns what the plan is the first to show shortened, and what the model fetched of
+// such results since the last plan.
+func firstSight(pl *plan.Result) (out []billing.FirstSight) {
+	for i := pl.Align.At; i < len(pl.Hosts); i++ {
+		for j := range pl.Hosts[i].Segments {
+			s := &pl.Hosts[i].Segments[j]
+			page := pl.Page(s.Page)
+			if page == nil || s.Kind != pagevm.ItemResult {
+				continue
+			}
+			if kind := page.Door(); kind != "" && s.First == pagevm.Compressed {
+				out = billing.AddFirstSight(out, billing.FirstSight{Kind: kind, Results: 1, Tokens: pl.Scale(s.At[pagevm.Full].Tokens - s.At[s.First].Tokens)})
+			}
+			call := pl.Calls[page.CallID]
+			if call == nil || !represent.Resolves(pl.Request().Resolver, call.Name, call.Input) {
+				continue
+			}
+			for _, id := range plan.Handles(call.Input) {
+				if of := pl.Page(id); of != nil && of.Door() != "" {
+					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: pl.Scale(s.At[s.First].Tokens)})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // savedTokens is what the messages that left, and the results that are not shown
