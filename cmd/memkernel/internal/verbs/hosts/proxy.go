@@ -76,7 +76,7 @@ state directory tell clients their own size, so that those compact which do by
 themselves, and says which sessions are larger than their model's window has room
 for: exit code 0 if none is, else 1 and what to do.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
+  ENABLE_TOOL_SEARCH=true ANTHROPIC_BASE_URL=http://127.0.0.1:8377 claude
   memkernel proxy --upstream https://api.openai.com --listen 127.0.0.1:8378
   memkernel proxy --upstream https://api.anthropic.com \
     --upstream /openai/=https://api.openai.com

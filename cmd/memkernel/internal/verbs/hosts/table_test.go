@@ -118,7 +118,8 @@ func TestTableOfHosts(t *testing.T) {
 }
 
 // TestEnvironmentOfWrap: every variable by which a client finds an API leads to the proxy,
-// with the path that the client wants in it; one that leads elsewhere stays.
+// with the path that the client wants in it; one that leads elsewhere stays. Claude Code searches
+// for tools as it does at Anthropic's own address, unless the user or another address says otherwise.
 func TestEnvironmentOfWrap(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,7 +136,9 @@ func TestEnvironmentOfWrap(t *testing.T) {
 		upstream string // of the API of OpenAI
 		want     map[string]string
 	}{
-		{nil, "https://api.openai.com", map[string]string{"OPENAI_BASE_URL": here + "/v1", "OPENAI_HOST": here, "OPENAI_API_BASE": here + "/v1", "ANTHROPIC_BASE_URL": here, "ANTHROPIC_HOST": here, "ANTHROPIC_API_BASE": here, "GOOGLE_GEMINI_BASE_URL": here}},
+		{nil, "https://api.openai.com", map[string]string{"OPENAI_BASE_URL": here + "/v1", "OPENAI_HOST": here, "OPENAI_API_BASE": here + "/v1", "ANTHROPIC_BASE_URL": here, "ANTHROPIC_HOST": here, "ANTHROPIC_API_BASE": here, "GOOGLE_GEMINI_BASE_URL": here, "ENABLE_TOOL_SEARCH": "true"}},
+		{map[string]string{"ENABLE_TOOL_SEARCH": "false"}, "https://api.openai.com", map[string]string{"ANTHROPIC_BASE_URL": here, "ENABLE_TOOL_SEARCH": "false"}},
+		{map[string]string{"ANTHROPIC_BASE_URL": "https://gate.example"}, "https://api.openai.com", map[string]string{"ANTHROPIC_BASE_URL": here, "ENABLE_TOOL_SEARCH": ""}},
 		{map[string]string{"OPENAI_HOST": "https://gate.example/"}, "https://gate.example", map[string]string{"OPENAI_HOST": here, "OPENAI_API_BASE": here + "/v1", "OPENAI_BASE_URL": here + "/v1"}},
 		{map[string]string{"OPENAI_BASE_URL": "https://gate.example/v1", "OPENAI_HOST": "https://gate.example"}, "https://gate.example", map[string]string{"OPENAI_HOST": here, "OPENAI_BASE_URL": here + "/v1"}},
 		{map[string]string{"OPENAI_BASE_URL": "https://gate.example/v1", "OPENAI_API_BASE": "https://other.example/v1"}, "https://gate.example", map[string]string{"OPENAI_API_BASE": "https://other.example/v1", "OPENAI_BASE_URL": here + "/v1"}},
@@ -145,6 +148,7 @@ func TestEnvironmentOfWrap(t *testing.T) {
 				t.Setenv(v.name, c.set[v.name])
 			}
 		}
+		t.Setenv("ENABLE_TOOL_SEARCH", c.set["ENABLE_TOOL_SEARCH"])
 		openai := &providers[1]
 		if got := openai.upstream(os.Getenv(openai.set().name)); got != c.upstream {
 			t.Errorf("%v: the proxy sends to %s, want %s", c.set, got, c.upstream)

@@ -237,6 +237,10 @@ func (p *provider) upstream(set string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(set, "/"), p.version)
 }
 
+// toolSearch is the variable by which Claude Code searches for tools. If it is unset, Claude Code
+// sends the definitions of all tools with every request to an address that is not Anthropic's.
+const toolSearch = "ENABLE_TOOL_SEARCH"
+
 // environment is this process's, with the proxies and this program in front. A variable
 // that leads elsewhere than the first one which is set stays.
 func environment(front []served) []string {
@@ -247,6 +251,9 @@ func environment(front []served) []string {
 			if had := os.Getenv(v.name); had == "" || s.upstream(had) == to {
 				env = append(env, v.name+"=http://"+s.listener.Addr().String()+v.version)
 			}
+		}
+		if s.name == "anthropic" && to == s.url && os.Getenv(toolSearch) == "" {
+			env = append(env, toolSearch+"=true")
 		}
 	}
 	if self, err := os.Executable(); err == nil {
