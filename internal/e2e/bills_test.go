@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,8 +103,10 @@ func retoldFile(turn, call int, name string) string {
 	return fmt.Sprintf("'out/%d-%d/%s'", turn, call, strings.ReplaceAll(name, "'", "_"))
 }
 
-// onDefault is a host on the model that it asks for by itself.
+// onDefault is a host on the model that it asks for by itself, whose reasoning is bound to its
+// prefix if it is one of Anthropic's or OpenAI's.
 func onDefault(h cli) cli {
+	h.bound = true
 	h.env = slices.DeleteFunc(slices.Clone(h.env), func(v string) bool { return strings.HasPrefix(v, "ANTHROPIC_MODEL=") })
 	files := map[string]string{}
 	for path, text := range h.files {
@@ -164,7 +167,9 @@ func TestBills(t *testing.T) {
 						t.Logf("the folder has too few sessions for %d of %d turns", l.sessions, l.turns)
 						break
 					}
-					sum.add(retell(t, &h, binary, path, node, turns[:min(len(turns), l.turns)]))
+					if b, ok := retell(t, &h, binary, path, node, turns[:min(len(turns), l.turns)]); ok {
+						sum.add(b)
+					}
 				}
 				if len(sum.Each) > 0 {
 					t.Logf("%s %s, %d sessions of at most %d turns: %s", h.title, version, len(sum.Each), l.turns, sum)
@@ -197,22 +202,27 @@ func (b bills) String() string {
 	return fmt.Sprintf("%d requests of %v, $%.3f with, $%.3f without, %+.1f %%; each %+.1f", b.Requests, b.Models, b.With, b.Without, 100*(b.With/b.Without-1), b.Each)
 }
 
-// retell talks a recorded session twice.
-func retell(t *testing.T, h *cli, binary, path, node string, turns []heard) (out bills) {
+// retell talks a recorded session twice. ok is false if the host did not reach its end both times.
+func retell(t *testing.T, h *cli, binary, path, node string, turns []heard) (out bills, ok bool) {
 	var both sync.WaitGroup
 	stands := map[bool]*stand{}
+	var failed atomic.Bool
 	for _, with := range []bool{true, false} {
 		r := &retold{turns: turns, calls: map[string]int{}}
 		s := newStand(t, h, binary, path, node, with, r.answer)
+		most := 0
 		for n, turn := range turns {
+			most = max(most, len(turn.results))
 			for k, res := range turn.results {
 				write(t, filepath.Join(s.project, strings.Trim(retoldFile(n, k, res.name), "'")), res.text)
 			}
 		}
+		s.within += time.Duration(most) * 10 * time.Second
 		stands[with] = s
 		both.Go(func() {
 			if err := s.retell(with, turns); err != nil {
 				t.Error(err)
+				failed.Store(true)
 			}
 		})
 	}
@@ -221,13 +231,18 @@ func retell(t *testing.T, h *cli, binary, path, node string, turns []heard) (out
 	if own := len(stands[false].model.Violations()); len(stands[true].model.Violations()) > own {
 		t.Errorf("requests broke a rule: %d without memkernel, and with it %+v", own, stands[true].model.Violations())
 	}
+	t.Logf("%d turns, with memkernel %s; proxy: %+v", len(turns), ledger(with), stands[true].proxied)
+	t.Logf("%d turns, without        %s", len(turns), ledger(without))
 	out = bills{With: bill(with), Without: bill(without), Requests: len(with)}
 	for _, r := range with {
 		if !slices.Contains(out.Models, r.Model) {
 			out.Models = append(out.Models, r.Model)
 		}
 	}
-	return out
+	if !t.Failed() {
+		stands[true].model, stands[false].model = nil, nil // long sessions are gigabytes
+	}
+	return out, !failed.Load()
 }
 
 // retell sets the host up and has it told all turns.

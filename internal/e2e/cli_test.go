@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // cli is a host that is started anew for each turn of a session. In its strings {url} is the
@@ -49,6 +51,9 @@ type cli struct {
 	// restores is what the carried state begins with where a session goes on; "" where the
 	// host tells nobody.
 	restores string
+	// defaults: it asks for a model of its own if nobody names one. bound: that model's reasoning
+	// is bound to its prefix.
+	defaults, bound bool
 }
 
 const (
@@ -81,6 +86,10 @@ type stand struct {
 	listen        string // the proxy's address
 	proxy         *exec.Cmd
 	kills         int
+	// within is how long the host may take for a turn.
+	within time.Duration
+	// proxied is what the proxies did that were ended.
+	proxied tally
 	// requests is how many there were after each turn.
 	requests []int
 	result   row
@@ -90,8 +99,15 @@ type stand struct {
 // With it, memkernel's processes are killed between turns, and none fails.
 func TestHosts(t *testing.T) {
 	binary := builtOnce(t)
-	for i := range clis {
-		h := &clis[i]
+	var list []cli
+	for _, h := range clis {
+		if h.defaults {
+			list = append(list, onDefault(h))
+		}
+		list = append(list, h)
+	}
+	for i := range list {
+		h := &list[i]
 		t.Run(h.name, func(t *testing.T) {
 			had(t, h.title)
 			dir, node := installNode(t)
@@ -121,12 +137,21 @@ func TestHosts(t *testing.T) {
 			with, without := again(true), again(false)
 			r.Turns, r.Kills = len(with.requests), with.kills
 			r.Requests = len(with.model.Requests()) + len(without.model.Requests())
+			refused := map[bool]int{}
 			for _, s := range []*stand{with, without} {
 				for _, v := range s.model.Violations() {
 					r.Violations++
 					t.Errorf("memkernel %v: %s", s == with, v.Rule)
 				}
+				n, removed := s.model.Reasoning()
+				refused[s == with] = n
+				t.Logf("memkernel %v: %s; %d requests refused for their reasoning, %d items of reasoning removed at most", s == with, ledger(s.model.Requests()), n, removed)
 			}
+			if refused[true] > refused[false] {
+				t.Errorf("%d requests were refused for their reasoning, without memkernel %d", refused[true], refused[false])
+			}
+			r.Planned, r.Passed, r.Model = with.proxied.planned, with.proxied.passed, usualModel(with.model.Requests())
+			r.Added = firstTokens(with.model.Requests()) - firstTokens(without.model.Requests())
 			r.With, r.Without = bill(with.model.Requests()), bill(without.model.Requests())
 			r.Recall, r.Restore, r.Uninstall = with.result.Recall, with.result.Restore, with.result.Uninstall
 			if seen(without.model.Requests(), fact) {
@@ -149,8 +174,8 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p")}
-	s.model = fakemodel.New(fakemodel.Options{Script: answer, RepeatedResults: h.repeats && !with})
+	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p"), within: 5 * time.Minute}
+	s.model = fakemodel.New(fakemodel.Options{Script: answer, RepeatedResults: h.repeats && !with, Thinks: h.bound})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +205,9 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer
 
 // dump writes all requests, to look at.
 func (s *stand) dump(dir string) {
+	if s.model == nil {
+		return
+	}
 	bodies := map[string][]byte{}
 	for _, r := range s.model.Requests() {
 		bodies[fmt.Sprintf("%03d.json", r.N)] = r.Body
@@ -245,6 +273,9 @@ func (s *stand) run(with bool) error {
 	}
 	if with {
 		s.judge(before)
+		if h.direct {
+			s.proxied.observed(t, s.memkernel("stats", "--json", "--quiet"))
+		}
 		s.stopProxy()
 		s.killDaemon() // the host has ended, and its daemon waits for the next
 		settle(t, s.binary)
@@ -292,7 +323,7 @@ func (s *stand) put(list map[string]string, to string) {
 
 // host runs the host once.
 func (s *stand) host(to string, args []string, prompt string) (string, error) {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), s.within)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.path)
 	for _, a := range args {
@@ -466,6 +497,7 @@ func (s *stand) startProxy() {
 
 func (s *stand) stopProxy() {
 	if s.proxy != nil {
+		s.proxied.ask("http://" + s.listen + proxy.PathStatus)
 		s.proxy.Process.Kill()
 		s.proxy.Wait()
 		s.proxy = nil
@@ -486,6 +518,89 @@ func (s *stand) kill() {
 
 func (s *stand) killDaemon() bool { return killDaemon(filepath.Join(s.project, ".memkernel")) }
 
+// tally counts what proxies did with requests.
+type tally struct {
+	planned int
+	passed  map[string]int
+}
+
+// ask adds the counts of a proxy's status.
+func (c *tally) ask(url string) {
+	res, err := http.Get(url)
+	if err != nil {
+		return // it was killed
+	}
+	defer res.Body.Close()
+	var st proxy.Status
+	if json.NewDecoder(res.Body).Decode(&st) != nil {
+		return
+	}
+	c.planned += st.Planned + st.Extended
+	if c.passed == nil {
+		c.passed = map[string]int{}
+	}
+	for _, p := range st.Passed {
+		c.passed[p.Reason] += p.Count
+	}
+}
+
+// observed adds the calls that were planned without a proxy, of the document that stats prints.
+func (c *tally) observed(t *testing.T, doc string) {
+	var st struct {
+		Total struct {
+			Calls    int `json:"calls"`
+			Compared int `json:"compared_calls"`
+		} `json:"total"`
+	}
+	if err := json.Unmarshal([]byte(doc), &st); err != nil {
+		t.Fatalf("%v in %s", err, doc)
+	}
+	c.planned += st.Total.Compared
+	c.passed = map[string]int{"no plan": st.Total.Calls - st.Total.Compared}
+}
+
+// usualModel is the model that most requests ask.
+func usualModel(all []fakemodel.Request) (name string) {
+	n := map[string]int{}
+	for _, r := range all {
+		if n[r.Model]++; n[r.Model] > n[name] {
+			name = r.Model
+		}
+	}
+	return name
+}
+
+// firstTokens is the size of the first request that is more than a side call.
+func firstTokens(all []fakemodel.Request) int {
+	for _, r := range all {
+		if !r.Refused && len(r.Segments) > 2 {
+			return r.Tokens()
+		}
+	}
+	return 0
+}
+
+// ledger is the server's own account of a run.
+func ledger(all []fakemodel.Request) string {
+	var sum fakemodel.Usage
+	largest, refused, breaks := 0, 0, 0
+	last := map[string]fakemodel.Request{}
+	for _, r := range all {
+		if r.Refused {
+			refused++
+			continue
+		}
+		largest = max(largest, r.Tokens())
+		if before, ok := last[r.Model]; ok && r.Parts(before) != "" {
+			breaks++
+		}
+		last[r.Model] = r
+		sum.Read, sum.Written, sum.Hour, sum.Uncached, sum.Output = sum.Read+r.Usage.Read, sum.Written+r.Usage.Written, sum.Hour+r.Usage.Hour, sum.Uncached+r.Usage.Uncached, sum.Output+r.Usage.Output
+	}
+	return fmt.Sprintf("%d requests (%d refused), first %d tokens, largest %d, %d prefix breaks; read %d, written %d (%d for an hour), uncached %d, output %d",
+		len(all), refused, firstTokens(all), largest, breaks, sum.Read, sum.Written, sum.Hour, sum.Uncached, sum.Output)
+}
+
 // bill is what requests cost.
 func bill(all []fakemodel.Request) (usd float64) {
 	book := cachelayout.DefaultBook()
@@ -494,7 +609,7 @@ func bill(all []fakemodel.Request) (usd float64) {
 		if !ok || r.Refused {
 			continue
 		}
-		if cost := model.Cost(r.Usage.Read, r.Usage.Written, 0, r.Usage.Uncached, r.Usage.Output); cost != nil {
+		if cost := model.Cost(r.Usage.Read, r.Usage.Written-r.Usage.Hour, r.Usage.Hour, r.Usage.Uncached, r.Usage.Output); cost != nil {
 			usd += *cost
 		}
 	}
@@ -629,6 +744,9 @@ func (s *scripted) searchCall(t fakemodel.Turn, words string) (c fakemodel.Call,
 		s.calls[words]++
 		s.searched[words] = true
 		return fakemodel.Call{ID: id, Name: tool, Input: json.RawMessage(`{"query":"` + question + `"}`)}, true
+	case tool == "" && finder == "" && slices.Contains(t.Tools, "functions.exec") && bytes.Contains(t.Request.Body, []byte("mcp__memkernel")) && !s.searched[words]:
+		s.searched[words] = true
+		return fakemodel.Call{ID: id, Name: "functions.exec", Text: `const r = await tools.mcp__memkernel__memory_search({query: "` + question + `"}); text(JSON.stringify(r))`}, true
 	}
 	return c, false
 }

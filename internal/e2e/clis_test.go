@@ -2,7 +2,7 @@ package e2e
 
 // clis are the hosts that are started anew for each turn.
 var clis = []cli{
-	{name: "claude", title: "Claude Code", pkg: "@anthropic-ai/claude-code", program: "claude", through: "hooks, tools, proxy",
+	{name: "claude", title: "Claude Code", pkg: "@anthropic-ai/claude-code", program: "claude", through: "hooks, tools, proxy", defaults: true,
 		env: []string{"ANTHROPIC_BASE_URL={url}", "ANTHROPIC_API_KEY=sk-ant-none", "ANTHROPIC_MODEL=claude-sonnet-4-6", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=true", "API_TIMEOUT_MS=60000"},
 		files:    map[string]string{"{home}/.claude/settings.json": `{"enableAllProjectMcpServers": true, "permissions": {"allow": ["Bash", "mcp__memkernel"]}}`},
@@ -10,13 +10,13 @@ var clis = []cli{
 		next:     []string{"-p", "{prompt}", "--resume", "{session}", "--allowedTools", "Bash,mcp__memkernel"},
 		compact:  []string{"-p", "/compact", "--resume", "{session}"},
 		restores: "[Checkpoint "},
-	{name: "codex", title: "Codex", pkg: "@openai/codex", program: "codex", through: "hooks, tools, proxy",
+	{name: "codex", title: "Codex", pkg: "@openai/codex", program: "codex", through: "hooks, tools, proxy", defaults: true,
 		files: map[string]string{"{home}/.codex/config.toml": "model = \"gpt-5.5\"\nmodel_provider = \"fake\"\n\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\nrequires_openai_auth = false\n\n" +
 			"[projects.\"{project}\"]\ntrust_level = \"trusted\"\n"},
 		first:    []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "{prompt}"},
 		next:     []string{"exec", "resume", "--last", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "{prompt}"},
 		restores: "[Checkpoint "},
-	{name: "gemini", title: "Gemini CLI", pkg: "@google/gemini-cli", program: "gemini", through: "hooks, tools, proxy", repeats: true,
+	{name: "gemini", title: "Gemini CLI", pkg: "@google/gemini-cli", program: "gemini", through: "hooks, tools, proxy", defaults: true, repeats: true,
 		env:      []string{"GOOGLE_GEMINI_BASE_URL={url}", "GEMINI_API_KEY=none", "GEMINI_TELEMETRY_ENABLED=false"},
 		files:    map[string]string{"{home}/.gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}}, "general": {"disableAutoUpdate": true}, "privacy": {"usageStatisticsEnabled": false}}`},
 		first:    []string{"--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "--session-id", "{session}", "-p", "{prompt}"},
@@ -39,8 +39,8 @@ var clis = []cli{
 		restores: "[Context kept by memkernel"},
 	{name: "cline", title: "Cline", pkg: "cline", program: "cline", through: "tools, rules, proxy", rules: true,
 		once:  []string{"auth", "openai-compatible", "-k", "none", "-m", "gpt-5.5", "-b", "{url}/v1"},
-		first: []string{"-P", "openai-compatible", "-m", "gpt-5.5", "--json", "-t", "120", "{prompt}"},
-		next:  []string{"-P", "openai-compatible", "-m", "gpt-5.5", "--json", "-t", "120", "{prompt}"},
+		first: []string{"-P", "openai-compatible", "-m", "gpt-5.5", "--json", "-t", "300", "{prompt}"},
+		next:  []string{"-P", "openai-compatible", "-m", "gpt-5.5", "--json", "-t", "300", "{prompt}"},
 		end:   []string{"hub", "stop"}},
 	{name: "copilot", title: "Copilot CLI", pkg: "@github/copilot", program: "copilot", through: "tools, rules, proxy", rules: true,
 		env:   []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL={url}/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=gpt-5.5", "COPILOT_ALLOW_ALL=true"},

@@ -138,7 +138,7 @@ func builtOnce(t *testing.T) string {
 func TestHostOpenClaw(t *testing.T) {
 	had(t, "OpenClaw")
 	h, binary := installOpenClaw(t), builtOnce(t)
-	r := row{Title: "OpenClaw", Version: h.version, Through: "plugin", Uninstall: yes}
+	r := row{Title: "OpenClaw", Version: h.version, Model: "gpt-5.5", Through: "plugin", Uninstall: yes}
 	again := func(with bool) float64 {
 		m, dollars, err := talkOpenClaw(t, h, binary, with, &r)
 		if err != nil && len(m.Violations()) == 0 {
@@ -157,6 +157,7 @@ func TestHostOpenClaw(t *testing.T) {
 			t.Errorf("memkernel %v: %s", with, v.Rule)
 		}
 		r.Requests += len(m.Requests())
+		r.Added = firstTokens(m.Requests()) - r.Added // without memkernel comes first
 		return dollars
 	}
 	r.Without = again(false)
@@ -178,9 +179,9 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fa
 	}
 	g := newGateway(t, h, server.URL+"/v1", binary, plugin, llm{"gpt-5.5", 200_000})
 	write(t, filepath.Join(g.workspace, "memory", "harbour.md"), "# Harbour\n\n"+fact+".\n")
-	verb := func(args ...string) {
+	verb := func(args ...string) string {
 		t.Helper()
-		run(t, g.workspace, []string{"HOME=" + filepath.Join(g.home, "home")}, binary, args...)
+		return run(t, g.workspace, []string{"HOME=" + filepath.Join(g.home, "home")}, binary, args...)
 	}
 	if with {
 		before := files(t, g.home)
@@ -232,6 +233,9 @@ func talkOpenClaw(t *testing.T, h host, binary string, with bool, r *row) (_ *fa
 	g.stop()
 	g.killDaemon()
 	settle(t, binary)
+	var c tally
+	c.observed(t, verb("stats", "--json", "--quiet"))
+	r.Planned, r.Passed = c.planned, c.passed
 	verb("uninstall", "--yes", "--state")
 	if _, err := os.Stat(g.stateDir()); err == nil {
 		t.Error("uninstall left the state folder")

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -34,11 +36,17 @@ func whether(b bool) answered {
 
 // row is what a run of a host or framework came to.
 type row struct {
-	// Title and Version are the program's, Through is by what it has memkernel.
-	Title, Version, Through string
-	Framework               bool
+	// Title and Version are the program's, Model is the model that it asked, Through is by what it
+	// has memkernel.
+	Title, Version, Model, Through string
+	Framework                      bool
 	// Turns and Requests are those with memkernel, Violations those of both runs.
 	Turns, Requests, Violations int
+	// Planned are the requests that memkernel planned, Passed those that it did not, by reason.
+	Planned int
+	Passed  map[string]int
+	// Added is how many tokens more the first request holds with memkernel.
+	Added int
 	// Kills is how often memkernel's processes were killed between turns, Failed how many
 	// turns failed.
 	Kills, Failed int
@@ -155,15 +163,18 @@ func table(rows []row, notHad map[string]string) string {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return slices.Index(order, a.Title) - slices.Index(order, b.Title) })
 	var b strings.Builder
-	b.WriteString("| host | version | by | turns | violations | bill without | bill with | | recall seen | restore seen | uninstall clean |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| host | version, model | by | turns | violations | planned | added | bill without | bill with | | recall seen | restore seen | uninstall clean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	hosts, frames, turns, requests, violations, failed, kills := 0, 0, 0, 0, 0, 0, 0
 	for i := range rows {
 		r := &rows[i]
-		version := r.Version
+		version, added := r.Version, "–"
+		if r.Model != "" {
+			version, added = version+", "+r.Model, strconv.Itoa(r.Added)
+		}
 		if r.Retried {
 			version += " (retried)"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d of %d | $%.3f | $%.3f | %s | %v | %v | %v |\n", r.Title, version, r.Through, r.Turns, r.Violations, r.Requests,
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d of %d | %s | %s | $%.3f | $%.3f | %s | %v | %v | %v |\n", r.Title, version, r.Through, r.Turns, r.Violations, r.Requests, r.planned(), added,
 			r.Without, r.With, percent(r.With, r.Without), noted(r.Recall, 0), noted(r.Restore, 1), noted(r.Uninstall, 2))
 		if r.Framework {
 			frames++
@@ -207,6 +218,20 @@ func noted(a answered, note int) string {
 	return a.String()
 }
 
+// planned is how many of the requests were planned, and why the others were not.
+func (r *row) planned() string {
+	all, why := r.Planned, ""
+	for _, reason := range slices.Sorted(maps.Keys(r.Passed)) {
+		if n := r.Passed[reason]; n > 0 {
+			all, why = all+n, fmt.Sprintf("%s, %s %d", why, reason, n)
+		}
+	}
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d%s", r.Planned, all, why)
+}
+
 // percent is what one bill is more or less than another.
 func percent(with, without float64) string {
 	if without == 0 {
@@ -219,10 +244,11 @@ func percent(with, without float64) string {
 // TestTable: the table is put between its marks and nowhere else, and a page without them
 // is left as it is.
 func TestTable(t *testing.T) {
-	rows := []row{{Title: "Codex", Version: "2", Turns: 3, Requests: 9, With: 0.9, Without: 1, Recall: yes, Restore: no, Uninstall: yes, Retried: true},
+	rows := []row{{Title: "Codex", Version: "2", Turns: 3, Requests: 9, With: 0.9, Without: 1, Recall: yes, Restore: no, Uninstall: yes, Retried: true,
+		Model: "large-1", Planned: 7, Passed: map[string]int{"draining": 2, "path": 0}, Added: 340},
 		{Title: "Claude Code", Version: "1", Turns: 2, Requests: 4, With: 1.1, Without: 1, Recall: yes, Uninstall: yes}}
 	text := table(rows, map[string]string{"Pi": ""})
-	for _, want := range []string{"| Codex | 2 (retried) |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² The host", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
+	for _, want := range []string{"| Codex | 2, large-1 (retried) |", "| 7 of 9, draining 2 | 340 | $1.000 |", "| −10.0 % | yes | no | yes |", "| +10.0 % | yes | –² | yes |", "² The host", "Not to be had where this was run: Pi.", "2 hosts and 0 frameworks", "5 turns, 13 requests, of which 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
