@@ -26,10 +26,8 @@ const (
 	// prompt: OpenClaw's bound of 24,000 characters for all of them, at three
 	// characters to the token.
 	DefaultWorkspaceTokens = 8000
-	// DefaultRecallTokens and DefaultRecallItems bound what is recalled for a user
-	// turn.
+	// DefaultRecallTokens bounds what is recalled for a user turn, in six items at most.
 	DefaultRecallTokens = retrieval.DefaultPackTokens
-	DefaultRecallItems  = retrieval.DefaultPackItems
 	// DefaultRecallShare is the share of the best hit's score below which a hit is
 	// not recalled: a weak match beside a strong one is not worth its tokens. On
 	// seven sets of questions with known answers .3 loses at most .3 points of the
@@ -61,9 +59,9 @@ type MemoryOptions struct {
 	// NoRemembered leaves MEMORY.md and USER.md, NoDailyLogs the logs of today and
 	// yesterday, to be found by searching.
 	NoRemembered, NoDailyLogs bool
-	// RecallTokens and RecallItems bound what is recalled for a user turn. Defaults
-	// DefaultRecallTokens and DefaultRecallItems; negative recalls nothing.
-	RecallTokens, RecallItems int
+	// RecallTokens bounds what is recalled for a user turn. Default DefaultRecallTokens;
+	// negative recalls nothing.
+	RecallTokens int
 	// RecallScore is the score that the best hit needs for anything to be recalled, 0 to
 	// 1; default DefaultRecallScore, negative for none. See [retrieval.Hit].
 	RecallScore float64
@@ -92,8 +90,6 @@ type MemoryOptions struct {
 	IndexPath string
 	// Backend keeps the index elsewhere than in that file.
 	Backend indexing.Backend
-	// BusyTimeout is how long a statement waits for another process.
-	BusyTimeout time.Duration
 	// AutoSync is Sync.OnSearch under another name.
 	AutoSync bool
 	// Sync says when the index is brought up to date in the background.
@@ -111,9 +107,6 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	}
 	if o.RecallTokens == 0 {
 		o.RecallTokens = DefaultRecallTokens
-	}
-	if o.RecallItems == 0 {
-		o.RecallItems = DefaultRecallItems
 	}
 	if o.RecallScore == 0 {
 		o.RecallScore = DefaultRecallScore
@@ -139,15 +132,15 @@ func (o *MemoryOptions) status(workspace string) status.Memory {
 	}
 	st.Enabled, st.Bootstrap, st.Remembered, st.DailyLogs = true, append(st.Bootstrap, o.Bootstrap...), !o.NoRemembered, !o.NoDailyLogs
 	st.WorkspaceTokens = max(o.WorkspaceTokens, 0)
-	if o.RecallTokens > 0 && o.RecallItems > 0 {
-		st.RecallTokens, st.RecallItems = o.RecallTokens, o.RecallItems
+	if o.RecallTokens > 0 {
+		st.RecallTokens, st.RecallItems = o.RecallTokens, retrieval.DefaultPackItems
 	}
 	if o.Embedder != nil {
 		st.Embedder = o.Embedder.Model()
 	}
 	st.Index = status.Index{Backend: o.Backend.Name, Path: o.Backend.Place}
 	st.Sync = status.Sync{OnStart: o.Sync.OnStart, OnSearch: o.Sync.OnSearch, IntervalSeconds: o.Sync.Interval.Seconds()}
-	st.Sessions.Enabled, st.Sessions.Own = o.Sessions.Enabled, o.Sessions.Enabled && !o.Sessions.NoOwn
+	st.Sessions.Enabled, st.Sessions.Own = o.Sessions.Enabled, o.Sessions.Enabled
 	for _, src := range o.Sessions.Sources {
 		st.Sessions.Sources = append(st.Sessions.Sources, src.Path)
 	}
@@ -158,12 +151,12 @@ func (o *MemoryOptions) edits() editing.Rule { return cmp.Or(o.Edits, editing.Ow
 
 // carry is what of memory a prompt shows.
 func (o *MemoryOptions) carry() plan.Memory {
-	out := plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens, RecallItems: DefaultRecallItems}
+	out := plan.Memory{CarryTokens: DefaultWorkspaceTokens, RecallTokens: DefaultRecallTokens}
 	if o.Off {
 		return out
 	}
 	out = plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
-		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens, RecallItems: o.RecallItems,
+		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: DefaultWorkspaceTokens, RecallTokens: o.RecallTokens,
 		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
 	if o.WorkspaceTokens > 0 {
 		out.CarryTokens = o.WorkspaceTokens
@@ -191,7 +184,7 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 			}
 			return nil
 		},
-		Backend: o.Backend, BusyTimeout: o.BusyTimeout, Ranking: o.Ranking,
+		Backend: o.Backend, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Sessions: o.Sessions.room(state), Wait: o.Sync.Wait, Sync: o.Sync.room()})
 }

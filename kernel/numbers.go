@@ -92,7 +92,7 @@ func (c *CompactWish) check() error {
 
 // negativeMeans are the options for which a negative number says something.
 var negativeMeans = map[string]bool{
-	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallItems": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
+	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
 	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
 	"Summary.CloseWait": true,
 }

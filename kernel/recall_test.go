@@ -392,7 +392,7 @@ func TestRecallKeepsItsCap(t *testing.T) {
 		put(t, dir, "memory/topics/"+topic+".md", b.String())
 	}
 	took := func(tokens, topic int, real float64) int {
-		k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: filepath.Join(dir, ".memkernel"), Memory: kernel.MemoryOptions{RecallTokens: tokens, RecallItems: 2, RecallScore: -1}})
+		k, err := kernel.Open(context.Background(), dir, &kernel.Options{StateDir: filepath.Join(dir, ".memkernel"), Memory: kernel.MemoryOptions{RecallTokens: tokens, RecallScore: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
@@ -18,26 +17,19 @@ type SessionOptions struct {
 	Enabled bool
 	// Sources are folders of transcripts that hosts write.
 	Sources []sessions.Source
-	// NoOwn leaves out the sessions that this kernel keeps journals of.
-	NoOwn bool
 	// Agent is whose sessions this kernel's are, unless their keys name another, as
 	// in agent:NAME:REST. Default: LifeOptions.Source, or [sessions.DefaultAgent].
 	Agent string
-	// DeltaBytes, DeltaMessages and Settle say how much must be new of a session for
+	// DeltaBytes and DeltaMessages say how much must be new of a session for
 	// it to be read again; see [sessions.Options]. An explicit Reindex reads all.
 	DeltaBytes    int64
 	DeltaMessages int
-	Settle        time.Duration
 }
 
 // room are the options as package memory has them.
 func (o *SessionOptions) room(state store.Store) mem.SessionOptions {
-	out := mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages, Settle: o.Settle,
-		Folder: func(key string) (string, error) { return folder.Of(state, key) }}
-	if !o.NoOwn {
-		out.Own = archive.Journals{State: state}.List
-	}
-	return out
+	return mem.SessionOptions{Enabled: o.Enabled, Sources: o.Sources, Agent: o.Agent, DeltaBytes: o.DeltaBytes, DeltaMessages: o.DeltaMessages,
+		Folder: func(key string) (string, error) { return folder.Of(state, key) }, Own: archive.Journals{State: state}.List}
 }
 
 // The sources of memory.

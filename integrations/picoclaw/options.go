@@ -84,7 +84,7 @@ func (o Options[M]) withDefaults() Options[M] {
 // one that begins. They may be changed further.
 func KernelOptions() *kernel.Options {
 	return &kernel.Options{
-		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1, RecallItems: -1},
+		Memory: kernel.MemoryOptions{WorkspaceTokens: -1, NoDailyLogs: true, NoRemembered: true, RecallTokens: -1},
 		Life:   kernel.LifeOptions{Show: neverShown, NoRestore: true},
 	}
 }

@@ -62,7 +62,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 	o := fresh(t)
 	shared, alone := t.TempDir(), t.TempDir()
 	// What is recalled depends on how far each machine's index is, and is not looked at here.
-	quiet := kernel.MemoryOptions{RecallItems: -1}
+	quiet := kernel.MemoryOptions{RecallTokens: -1}
 	machines := []*kernel.Kernel{machineWith(t, o, shared, quiet), machineWith(t, o, shared, quiet)}
 	files, err := kernel.Open(context.Background(), alone, &kernel.Options{Memory: quiet})
 	if err != nil {

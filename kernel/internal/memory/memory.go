@@ -42,10 +42,8 @@ type Options struct {
 	Prepare func() error
 	Masker  *mask.Masker
 	Now     func() time.Time
-	// Backend keeps the index; BusyTimeout is how long a statement of it waits for
-	// another process.
-	Backend     indexing.Backend
-	BusyTimeout time.Duration
+	// Backend keeps the index.
+	Backend indexing.Backend
 	// Ranking are the settings of the search.
 	Ranking retrieval.Options
 	// Leases, if not nil, has the lock of those who make vectors for one index: each text is
@@ -82,10 +80,9 @@ type SessionOptions struct {
 	// Folder names the folder of the session of a key, by which its documents are
 	// named if Own listed it.
 	Folder func(key string) (string, error)
-	// DeltaBytes, DeltaMessages and Settle: see [sessions.Options].
+	// DeltaBytes and DeltaMessages: see [sessions.Options].
 	DeltaBytes    int64
 	DeltaMessages int
-	Settle        time.Duration
 }
 
 // Memory is a workspace's memory with its index.
@@ -127,10 +124,10 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	}
 	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
 	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
-		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Settle: o.Sessions.Settle})
+		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages})
 	m.heard = past{m.Past, &m.o, m.Agent}
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
-	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{BusyTimeout: o.BusyTimeout, Chunker: store.Chunking().Name() + chunkerMark}}
+	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{Chunker: store.Chunking().Name() + chunkerMark}}
 	m.nothing = &reading{retriever: m.worded(noFiles{})}
 	m.Sync = syncer.New(m.syncOptions())
 	return m, nil

@@ -58,7 +58,7 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*indexing.Report, error) 
 	}
 	x := &opened{backend: m.index.backend, ranking: m.index.ranking, rules: m.index.rules}
 	if o.busy > 0 {
-		x.rules.BusyTimeout = min(cmp.Or(x.rules.BusyTimeout, o.busy), o.busy)
+		x.rules.BusyTimeout = min(o.busy, 5*time.Second)
 	}
 	ix, err := writer(ctx, x, r, o.Full)
 	if err != nil {

@@ -81,7 +81,7 @@ type Memory struct {
 	NoDailyLogs, NoSpans bool
 	// CarryTokens bounds what pins and files take of a carry block.
 	WorkspaceTokens, CarryTokens int
-	RecallTokens, RecallItems    int
+	RecallTokens                 int
 	RecallScore, RecallShare     float64
 }
 

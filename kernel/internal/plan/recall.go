@@ -32,8 +32,8 @@ const recallFloor = 80
 // host's own memory found and less what the prompt shows, becomes one block behind
 // the newest message, and stays.
 func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block) {
-	tokens, items := a.prior.Memory.RecallTokens, a.prior.Memory.RecallItems
-	if tokens < 0 || items < 0 {
+	tokens := a.prior.Memory.RecallTokens
+	if tokens < 0 {
 		leaveMemories(a, string(retrieval.Disabled))
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func recalled(ctx context.Context, a *appended) (*pagevm.Recall, []pagevm.Block)
 	}
 	res, records := askMemory(ctx, a, text), memoryRecords(a)
 	out.Reason, out.Mode, out.Detail = string(res.Reason), string(res.Mode), res.Detail
-	packed := pack(a, mergeHits(a, dailyLogs(a, room), res.Hits, records), room, items)
+	packed := pack(a, mergeHits(a, dailyLogs(a, room), res.Hits, records), room)
 	if len(packed.Items) == 0 {
 		if res.Reason == retrieval.OK {
 			out.Reason, out.Detail = string(retrieval.NoMatch), "what was found stands in the prompt already"
@@ -216,9 +216,9 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 }
 
 // pack fits hits into the room, less what the prompt shows already.
-func pack(a *appended, hits []retrieval.Hit, room, items int) retrieval.Packed {
+func pack(a *appended, hits []retrieval.Hit, room int) retrieval.Packed {
 	shows := showing(a, hits)
-	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Items: items,
+	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room,
 		Count: func(s string) int { return a.Scale(a.Count.Text(s)) }, Shown: shows})
 	byID := make(map[string]*retrieval.Hit, len(hits))
 	for i := range hits {
