@@ -1,7 +1,6 @@
 package kernel
 
 import (
-
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
