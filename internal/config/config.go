@@ -59,7 +59,7 @@ type Plan struct {
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
 	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
-	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large result of JSON or a log is shortened before the model sees it for the first time, if it can read the whole by plan.resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
+	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by plan.resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 	Prices        Path   `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
 }
 

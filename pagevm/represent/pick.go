@@ -1,8 +1,6 @@
 package represent
 
 import (
-	"strings"
-
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -260,9 +258,6 @@ func (s *scan) gap(dst []byte, a, b int) []byte {
 		return append(dst, g...)
 	}
 	mark := gapMark(g)
-	if s.counts {
-		mark = "[… " + lex.Plural(1+strings.Count(strings.Trim(g, "\n"), "\n"), "line") + "]"
-	}
 	if len(g) <= len(mark)+2 {
 		return append(dst, g...)
 	}

@@ -132,18 +132,15 @@ func Evidence(in EvidenceInput, opt *Options) []pagevm.Rep {
 	k, numbered := detectKind(in.Text)
 	s := scanText(in.Text, k, numbered)
 	s.breaks = in.Breaks
-	door, must := "", 0
+	door := ""
 	if !o.Whole {
 		door = Door(in)
 	}
-	if door == kindLog.String() {
-		must = s.mustShow()
-	}
 	foot := footer(&in, s)
-	room := max(o.room(len(in.Text), len(foot)), must+must/4)
+	room := o.room(len(in.Text), len(foot))
 	p := s.pick(room)
 	short := ""
-	if door == kindJSON.String() {
+	if door != "" {
 		short = shortJSON(in.Text, room)
 	}
 	if short == "" {
@@ -205,9 +202,6 @@ func footer(in *EvidenceInput, s *scan) string {
 	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.size())
 	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
 		f += ", " + jsonShape(in.Text, n)
-	}
-	if s.passed > 0 {
-		f += ", " + lex.Plural(s.passed, "line") + " of passed tests left out"
 	}
 	return f + readWhole(in) + "]"
 }

@@ -39,8 +39,6 @@ type scan struct {
 	line     int32   // number of the current line
 	errs     int     // units that speak of errors
 	paths    int     // distinct paths
-	passed   int     // units that tell of passed tests, which are left out
-	counts   bool    // marks count the lines that are left out
 }
 
 // token is a distinct token: text[a:b] where it first occurs. The top of a text
