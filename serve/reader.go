@@ -19,9 +19,10 @@ type Message struct {
 	err *Error
 }
 
-// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText], and at the
-// bound of the called method once it has read the method's name, and returns an [Error] then. size is
-// how long the client says that the message is, -1 if it does not say. All other errors are r's.
+// ReadMessage reads a message to its end, and carries nothing out. It stops at [MaxText], where values are
+// too deep in each other, and at the bound of the called method once it has read the method's name, and
+// returns an [Error] then. size is how long the client says that the message is, -1 if it does not say. All
+// other errors are r's.
 func ReadMessage(r io.Reader, size int64) (*Message, error) {
 	c := cutter{size: size}
 	if _, err := io.Copy(&c, r); err != nil {
@@ -83,8 +84,8 @@ var way = [...]func(name string) bool{
 
 const inList = len(way)
 
-// Write takes the next piece of the text. It fails only if the text is too long: [parse] reports
-// invalid JSON. Writing after a failure is allowed and does nothing.
+// Write takes the next piece of the text. It fails only if the text is too long or too deep: [parse] reports
+// other invalid JSON. Writing after a failure is allowed and does nothing.
 func (c *cutter) Write(p []byte) (int, error) {
 	if c.m.err != nil {
 		return len(p), nil
@@ -167,7 +168,7 @@ func (c *cutter) Write(p []byte) (int, error) {
 	}
 	if c.m.err != nil {
 		c.drop()
-		if c.m.err.Code == codeTooLong {
+		if c.m.err.Code == codeTooLong || c.depth > maxDepth {
 			return 0, c.m.err
 		}
 	}

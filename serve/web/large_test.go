@@ -455,6 +455,17 @@ func TestLongCallOfASmallMethod(t *testing.T) {
 	waitFor(t, func() bool { return h.door.taken() == 0 })
 }
 
+// TestDeepCall: a call whose values are too deep in each other is refused before the rest of it comes.
+func TestDeepCall(t *testing.T) {
+	h := newHouse(t)
+	nc := h.rawTo("/rpc", h.token(token.Rights{Tenant: "a"}), fmt.Sprintf("Content-Length: %d", 2<<20))
+	go io.WriteString(nc, `{"method":"plan","params":{"x":`+strings.Repeat(`{"a":[`, 6000))
+	if g := h.answer(nc); g.code() != "NOT_JSON" {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+}
+
 // TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
 func TestRefusedWaits(t *testing.T) {
 	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests, o.refusalWait = 1, time.Hour })
