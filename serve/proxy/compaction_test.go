@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,10 @@ func TestProviderCompaction(t *testing.T) {
 			}
 			if last := after[len(after)-1]; !strings.Contains(last, tt.shown) {
 				t.Errorf("the kernel's own cut took the compaction out: %.2000s", last)
+			}
+			back := append(slices.Clone(msgs[:6]), tt.api.user("go back to table 0"))
+			if last := s.harbour(tt.api, up, &back, 90, 1); strings.Contains(last[0], "b3BhcXVl") {
+				t.Errorf("the compaction is shown though the client took back most of what it covers: %.2000s", last[0])
 			}
 		})
 	}
