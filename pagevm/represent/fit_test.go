@@ -52,9 +52,10 @@ func TestExcerptShorterThanItsFooter(t *testing.T) {
 	for i := range 600 {
 		fmt.Fprintf(&b, "services/harbour/berths/allocation_%d.go:%d:\treturn berth, nil\n", i, i*7%311+1)
 	}
-	e := NewExcerpts(EvidenceInput{Tool: "Grep", Text: b.String()})
+	resolver := strings.Repeat("/far/away", 80) + "/memkernel get"
+	e := NewExcerpts(EvidenceInput{Tool: "Grep", Text: b.String(), Resolver: resolver, PageID: "ev-1"})
 	for _, size := range []int{1, 40, 100} {
-		if got := e.Rep(size).Text; !strings.Contains(got, "\n[of 600 lines, 37.8 KB]") {
+		if got := e.Rep(size).Text; !strings.Contains(got, "\n[of 600 lines, 37.8 KB") || !strings.Contains(got, resolver+" ev-1") {
 			t.Errorf("%d: %q", size, got)
 		}
 	}
