@@ -41,7 +41,7 @@ type ProviderCompaction struct {
 	// Blocks are the content blocks of the answer (Messages API) or the items of its output
 	// (responses), each as JSON.
 	Blocks []string
-	// Covers counts the messages of [Boundary.Messages] that it stands for.
+	// Covers counts the first messages of [Boundary.Messages], which it replaces.
 	Covers int
 }
 

@@ -103,8 +103,8 @@ func TestResultsThatAreShownWholeAtFirstSight(t *testing.T) {
 	whole("an error", &kernel.Options{}, "memory_get", failed)
 }
 
-// What is kept out at first sight is counted once, with what the model reads of it after all; the
-// bill without memkernel has all of it.
+// TestFirstSightIsCounted: tokens that are kept out at first sight are counted once, and so are those that
+// the model fetches of them later. The bill without memkernel has all of them.
 func TestFirstSightIsCounted(t *testing.T) {
 	k := openKernel(t, t.TempDir())
 	defer k.Close()

@@ -198,7 +198,7 @@ func TestLongLogsAreReadInPieces(t *testing.T) {
 
 // TestFlushStatesFacts: what a flush wrote to the day's log has facts beside it before the
 // kernel is closed, from a model that is asked in the background; without it
-// the log is the same and nothing stands beside it.
+// the log is the same, without facts.
 func TestFlushStatesFacts(t *testing.T) {
 	reply := ""
 	for i, boat := range words10 {

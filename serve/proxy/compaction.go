@@ -16,10 +16,10 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// A provider's own compaction is asked for while the conversation goes on: by a request of the
-// proxy's, with the client's path, model and key, when a cut of the kernel's is near. The
-// kernel puts it in the place of what it covers before the next plan. If none comes, the
-// kernel cuts as it does without.
+// Where a cut of the kernel's is near, the proxy asks the provider to compact the conversation, by a
+// request of its own with the client's path, model and key. The conversation goes on meanwhile. The
+// kernel replaces the covered messages by the compaction before the next plan. If none comes, the
+// kernel makes its own cut.
 
 // compactor is a planner that takes a provider's compaction; a [kernel.Kernel] does.
 type compactor interface {
@@ -213,7 +213,7 @@ func (c *compacting) ask(ctx context.Context, t http.RoundTripper) (blocks []str
 	return blocks, usage, err
 }
 
-// errChanged: what a compaction covers is no longer how the conversation begins.
+// errChanged is returned if the conversation no longer begins with the covered messages.
 var errChanged = errors.New("the client has changed the messages that it covers")
 
 // take has the kernel show the compaction, if the conversation still begins with what it covers.

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// What keeps a session from being compacted again and again for nothing.
+// The limits that keep a session from being compacted again and again for nothing.
 const (
 	// minReclaim is the least that a cut must reclaim to count as progress, in tokens and
 	// at most a twentieth of the window.

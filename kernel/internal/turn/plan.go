@@ -240,7 +240,6 @@ func (r sessionReader) WorkState() (*plan.WorkState, error) {
 		return nil, err
 	}
 	return &plan.WorkState{State: l.State, Latest: l.Latest, Written: l.Written(),
-
 		Input: func(t checkpoint.Trigger, r checkpoint.Reading) checkpoint.Input {
 			return s.Life.Input(t, r, now)
 		},
