@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/retention"
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
@@ -124,9 +125,43 @@ func TestProviderCompaction(t *testing.T) {
 			if last := after[len(after)-1]; !strings.Contains(last, tt.shown) {
 				t.Errorf("the kernel's own cut took the compaction out: %.2000s", last)
 			}
-			back := append(slices.Clone(msgs[:6]), tt.api.user("go back to table 0"))
-			if last := s.harbour(tt.api, up, &back, 90, 1); strings.Contains(last[0], "b3BhcXVl") {
-				t.Errorf("the compaction is shown though the client took back most of what it covers: %.2000s", last[0])
+		})
+	}
+}
+
+// A compaction is no longer shown once the client takes back what it covers, or a person has that forgotten.
+func TestProviderCompactionEnds(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, s *stage, up *recorder, msgs []string, last string) string{
+		"taken back": func(_ *testing.T, s *stage, up *recorder, msgs []string, _ string) string {
+			back := append(slices.Clone(msgs[:6]), anthropic.user("go back to table 0"))
+			return s.harbour(anthropic, up, &back, 90, 1)[0]
+		},
+		"forgotten": func(t *testing.T, s *stage, up *recorder, msgs []string, last string) string {
+			span := regexp.MustCompile(`sp-[0-9a-f]+`).FindString(last)
+			st, err := s.k.Status(context.Background(), nil)
+			if err != nil || span == "" || len(st.Sessions) != 1 {
+				t.Fatalf("span %q, sessions %+v: %v", span, st, err)
+			}
+			if _, err := s.k.Forget(context.Background(), retention.ForgetRequest{SessionKey: st.Sessions[0].Key, IDs: []string{span}, Apply: true}); err != nil {
+				t.Fatal(err)
+			}
+			return s.harbour(anthropic, up, &msgs, 91, 1)[0]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := compacting(anthropicOK, anthropicAnswer, http.StatusOK)
+			s := newStage(t, fakemodel.Options{}, proxy.Options{ContextWindow: 48_000, Resolver: "Bash", ProviderCompaction: true}, up)
+			var msgs []string
+			last := ""
+			for n := 0; !strings.Contains(last, anthropicBlock) && n < 30; n++ {
+				last = s.harbour(anthropic, up, &msgs, n, 1)[0]
+			}
+			if !strings.Contains(last, anthropicBlock) {
+				t.Fatal("no compaction is shown")
+			}
+			up.answer = answering(anthropicOK).answer // no other compaction
+			if got := end(t, s, up, msgs, last); strings.Contains(got, anthropicBlock) {
+				t.Errorf("the compaction is still shown: %.2000s", got)
 			}
 		})
 	}
