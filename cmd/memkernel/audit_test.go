@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // troubled is a workspace with findings of every form: with others, and with what a

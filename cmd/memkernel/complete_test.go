@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // offered is what a shell is offered for a command line, its last word being typed.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 const (

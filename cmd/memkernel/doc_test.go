@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 const sample = "../../testdata/session.jsonl"

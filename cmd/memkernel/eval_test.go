@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // evalSample is a small set: two notes and two questions.

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/program"
 )
 
 // tree is the command tree, with streams that are read by nobody.
@@ -64,7 +65,7 @@ func TestOpening(t *testing.T) {
 		t.Fatalf("no three steps in %q", text)
 	}
 	for _, s := range steps {
-		if verb := strings.Fields(s)[1]; !exists(tree(), verb) {
+		if verb := strings.Fields(s)[1]; !program.Has(tree(), verb) {
 			t.Errorf("there is no verb %s", verb)
 		}
 	}
@@ -107,7 +108,7 @@ func TestAlike(t *testing.T) {
 	root := tree()
 	for _, c := range root.Commands() {
 		for _, s := range c.SuggestFor {
-			if of[s] != "" || exists(root, s) {
+			if of[s] != "" || program.Has(root, s) {
 				t.Errorf("%s is another word for %s, and for %s or a verb itself", s, c.Name(), of[s])
 			}
 			of[s] = c.Name()
@@ -117,7 +118,7 @@ func TestAlike(t *testing.T) {
 
 // TestTerms: the document is what help prints, and every term is found by its name.
 func TestTerms(t *testing.T) {
-	const source, doc = "internal/verbs/about/terms.md", "../../doc/terms.md"
+	const source, doc = "../../internal/verbs/about/terms.md", "../../doc/terms.md"
 	want, err := os.ReadFile(source)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +180,7 @@ func TestTermsNameWhatExists(t *testing.T) {
 		}
 	}
 	for _, part := range strings.Split(text, "'") {
-		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !exists(root, words[0]) {
+		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !program.Has(root, words[0]) {
 			t.Errorf("there is no verb %s", words[0])
 		}
 	}

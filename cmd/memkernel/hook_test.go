@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/verbs/hosts"
 	"github.com/memkernel/memkernel/kernel"
 )
 

@@ -11,55 +11,6 @@
 // The rules of its output stand in internal/cli/ui.go, its JSON in doc/json.md.
 package main
 
-import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
-	"time"
+import "os"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
-)
-
-func main() {
-	os.Exit(mainWithSignals())
-}
-
-// mainWithSignals runs the program until it ends or is told to.
-func mainWithSignals() int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan int, 1)
-	u := &cli.UI{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	go func() { done <- run(ctx, u, os.Args[1:]) }()
-	for {
-		select {
-		case code := <-done:
-			return code
-		case s := <-signals:
-			if s == os.Interrupt && u.LeavesInterrupts() {
-				continue
-			}
-			cancel()
-			select {
-			case code := <-done:
-				if code == fail.ExitOK && u.IsServing() {
-					return code
-				}
-			case <-signals:
-			case <-time.After(u.GraceTime()):
-			}
-			return signalCode(s)
-		}
-	}
-}
-
-func signalCode(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return fail.ExitSignal + int(n)
-	}
-	return fail.ExitError
-}
+func main() { os.Exit(command.Main()) }

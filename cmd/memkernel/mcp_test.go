@@ -14,7 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/cli"
 )
 
 // TestMCPOverStdio talks to the program itself through the SDK's client. What isn't a

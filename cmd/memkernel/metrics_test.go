@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/verbs/session"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/internal/verbs/session"
 )
 
 const sharedTranscripts = "../../../shared/data/transcripts"

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 

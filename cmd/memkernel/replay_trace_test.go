@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // tracedPlan plans a session twice and gives its trace.

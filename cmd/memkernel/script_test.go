@@ -29,7 +29,7 @@ import (
 // stands.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	testscript.Main(endsServer{m}, map[string]func(){"memkernel": func() { os.Exit(mainWithSignals()) }, "client": client})
+	testscript.Main(endsServer{m}, map[string]func(){"memkernel": func() { os.Exit(command.Main()) }, "client": client})
 }
 
 // TestScripts runs every script of testdata/script against the program. $SAMPLE

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/serve"
 )
 

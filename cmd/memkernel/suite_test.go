@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 	"github.com/memkernel/memkernel/internal/suite"
 )
@@ -15,3 +19,7 @@ func TestPatterns(t *testing.T) {
 		t.Error("no pattern")
 	}
 }
+
+func run(ctx context.Context, u *cli.UI, args []string) int { return command.Run(ctx, u, args) }
+
+func newRoot(a *cli.App) *cobra.Command { return command.Root(a) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/fail"
 )
 
 // odd is a session with calls of every kind that can't be planned: nothing before the

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/cmd/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/kernel/maintenance"
 )
 

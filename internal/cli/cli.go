@@ -1,0 +1,174 @@
+// Package cli is what all verbs share: streams and how text, documents, hints and progress
+// go to them, the shared flags, the configuration that goes with them, transcripts and
+// price books as flags name them. It knows no verb, and opens a kernel only through setup.
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel"
+)
+
+// App is what all verbs share: where to write, and the shared flags.
+type App struct {
+	*UI
+	setup.Settings
+	JSON, shared bool
+	prices       string
+}
+
+// SharedFlags adds the flags that every verb has.
+func (a *App) SharedFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.Workspace, "workspace", ".", "folder of the `project` that the session belongs to")
+	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
+	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
+	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
+	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")
+	f.StringVar(&a.progress, "progress", "auto", "show how far a slow verb is: `when` is auto, always or never")
+	CompleteWords(root, "progress", []string{"auto", "always", "never"})
+	CompleteWords(root, "color", []string{"auto", "always", "never"})
+}
+
+// Must guards calls that can only fail by a mistake in this package, which every
+// test would meet.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Prepare reads the configuration and checks the shared flags, before any verb.
+func (a *App) Prepare(cmd *cobra.Command) error {
+	for flag, when := range map[string]string{"color": a.color, "progress": a.progress} {
+		if when != "auto" && when != "always" && when != "never" {
+			return fail.Usagef("--%s %q is none of auto, always, never", flag, when)
+		}
+	}
+	a.remember(cmd)
+	if a.StateDir == "" {
+		a.StateDir = filepath.Join(a.Workspace, kernel.DefaultStateDir)
+	}
+	return a.ReadConfig(cmd)
+}
+
+// NoArgs refuses arguments that are no flags.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fail.Usagef("%s takes no argument, got %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// Book is the price book, with the user's file over the embedded table.
+func (a *App) Book() (*cachelayout.Book, error) {
+	b := cachelayout.DefaultBook()
+	if a.prices == "" {
+		return b, nil
+	}
+	f, err := a.OpenFile(a.prices)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	defer f.Close()
+	if b, err = b.Overlay(f, a.prices); err != nil {
+		return nil, fail.Hint(err, "the file is what 'memkernel prices import' writes; see doc/json.md")
+	}
+	return b, nil
+}
+
+// PricesFlag adds --prices to a verb.
+func (a *App) PricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
+}
+
+// ReadConfig reads the configuration, and brings it and the flags of the verb into line.
+func (a *App) ReadConfig(cmd *cobra.Command) error {
+	if err := a.Read(); err != nil {
+		return err
+	}
+	for _, w := range a.Config.Warnings() {
+		a.warn(w)
+	}
+	if w := a.Ignored(); w != "" && cmd.Name() != "doctor" {
+		a.warn(w + "; 'memkernel doctor' says more")
+	}
+	if cmd.Name() != "doctor" {
+		a.narrow()
+	}
+	return a.joinFlags(cmd)
+}
+
+// narrow keeps other users of the machine out of the state folder.
+func (a *App) narrow() {
+	switch n, err := store.Narrow(a.StateDir); {
+	case err != nil:
+		a.warn(fmt.Sprintf("other users of this machine may look into the state folder: %v", err))
+	case n > 0:
+		a.warn(fmt.Sprintf("%s: other users of this machine could look into it; they no longer can (%d files and folders)", a.StateDir, n))
+	}
+}
+
+// joinFlags gives a flag that the user did not set the file's value, and a
+// setting whose flag the user did set the flag's, so that both say the same.
+func (a *App) joinFlags(cmd *cobra.Command) error {
+	for _, k := range a.Config.Keys() {
+		f := cmd.Flags().Lookup(k.Flag)
+		switch {
+		case k.Flag == "" || f == nil || f.Annotations[OwnFlag] != nil:
+		case f.Changed:
+			if err := a.Config.Set(k.Name, f.Value.String(), "--"+k.Flag); err != nil {
+				return fail.Usagef("%s", err)
+			}
+		case a.Config.Origin(k.Name) != config.Origin{} && k.String() != "" && !k.Unsaid():
+			if err := f.Value.Set(k.String()); err != nil {
+				return fmt.Errorf("read configuration: %s: %s: %w", a.Config.Origin(k.Name), k.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// OwnFlag marks a flag that only shares its name with a setting's.
+const OwnFlag = "memkernel_own"
+
+// EconomyFlag adds --economy to a verb that plans. It stands over the setting economy.
+func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
+	e := cachelayout.Balanced
+	cmd.Flags().Var(&e, "economy", "what to prefer where memory costs money: save, balanced, keep, or a `number` from 0 to 1")
+	CompleteWords(cmd, "economy", []string{string(cachelayout.Save), string(cachelayout.Balanced), string(cachelayout.Keep)})
+	return &e
+}
+
+// SharedFlag adds --shared to a verb that shows memory. It stands over
+// workspace.private.
+func (a *App) SharedFlag(set interface {
+	BoolVar(p *bool, name string, value bool, usage string)
+}) {
+	set.BoolVar(&a.shared, "shared", false, "as a shared session sees it: without MEMORY.md and USER.md")
+}
+
+// Private tells whether private files are there.
+func (a *App) Private() bool { return a.Config.Workspace.Private && !a.shared }
+
+// WriteJSON prints one document. Text is not escaped for HTML, so that what the
+// model sees can be read as it is.
+func (a *App) WriteJSON(v any) error {
+	enc := json.NewEncoder(a.document())
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}

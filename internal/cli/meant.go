@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/nearest"
+)
+
+// UnknownVerb refuses a word that is no verb of cmd, and names those that were probably
+// meant: by what others call them, else by how they are spelled.
+func UnknownVerb(cmd *cobra.Command, word string) error {
+	var near, names []string
+	for _, c := range cmd.Commands() {
+		if c.Hidden {
+			continue
+		}
+		names = append(names, c.Name())
+		if slices.ContainsFunc(c.SuggestFor, func(s string) bool { return strings.EqualFold(s, word) }) {
+			near = append(near, c.Name())
+		}
+	}
+	if len(near) == 0 {
+		near = nearest.Words(word, names)
+	}
+	if len(near) == 0 && len(names) < 6 {
+		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), "verbs are "+strings.Join(names, ", "))
+	}
+	if len(near) == 0 {
+		return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("run '%s --help' for all verbs", cmd.CommandPath()))
+	}
+	return fail.UsageWith(fmt.Sprintf("unknown verb %q", word), fmt.Sprintf("did you mean %s?", strings.Join(near, " or ")))
+}

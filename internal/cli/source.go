@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/judge/predict"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/sessions"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Source is where a transcript comes from. It can be read more than once.
+type Source struct {
+	name   string
+	bytes  io.ReaderAt
+	size   int64
+	closer io.Closer
+	opt    transcript.Options
+}
+
+// TranscriptFlags are those of every verb that reads a transcript.
+type TranscriptFlags struct {
+	Path       string
+	dialect    Choice
+	skipBroken bool
+}
+
+// Add adds them to a verb.
+func (t *TranscriptFlags) Add(cmd *cobra.Command) {
+	t.dialect = Choice{Value: "auto", Of: []string{"auto"}}
+	for _, d := range transcript.Dialects() {
+		t.dialect.Of = append(t.dialect.Of, string(d))
+	}
+	f := cmd.Flags()
+	f.StringVarP(&t.Path, "transcript", "t", "", "the session's `file`, or a folder of sessions; - for standard input")
+	f.Var(&t.dialect, "dialect", "how the transcript is written")
+	f.BoolVar(&t.skipBroken, "skip-broken", false, "leave out records that can't be read instead of stopping")
+	Must(cmd.MarkFlagFilename("transcript"))
+	CompleteWords(cmd, "dialect", t.dialect.Of)
+}
+
+// TranscriptFile are the flags with which a file is read as it comes.
+func TranscriptFile(path string) *TranscriptFlags {
+	return &TranscriptFlags{Path: path, dialect: Choice{Value: "auto"}}
+}
+
+// OpenFile opens a file, or standard input for "-".
+func (a *App) OpenFile(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(a.In), nil
+	}
+	return os.Open(path)
+}
+
+// OpenSource opens the transcript. Standard input is kept in memory, since
+// explaining a session reads it more than once.
+func (a *App) OpenSource(t *TranscriptFlags) (*Source, error) {
+	d, err := transcript.ParseDialect(t.dialect.Value)
+	if err != nil {
+		return nil, fail.Usagef("%s", err)
+	}
+	s := &Source{name: t.Path, opt: transcript.Options{Dialect: d, Name: t.Path}}
+	if t.skipBroken {
+		s.opt.OnBroken = transcript.Skip
+	}
+	if st, err := os.Stat(t.Path); err == nil && st.IsDir() {
+		newest, err := a.newest(t.Path)
+		if err != nil {
+			return nil, err
+		}
+		t.Path, s.name, s.opt.Name = newest, newest, newest
+		return s, s.openFile(newest)
+	}
+	if t.Path == "-" {
+		data, err := io.ReadAll(a.In)
+		if err != nil {
+			return nil, fmt.Errorf("read transcript: %w", err)
+		}
+		s.name, s.opt.Name = "standard input", "standard input"
+		s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+		return s, nil
+	}
+	return s, s.openFile(t.Path)
+}
+
+// InFolder are the transcripts in a folder and below, the one that was written last first.
+// What can't be listed is told.
+func (a *App) InFolder(dir string) ([]string, error) {
+	var all []sessions.Conversation
+	sessions.Source{Path: dir}.Find(context.Background(), func(c sessions.Conversation) bool {
+		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's part of another
+			all = append(all, c)
+		}
+		return true
+	}, func(path string, err error) { a.Tip("%s: %s", path, err) })
+	if len(all) == 0 {
+		return nil, fail.Hint(fmt.Errorf("open transcript %s: there is no session in the folder", dir), "sessions are .jsonl files; hidden folders and links are passed over")
+	}
+	slices.SortStableFunc(all, func(x, y sessions.Conversation) int {
+		return cmp.Or(y.ModTime.Compare(x.ModTime), cmp.Compare(x.Path, y.Path))
+	})
+	out := make([]string, len(all))
+	for i := range all {
+		out[i] = all[i].Path
+	}
+	return out, nil
+}
+
+// newest is the transcript in a folder that was written last.
+func (a *App) newest(dir string) (string, error) {
+	all, err := a.InFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	if len(all) > 1 {
+		a.Tip("%s holds %d sessions; the newest is read: %s", dir, len(all), all[0])
+	}
+	return all[0], nil
+}
+
+// At are the flags for another file, as one in a folder.
+func (t *TranscriptFlags) At(path string) *TranscriptFlags {
+	at := *t
+	at.Path = path
+	return &at
+}
+
+// openFile opens a regular file in place, and reads anything else (a pipe, a
+// device) into memory.
+func (s *Source) openFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open transcript: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && st.Mode().IsRegular() {
+		s.bytes, s.size, s.closer = f, st.Size(), f
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	s.bytes, s.size = bytes.NewReader(data), int64(len(data))
+	return nil
+}
+
+// Load reads the session and says what had to be left out.
+func (a *App) Load(s *Source) (*transcript.Session, error) {
+	session, err := transcript.Load(io.NewSectionReader(s.bytes, 0, s.size), s.name, &s.opt)
+	if err != nil {
+		return nil, err
+	}
+	if torn := session.Torn; torn != nil {
+		a.Tip("line %d of %s is not whole yet and was left out: %s", torn.Line, s.name, fail.PlainError(torn.Err))
+	}
+	for i, unread := range session.Skipped[:min(len(session.Skipped), 5)] {
+		if i == 0 {
+			a.Tip("%d records were left out, the first: %s", len(session.Skipped), fail.PlainError(unread))
+		} else {
+			a.Tip("left out, too: %s", fail.PlainError(unread))
+		}
+	}
+	for _, n := range session.Notes {
+		if n.Rule == "padding" {
+			a.Tip("line %d of %s: %s", n.Line, s.name, n.Text)
+			break
+		}
+	}
+	return session, nil
+}
+
+// Close closes what was opened.
+func (s *Source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// Segments are the recorded calls.
+func (s *Source) Segments() ([]predict.Segment, error) {
+	return predict.Segments(s.bytes, s.size, &s.opt)
+}
+
+// Predicted compares the recorded calls with what the cache should have done.
+// What was unreadable was refused or reported before.
+func (s *Source) Predicted(opt *predict.Options) (*predict.Report, error) {
+	segments, err := s.Segments()
+	if err != nil {
+		return nil, err
+	}
+	return predict.Run(segments, opt), nil
+}
+
+// ViewFlag is a flag for the view of a session.
+func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
+	*v = Choice{Value: def, Of: []string{"host", "full"}}
+	cmd.Flags().Var(v, "view", "which messages count: those that the host would send, or all there ever were")
+	CompleteWords(cmd, "view", v.Of)
+}
+
+// View is the view that the flag names.
+func (c *Choice) View() transcript.View {
+	if c.Value == "full" {
+		return transcript.Full
+	}
+	return transcript.Host
+}
+
+// ReadAll reads a file, or standard input for "-".
+func (a *App) ReadAll(path string) ([]byte, error) {
+	f, err := a.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// SourceFlags say where a session comes from.
+type SourceFlags struct{ file, channel, agent string }
+
+// Add adds them to a verb; file says more of --session-file.
+func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
+	f := cmd.Flags()
+	f.StringVar(&s.file, "session-file", "", "`path` of the host's transcript, kept in checkpoints"+file)
+	f.StringVar(&s.channel, "channel", "", "`name` of the channel that the person writes on, such as telegram, kept in checkpoints")
+	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
+}
+
+// FileOfTranscript is said of verbs that take the transcript for the session's file. A
+// plan does not: it looks alike wherever it is made.
+const FileOfTranscript = " (default the file of --transcript)"
+
+// Of returns the source of a session that was read from the file at path. The session may be
+// nil; the paths "" and - are no file.
+func (s *SourceFlags) Of(path string, session *transcript.Session) kernel.Source {
+	out := kernel.Source{File: s.file, Channel: s.channel, Agent: s.agent}
+	if session != nil {
+		out.Compactions = len(session.Compactions())
+	}
+	if out.File == "" && path != "" && path != "-" {
+		out.File = path
+		if abs, err := filepath.Abs(path); err == nil {
+			out.File = abs
+		}
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+// Package program makes a command line program of a table of verbs: its command tree, help,
+// completion, signals and exit codes. It knows no verb but help and completion.
+package program
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/fail"
+)
+
+// Program is a command line program.
+type Program struct {
+	// Name is what it is called by, Short what it does in a line.
+	Name, Short string
+	// Opening is what help prints first; it may call Root's verbs by [Step].
+	Opening func(root *cobra.Command) string
+	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
+	// pages are made from them; help itself stands in the first, completion in the last.
+	Groups []Group
+}
+
+// Group is a part of the help: verbs that one looks for together.
+type Group struct {
+	ID, Title string
+	Verbs     []Verb
+}
+
+// Verb is a row of the table: how the verb is called, what it does in a line, what makes its
+// flags, its help and its run, and the words that others use for it.
+type Verb struct {
+	Use, Summary string
+	Command      func(*cli.App) *cobra.Command
+	Alike        []string
+}
+
+// NewVerb makes a row; alike is split at spaces.
+func NewVerb(use, summary string, command func(*cli.App) *cobra.Command, alike string) Verb {
+	return Verb{use, summary, command, strings.Fields(alike)}
+}
+
+// Main runs the program on the process's streams until it ends or is told to, and returns the
+// exit code.
+func (p *Program) Main() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan int, 1)
+	u := &cli.UI{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	go func() { done <- p.Run(ctx, u, os.Args[1:]) }()
+	for {
+		select {
+		case code := <-done:
+			return code
+		case s := <-signals:
+			if s == os.Interrupt && u.LeavesInterrupts() {
+				continue
+			}
+			cancel()
+			select {
+			case code := <-done:
+				if code == fail.ExitOK && u.IsServing() {
+					return code
+				}
+			case <-signals:
+			case <-time.After(u.GraceTime()):
+			}
+			return signalCode(s)
+		}
+	}
+}
+
+func signalCode(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return fail.ExitSignal + int(n)
+	}
+	return fail.ExitError
+}
