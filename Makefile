@@ -3,12 +3,12 @@ BIN := bin/memkernel
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
-# What is released is the module of this folder. Those below it find it by a replace.
-MODULES := . bench internal/tools
+# Only the module of this folder is released. The others find it by a replace.
+MODULES := . bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
@@ -17,7 +17,11 @@ build: ## build bin/memkernel
 # A disk or a machine that is busy is no failure, hence the limit, of each package.
 # Memory is spent in place of processor time. The property tests draw the same cases on
 # every run here, and other ones in test-long.
-test: ## run all tests
+test: ## run the root's tests, and vet (which builds) the other modules
+	@export GOGC=400 RAPID_SEED=1; status=0; $(GO) test -timeout 30m ./... || status=1; \
+	  for m in $(filter-out .,$(MODULES)); do $(GO) vet -C $$m ./... || status=1; done; exit $$status
+
+test-all: ## run the tests of all modules
 	@export GOGC=400 RAPID_SEED=1; $(call each,test,-timeout 30m ./...)
 
 test-long: ## every claim whole: all kills, soaks, properties and recorded sessions, with real syncs
@@ -71,11 +75,11 @@ test-ui: ## the window in a browser: every view, at three widths, to bin/ui; hos
 	mkdir -p bin/axe
 	test -n "$(AXE)" || test -f bin/axe/package/axe.min.js || (cd bin/axe && npm pack axe-core@4.14.1 && tar xzf axe-core-*.tgz) || echo "axe-core can't be had: its test is passed over"
 	axe="$(AXE)"; test -n "$$axe" || ! test -f bin/axe/package/axe.min.js || axe="$(CURDIR)/bin/axe/package/axe.min.js"; \
-	  MEMKERNEL_UI=1 MEMKERNEL_UI_SHOTS=$(CURDIR)/bin/ui MEMKERNEL_AXE="$$axe" $(GO) test -C internal/tools -count=1 -v -timeout 30m ./window
+	  MEMKERNEL_UI=1 MEMKERNEL_UI_SHOTS=$(CURDIR)/bin/ui MEMKERNEL_AXE="$$axe" $(GO) test -C bench -count=1 -v -timeout 30m ./window
 
 picture-ui: ## draw the pictures of doc/ui.md anew, from the bundled sample (needs a Chromium)
 	mkdir -p doc/ui
-	MEMKERNEL_UI=1 MEMKERNEL_UI_PICTURES=$(CURDIR)/doc/ui $(GO) test -C internal/tools -count=1 -run TestPictures ./window
+	MEMKERNEL_UI=1 MEMKERNEL_UI_PICTURES=$(CURDIR)/doc/ui $(GO) test -C bench -count=1 -run TestPictures ./window
 
 # uPlot is MIT; its licence stands beside it. The checksum is that of the package as npm has it.
 UPLOT := uplot@1.6.32
@@ -85,7 +89,7 @@ vendor-ui: ## the window's plots: uPlot from npm to serve/ui/assets
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd "$$dir" && npm pack $(UPLOT) && echo "$(UPLOT_SHA256)  $$(ls *.tgz)" | sha256sum -c && tar xzf *.tgz && \
 	  cp -f package/dist/uPlot.iife.min.js "$(CURDIR)/serve/ui/assets/uPlot.js" && cp -f package/dist/uPlot.min.css "$(CURDIR)/serve/ui/assets/uPlot.css" && cp -f package/LICENSE "$(CURDIR)/serve/ui/assets/uPlot.LICENSE"
 
-check: test ## formatting, vet, and what test does
+check: test-all ## formatting, vet, and what test-all does
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these"; exit 1; }
 	@$(call each,vet,./...)
 
@@ -131,7 +135,7 @@ bench-retrieval-quality: build ## the tables of doc/retrieval.md
 	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
 
 clients: ## make the clients' types anew from the daemon's own table of methods
-	$(GO) run -C internal/tools ./clients $(CURDIR)
+	$(GO) run -C bench ./clients $(CURDIR)
 
 test-clients: ## the clients of integrations/ against the real program (needs node 20, python 3.9)
 	$(GO) test -count=1 -v -run TestClients ./serve
@@ -152,12 +156,12 @@ SESSIONS := $(wildcard ../shared/data/transcripts/*/*.jsonl)
 
 plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashes.txt; BEFORE=file compares
 	mkdir -p bin
-	$(GO) build -C internal/tools -o $(CURDIR)/bin/planhash ./planhash
+	$(GO) build -C bench -o $(CURDIR)/bin/planhash ./planhash
 	bin/planhash $(if $(BEFORE),-against $(BEFORE),-o bin/plan-hashes.txt) $(SAMPLE) $(SESSIONS)
 
 search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashes.txt; BEFORE=file compares
 	mkdir -p bin
-	$(GO) build -C internal/tools -o $(CURDIR)/bin/searchhash ./searchhash
+	$(GO) build -C bench -o $(CURDIR)/bin/searchhash ./searchhash
 	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 judge/relevance/testdata/tiny $(wildcard judge/relevance/testdata/languages/*) $(SETS)
 
 # What can't be had is passed over; OpenClaw needs a newer node than many machines
@@ -196,10 +200,10 @@ bench-economics: build ## doc/economics.md and its picture: all policies over wi
 # The version is the tag of the commit; doc/release.md says what is made. SNAPSHOT=1 takes
 # a tree with changes that are not committed.
 release: ## what is published of a tag, to bin/release: archives, npm, wheels, extensions, checksums
-	$(GO) run -C internal/tools ./release -root $(CURDIR) $(if $(SNAPSHOT),-snapshot)
+	$(GO) run -C bench ./release -root $(CURDIR) $(if $(SNAPSHOT),-snapshot)
 
 test-release: ## builds a release of this tree and installs it (20 minutes of processor time; uses npm and pip where they are)
-	MEMKERNEL_LONG=1 $(GO) test -C internal/tools -count=1 -v -timeout 2h -run 'TestRelease' ./release
+	MEMKERNEL_LONG=1 $(GO) test -C bench -count=1 -v -timeout 2h -run 'TestRelease' ./release
 
 demo: build ## index the bundled workspace, plan the bundled session over it, explain
 	$(BIN) reindex --workspace $(WORKSPACE) --state-dir bin/demo
@@ -217,12 +221,12 @@ picture: build ## draw the bundled sample into doc/session-light.svg and doc/ses
 	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-light.svg
 	$(BIN) replay --transcript $(SAMPLE) $(PICTURE) --picture doc/session-dark.svg --theme dark
 
-# The rules for secrets are gitleaks', at the version that internal/tools/maskgen names.
-GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' internal/tools/maskgen/main.go)
+# The rules for secrets are gitleaks', at the version that bench/maskgen names.
+GITLEAKS := $(shell sed -n 's/^const Source = "\(.*\)"/\1/p' bench/maskgen/main.go)
 
 mask-rules: ## make pagevm/mask/data/gitleaks.json anew
 	dir=$$($(GO) mod download -json $(GITLEAKS) | sed -n 's/^.*"Dir": "\(.*\)".*$$/\1/p') && \
-	  $(GO) run -C internal/tools ./maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/mask/data/LICENSE && chmod 644 pagevm/mask/data/LICENSE
+	  $(GO) run -C bench ./maskgen -in "$$dir/config/gitleaks.toml" && cp -f "$$dir/LICENSE" pagevm/mask/data/LICENSE && chmod 644 pagevm/mask/data/LICENSE
 
 clean:
 	rm -rf bin

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run -C ../internal/tools ./gen ../../budget/tables
+//go:generate go run -C ../bench ./gen ../budget/tables
 
 // The tables are read where the linker put them: nothing is parsed or copied
 // when a counter is made, and words are put together byte by byte, which

@@ -13,7 +13,7 @@ import (
 )
 
 // The rules of gitleaks (https://github.com/gitleaks/gitleaks, MIT licence; see
-// data/LICENSE) are data: "make mask-rules" makes the file, and internal/tools/maskgen
+// data/LICENSE) are data: "make mask-rules" makes the file, and bench/maskgen
 // lists which of them were left out or changed, and why.
 //
 //	text ──► three bytes of a keyword? ──► the keyword itself? ──► the rule's

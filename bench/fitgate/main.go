@@ -1,7 +1,7 @@
 // Command fitgate chooses the weights of the chance that memory answers, which decides
 // whether a prompt is recalled anything, and prints what they lose and let through.
 //
-//	go run -C internal/tools ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
+//	go run -C bench ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
 //
 // A DIR is a set of questions (qa.jsonl or questions.jsonl beside its notes) or a workspace,
 // which is asked for what stands in its notes. What a set's questions are answered by, the
@@ -36,8 +36,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// weightsFile is where the weights stand, from internal/tools.
-const weightsFile = "../../retrieval/weights.go"
+// weightsFile is the file of the weights, seen from bench.
+const weightsFile = "../retrieval/weights.go"
 
 func main() {
 	var o options

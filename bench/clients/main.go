@@ -4,7 +4,7 @@
 // All of it is read from serve's table of methods, which doc/rpc.md describes, and from
 // the structs that it names, with their comments.
 //
-//	go run -C internal/tools ./clients ../..
+//	go run -C bench ./clients ..
 //
 // names the checkout to write to. The same source gives the same bytes.
 package main

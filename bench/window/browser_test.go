@@ -222,7 +222,7 @@ func window(t testing.TB, workspace string, o ui.Options, transcripts ...string)
 }
 
 // root is the repository.
-const root = "../../.."
+const root = "../.."
 
 // workspace copies the bundled one.
 func workspace(t testing.TB) string {

@@ -2,7 +2,7 @@
 // and hashes what came out: every hit with its order, its lines and what is shown, and its
 // scores to nine digits. Two builds that print the same lines find alike.
 //
-//	go build -C internal/tools -o "$PWD/bin/searchhash" ./searchhash
+//	go build -C bench -o "$PWD/bin/searchhash" ./searchhash
 //	bin/searchhash -o before.txt SET...
 //	bin/searchhash -against before.txt SET...
 //

@@ -29,7 +29,7 @@ const Source = "github.com/zricethezav/gitleaks/v8@v8.30.1"
 
 func main() {
 	in := flag.String("in", "", "gitleaks.toml of "+Source)
-	out := flag.String("o", "../../pagevm/mask/data/gitleaks.json", "file to write")
+	out := flag.String("o", "../pagevm/mask/data/gitleaks.json", "file to write")
 	flag.Parse()
 	if err := run(*in, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "maskgen: error:", err)

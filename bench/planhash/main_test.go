@@ -14,7 +14,7 @@ func hashes(t *testing.T) string {
 	var out bytes.Buffer
 	for _, h := range hosts {
 		h.refuse, h.compact, h.boundary, h.reopen = min(h.refuse, 4), min(h.compact, 5), min(h.boundary, 6), min(h.reopen, 7)
-		if err := h.run(context.Background(), &out, "../../../testdata/session.jsonl", "../../../testdata/workspace", 12); err != nil {
+		if err := h.run(context.Background(), &out, "../../testdata/session.jsonl", "../../testdata/workspace", 12); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,7 @@
 // the bytes of each request body, the decision behind it, and the journals that are
 // left. Two builds that print the same lines plan alike.
 //
-//	go build -C internal/tools -o "$PWD/bin/planhash" ./planhash
+//	go build -C bench -o "$PWD/bin/planhash" ./planhash
 //	bin/planhash -o before.txt SESSION...
 //	bin/planhash -against before.txt SESSION...
 //

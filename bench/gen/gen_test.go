@@ -19,7 +19,7 @@ func TestTablesAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(filepath.Join("..", "..", "..", "budget", "tables", name))
+		got, err := os.ReadFile(filepath.Join("..", "..", "budget", "tables", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-const root = "../../.."
+const root = "../.."
 
 // TestClientsAreCurrent fails when the clients know another protocol than the daemon has.
 func TestClientsAreCurrent(t *testing.T) {

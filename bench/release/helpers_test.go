@@ -17,7 +17,7 @@ import (
 )
 
 // root is the checkout that the tests are in.
-const root = "../../.."
+const root = "../.."
 
 // fakeRelease packs small programs in place of those that take a while to build: on Linux
 // and macOS scripts that print what they were called with, wait for a signal, or end as

@@ -1,7 +1,7 @@
 // Command release makes what is published of a checkout: the program for each system,
 // and the packages that bring it to people.
 //
-//	go run -C internal/tools ./release [-snapshot] [-out FOLDER]
+//	go run -C bench ./release [-snapshot] [-out FOLDER]
 //
 //	tag, CHANGELOG.md ──► checkout ──► six programs ──► archives, npm, wheels, extensions
 //	                                                     └► checksums.txt, notes.md
@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	root := flag.String("root", "../..", "the checkout")
+	root := flag.String("root", "..", "the checkout")
 	out := flag.String("out", "", "the `folder` to make, bin/release of the checkout without it")
 	snapshot := flag.Bool("snapshot", false, "take the tree as it stands, with changes that are not committed")
 	flag.Parse()

@@ -25,7 +25,7 @@ func TestRulesAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("../../../pagevm/mask/data/gitleaks.json")
+	want, err := os.ReadFile("../../pagevm/mask/data/gitleaks.json")
 	if err != nil {
 		t.Fatal(err)
 	}
