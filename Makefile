@@ -127,7 +127,7 @@ GOLDEN_SETS := $(wildcard judge/relevance/testdata/languages/* ../shared/data/re
 
 # SEALED=-sealed asks the questions and prompts that are kept from tuning.
 bench-retrieval-quality: build ## the tables of doc/retrieval.md
-	$(GO) run ./judge/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
+	$(GO) build -C bench -o $(CURDIR)/bin/golden ./golden && bin/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
 	for set in $(WORKSPACES); do $(BIN) eval --known-items --workspace $$set --state-dir bin/judged && \
 	  $(BIN) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(BIN) eval --headings --set $$set || exit 1; done
 	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
@@ -185,7 +185,7 @@ bench-predict: build ## recorded bills beside what was predicted of them
 # SEALED=-sealed judges the pairs and questions that are kept from making rules; FLAGS are
 # others, such as "-draw 50" or -findings.
 bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted statements
-	$(GO) run ./judge/memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
+	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
 bench-economy: build ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it

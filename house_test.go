@@ -124,8 +124,8 @@ var arrows = map[string][]string{
 	"internal/visible":                 {},
 	"internal/workers":                 {},
 
-	"judge/golden":    {"judge/relevance", "retrieval"},
-	"judge/memory":    {".", "consolidation", "kernel", "kernel/health", "kernel/maintenance", "markdownstore", "transcript"},
+	"bench/golden":    {"judge/relevance", "retrieval"},
+	"bench/memory":    {".", "consolidation", "kernel", "kernel/health", "kernel/maintenance", "markdownstore", "transcript"},
 	"judge/paging":    {".", "budget", "kernel", "kernel/outline", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"judge/predict":   {".", "budget", "cachelayout", "transcript"},
 	"judge/relevance": {"budget", "embed", "index", "index/analysis", "markdownstore", "retrieval"},
@@ -251,7 +251,7 @@ var thirdParty = map[string][]string{
 	"markdownstore":                    {"github.com/adrg/frontmatter", "gopkg.in/yaml.v3", "github.com/gofrs/flock"},
 	"bench/peers":                      {"github.com/blevesearch/bleve/v2", "modernc.org/sqlite"},
 	"internal/dates":                   {},
-	"judge/memory":                     {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
+	"bench/memory":                     {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":                 {"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3"},
 
 	"cmd/memkernel":      {"github.com/spf13/cobra"},
