@@ -2,15 +2,10 @@ package telemetry
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/meter"
@@ -29,87 +24,59 @@ func (t *Telemetry) Proxy() proxy.Watcher {
 // proxied watches a proxy.
 type proxied struct{ t *Telemetry }
 
-// Begin begins the span of a call, in the client's own trace if it has one.
+// Begin tells the exporter of a call.
 func (p proxied) Begin(r *http.Request) context.Context {
-	ctx := r.Context()
-	if p.t.spans == nil {
-		return ctx
+	if p.t.export == nil {
+		return r.Context()
 	}
-	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
-	ctx, _ = p.t.tracer.Start(ctx, "chat", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String(attrOperation, "chat")))
-	return ctx
+	return p.t.export.BeginProxied(r)
 }
 
-// End counts a call, and ends its span.
+// End counts a call.
 func (p proxied) End(ctx context.Context, c *proxy.Call) {
 	t := p.t
-	ctx = context.WithoutCancel(ctx) // a client that has gone counts
-	op, provider, model := "chat", providerOfAPI(c.API), t.model(c.Model)
-	if c.Count {
-		op = "count_tokens"
-	}
-	where, code := problem(c)
-	t.add(ctx, requests, 1, string(c.API), outcomeOf(c), c.Reason)
+	op, provider, model := OperationOf(c), ProviderOfAPI(c), t.model(c.Model)
+	where, code := FailureOf(c)
+	t.add(requests, 1, string(c.API), OutcomeOf(c), c.Reason)
 	if code != "" {
-		t.add(ctx, failures, 1, where, code)
+		t.add(failures, 1, where, code)
 	}
 	if c.FirstByte > 0 && !c.Count {
-		t.record(ctx, firstByte, c.FirstByte.Seconds(), outcomeOf(c))
+		t.record(firstByte, c.FirstByte.Seconds(), OutcomeOf(c))
 	}
 	if !c.Count {
-		t.record(ctx, operation, c.Took.Seconds(), op, provider, model, code)
+		t.record(operation, c.Took.Seconds(), op, provider, model, code)
 		if c.Stream && c.FirstByte > 0 && code == "" {
-			t.record(ctx, firstChunk, c.FirstByte.Seconds(), op, provider, model)
+			t.record(firstChunk, c.FirstByte.Seconds(), op, provider, model)
 		}
 		if c.Usage != nil {
-			t.convention(ctx, provider, c.Model, c.Usage)
+			t.convention(provider, c.Model, c.Usage)
 		}
 	}
-	s := trace.SpanFromContext(ctx)
-	if t.spans == nil || !s.IsRecording() {
-		return
+	if t.export != nil {
+		t.export.EndProxied(ctx, c)
 	}
-	s.SetName(strings.TrimSpace(op + " " + clip(c.Model)))
-	attrs := []attribute.KeyValue{attribute.String(attrOperation, op), attribute.String(attrProvider, provider),
-		attribute.Bool("gen_ai.request.stream", c.Stream), attribute.String("memkernel.outcome", outcomeOf(c))}
-	if c.Model != "" {
-		attrs = append(attrs, attribute.String(attrModel, clip(c.Model)))
-	}
-	if c.Reason != "" {
-		attrs = append(attrs, attribute.String("memkernel.reason", c.Reason))
-	}
-	if c.Status != 0 {
-		attrs = append(attrs, attribute.Int("http.response.status_code", c.Status))
-	}
-	if c.Stream && c.FirstByte > 0 {
-		attrs = append(attrs, attribute.Float64("gen_ai.response.time_to_first_chunk", c.FirstByte.Seconds()))
-	}
-	if host, port, err := net.SplitHostPort(c.Host); err != nil {
-		attrs = append(attrs, attribute.String("server.address", c.Host))
-	} else if n, err := strconv.Atoi(port); err == nil {
-		attrs = append(attrs, attribute.String("server.address", host), attribute.Int("server.port", n))
-	}
-	if c.Usage != nil {
-		attrs = append(attrs, usageAttributes(c.Usage)...)
-	}
-	s.SetAttributes(attrs...)
-	if code != "" {
-		fail(s, code)
-	}
-	s.End(trace.WithTimestamp(c.Began.Add(c.Took)))
 }
 
-// outcomeOf is what became of a request: one that was given up before anything went out has
-// none.
-func outcomeOf(c *proxy.Call) string {
+// OperationOf returns the conventions' name of what a call asks for.
+func OperationOf(c *proxy.Call) string {
+	if c.Count {
+		return "count_tokens"
+	}
+	return "chat"
+}
+
+// OutcomeOf returns what became of a request: "none" if it was given up before anything went
+// out.
+func OutcomeOf(c *proxy.Call) string {
 	if c.Outcome == "" {
 		return "none"
 	}
 	return c.Outcome
 }
 
-// problem says where a call failed, and how; "" if it did not.
-func problem(c *proxy.Call) (where, code string) {
+// FailureOf returns where a call failed and by which code, "" if it did not fail.
+func FailureOf(c *proxy.Call) (where, code string) {
 	switch {
 	case c.Failure == proxy.FailGone:
 		return "client", c.Failure
@@ -121,9 +88,10 @@ func problem(c *proxy.Call) (where, code string) {
 	return "", ""
 }
 
-// providerOfAPI is the conventions' name of whose API is spoken, whoever answers.
-func providerOfAPI(f transcript.Format) string {
-	if f == transcript.FormatAnthropic {
+// ProviderOfAPI returns the conventions' name of the provider whose API a call speaks, whoever
+// answers.
+func ProviderOfAPI(c *proxy.Call) string {
+	if c.API == transcript.FormatAnthropic {
 		return "anthropic"
 	}
 	return "openai"
@@ -134,11 +102,11 @@ func (t *Telemetry) Metered(b proxy.Billed, s meter.Sum) {
 	if t == nil {
 		return
 	}
-	ctx, model := context.Background(), t.model(b.Model)
-	t.usage(ctx, b.Model, &s.Usage)
-	t.add(ctx, unpriced, float64(s.Unpriced))
-	t.add(ctx, billed, s.BilledUSD, model)
-	t.add(ctx, without, s.WithoutUSD, model)
+	model := t.model(b.Model)
+	t.usage(b.Model, &s.Usage)
+	t.add(unpriced, float64(s.Unpriced))
+	t.add(billed, s.BilledUSD, model)
+	t.add(without, s.WithoutUSD, model)
 }
 
 // Serve is for [serve.Options.Watch], nil for nil.
@@ -152,32 +120,24 @@ func (t *Telemetry) Serve() serve.Watcher {
 // served watches a daemon.
 type served struct{ t *Telemetry }
 
-// Begin begins the span of a call.
+// Begin tells the exporter of a call.
 func (s served) Begin(ctx context.Context, method string) context.Context {
-	if s.t.spans == nil {
+	if s.t.export == nil {
 		return ctx
 	}
-	ctx, _ = s.t.tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer),
-		trace.WithAttributes(attribute.String("rpc.system.name", "jsonrpc"), attribute.String("rpc.method", method)))
-	return ctx
+	return s.t.export.BeginServed(ctx, method)
 }
 
-// End counts it.
+// End counts a call.
 func (s served) End(ctx context.Context, method, code string, began time.Time) {
-	ctx = context.WithoutCancel(ctx)
-	s.t.record(ctx, rpc, time.Since(began).Seconds(), method)
+	s.t.record(rpc, time.Since(began).Seconds(), method)
 	if code != "" {
-		s.t.add(ctx, failures, 1, "rpc", code)
+		s.t.add(failures, 1, "rpc", code)
 	}
-	if s.t.spans == nil {
-		return
+	if s.t.export != nil {
+		s.t.export.EndServed(ctx, code)
 	}
-	span := trace.SpanFromContext(ctx)
-	if code != "" {
-		fail(span, code)
-	}
-	span.End()
 }
 
 // Refused counts a message that was no call.
-func (s served) Refused(code string) { s.t.add(context.Background(), failures, 1, "rpc", code) }
+func (s served) Refused(code string) { s.t.add(failures, 1, "rpc", code) }

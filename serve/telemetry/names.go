@@ -1,6 +1,9 @@
 package telemetry
 
-import "github.com/memkernel/memkernel/serve/telemetry/internal/prom"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is how a metric moves.
 type Kind string
@@ -22,12 +25,24 @@ type Metric struct {
 	Labels []string
 	// Help says what it is.
 	Help string
-	// bounds are a histogram's.
-	bounds []float64
+	// Bounds are the upper bounds of a histogram's buckets.
+	Bounds []float64
 }
 
-// Prometheus is the name by which Prometheus knows it.
-func (m *Metric) Prometheus() string { return prom.Name(m.Name, m.Unit, m.Kind == Counter) }
+// suffixes are the words that a name in Prometheus ends with, by the unit.
+var suffixes = map[string]string{"s": "_seconds", "By": "_bytes", "USD": "_usd"}
+
+// Prometheus returns the name by which Prometheus knows the metric.
+func (m *Metric) Prometheus() string {
+	name := underscores(m.Name) + suffixes[m.Unit]
+	if m.Kind == Counter {
+		name += "_total"
+	}
+	return name
+}
+
+// underscores returns a name of OpenTelemetry as Prometheus writes it.
+func underscores(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // The bounds of histograms: of our own work in seconds, and those that the conventions for
 // generative AI ask for.
@@ -49,8 +64,8 @@ const (
 // What is measured. Nothing else names a metric.
 var (
 	requests  = &Metric{Name: "memkernel.proxy.requests", Kind: Counter, Labels: []string{"api", "outcome", "reason"}, Help: "Requests of the APIs that are read, by what became of them"}
-	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", bounds: callBounds}
-	rpc       = &Metric{Name: "memkernel.rpc.duration", Kind: Histogram, Unit: "s", Labels: []string{"method"}, Help: "How long calls of the daemon took", bounds: workBounds}
+	firstByte = &Metric{Name: "memkernel.proxy.time_to_first_byte", Kind: Histogram, Unit: "s", Labels: []string{"outcome"}, Help: "From the whole request to the first byte of the answer", Bounds: callBounds}
+	rpc       = &Metric{Name: "memkernel.rpc.duration", Kind: Histogram, Unit: "s", Labels: []string{"method"}, Help: "How long calls of the daemon took", Bounds: workBounds}
 	failures  = &Metric{Name: "memkernel.errors", Kind: Counter, Labels: []string{"where", "code"}, Help: "What failed, by where and by code"}
 
 	calls      = &Metric{Name: "memkernel.calls", Kind: Counter, Labels: []string{"model"}, Help: "Calls of models that were billed"}
@@ -58,12 +73,12 @@ var (
 	tokens     = &Metric{Name: "memkernel.tokens", Kind: Counter, Labels: []string{"model", "kind"}, Help: "Tokens that were billed: input (not cached), cache_read, cache_write, output"}
 	billed     = &Metric{Name: "memkernel.cost.billed", Kind: Counter, Unit: "USD", Labels: []string{"model"}, Help: "Cost of what was billed, by the price book"}
 	without    = &Metric{Name: "memkernel.cost.without", Kind: Counter, Unit: "USD", Labels: []string{"model"}, Help: "Estimated cost of the same calls without memkernel"}
-	tokenUsage = &Metric{Name: "gen_ai.client.token.usage", Kind: Histogram, Unit: "{token}", Labels: []string{attrOperation, attrProvider, attrModel, attrTokenType}, Help: "Number of input and output tokens used", bounds: tokenBounds}
-	operation  = &Metric{Name: "gen_ai.client.operation.duration", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel, attrError}, Help: "GenAI operation duration", bounds: callBounds}
-	firstChunk = &Metric{Name: "gen_ai.client.operation.time_to_first_chunk", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel}, Help: "Time to the first chunk of a streamed answer", bounds: callBounds}
+	tokenUsage = &Metric{Name: "gen_ai.client.token.usage", Kind: Histogram, Unit: "{token}", Labels: []string{attrOperation, attrProvider, attrModel, attrTokenType}, Help: "Number of input and output tokens used", Bounds: tokenBounds}
+	operation  = &Metric{Name: "gen_ai.client.operation.duration", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel, attrError}, Help: "GenAI operation duration", Bounds: callBounds}
+	firstChunk = &Metric{Name: "gen_ai.client.operation.time_to_first_chunk", Kind: Histogram, Unit: "s", Labels: []string{attrOperation, attrProvider, attrModel}, Help: "Time to the first chunk of a streamed answer", Bounds: callBounds}
 
-	planTime = &Metric{Name: "memkernel.plan.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long plans took to make and record, or to peek at", bounds: workBounds}
-	cutTime  = &Metric{Name: "memkernel.cut.duration", Kind: Histogram, Unit: "s", Labels: []string{"by"}, Help: "How long the plans took that cut the prompt, and compactions", bounds: workBounds}
+	planTime = &Metric{Name: "memkernel.plan.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long plans took to make and record, or to peek at", Bounds: workBounds}
+	cutTime  = &Metric{Name: "memkernel.cut.duration", Kind: Histogram, Unit: "s", Labels: []string{"by"}, Help: "How long the plans took that cut the prompt, and compactions", Bounds: workBounds}
 	cuts     = &Metric{Name: "memkernel.cuts", Kind: Counter, Labels: []string{"reason"}, Help: "Cuts of prompts"}
 	faults   = &Metric{Name: "memkernel.faults", Kind: Counter, Labels: []string{"code"}, Help: "Faults of plans, turns and compactions"}
 	alerts   = &Metric{Name: "memkernel.alerts", Kind: Counter, Labels: []string{"code"}, Help: "Alerts of plans"}
@@ -72,13 +87,13 @@ var (
 
 	recalls   = &Metric{Name: "memkernel.recalls", Kind: Counter, Help: "Turns that something of memory was brought to"}
 	recalled  = &Metric{Name: "memkernel.recalled.tokens", Kind: Counter, Help: "Tokens of what was brought"}
-	search    = &Metric{Name: "memkernel.search.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long searches of memory took: asked for, or made by plans", bounds: workBounds}
+	search    = &Metric{Name: "memkernel.search.duration", Kind: Histogram, Unit: "s", Labels: []string{"op"}, Help: "How long searches of memory took: asked for, or made by plans", Bounds: workBounds}
 	lagFiles  = &Metric{Name: "memkernel.index.lag.files", Kind: Gauge, Help: "Files that were written, came or went since they were indexed"}
 	lagBytes  = &Metric{Name: "memkernel.index.lag.size", Kind: Gauge, Unit: "By", Help: "Size of those that are to be read"}
 	indexRead = &Metric{Name: "memkernel.index.readable", Kind: Gauge, Help: "1 if the index can be read, 0 if there is none or it is damaged"}
 
 	turns        = &Metric{Name: "memkernel.turns", Kind: Counter, Labels: []string{"outcome"}, Help: "Turns that were observed"}
-	appendTime   = &Metric{Name: "memkernel.journal.append.duration", Kind: Histogram, Unit: "s", Help: "How long a plan, turn or compaction waited until what it wrote was durable", bounds: workBounds}
+	appendTime   = &Metric{Name: "memkernel.journal.append.duration", Kind: Histogram, Unit: "s", Help: "How long a plan, turn or compaction waited until what it wrote was durable", Bounds: workBounds}
 	journalBytes = &Metric{Name: "memkernel.journal.written", Kind: Counter, Unit: "By", Help: "Bytes that were appended to journals"}
 )
 
@@ -89,11 +104,5 @@ var metrics = []*Metric{requests, firstByte, rpc, failures,
 	recalls, recalled, search, lagFiles, lagBytes, indexRead,
 	turns, appendTime, journalBytes}
 
-// Metrics lists what is measured.
-func Metrics() []Metric {
-	var out []Metric
-	for _, m := range metrics {
-		out = append(out, *m)
-	}
-	return out
-}
+// Metrics lists what is measured. Callers must not change the metrics.
+func Metrics() []*Metric { return slices.Clone(metrics) }

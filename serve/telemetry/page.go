@@ -10,24 +10,19 @@ import (
 	"net/http"
 	"time"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-
 	"github.com/memkernel/memkernel/serve/proxy"
-	"github.com/memkernel/memkernel/serve/telemetry/internal/prom"
 )
 
 // page is what Prometheus scrapes.
 type page struct {
 	listener net.Listener
-	reader   *sdkmetric.ManualReader
 	server   *http.Server
-	remote   bool
 	done     chan struct{}
 }
 
-// newPage listens. Until serve is called who connects waits.
-func newPage(address string, remote bool) (*page, error) {
+// newPage listens. Clients that connect before serve is called wait. Write writes the text of a
+// scrape.
+func newPage(address string, remote bool, write func(context.Context, *bytes.Buffer)) (*page, error) {
 	if err := proxy.CheckListen(address, remote); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
@@ -35,9 +30,20 @@ func newPage(address string, remote bool) (*page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics: listen on %s: %w", address, err)
 	}
-	p := &page{listener: l, reader: sdkmetric.NewManualReader(), remote: remote, done: make(chan struct{})}
+	p := &page{listener: l, done: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /metrics", p.scrape)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		// A browser that a page's own name server sent here is refused.
+		if !remote && !proxy.OwnHost(r.Host) {
+			http.Error(w, "the Host header names no address of this machine", http.StatusForbidden)
+			return
+		}
+		var b bytes.Buffer
+		write(r.Context(), &b)
+		w.Header().Set("Content-Type", textType)
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write(b.Bytes()) // the client has gone
+	})
 	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	return p, nil
 }
@@ -65,26 +71,4 @@ func (p *page) close(ctx context.Context) error {
 	}
 	_ = p.listener.Close() // the server has, if it ran
 	return nil
-}
-
-// scrape writes all that was measured so far. A browser that a page's own name server sent
-// here is refused.
-func (p *page) scrape(w http.ResponseWriter, r *http.Request) {
-	if !p.remote && !proxy.OwnHost(r.Host) {
-		http.Error(w, "the Host header names no address of this machine", http.StatusForbidden)
-		return
-	}
-	var data metricdata.ResourceMetrics
-	var b bytes.Buffer
-	err := p.reader.Collect(r.Context(), &data)
-	if err == nil {
-		err = prom.Write(&b, &data)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", prom.ContentType)
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.Bytes()) // who asked has gone
 }

@@ -1,29 +1,21 @@
 package telemetry
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"strings"
+	"net/http"
+	"os"
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/exemplar"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
-
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/status"
-	"github.com/memkernel/memkernel/serve/telemetry/internal/otlp"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // Options say what is measured, and for whom.
@@ -39,27 +31,40 @@ type Options struct {
 	// Hosts: the hosts report what was billed, as they do to a daemon. Without it the
 	// proxy's own meter does, by [Telemetry.Metered].
 	Hosts bool
+	// Export opens the program's exporter; nil for a program that has none.
+	Export Opener
 	// Logger is told what can't be exported. Nil discards.
 	Logger *slog.Logger
 }
 
-// scopeName is what instruments and spans are filed under.
-const scopeName = "github.com/memkernel/memkernel"
+// Opener opens an exporter. It returns nil where the environment asks for no export. Gauges
+// hands the value of each gauge that has one to put; an exporter must not call gauges before its
+// Opener has returned.
+type Opener func(ctx context.Context, o *Options, gauges func(ctx context.Context, put func(*Metric, float64))) (Exporter, error)
 
-// mostSeries is how many series a metric may have, whatever happens: the labels' values are
-// fewer.
-const mostSeries = 1000
+// Exporter sends measurements and spans to another program. Its methods may be called at the
+// same time. An End gets the context that its Begin returned.
+type Exporter interface {
+	// Measured adds v to the series of a counter or histogram that values name, in the order
+	// of the metric's labels. An empty value means that the series lacks the label.
+	Measured(m *Metric, v float64, values []string)
+	BeginProxied(r *http.Request) context.Context
+	EndProxied(ctx context.Context, c *proxy.Call)
+	BeginServed(ctx context.Context, method string) context.Context
+	EndServed(ctx context.Context, code string)
+	// Done takes the kernel's work as it ends.
+	Done(ctx context.Context, d *kernel.Done)
+	// Close sends the rest, as far as the receiver takes it before ctx ends.
+	Close(ctx context.Context) error
+}
 
 // Telemetry measures. A nil one does nothing. Make it with [Open].
 type Telemetry struct {
-	o        Options
-	log      *slog.Logger
-	provider *sdkmetric.MeterProvider
-	tracer   trace.Tracer
-	spans    *sdktrace.TracerProvider // nil where none are exported
-	counters map[*Metric]metric.Float64Counter
-	times    map[*Metric]metric.Float64Histogram
-	page     *page // nil without an address
+	o      Options
+	log    *slog.Logger
+	tally  tally
+	page   *page    // nil without an address
+	export Exporter // nil without one
 
 	mu sync.Mutex
 	// faults, alerts and hits are those of all plans so far.
@@ -67,9 +72,8 @@ type Telemetry struct {
 	index                lagReader
 }
 
-// Open begins to measure. It returns nil where neither an address is named nor the
-// environment asks for an export. What of the environment can't be followed is told to the
-// logger, and not exported: a daemon does not fail for a variable that is meant for others.
+// Open begins to measure. It returns nil where neither an address is named nor the program's
+// exporter has a receiver.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Prices == nil {
 		o.Prices = cachelayout.DefaultBook()
@@ -77,90 +81,35 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Telemetry{o: o, log: o.Logger, counters: map[*Metric]metric.Float64Counter{}, times: map[*Metric]metric.Float64Histogram{}}
-	spans, readings := t.target(otlp.Traces), t.target(otlp.Metrics)
-	if o.Listen == "" && spans == nil && readings == nil {
-		return nil, nil
-	}
-	what, err := resourceOf(ctx, o.Version)
-	if err != nil {
-		t.log.Warn("telemetry: a part of the environment is left out", "detail", err.Error())
-	}
-	settings := []sdkmetric.Option{sdkmetric.WithResource(what), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter), sdkmetric.WithCardinalityLimit(mostSeries)}
-	if o.Listen != "" {
-		if t.page, err = newPage(o.Listen, o.Remote); err != nil {
+	t := &Telemetry{o: o, log: o.Logger}
+	var err error
+	if o.Export != nil {
+		if t.export, err = o.Export(ctx, &o, t.gauges); err != nil {
 			return nil, err
 		}
-		settings = append(settings, sdkmetric.WithReader(t.page.reader))
 	}
-	if readings != nil {
-		e, err := otlp.NewReadings(readings)
-		if err != nil {
-			t.log.Warn("telemetry: metrics are not exported", "detail", err.Error())
-		} else {
-			settings = append(settings, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e)))
+	if o.Listen == "" && t.export == nil {
+		return nil, nil
+	}
+	if o.Listen != "" {
+		if t.page, err = newPage(o.Listen, o.Remote, t.write); err != nil {
+			return nil, errors.Join(err, t.Close(ctx))
 		}
+		t.page.serve(t.log)
 	}
-	otel.SetErrorHandler(&complaints{log: t.log})
-	t.provider = sdkmetric.NewMeterProvider(settings...)
-	t.tracer = noop.NewTracerProvider().Tracer(scopeName)
-	if spans != nil {
-		t.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(what), sdktrace.WithBatcher(otlp.NewSpans(spans)))
-		t.tracer = t.spans.Tracer(scopeName, trace.WithInstrumentationVersion(o.Version))
-	}
-	if err := t.instruments(); err != nil {
-		return nil, errors.Join(fmt.Errorf("telemetry: %w", err), t.Close(ctx))
-	}
-	t.page.serve(t.log)
 	return t, nil
 }
 
-// target is where a signal goes, nil if nowhere.
-func (t *Telemetry) target(s otlp.Signal) *otlp.Target {
-	to, err := otlp.TargetOf(s)
-	if err != nil {
-		t.log.Warn("telemetry: "+string(s)+" are not exported", "detail", err.Error())
-		return nil
-	}
-	return to
+// write writes everything measured so far for a scrape. The target says which service it is.
+func (t *Telemetry) write(ctx context.Context, b *bytes.Buffer) {
+	head(b, "target_info", "What is measured", Gauge)
+	line(b, "target_info", label("service.name", cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), "memkernel"))+","+label("service.version", cmp.Or(t.o.Version, "unknown")), 1)
+	gauges := map[*Metric]float64{}
+	t.gauges(ctx, func(m *Metric, v float64) { gauges[m] = v })
+	t.tally.write(b, metrics, gauges)
 }
 
-// resourceOf says who measures. The environment's word (OTEL_SERVICE_NAME,
-// OTEL_RESOURCE_ATTRIBUTES) wins. Nothing of the machine, its user or its folders is in it.
-func resourceOf(ctx context.Context, version string) (*resource.Resource, error) {
-	return resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "memkernel"), attribute.String("service.version", cmp.Or(version, "unknown"))),
-		resource.WithTelemetrySDK(), resource.WithFromEnv())
-}
-
-// instruments makes them all.
-func (t *Telemetry) instruments() error {
-	m := t.provider.Meter(scopeName, metric.WithInstrumentationVersion(t.o.Version))
-	gauges := map[*Metric]metric.Float64ObservableGauge{}
-	var watched []metric.Observable
-	for _, one := range metrics {
-		var err error
-		switch one.Kind {
-		case Counter:
-			t.counters[one], err = m.Float64Counter(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help))
-		case Histogram:
-			t.times[one], err = m.Float64Histogram(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help), metric.WithExplicitBucketBoundaries(one.bounds...))
-		case Gauge:
-			gauges[one], err = m.Float64ObservableGauge(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help))
-			watched = append(watched, gauges[one])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := m.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		t.gauges(ctx, func(m *Metric, v float64) { o.ObserveFloat64(gauges[m], v) })
-		return nil
-	}, watched...)
-	return err
-}
-
-// gauges reads what stands now.
+// gauges hands the present value of each gauge that has one to put.
 func (t *Telemetry) gauges(ctx context.Context, put func(*Metric, float64)) {
 	t.mu.Lock()
 	v := float64(t.faults+t.alerts) / float64(t.hits+1)
@@ -226,10 +175,10 @@ func (t *Telemetry) Addr() net.Addr {
 	return t.page.listener.Addr()
 }
 
-// closeWait is how long the end waits for a collector.
+// closeWait is how long Close waits for scrapes and for the exporter.
 const closeWait = 3 * time.Second
 
-// Close sends what was not sent yet, as far as the collector takes it in time, and ends.
+// Close ends the page, and the exporter once that has sent the rest or [closeWait] is over.
 func (t *Telemetry) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -238,65 +187,23 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
 	defer cancel()
 	err := t.page.close(ctx)
-	if t.spans != nil {
-		err = errors.Join(err, t.spans.Shutdown(ctx))
+	if t.export != nil {
+		err = errors.Join(err, t.export.Close(ctx))
 	}
-	return errors.Join(err, t.provider.Shutdown(ctx))
+	return err
 }
 
 // add counts.
-func (t *Telemetry) add(ctx context.Context, m *Metric, v float64, values ...string) {
+func (t *Telemetry) add(m *Metric, v float64, values ...string) {
 	if v > 0 {
-		t.counters[m].Add(ctx, v, labelled(m, values))
+		t.record(m, v, values...)
 	}
 }
 
-// record puts a value into a histogram.
-func (t *Telemetry) record(ctx context.Context, m *Metric, v float64, values ...string) {
-	t.times[m].Record(ctx, v, labelled(m, values))
-}
-
-// labelled sets the labels of a metric, in its order; empty ones are left out.
-func labelled(m *Metric, values []string) metric.MeasurementOption {
-	set := make([]attribute.KeyValue, 0, len(values))
-	for i, v := range values {
-		if v != "" {
-			set = append(set, attribute.String(m.Labels[i], v))
-		}
+// record puts a value into the series of m that values name, by the order of its labels.
+func (t *Telemetry) record(m *Metric, v float64, values ...string) {
+	t.tally.measure(m, v, values)
+	if t.export != nil {
+		t.export.Measured(m, v, values)
 	}
-	return metric.WithAttributes(set...)
-}
-
-// complaints tells the log what the SDK complains of: each once in a while, since a collector
-// that is not there is not there for long.
-type complaints struct {
-	log  *slog.Logger
-	mu   sync.Mutex
-	told map[string]time.Time
-}
-
-const (
-	// again is after how long the same complaint is told again.
-	again = 10 * time.Minute
-	// mostComplaints is how many are told apart.
-	mostComplaints = 32
-)
-
-// Handle is for [otel.SetErrorHandler]. Complaints are the same that begin alike: what
-// follows has numbers of ports that are new each time.
-func (c *complaints) Handle(err error) {
-	if err == nil || errors.Is(err, context.Canceled) { // the end was not waited for
-		return
-	}
-	what, _, _ := strings.Cut(err.Error(), ": ")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, ok := c.told[what]; ok && time.Since(at) < again {
-		return
-	}
-	if c.told == nil || len(c.told) >= mostComplaints {
-		c.told = map[string]time.Time{}
-	}
-	c.told[what] = time.Now()
-	c.log.Warn("telemetry", "detail", err.Error())
 }

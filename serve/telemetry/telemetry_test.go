@@ -14,16 +14,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/fakemodel"
@@ -220,8 +217,19 @@ func answers(turn fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: "ok"}
 }
 
-// samples are what a scrape says, by name and labels.
-type samples map[string]*dto.MetricFamily
+// samples are the families of a scrape, by name.
+type samples map[string]*family
+
+type family struct {
+	kind   string
+	series []sample
+}
+
+// sample is a line of a scrape, without the buckets and the sum of a histogram.
+type sample struct {
+	labels map[string]string
+	value  float64
+}
 
 func scrape(t *testing.T, tel *telemetry.Telemetry) (samples, string) {
 	t.Helper()
@@ -237,12 +245,51 @@ func scrape(t *testing.T, tel *telemetry.Telemetry) (samples, string) {
 	if at := res.Header.Get("Content-Type"); !strings.HasPrefix(at, "text/plain; version=0.0.4") {
 		t.Errorf("content type %q", at)
 	}
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	out, err := parser.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		t.Fatalf("Prometheus does not read it: %v\n%s", err, text)
+	return parse(t, string(text)), string(text)
+}
+
+var (
+	aSample = regexp.MustCompile(`^([a-z_]+)(?:\{((?:[a-z_]+="[^"\\]*",?)+)\})? ([0-9.e+-]+)$`)
+	aLabel  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+)
+
+// parse reads a scrape: every sample must be below the head of its family, and every family must
+// come once.
+func parse(t *testing.T, text string) samples {
+	t.Helper()
+	out := samples{}
+	name := ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		if f := strings.Fields(l); f[0] == "#" {
+			if f[1] == "TYPE" && (f[2] != name || out[name] != nil) {
+				t.Fatalf("not the head of one family: %s", l)
+			} else if f[1] == "TYPE" {
+				out[name] = &family{kind: f[3]}
+			}
+			name = f[2]
+			continue
+		}
+		m := aSample.FindStringSubmatch(l)
+		if m == nil || out[name] == nil {
+			t.Fatalf("not a sample of %s: %s", name, l)
+		}
+		v, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			t.Fatalf("%v: %s", err, l)
+		}
+		labels := map[string]string{}
+		for _, pair := range aLabel.FindAllStringSubmatch(m[2], -1) {
+			labels[pair[1]] = pair[2]
+		}
+		switch histogram := out[name].kind == "histogram"; {
+		case !histogram && m[1] == name, histogram && m[1] == name+"_count":
+			out[name].series = append(out[name].series, sample{labels, v})
+		case !histogram || m[1] != name+"_sum" && (m[1] != name+"_bucket" || labels["le"] == ""):
+			t.Fatalf("not a sample of %s: %s", name, l)
+		}
 	}
-	return out, string(text)
+	return out
 }
 
 // value is a counter's or gauge's sum, or a histogram's count, over all series with labels.
@@ -252,17 +299,13 @@ func (s samples) value(name string, labels ...string) float64 {
 	if f == nil {
 		return math.NaN()
 	}
-	for _, m := range f.Metric {
-		has := map[string]string{}
-		for _, l := range m.Label {
-			has[l.GetName()] = l.GetValue()
-		}
+	for _, m := range f.series {
 		match := true
 		for i := 0; i+1 < len(labels); i += 2 {
-			match = match && has[labels[i]] == labels[i+1]
+			match = match && m.labels[labels[i]] == labels[i+1]
 		}
 		if match {
-			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			sum += m.value
 		}
 	}
 	return sum
@@ -540,9 +583,9 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		got, _ := scrape(t, tel)
 		for name, f := range got {
 			labels := map[string]bool{}
-			for _, m := range f.Metric {
-				for _, l := range m.Label {
-					labels[l.GetName()] = true
+			for _, m := range f.series {
+				for l := range m.labels {
+					labels[l] = true
 				}
 			}
 			for _, l := range strings.Split(seen[name], " ")[min(1, strings.Count(seen[name], " ")):] {
@@ -555,7 +598,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 				}
 			}
 			slices.Sort(names)
-			seen[name] = strings.ToLower(f.GetType().String()) + " " + strings.Join(names, " ")
+			seen[name] = f.kind + " " + strings.Join(names, " ")
 		}
 	}
 	if _, ok := seen["target_info"]; !ok {
@@ -618,42 +661,23 @@ func compare(t *testing.T, what string, has map[string]string, other string, wan
 	}
 }
 
-// TestNothingUnlessAsked: without an address and without variables nothing is measured, and
-// with the SDK disabled nothing is exported.
+// TestNothingUnlessAsked: without an address and an exporter nothing is measured, whatever the
+// environment says.
 func TestNothingUnlessAsked(t *testing.T) {
 	clean(t)
-	collector := newCollector(t)
-	open := func() *telemetry.Telemetry {
-		tel, err := telemetry.Open(t.Context(), telemetry.Options{})
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+	none := func(context.Context, *telemetry.Options, func(context.Context, func(*telemetry.Metric, float64))) (telemetry.Exporter, error) {
+		return nil, nil
+	}
+	for _, o := range []telemetry.Options{{}, {Export: none}} {
+		tel, err := telemetry.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tel
-	}
-	if tel := open(); tel != nil || tel.Kernel() != nil || tel.Proxy() != nil || tel.Serve() != nil || tel.Addr() != nil || tel.Close(t.Context()) != nil {
-		t.Error("something is measured that nobody asked for")
-	}
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	t.Setenv("OTEL_SDK_DISABLED", "true")
-	if tel := open(); tel != nil {
-		t.Error("OTEL_SDK_DISABLED is not heeded")
-	}
-	t.Setenv("OTEL_SDK_DISABLED", "")
-	t.Setenv("OTEL_TRACES_EXPORTER", "none")
-	t.Setenv("OTEL_METRICS_EXPORTER", "none")
-	if tel := open(); tel != nil {
-		t.Error("exporters of none are not heeded")
-	}
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-	t.Setenv("OTEL_TRACES_EXPORTER", "")
-	t.Setenv("OTEL_METRICS_EXPORTER", "")
-	s := newStage(t, answers, "127.0.0.1:0")
-	s.post("/v1/messages", request(known, false, []string{`{"role":"user","content":"hello"}`}))
-	if err := s.telemetry.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if n := collector.count(); n != 0 {
-		t.Errorf("the collector got %d messages", n)
+		if tel != nil || tel.Kernel() != nil || tel.Proxy() != nil || tel.Serve() != nil || tel.Addr() != nil || tel.Close(t.Context()) != nil {
+			t.Error("something is measured that nobody asked for")
+		}
+		tel.Follow(nil)
 	}
 }
 

@@ -3,6 +3,8 @@ package hosts
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,6 +19,8 @@ import (
 type metricsFlags struct {
 	listen string
 	remote bool
+	// export is the program's exporter, nil without one.
+	export telemetry.Opener
 }
 
 func (m *metricsFlags) add(f *pflag.FlagSet) {
@@ -42,7 +46,10 @@ func (m *metricsFlags) check() error {
 // open begins to measure, where that is asked for; hosts is as in [telemetry.Options].
 func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.Book, hosts bool) (*telemetry.Telemetry, error) {
 	log := logger(a)
-	t, err := telemetry.Open(ctx, telemetry.Options{Listen: m.listen, Remote: m.remote, Version: cli.Build().Version, Prices: book, Hosts: hosts, Logger: log})
+	if name := collector(); m.export == nil && name != "" {
+		log.Info("nothing is sent to a collector of OpenTelemetry: memkernel-server does that", "variable", name)
+	}
+	t, err := telemetry.Open(ctx, telemetry.Options{Export: m.export, Listen: m.listen, Remote: m.remote, Version: cli.Build().Version, Prices: book, Hosts: hosts, Logger: log})
 	if err != nil {
 		return nil, fail.Hint(err, "another program may have the port: name another one with --metrics")
 	}
@@ -50,6 +57,17 @@ func (m *metricsFlags) open(ctx context.Context, a *cli.App, book *cachelayout.B
 		log.Info("metrics", "url", url)
 	}
 	return t, nil
+}
+
+// collector returns the variable of the environment that names a collector of OpenTelemetry, ""
+// if none does.
+func collector() string {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
+		if os.Getenv(name) != "" && !strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
+			return name
+		}
+	}
+	return ""
 }
 
 // metricsURL is where the metrics are, "" if nowhere.

@@ -65,8 +65,7 @@ by a request of the proxy's own with the client's model and key, about 20,000
 tokens; the answer goes to the day's log, and the client hears nothing of it.
 
 With --metrics an operator's Prometheus is told what is planned, cut, billed and
-how long it takes, and where OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it gets
-traces and metrics (doc/metrics.md). Neither holds a word of what is said.
+how long it takes, and no word of what is said (doc/metrics.md).
 
 With --resolver memkernel-get the model is told that a shell tool, where the
 request has one, can follow pointers by running memkernel get.

@@ -56,8 +56,7 @@ is printed then, and the socket's path the second. --tenants keeps a workspace f
 tenant that a token names, in tenants/ of the state folder, and has no socket.
 
 With --metrics an operator's Prometheus is told how long plans take, what goes wrong
-and what hosts report as billed, and where OTEL_EXPORTER_OTLP_ENDPOINT names a
-collector, it gets traces and metrics (doc/metrics.md).`,
+and what hosts report as billed (doc/metrics.md).`,
 		Example: `  memkernel serve --workspace ~/project --idle 15m
   memkernel serve --stdio
   memkernel serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem`,
