@@ -4,7 +4,7 @@ SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
 # Only the module of this folder is released. The others find it by a replace.
-MODULES := . bench
+MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 

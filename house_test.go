@@ -193,6 +193,8 @@ var arrows = map[string][]string{
 	"serve/token":     {"internal/store"},
 	"serve/web":       {"internal/safename", "internal/store", "kernel", "serve", "serve/token", "sessions"},
 
+	"service/telemetry": {".", "kernel", "serve", "serve/proxy", "serve/telemetry"},
+
 	"store/postgres": {"internal/store", "internal/store/bucket", "internal/store/pgstore", "markdownstore"},
 
 	"summary":       {".", "internal/choice", "pagevm", "pagevm/journal", "transcript"},
@@ -256,6 +258,7 @@ var thirdParty = map[string][]string{
 
 	"bench/gen":               {"github.com/pkoukk/tiktoken-go-loader"},
 	"bench/maskgen":           {"github.com/BurntSushi/toml"},
+	"service/telemetry":       {"github.com/go-logr/logr", "go.opentelemetry.io/otel", "go.opentelemetry.io/otel/..."},
 	"bench/release":           {"golang.org/x/mod/module", "golang.org/x/mod/semver"},
 	"internal/settings":       {"github.com/BurntSushi/toml", "github.com/tailscale/hujson", "gopkg.in/yaml.v3"},
 	"serve/install":           {"github.com/tailscale/hujson"},

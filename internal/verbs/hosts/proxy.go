@@ -40,8 +40,11 @@ type proxyFlags struct {
 }
 
 // Proxy is the verb proxy.
-func Proxy(a *cli.App) *cobra.Command {
-	p := &proxyFlags{}
+func Proxy(a *cli.App) *cobra.Command { return ProxyTo(a, nil) }
+
+// ProxyTo is the verb proxy of a program that has an exporter.
+func ProxyTo(a *cli.App, export telemetry.Opener) *cobra.Command {
+	p := &proxyFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
 		Long: `proxy is for clients that can be given another base URL and nothing else. It
 plans each request of the Anthropic Messages API, of OpenAI's chat completions

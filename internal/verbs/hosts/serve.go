@@ -33,8 +33,11 @@ type serveFlags struct {
 }
 
 // Serve is the verb serve.
-func Serve(a *cli.App) *cobra.Command {
-	s := &serveFlags{}
+func Serve(a *cli.App) *cobra.Command { return ServeTo(a, nil) }
+
+// ServeTo is the verb serve of a program that has an exporter.
+func ServeTo(a *cli.App, export telemetry.Opener) *cobra.Command {
+	s := &serveFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
 		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
 2.0, one message per line, as doc/rpc.md describes it. One daemon serves a state
