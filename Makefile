@@ -1,5 +1,6 @@
 GO ?= go
 BIN := bin/memkernel
+MKBENCH := bin/mkbench
 SAMPLE := testdata/session.jsonl
 WORKSPACE := testdata/workspace
 
@@ -8,10 +9,13 @@ MODULES := . service bench
 # each runs a command of go with its arguments in every module, and fails if one failed.
 each = status=0; for m in $(MODULES); do $(GO) $(1) -C $$m $(2) || status=1; done; exit $$status
 
-.PHONY: check-all lint build test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
+.PHONY: check-all lint build mkbench test test-all test-long test-cgo test-postgres bench-peers check bench bench-scaling bench-retrieval bench-retrieval-cgo bench-paging bench-predict bench-memory bench-economics bench-economy bench-tasks plan-hashes search-hashes release test-release demo replay picture test-race fuzz mask-rules clients test-clients soak soak-machines test-mcp-inspector bench-retrieval-quality e2e bills test-frameworks test-ui picture-ui vendor-ui clean
 
 build: ## build bin/memkernel
 	$(GO) build -o $(BIN) ./cmd/memkernel
+
+mkbench: ## build bin/mkbench, which measures
+	$(GO) build -C bench -o $(CURDIR)/$(MKBENCH) ./cmd/mkbench
 
 # doc/testing.md says what the two suites are and which parameters the long one has.
 # A disk or a machine that is busy is no failure, hence the limit, of each package.
@@ -123,16 +127,16 @@ WORKSPACES := $(wildcard ../shared/data/workspaces/*)
 
 empty :=
 comma := ,
-GOLDEN_SETS := $(wildcard judge/relevance/testdata/languages/* ../shared/data/retrieval/*)
+GOLDEN_SETS := $(wildcard bench/relevance/testdata/languages/* ../shared/data/retrieval/*)
 
 # SEALED=-sealed asks the questions and prompts that are kept from tuning.
-bench-retrieval-quality: build ## the tables of doc/retrieval.md
+bench-retrieval-quality: mkbench ## the tables of doc/retrieval.md
 	$(GO) build -C bench -o $(CURDIR)/bin/golden ./golden && bin/golden $(SEALED) -set $(subst $(empty) $(empty),$(comma),$(GOLDEN_SETS))
-	for set in $(WORKSPACES); do $(BIN) eval --known-items --workspace $$set --state-dir bin/judged && \
-	  $(BIN) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(BIN) eval --headings --set $$set || exit 1; done
-	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
-	$(BIN) eval --set testdata/workspace --questions testdata/questions.jsonl
-	$(if $(LOCOMO),$(BIN) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
+	for set in $(WORKSPACES); do $(MKBENCH) eval --known-items --workspace $$set --state-dir bin/judged && \
+	  $(MKBENCH) eval --junk $(addprefix -,$(SEALED)) --workspace $$set --state-dir bin/judged && $(MKBENCH) eval --headings --set $$set || exit 1; done
+	for v in right noise adversarial constant foreign; do $(if $(LOCOMO),$(MKBENCH) eval $(addprefix --set ,$(LOCOMO)) --mode hybrid --vectors $$v || exit 1,:); done
+	$(MKBENCH) eval --set testdata/workspace --questions testdata/questions.jsonl
+	$(if $(LOCOMO),$(MKBENCH) eval $(addprefix --set ,$(LOCOMO)) --ablate --leave-one-out)
 
 clients: ## make the clients' types anew from the daemon's own table of methods
 	$(GO) run -C bench ./clients $(CURDIR)
@@ -162,7 +166,7 @@ plan-hashes: ## what this build plans of all sessions, hashed, to bin/plan-hashe
 search-hashes: ## what this build finds in all sets, hashed, to bin/search-hashes.txt; BEFORE=file compares
 	mkdir -p bin
 	$(GO) build -C bench -o $(CURDIR)/bin/searchhash ./searchhash
-	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 judge/relevance/testdata/tiny $(wildcard judge/relevance/testdata/languages/*) $(SETS)
+	bin/searchhash $(if $(BEFORE),-against $(BEFORE),-o bin/search-hashes.txt) -questions 150 bench/relevance/testdata/tiny $(wildcard bench/relevance/testdata/languages/*) $(SETS)
 
 # What can't be had is passed over; OpenClaw needs a newer node than many machines
 # have. PEERS names a folder that keeps what npm installed, and PEERS_FLAGS what else
@@ -176,11 +180,11 @@ bench-peers: build ## other programs on the same questions; npm installs them in
 	cp -f $(BIN) "$$dir/memkernel" && \
 	$(GO) run -C bench ./peers -dir "$$dir" -set $(subst $(empty) $(empty),$(comma),$(abspath $(SETS))) $(PEERS_FLAGS)
 
-bench-paging: build ## the paging paper's tables, ours beside the paper's
-	$(BIN) bench paging $(addprefix --transcript ,$(SESSIONS))
+bench-paging: mkbench ## the paging paper's tables, ours beside the paper's
+	$(MKBENCH) paging $(addprefix --transcript ,$(SESSIONS))
 
-bench-predict: build ## recorded bills beside what was predicted of them
-	$(BIN) bench predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
+bench-predict: mkbench ## recorded bills beside what was predicted of them
+	$(MKBENCH) predict $(addprefix --transcript ,$(SAMPLE) $(SESSIONS))
 
 # SEALED=-sealed judges the pairs and questions that are kept from making rules; FLAGS are
 # others, such as "-draw 50" or -findings.
@@ -188,14 +192,14 @@ bench-memory: ## what upkeep makes of workspaces in sixty nights, and of planted
 	$(GO) build -C bench -o $(CURDIR)/bin/judge-memory ./memory && bin/judge-memory -whole $(SEALED) $(if $(SESSIONS),-sessions ../shared/data/transcripts) $(if $(WORKSPACES),-workspaces ../shared/data/workspaces) $(FLAGS)
 
 # The sample alone where there are no recorded sessions.
-bench-economy: build ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
-	$(BIN) bench economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write replay/economics
+bench-economy: mkbench ## what each choice of the setting economy costs and keeps; rebuild and make bench-economics show it
+	$(MKBENCH) economics --economy $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write internal/document
 
-bench-tasks: build ## scripted tasks under each policy: what is solved, and the bill; prints its section of doc/economics.md
-	$(BIN) bench tasks --window 64k,128k --variants 4 --markdown
+bench-tasks: mkbench ## scripted tasks under each policy: what is solved, and the bill; prints its section of doc/economics.md
+	$(MKBENCH) tasks --window 64k,128k --variants 4 --markdown
 
-bench-economics: build ## doc/economics.md and its picture: all policies over windows and prices
-	$(BIN) bench economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
+bench-economics: mkbench ## doc/economics.md and its picture: all policies over windows and prices
+	$(MKBENCH) economics $(addprefix --transcript ,$(or $(SESSIONS),$(SAMPLE))) --write doc
 
 # The version is the tag of the commit; doc/release.md says what is made. SNAPSHOT=1 takes
 # a tree with changes that are not committed.

@@ -14,7 +14,7 @@ const (
 // DefaultFloor is what age leaves of a score at least. Recency thus decides
 // between hits that are nearly equal, and no more. On three conversations whose
 // questions ask about any time alike, put on the day after the last note, which
-// is the worst moment for old ones, passages as hits (memkernel eval --with
+// is the worst moment for old ones, passages as hits (mkbench eval --with
 // floor=…):
 //
 //	floor                   .8     .9     .95    no decay

@@ -61,7 +61,7 @@ type Signals struct {
 // DefaultSignals returns the weights that are used if Options has none. They were
 // chosen on three LoCoMo conversations, on a coarse grid. What each is worth, how
 // much less weights are worth on conversations that they were not chosen on, and what
-// was tried and did not help, is in doc/retrieval.md; `memkernel eval --ablate` and
+// was tried and did not help, is in doc/retrieval.md; `mkbench eval --ablate` and
 // `--leave-one-out` measure the first two on any sets.
 func DefaultSignals() Signals {
 	return Signals{

@@ -29,9 +29,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/bench/relevance"
+	"github.com/memkernel/memkernel/bench/turns"
 	"github.com/memkernel/memkernel/internal/choice"
-	"github.com/memkernel/memkernel/judge/relevance"
-	"github.com/memkernel/memkernel/judge/turns"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/transcript"
 )

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/transcript"
 )

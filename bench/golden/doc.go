@@ -9,6 +9,6 @@
 // template. Their texts are the project's own (CC0). Half of each one's questions is
 // sealed: -sealed asks that half and no other, at the end, when nothing is chosen by it
 // any more. -set adds folders with qa.jsonl. -write makes sets of the genres, which
-// memkernel eval judges with other settings. Run it in the folder of the root module, whose
+// mkbench eval judges with other settings. Run it in the folder of the root module, whose
 // files one genre is made of.
 package main

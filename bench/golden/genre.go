@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 )
 
 // genre is a kind of notes, with questions on them.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 )
 
 var update = flag.Bool("update", false, "write the floors anew; a gap to FTS5 that grows stays an error")

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -19,7 +19,7 @@ func main() {
 	sealed := flag.Bool("sealed", false, "ask the half of the questions that is kept from tuning")
 	only := flag.String("only", "", "these genres alone")
 	sets := flag.String("set", "", "folders with Markdown files and qa.jsonl")
-	dir := flag.String("write", "", "write the genres as sets into this folder, for memkernel eval, and ask nothing")
+	dir := flag.String("write", "", "write the genres as sets into this folder, for mkbench eval, and ask nothing")
 	flag.Parse()
 	if *dir != "" {
 		if err := write(*dir, *sealed); err != nil {

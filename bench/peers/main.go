@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 )
 
 // set is a question set with the lines of its files.

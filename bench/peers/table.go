@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/memkernel/memkernel/judge/relevance"
+	"github.com/memkernel/memkernel/bench/relevance"
 )
 
 // row is what a peer came to.

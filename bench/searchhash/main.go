@@ -31,8 +31,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/relevance"
 	"github.com/memkernel/memkernel/index"
-	"github.com/memkernel/memkernel/judge/relevance"
 	"github.com/memkernel/memkernel/retrieval"
 )
 

@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/internal/fail"
 )
 
@@ -39,84 +38,6 @@ func beginning(t *testing.T, lines int) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// documented is a member as doc/json.md describes it.
-type documented struct {
-	types    []string
-	optional bool
-}
-
-var (
-	docSection = regexp.MustCompile(`(?m)^## (memkernel/\w+/v\d+)$`)
-	docRow     = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([a-z ]+)(\\??) \\|")
-)
-
-// readContract reads the tables of doc/json.md by schema.
-func readContract(t *testing.T) map[string]map[string]documented {
-	t.Helper()
-	data, err := os.ReadFile("../../doc/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	heads := docSection.FindAllStringSubmatchIndex(text, -1)
-	out := map[string]map[string]documented{}
-	for i, h := range heads {
-		end := len(text)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		members := map[string]documented{}
-		for _, m := range docRow.FindAllStringSubmatch(text[h[0]:end], -1) {
-			members[m[1]] = documented{types: strings.Split(m[2], " or "), optional: m[3] == "?"}
-		}
-		out[text[h[2]:h[3]]] = members
-	}
-	return out
-}
-
-// anyKeys are objects whose members depend on the input, or that are described
-// elsewhere.
-var anyKeys = []string{"messages", "layout.made", "categories", "intervals", "compare.categories", "compare.intervals", "known_items", "plain", "kinds"}
-
-// members lists the paths of a document with the types seen there.
-func members(v any, path string, out map[string][]string) {
-	add := func(p string, v any) {
-		if typ := typeOf(v); !slices.Contains(out[p], typ) {
-			out[p] = append(out[p], typ)
-		}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			p := strings.TrimPrefix(path+"."+k, ".")
-			add(p, e)
-			if !slices.Contains(anyKeys, p) && !strings.HasSuffix(p, "fault_codes") && !strings.HasSuffix(p, "not_compared") && !strings.HasSuffix(p, "totals.unplanned") {
-				members(e, p, out)
-			}
-		}
-	case []any:
-		for _, e := range v {
-			members(e, path+"[]", out)
-		}
-	}
-}
-
-func typeOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case float64:
-		return "number"
-	case string:
-		return "string"
-	case []any:
-		return "list"
-	}
-	return "object"
 }
 
 // projectWithAgents is a project with a note in a home where some agents were.
@@ -152,12 +73,11 @@ func retention(t *testing.T) string {
 func TestJSONKeepsItsContract(t *testing.T) {
 	ws := t.TempDir()
 	short := beginning(t, 60)
-	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	found := filepath.Join(t.TempDir(), "found.json")
 	if err := os.WriteFile(found, []byte(`[{"id":"a","memory":"Kim has a dog."},{"id":"b"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contract := readContract(t)
+	contracts := contract.Read(t, "../../doc/json.md")
 	seen := map[string]bool{}
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
@@ -190,15 +110,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6", "--memories", found},
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
 		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
-		{"bench", "economics", "-t", short, "--room", "64k", "--regime", "claude-5m", "--no-curve"},
-		{"bench", "economics", "--economy", "-t", short},
 		{"plan", "-t", short, "--economy", "keep"},
-		{"bench", "paging", "--no-kernel"},
-		{"bench", "paging", "--workload", "starvation", "--policy", "clawvm"},
-		{"bench", "paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
-		{"bench", "paging", "--replay", trace},
-		{"bench", "predict", "-t", sample},
-		{"bench", "tasks", "--window", "16k", "--policy", "turns-1"},
 		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("why", "the nets are kept"), upkeep("history", "MEMORY.md:5", "--diff"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
 		{"history", "--undo", "run-1", "--workspace", editedByAgent(t)},
 		{"stats"},
@@ -223,9 +135,6 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		remembers("plan", "-t", short),
 		remembers("status"),
 		remembers("doctor", "--deep", "--now", "2026-12-01T00:00:00Z"),
-		{"eval", "--set", "../../testdata/workspace", "--questions", "../../testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},
-		remembers("eval", "--known-items", "--n", "2", "--ranks"),
-		remembers("eval", "--junk", "--n", "2"),
 		{"status"},
 		{"check"},
 		{"salvage", "--session", "s"},
@@ -261,12 +170,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		}
 		schema, _ := doc["schema"].(string)
 		seen[schema] = true
-		for _, again := range []string{"compare", "plain"} {
-			if c, ok := doc[again].(map[string]any); ok && schema == "memkernel/eval/v1" {
-				compareFigures(t, name, c, contract[schema])
-			}
-		}
-		compareWithContract(t, name, doc, contract[schema])
+		contract.Compare(t, name, doc, contracts[schema])
 	}
 	seen["memkernel/proxy/v1"] = true // TestProxyVerb holds it: the verb ends by a signal
 	for _, name := range []string{"proxy_status", "proxy_drain"} {
@@ -275,7 +179,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	for _, name := range uiSchemas { // TestUIDocuments holds them
 		seen["memkernel/"+name+"/v1"] = true
 	}
-	for schema := range contract {
+	for schema := range contracts {
 		if !seen[schema] {
 			t.Errorf("doc/json.md describes %s, which no call of this test prints", schema)
 		}
@@ -299,44 +203,6 @@ func foreign(t *testing.T) string {
 		}
 	}
 	return path
-}
-
-// compareFigures holds the second run of eval to the members of the first, and
-// leaves what is its own.
-func compareFigures(t *testing.T, name string, second map[string]any, want map[string]documented) {
-	t.Helper()
-	for k := range second {
-		if k == "differences" {
-			continue
-		}
-		if _, ok := want[k]; !ok {
-			t.Errorf("%s: member compare.%s is not in doc/json.md", name, k)
-		}
-		delete(second, k)
-	}
-}
-
-func compareWithContract(t *testing.T, name string, doc map[string]any, want map[string]documented) {
-	t.Helper()
-	got := map[string][]string{}
-	members(doc, "", got)
-	for path, types := range got {
-		d, ok := want[path]
-		if !ok {
-			t.Errorf("%s: member %s is not in doc/json.md", name, path)
-			continue
-		}
-		for _, typ := range types {
-			if !slices.Contains(d.types, typ) {
-				t.Errorf("%s: member %s is a %s, doc/json.md says %v", name, path, typ, d.types)
-			}
-		}
-	}
-	for path, d := range want {
-		if _, ok := got[path]; !ok && !d.optional {
-			t.Errorf("%s: member %s is missing", name, path)
-		}
-	}
 }
 
 // TestCheckFindsDamage damages a stored blob and expects exit code 3, in text and
@@ -363,5 +229,5 @@ func TestCheckFindsDamage(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != fail.ExitFindings {
 		t.Fatalf("check --json: exit %d, %v", code, err)
 	}
-	compareWithContract(t, "check", doc, readContract(t)["memkernel/check/v1"])
+	contract.Compare(t, "check", doc, contract.Read(t, "../../doc/json.md")["memkernel/check/v1"])
 }

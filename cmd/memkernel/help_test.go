@@ -88,7 +88,7 @@ func TestMeant(t *testing.T) {
 		"show": "did you mean get?", "cat": "did you mean get?", "undo": "did you mean prune?",
 		"compress": "did you mean compact?", "remember": "did you mean observe?", "add": "did you mean observe?",
 		"serch": "did you mean search?", "paln": "did you mean plan?", "stat": "did you mean stats or status?",
-		"terms": "did you mean help?", "help serch": "did you mean search?", "bench pagin": "did you mean paging?",
+		"terms": "did you mean help?", "help serch": "did you mean search?", "eval --set x": "mkbench in the repository's folder bench has it", "bench": "mkbench in the repository's folder bench has its verbs",
 		"xyzzy":           "run 'memkernel --help' for all verbs",
 		"plan --sesion x": "did you mean --session?", "plan --explian": "did you mean --explain?",
 		"status --jsn": "did you mean --json?", "search x --max-result 3": "did you mean --max-results?",

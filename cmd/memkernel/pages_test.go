@@ -207,7 +207,7 @@ func readPages(t *testing.T, patterns ...string) []*page {
 // Whose commands are run, and whose links and examples are read.
 var (
 	runPages = []string{"README.md", "doc/*.md"}
-	allPages = append([]string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "integrations/*/README.md"}, runPages...)
+	allPages = append([]string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/*.md", "integrations/*/README.md"}, runPages...)
 )
 
 // TestPagesLinks: every link of a page to a file, a folder, a picture or a heading of this
@@ -420,7 +420,7 @@ func TestPagesFindsFaults(t *testing.T) {
 	tree := newRoot(&cli.App{UI: &cli.UI{}})
 	for line, ok := range map[string]bool{
 		"memkernel plan --explain": true, "memkernel plam": false, "memkernel plan --explian": false, "memkernel prune --undo --json": true,
-		"memkernel hook install --host claude": true, "memkernel hook instal": false, "memkernel bench paging --workload F": true, "memkernel bench pageing": false,
+		"memkernel hook install --host claude": true, "memkernel hook instal": false, "memkernel help terms": true, "memkernel replays": false,
 		"memkernel help plan": true, "memkernel help plam": false, "X=1 memkernel plan -t f -Z": false, "memkernel search a | memkernel serch b": false,
 		"claude mcp add memkernel -- memkernel mcp --private": true, "claude mcp add memkernel -- memkernel mpc": false,
 		"gemini mcp add memkernel memkernel mcp -- --private": true, "gemini mcp add memkernel memkernel mcp -- --privat": false,

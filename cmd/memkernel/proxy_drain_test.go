@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 )
@@ -111,8 +112,8 @@ func TestProxyDrainVerb(t *testing.T) {
 	say(t, url, "small", "claude-sonnet-4-6", 1)
 	waitForCalls(t, url, 4)
 	doc := document(fail.ExitError)
-	contract := readContract(t)
-	compareWithContract(t, "proxy --drain", doc, contract["memkernel/proxy_drain/v1"])
+	contracts := contract.Read(t, "../../doc/json.md")
+	contract.Compare(t, "proxy --drain", doc, contracts["memkernel/proxy_drain/v1"])
 	if doc["fits"] != false {
 		t.Errorf("the document says %v", doc)
 	}
@@ -120,7 +121,7 @@ func TestProxyDrainVerb(t *testing.T) {
 	if code != fail.ExitError || !strings.Contains(stdout, "run /compact in Claude Code") || !strings.Contains(stdout, "1 session is too large") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	compareWithContract(t, "status", statusOf(t, url), contract["memkernel/proxy_status/v1"])
+	contract.Compare(t, "status", statusOf(t, url), contracts["memkernel/proxy_status/v1"])
 
 	if _, stdout, stderr := invoke(t, "status", "--workspace", ws); !strings.Contains(stdout, "proxy at "+url+": 2 sessions, 4 planned, 0 passed; billed $") {
 		t.Errorf("status does not tell of the proxy: %s%s", stdout, stderr)

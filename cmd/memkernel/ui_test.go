@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/contract"
 	"github.com/memkernel/memkernel/internal/fail"
 )
 
@@ -102,7 +103,7 @@ func TestUIDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := openUI(t, "--workspace", dir, "--transcript", beginning(t, 60), "--context-window", "64k")
-	contract := readContract(t)
+	contracts := contract.Read(t, "../../doc/json.md")
 	_, list := o.get("/api/sessions")
 	id := list["sessions"].([]any)[0].(map[string]any)["id"].(string)
 	var head map[string]any
@@ -130,7 +131,7 @@ func TestUIDocuments(t *testing.T) {
 		"/api/replay?session=" + id + "&policies=memkernel,append-late"} {
 		code, doc := o.get(path)
 		schema, _ := doc["schema"].(string)
-		if code != http.StatusOK || contract[schema] == nil {
+		if code != http.StatusOK || contracts[schema] == nil {
 			t.Errorf("%s: %d, schema %q: %v", path, code, schema, doc["error"])
 			continue
 		}
@@ -139,20 +140,20 @@ func TestUIDocuments(t *testing.T) {
 		if !strings.HasPrefix(name, "ui_") {
 			continue // the verb's own test holds it
 		}
-		sameMembers(t, path, doc, "budgets", contract["memkernel/plan/v1"], "budgets")
-		sameMembers(t, path, doc, "layout", contract["memkernel/plan/v1"], "layout")
-		sameMembers(t, path, doc, "retrieval", contract["memkernel/plan/v1"], "retrieval")
-		sameMembers(t, path, doc, "recorded", contract["memkernel/replay/v1"], "recorded")
-		sameMembers(t, path, doc, "figures", contract["memkernel/ui_calls/v1"], "calls[]")
-		sameMembers(t, path, doc, "head", contract["memkernel/ui_sessions/v1"], "sessions[].head")
-		sameMembers(t, path, doc, "would", contract["memkernel/ui_whatif/v1"], "was")
+		sameMembers(t, path, doc, "budgets", contracts["memkernel/plan/v1"], "budgets")
+		sameMembers(t, path, doc, "layout", contracts["memkernel/plan/v1"], "layout")
+		sameMembers(t, path, doc, "retrieval", contracts["memkernel/plan/v1"], "retrieval")
+		sameMembers(t, path, doc, "recorded", contracts["memkernel/replay/v1"], "recorded")
+		sameMembers(t, path, doc, "figures", contracts["memkernel/ui_calls/v1"], "calls[]")
+		sameMembers(t, path, doc, "head", contracts["memkernel/ui_sessions/v1"], "sessions[].head")
+		sameMembers(t, path, doc, "would", contracts["memkernel/ui_whatif/v1"], "was")
 		if name == "ui_whatif" {
 			doc["changes"] = []any{}
 		}
 		if name == "ui_call" {
 			doc["deferred"], doc["faults"], doc["regions"] = []any{}, []any{}, []any{}
 		}
-		compareWithContract(t, path, doc, contract[schema])
+		contract.Compare(t, path, doc, contracts[schema])
 	}
 	for _, name := range uiSchemas {
 		if !seen["memkernel/"+name+"/v1"] {
@@ -162,14 +163,14 @@ func TestUIDocuments(t *testing.T) {
 }
 
 // sameMembers holds a member to those of another document, and leaves it empty.
-func sameMembers(t *testing.T, name string, doc map[string]any, member string, want map[string]documented, as string) {
+func sameMembers(t *testing.T, name string, doc map[string]any, member string, want map[string]contract.Member, as string) {
 	t.Helper()
 	o, ok := doc[member].(map[string]any)
 	if !ok {
 		return
 	}
 	got := map[string][]string{}
-	members(o, "", got)
+	contract.Members(o, "", got)
 	for path := range got {
 		if _, ok := want[as+"."+path]; !ok {
 			t.Errorf("%s: %s has member %s, which doc/json.md doesn't have as %s.%s", name, member, path, as, path)

@@ -19,6 +19,10 @@ import (
 var command = &program.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
 	Opening: opening, Groups: groups,
+	Elsewhere: map[string]string{
+		"eval":  "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
+		"bench": "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
+	},
 }
 
 var row = program.NewVerb
@@ -77,8 +81,6 @@ var groups = []program.Group{
 	}},
 	{ID: "developers", Title: "Developers (measuring, scripts)", Verbs: []program.Verb{
 		row("replay --transcript FILE", "compare context policies over a recorded session", measure.Replay, "simulate compare"),
-		row("eval --set DIR...", "measure search on questions with known answers", measure.Eval, "evaluate score"),
-		row("bench", "run a benchmark, and print published figures beside it", measure.Bench, "benchmark measure profile"),
 		row("version", "print the version", about.Version, "about"),
 		row("man [FOLDER]", "write the man pages", about.Man, "manual docs"),
 	}},

@@ -42,6 +42,8 @@ const graceAfterSignal = 2 * time.Second
 
 // UI is where a verb writes. run puts screens before out and err.
 type UI struct {
+	// Name is the program's, which lines on standard error begin with.
+	Name     string
 	In       io.Reader
 	Out, Err io.Writer // text
 	Quiet    bool
@@ -81,16 +83,16 @@ func (u *UI) GraceTime() time.Duration { return graceAfterSignal + time.Duration
 
 // errorf, hintf and warn are the only ways to standard error, but for progress.
 func (u *UI) errorf(format string, args ...any) {
-	fmt.Fprintf(u.Err, "memkernel: error: %s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(u.Err, "%s: error: %s\n", u.Name, oneLine(fmt.Sprintf(format, args...)))
 }
 
 func (u *UI) hintf(format string, args ...any) {
-	fmt.Fprintf(u.Err, "memkernel: hint: %s\n", oneLine(u.Commands(fmt.Sprintf(format, args...))))
+	fmt.Fprintf(u.Err, "%s: hint: %s\n", u.Name, oneLine(u.Commands(fmt.Sprintf(format, args...))))
 }
 
 func (u *UI) warn(text string) {
 	if !u.Quiet {
-		fmt.Fprintf(u.Err, "memkernel: warning: %s\n", oneLine(text))
+		fmt.Fprintf(u.Err, "%s: warning: %s\n", u.Name, oneLine(text))
 	}
 }
 

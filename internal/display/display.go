@@ -46,7 +46,7 @@ func (p Style) command(text string) string {
 }
 
 // columns is the width of a drawing that can't be narrower than Columns.
-func (p Style) columns() int { return max(p.Width, Columns) }
+func (p Style) Columns() int { return max(p.Width, Columns) }
 
 // Ink is an ANSI attribute.
 type Ink string
@@ -94,7 +94,7 @@ func percent(part, whole int) string {
 }
 
 // share is a number between 0 and 1 as a percentage.
-func share(v float64) string {
+func Share(v float64) string {
 	switch p := 100 * v; {
 	case p >= 1000:
 		return fmt.Sprintf("%.0f %%", p)
@@ -122,8 +122,8 @@ func dollars(v *float64) string {
 func Width(s string) int { return uniseg.StringWidth(s) }
 
 // left and right pad to a width; text that is too long is cut with a tilde.
-func left(s string, n int) string  { return pad(Clip(s, n), "", " ", n) }
-func right(s string, n int) string { return pad(Clip(s, n), " ", "", n) }
+func Left(s string, n int) string  { return pad(Clip(s, n), "", " ", n) }
+func Right(s string, n int) string { return pad(Clip(s, n), " ", "", n) }
 
 // pad adds to either end until a text is n columns wide. A letter may take a space next to
 // it into its own column, so that the width is looked at again.
@@ -205,7 +205,7 @@ func Wrap(s string, n int) []string {
 }
 
 // flush writes a drawing at once: a screen shows what is written at once as one text.
-func flush(w io.Writer, b *strings.Builder) error {
+func Flush(w io.Writer, b *strings.Builder) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }

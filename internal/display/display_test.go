@@ -42,7 +42,7 @@ func TestFieldsKeepTheirWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
 		n := rapid.IntRange(2, 40).Draw(t, "columns")
-		for _, f := range []string{left(s, n), right(s, n)} {
+		for _, f := range []string{Left(s, n), Right(s, n)} {
 			if Width(f) != n {
 				t.Fatalf("%q is %d columns wide, want %d", f, Width(f), n)
 			}

@@ -15,10 +15,10 @@ func Drain(w io.Writer, sessions []proxy.Session, p Style) error {
 	var b strings.Builder
 	if len(sessions) == 0 {
 		b.WriteString("the proxy drains; it has seen no session yet\n")
-		return flush(w, &b)
+		return Flush(w, &b)
 	}
 	const name, model, number = 38, 20, 12
-	b.WriteString(p.Paint(Gray, left("session", name)+left("model", model)+right("now", number)+right("room", number)+right("over", number)) + "\n")
+	b.WriteString(p.Paint(Gray, Left("session", name)+Left("model", model)+Right("now", number)+Right("room", number)+Right("over", number)) + "\n")
 	over := 0
 	for i := range sessions {
 		s := &sessions[i]
@@ -31,8 +31,8 @@ func Drain(w io.Writer, sessions []proxy.Session, p Style) error {
 			excess = Thousands(s.OverTokens)
 			over++
 		}
-		fmt.Fprintf(&b, "%s%s%s%s%s\n", left(Printable(what), name), left(Printable(s.Model), model),
-			right(Thousands(s.NowTokens), number), right(cmp.Or(strings.TrimPrefix(Thousands(max(s.WindowTokens-s.ReserveTokens, 0)), "0"), "-"), number), right(excess, number))
+		fmt.Fprintf(&b, "%s%s%s%s%s\n", Left(Printable(what), name), Left(Printable(s.Model), model),
+			Right(Thousands(s.NowTokens), number), Right(cmp.Or(strings.TrimPrefix(Thousands(max(s.WindowTokens-s.ReserveTokens, 0)), "0"), "-"), number), Right(excess, number))
 		if s.Note != "" {
 			b.WriteString("  " + s.Note + "\n")
 		}
@@ -41,10 +41,10 @@ func Drain(w io.Writer, sessions []proxy.Session, p Style) error {
 	if over > 0 {
 		line = fmt.Sprintf("%s too large to go on without the proxy: compact, and run memkernel proxy --drain again", are(over, "session"))
 	}
-	for _, l := range Wrap(line, p.columns()) {
+	for _, l := range Wrap(line, p.Columns()) {
 		b.WriteString(l + "\n")
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 func are(n int, noun string) string {
@@ -62,7 +62,7 @@ func RunningProxy(w io.Writer, url string, s *proxy.Status) error {
 	}
 	line := fmt.Sprintf("proxy at %s: %s, %d planned, %d passed", url, Plural(len(s.Sessions), "session"), s.Planned+s.Extended, passed)
 	if b := s.Bill; b != nil {
-		line += fmt.Sprintf("; billed %s, without about %s", inCents(&b.BilledUSD), inCents(&b.WithoutUSD))
+		line += fmt.Sprintf("; billed %s, without about %s", InCents(&b.BilledUSD), InCents(&b.WithoutUSD))
 	}
 	if s.Draining {
 		line += "; draining"

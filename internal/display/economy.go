@@ -9,42 +9,42 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/replay/economics"
+	"github.com/memkernel/memkernel/internal/document"
 )
 
 // Economy lists what each choice of the setting economy cost and showed where it was
 // measured.
-func Economy(w io.Writer, m *economics.Economy, p Style) error {
+func Economy(w io.Writer, m *document.Economy, p Style) error {
 	var b strings.Builder
 	for _, l := range Wrap(fmt.Sprintf("Measured on %s by %s: %s with %s calls, prices %s. The bill has all that was sent and answered, against balanced; ready is the share of tool calls that had what they needed, least that of the worst session, blind the share of edits of a line that was not shown, shown that of references.",
-		m.Made, m.Command, Plural(m.Sessions, "session"), Thousands(m.Calls), m.Regime), p.columns()-2) {
+		m.Made, m.Command, Plural(m.Sessions, "session"), Thousands(m.Calls), m.Regime), p.Columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
-	b.WriteString("\n" + p.Paint(Bold, "  "+left("window", 14)+left("economy", 13)+right("bill", 8)+right("ready", 9)+right("least", 9)+right("blind", 9)+right("shown", 9)+right("cuts", 6)) + "\n")
+	b.WriteString("\n" + p.Paint(Bold, "  "+Left("window", 14)+Left("economy", 13)+Right("bill", 8)+Right("ready", 9)+Right("least", 9)+Right("blind", 9)+Right("shown", 9)+Right("cuts", 6)) + "\n")
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		window := ""
 		if i == 0 || m.Rows[i-1].RoomTokens != r.RoomTokens {
-			window = shortTokens(r.RoomTokens) + " + fixed"
+			window = ShortTokens(r.RoomTokens) + " + fixed"
 		}
-		fmt.Fprintf(&b, "  %s%s%s%s%s%s%s%s\n", left(window, 14), left(r.Economy, 13), right(moreOrLess(r.CostRatio), 8), right(hundredths(r.ActionsReady), 9),
-			right(hundredths(r.WorstReady), 9), right(hundredths(r.BlindEdits), 9), right(hundredths(r.ReferenceRecall), 9), right(fmt.Sprint(r.Cuts), 6))
+		fmt.Fprintf(&b, "  %s%s%s%s%s%s%s%s\n", Left(window, 14), Left(r.Economy, 13), Right(moreOrLess(r.CostRatio), 8), Right(hundredths(r.ActionsReady), 9),
+			Right(hundredths(r.WorstReady), 9), Right(hundredths(r.BlindEdits), 9), Right(hundredths(r.ReferenceRecall), 9), Right(fmt.Sprint(r.Cuts), 6))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // economy says what the user prefers, and what the choices came to in a window like this
 // one.
 func (s *sheet) economy(c cachelayout.Cut, window int) {
 	own := Printable(string(cmp.Or(c.Economy, cachelayout.Balanced)))
-	m, err := economics.Measured()
+	m, err := document.MeasuredEconomy()
 	if err != nil {
 		s.text("economy", own, "")
 		return
 	}
 	near := m.Near(window)
 	if len(near) > 0 {
-		own += fmt.Sprintf("; measured with %s: bill, actions ready", shortTokens(near[0].RoomTokens))
+		own += fmt.Sprintf("; measured with %s: bill, actions ready", ShortTokens(near[0].RoomTokens))
 	}
 	s.text("economy", own, "")
 	for _, r := range near {

@@ -23,7 +23,7 @@ func Everywhere(w io.Writer, e *retention.Everywhere, p Style) error {
 		fmt.Fprintf(&b, "session %s: %s %s\n", Printable(s.Session), what, goes)
 	}
 	for _, l := range e.Lines {
-		fmt.Fprintf(&b, "%s:%d %s: %s\n", Printable(l.Path), l.Line, goes, Clip(Printable(l.Text), max(p.columns()-len(l.Path)-20, 20)))
+		fmt.Fprintf(&b, "%s:%d %s: %s\n", Printable(l.Path), l.Line, goes, Clip(Printable(l.Text), max(p.Columns()-len(l.Path)-20, 20)))
 	}
 	if n := len(e.Backups); n > 0 {
 		fmt.Fprintf(&b, "%s of memory's files %s\n", Plural(n, "backup"), goes)
@@ -45,5 +45,5 @@ func Everywhere(w io.Writer, e *retention.Everywhere, p Style) error {
 		}
 		b.WriteString("not touched: transcripts that hosts keep in their own folders, and git\n")
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }

@@ -12,15 +12,15 @@ import (
 // Gained says in a line what calls came to: what was billed, and about what they would have
 // cost without.
 func Gained(s *meter.Sum) string {
-	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), inCents(&s.BilledUSD))
+	line := fmt.Sprintf("%s, billed %s", Plural(s.Calls, "call"), InCents(&s.BilledUSD))
 	if s.Unpriced == s.Calls && s.Calls > 0 {
 		line = Plural(s.Calls, "call") + " of models without a price"
 	}
 	if n := s.Usage.InputTotal(); n > 0 {
-		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
+		line += fmt.Sprintf(" (%s tokens in, %s from the cache)", ShortTokens(n), percent(s.Usage.CacheReadTokens, n))
 	}
 	if s.Estimated > 0 {
-		line += fmt.Sprintf("; without about %s", inCents(&s.WithoutUSD))
+		line += fmt.Sprintf("; without about %s", InCents(&s.WithoutUSD))
 		if c := change(s); c != "" {
 			line += ", " + c
 		}
@@ -45,7 +45,7 @@ func Gained(s *meter.Sum) string {
 
 // change is a saving as a change of the bill: 0.2 is −20 %. Less than a cent has none.
 func change(s *meter.Sum) string {
-	if inCents(&s.WithoutUSD) == "$0.00" {
+	if InCents(&s.WithoutUSD) == "$0.00" {
 		return ""
 	}
 	p := int(math.Round(-100 * s.Saved()))
@@ -76,28 +76,28 @@ func Gain(w io.Writer, doc *meter.Gain, p Style) error {
 	days, all := doc.Days, &doc.Total
 	if all.Calls == 0 {
 		b.WriteString("nothing went through memkernel wrap or memkernel proxy yet, or nothing that the flags ask for\n")
-		return flush(w, &b)
+		return Flush(w, &b)
 	}
 	const day, number = 12, 10
-	room := min(max(p.columns()-day-4*number-2, 10), 40)
+	room := min(max(p.Columns()-day-4*number-2, 10), 40)
 	most := 0.0
 	for i := range days {
 		most = max(most, days[i].BilledUSD, days[i].WithoutUSD)
 	}
-	b.WriteString(p.Paint(Gray, left("", day)+right("calls", number)+right("billed", number)+right("without", number)+right("", number)) + "\n")
+	b.WriteString(p.Paint(Gray, Left("", day)+Right("calls", number)+Right("billed", number)+Right("without", number)+Right("", number)) + "\n")
 	for i := range days {
 		d := &days[i]
 		billed, without := bars(d.BilledUSD, most, room), bars(d.WithoutUSD, most, room)
 		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
-		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", left(d.Name, day), right(fmt.Sprint(d.Calls), number), right(inCents(&d.BilledUSD), number),
-			right(inCents(&d.WithoutUSD), number), right(change(&d.Sum), number), bar)
+		fmt.Fprintf(&b, "%s%s%s%s%s  %s\n", Left(d.Name, day), Right(fmt.Sprint(d.Calls), number), Right(InCents(&d.BilledUSD), number),
+			Right(InCents(&d.WithoutUSD), number), Right(change(&d.Sum), number), bar)
 	}
 	for _, text := range append([]string{"in all " + Gained(all)}, Unknown(doc.Unknown)...) {
-		for _, l := range Wrap(text, p.columns()) {
+		for _, l := range Wrap(text, p.Columns()) {
 			b.WriteString(l + "\n")
 		}
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // bars is how long a bar of a value is.

@@ -18,11 +18,11 @@ var writers = map[string]string{
 func Grounds(w io.Writer, g *maintenance.Grounds, p Style) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d\n", Printable(g.Path), g.Line)
-	for _, l := range Wrap(strings.TrimSpace(g.Tags.String()+" "+g.Text), p.columns()-2) {
+	for _, l := range Wrap(strings.TrimSpace(g.Tags.String()+" "+g.Text), p.Columns()-2) {
 		b.WriteString("  " + l + "\n")
 	}
 	row := func(name, text string) {
-		for _, l := range Wrap(text, p.columns()-12) {
+		for _, l := range Wrap(text, p.Columns()-12) {
 			fmt.Fprintf(&b, "%-10s  %s\n", name, l)
 			name = ""
 		}

@@ -16,14 +16,14 @@ var severities = map[health.Severity]Ink{health.OK: green, health.Note: cyan, he
 // finding writes one finding behind its head, which takes indent columns, and below it the
 // hint, unless the next finding has the same.
 func finding(b *strings.Builder, p Style, head string, indent int, text, hint string, next *health.Finding) {
-	for _, l := range Wrap(text, p.columns()-indent) {
+	for _, l := range Wrap(text, p.Columns()-indent) {
 		b.WriteString(head + l + "\n")
 		head = strings.Repeat(" ", indent)
 	}
 	if next != nil && next.Hint == hint {
 		return
 	}
-	for _, l := range Wrap(hint, p.columns()-indent-2) {
+	for _, l := range Wrap(hint, p.Columns()-indent-2) {
 		b.WriteString(strings.Repeat(" ", indent+2) + p.Paint(Gray, l) + "\n")
 	}
 }
@@ -55,10 +55,10 @@ func Doctor(w io.Writer, r *health.Report, p Style) error {
 		if i+1 < len(r.Findings) && r.Findings[i+1].Code == f.Code {
 			next = &r.Findings[i+1]
 		}
-		finding(&b, p, p.Paint(severities[f.Severity], left(document.StateOf(f.Severity), 5))+left(string(f.Code), 11), 16, f.What, f.Hint, next)
+		finding(&b, p, p.Paint(severities[f.Severity], Left(document.StateOf(f.Severity), 5))+Left(string(f.Code), 11), 16, f.What, f.Hint, next)
 	}
 	fmt.Fprintf(&b, "%d fail, %s, %d ok\n", r.Count(health.Error), Plural(r.Count(health.Warning), "warning"), r.Count(health.OK))
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // shownFindings is how many findings of a check the text shows.
@@ -91,7 +91,7 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 		}
 	}
 	for i := range well {
-		for _, l := range Wrap(string(well[i].Code)+": "+well[i].What, p.columns()) {
+		for _, l := range Wrap(string(well[i].Code)+": "+well[i].What, p.Columns()) {
 			b.WriteString(p.Paint(Gray, l) + "\n")
 		}
 		if all {
@@ -99,13 +99,13 @@ func Audit(w io.Writer, r *health.Report, p Style, all bool) error {
 		}
 	}
 	for _, s := range skipped {
-		for _, l := range Wrap("not run: "+s, p.columns()) {
+		for _, l := range Wrap("not run: "+s, p.Columns()) {
 			b.WriteString(p.Paint(Gray, l) + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "%s, %s: %s in %s, %d clean\n", Plural(r.Files, "file"), strings.Replace(Plural(r.Entries, "entry"), "entrys", "entries", 1),
 		Plural(r.Faults(), "finding"), Plural(len(r.Checks)-clean-len(skipped), "check"), clean)
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // places lists the other places of a finding, indented.
@@ -114,7 +114,7 @@ func places(b *strings.Builder, p Style, indent int, f *health.Finding) {
 	for _, o := range f.Others {
 		names = append(names, o.String())
 	}
-	for _, l := range Wrap("also "+strings.Join(names, ", "), p.columns()-indent) {
+	for _, l := range Wrap("also "+strings.Join(names, ", "), p.Columns()-indent) {
 		b.WriteString(strings.Repeat(" ", indent) + p.Paint(Gray, l) + "\n")
 	}
 }
@@ -131,7 +131,7 @@ func ofCheck(b *strings.Builder, p Style, c health.CheckRun, found []health.Find
 		if i+1 < len(found) {
 			next = &found[i+1]
 		}
-		finding(b, p, "  "+p.Paint(severities[f.Severity], left(string(f.Severity), 8)), 10, strings.TrimSpace(f.Place.String()+" "+f.What), f.Hint, next)
+		finding(b, p, "  "+p.Paint(severities[f.Severity], Left(string(f.Severity), 8)), 10, strings.TrimSpace(f.Place.String()+" "+f.What), f.Hint, next)
 		if all && len(f.Others) > 1 {
 			places(b, p, 12, f)
 		}

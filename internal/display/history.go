@@ -38,7 +38,7 @@ func History(w io.Writer, h *maintenance.History, p Style) error {
 		}
 		fmt.Fprintf(&b, "\n%s\n", p.Paint(Bold, at+"  "+events[v.Event])+", "+origins[v.Origin]+Printable(because(v)))
 		for _, l := range placesOf(h, v) {
-			for _, l := range Wrap(l, p.columns()-4) {
+			for _, l := range Wrap(l, p.Columns()-4) {
 				b.WriteString("    " + l + "\n")
 			}
 		}
@@ -103,7 +103,7 @@ func (p Style) body(h *maintenance.History, v *history.Version) string {
 		return b.String()
 	}
 	for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
-		for _, l := range Wrap(l, p.columns()-4) {
+		for _, l := range Wrap(l, p.Columns()-4) {
 			b.WriteString("    " + l + "\n")
 		}
 	}

@@ -62,7 +62,7 @@ func Explain(w io.Writer, out *Plan, p Style, all bool) error {
 	s.faults()
 	s.paging()
 	s.recorded()
-	return flush(w, &s.b)
+	return Flush(w, &s.b)
 }
 
 // Summary is the plan in a few lines.
@@ -77,7 +77,7 @@ func Summary(w io.Writer, out *Plan) error {
 		Thousands(budgets.ReserveTokens), Plural(len(plan.Messages), "message"))
 	if out.Implied {
 		for i, l := range Wrap(FixedRemark(out.FixedTokens), Columns-10) {
-			fmt.Fprintf(&b, "%s%s\n", left([]string{"fixed", ""}[min(i, 1)], 10), l)
+			fmt.Fprintf(&b, "%s%s\n", Left([]string{"fixed", ""}[min(i, 1)], 10), l)
 		}
 	}
 	fmt.Fprintf(&b, "cut       %s\n", cutName(plan))
@@ -91,7 +91,7 @@ func Summary(w io.Writer, out *Plan) error {
 	if n := len(plan.Faults); n > 0 {
 		fmt.Fprintf(&b, "faults    %s\n", Plural(n, "fault"))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // line writes a line; its parts may be coloured.
@@ -104,8 +104,8 @@ func (s *sheet) linef(format string, args ...any) { s.line(fmt.Sprintf(format, a
 
 // section begins a part of the sheet, with a remark at the right edge.
 func (s *sheet) section(title, remark string) {
-	remark = Clip(remark, s.columns()-Width(title)-2)
-	gap := s.columns() - Width(title) - Width(remark)
+	remark = Clip(remark, s.Columns()-Width(title)-2)
+	gap := s.Columns() - Width(title) - Width(remark)
 	s.line()
 	s.line(s.Paint(Bold, title), strings.Repeat(" ", max(gap, 1)), s.Paint(Gray, remark))
 }
@@ -113,7 +113,7 @@ func (s *sheet) section(title, remark string) {
 // text writes a sentence under a section, wrapped, behind a short label.
 func (s *sheet) text(label, sentence string, as Ink) {
 	const indent = 15
-	for i, l := range Wrap(sentence, s.columns()-indent) {
+	for i, l := range Wrap(sentence, s.Columns()-indent) {
 		head := ""
 		if i == 0 {
 			head = label
@@ -121,14 +121,14 @@ func (s *sheet) text(label, sentence string, as Ink) {
 		if as != "" {
 			l = s.Paint(as, l)
 		}
-		s.line("  ", s.Paint(Gray, left(head, indent-2)), l)
+		s.line("  ", s.Paint(Gray, Left(head, indent-2)), l)
 	}
 }
 
 // header says what was planned.
 func (s *sheet) header() {
 	plan := s.out.Plan
-	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, s.columns()-16))
+	s.line(s.Paint(Bold, "memkernel plan"), "  ", Clip(plan.SessionKey, s.Columns()-16))
 	s.words()
 	source := "no transcript"
 	if d := s.out.Dialect; d != "" {
@@ -188,7 +188,7 @@ func (s *sheet) budget() {
 	b := s.out.Plan.Budgets
 	s.section("Budget", "tokens")
 	row := func(sign, name string, n int, remark string) {
-		s.line("  ", sign, " ", left(name, 14), right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, s.columns()-33)))
+		s.line("  ", sign, " ", Left(name, 14), Right(Thousands(n), 11), "   ", s.Paint(Gray, Clip(remark, s.Columns()-33)))
 	}
 	if b.ContextWindow == 0 {
 		row(" ", "planned", b.PlannedInputTokens, "of an unknown window")
@@ -199,7 +199,7 @@ func (s *sheet) budget() {
 	row("-", "margin", b.MarginTokens, fmt.Sprintf("kept for the counts' own error (%s)", b.TokensAre))
 	limit := b.ContextWindow - b.ReserveTokens - b.MarginTokens
 	row("=", "may be planned", limit, "")
-	row("-", "planned", b.PlannedInputTokens, fmt.Sprintf("%s of the window, %s before any cut", percent(b.PlannedInputTokens, b.ContextWindow), share(b.Utilization)))
+	row("-", "planned", b.PlannedInputTokens, fmt.Sprintf("%s of the window, %s before any cut", percent(b.PlannedInputTokens, b.ContextWindow), Share(b.Utilization)))
 	row("=", "free", limit-b.PlannedInputTokens, "")
 }
 
@@ -220,7 +220,7 @@ func (s *sheet) deferred() {
 		shown = shown[:maxRows]
 	}
 	for _, r := range shown {
-		s.line("  ", left(r.Page, 24), s.Paint(Gray, left(r.Why, 24)), s.level(r.To.String(), 12), right(Thousands(r.SavedTokens), 16))
+		s.line("  ", Left(r.Page, 24), s.Paint(Gray, Left(r.Why, 24)), s.level(r.To.String(), 12), Right(Thousands(r.SavedTokens), 16))
 	}
 	s.more(len(rows), len(shown))
 }
@@ -242,12 +242,12 @@ func (s *sheet) faults() {
 		if id := cmp.Or(f.Page, f.Key); id != "" && !strings.Contains(detail, id) {
 			detail += " (" + id + ")"
 		}
-		for i, l := range Wrap(detail, s.columns()-26) {
+		for i, l := range Wrap(detail, s.Columns()-26) {
 			code := string(f.Code)
 			if i > 0 {
 				code = ""
 			}
-			s.line("  ", s.Paint(yellow, left(code, 22)), "  ", l)
+			s.line("  ", s.Paint(yellow, Left(code, 22)), "  ", l)
 		}
 	}
 	s.more(len(faults), len(show))
@@ -269,9 +269,9 @@ func saving(cost, without *float64) string {
 		return ""
 	}
 	if *cost > *without {
-		return fmt.Sprintf(" (%s without caching, which would be %s cheaper)", dollars(without), share(1 - *without / *cost))
+		return fmt.Sprintf(" (%s without caching, which would be %s cheaper)", dollars(without), Share(1 - *without / *cost))
 	}
-	return fmt.Sprintf(" (%s without caching, %s saved)", dollars(without), share(1 - *cost / *without))
+	return fmt.Sprintf(" (%s without caching, %s saved)", dollars(without), Share(1 - *cost / *without))
 }
 
 func cutName(plan *kernel.ContextPlan) string {

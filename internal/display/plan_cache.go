@@ -51,16 +51,16 @@ func (s *sheet) bill() {
 	s.section("Cache, predicted", clock)
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
-	s.line("  ", s.Paint(Gray, left("", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("share", 10)), s.Paint(Gray, right("cost", 12)), s.Paint(Gray, right("$/million", 12)))
+	s.line("  ", s.Paint(Gray, Left("", 14)), s.Paint(Gray, Right("tokens", 11)), s.Paint(Gray, Right("share", 10)), s.Paint(Gray, Right("cost", 12)), s.Paint(Gray, Right("$/million", 12)))
 	row := func(name string, n int, price *float64, as Ink) {
-		s.line("  ", s.Paint(as, left(name, 14)), right(Thousands(n), 11), right(percent(n, total), 10), right(cost(n, price), 12), right(rate(price), 12))
+		s.line("  ", s.Paint(as, Left(name, 14)), Right(Thousands(n), 11), Right(percent(n, total), 10), Right(cost(n, price), 12), Right(rate(price), 12))
 	}
 	row("read", b.ReadTokens, tier.Read, green)
 	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
 	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
 	row("uncached", b.UncachedTokens, tier.Input, red)
-	s.line("  ", left("total", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.CostUSD), 12))
-	s.line("  ", left("without cache", 14), right(Thousands(total), 11), right("", 10), right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
+	s.line("  ", Left("total", 14), Right(Thousands(total), 11), Right("", 10), Right(dollars(b.CostUSD), 12))
+	s.line("  ", Left("without cache", 14), Right(Thousands(total), 11), Right("", 10), Right(dollars(b.NoLayoutCostUSD), 12), s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
 		whole := uncut(s.out.Plan)
 		s.text("uncut", fmt.Sprintf("%s tokens, written anew for %s", Thousands(whole), cost(whole, tier.Write5m)), "")
@@ -89,9 +89,9 @@ func (s *sheet) savedRemark(b cachelayout.Bill) string {
 	}
 	v := 1 - *b.CostUSD / *b.NoLayoutCostUSD
 	if v < 0 {
-		return s.Paint(red, fmt.Sprintf("   %s dearer", share(-v)))
+		return s.Paint(red, fmt.Sprintf("   %s dearer", Share(-v)))
 	}
-	return s.Paint(green, fmt.Sprintf("   %s saved", share(v)))
+	return s.Paint(green, fmt.Sprintf("   %s saved", Share(v)))
 }
 
 // cost is n tokens at a price per million.

@@ -91,7 +91,7 @@ func (s *sheet) memoryRow(kind, name, level string, tokens int) {
 	if tokens >= 0 {
 		count = Thousands(tokens)
 	}
-	s.line("  ", s.Paint(Gray, left(kind, 12)), left(Clip(name, 41), 42), s.level(level, 12), right(count, 10))
+	s.line("  ", s.Paint(Gray, Left(kind, 12)), Left(Clip(name, 41), 42), s.level(level, 12), Right(count, 10))
 }
 
 func (s *sheet) leftRows(rows []outline.Excluded) {
@@ -100,7 +100,7 @@ func (s *sheet) leftRows(rows []outline.Excluded) {
 		shown = rows[:maxRows]
 	}
 	for _, r := range shown {
-		s.line("  ", s.Paint(Gray, left("left out", 12)), left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, s.columns()-56)))
+		s.line("  ", s.Paint(Gray, Left("left out", 12)), Left(Clip(r.ID, 41), 42), s.Paint(Gray, Clip(r.Reason, s.Columns()-56)))
 	}
 	s.more(len(rows), len(shown))
 }

@@ -84,10 +84,10 @@ func groups(all []fate) []group {
 func (s *sheet) pages() {
 	all := fates(s.out.Plan)
 	s.section("Pages", pagesLine(s.out.Plan))
-	s.line("  ", s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, right("pages", 6)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
+	s.line("  ", s.Paint(Gray, Left("shown as", 12)), s.Paint(Gray, Left("kind", 14)), s.Paint(Gray, Right("pages", 6)), s.Paint(Gray, Right("in full", 10)), s.Paint(Gray, Right("planned", 10)))
 	for _, g := range groups(all) {
-		s.line("  ", s.level(g.level, 12), left(g.kind, 14), right(Thousands(g.pages), 6), right(Thousands(g.before), 10), right(Thousands(g.after), 10))
-		for _, l := range Wrap(g.reason, s.columns()-16) {
+		s.line("  ", s.level(g.level, 12), Left(g.kind, 14), Right(Thousands(g.pages), 6), Right(Thousands(g.before), 10), Right(Thousands(g.after), 10))
+		for _, l := range Wrap(g.reason, s.Columns()-16) {
 			s.line(strings.Repeat(" ", 14), s.Paint(Gray, l))
 		}
 	}
@@ -97,7 +97,7 @@ func (s *sheet) pages() {
 // level is a page's level in its colour.
 func (s *sheet) level(name string, n int) string {
 	colour := map[string]Ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name]
-	return s.Paint(colour, left(name, n))
+	return s.Paint(colour, Left(name, n))
 }
 
 // pageRows lists single pages: those that lost most, or every one with --all.
@@ -117,9 +117,9 @@ func (s *sheet) pageRows(all []fate) {
 		rows = rows[:min(of, maxRows)]
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, left(title, 28)), s.Paint(Gray, left("kind", 14)), s.Paint(Gray, left("shown as", 12)), s.Paint(Gray, right("in full", 10)), s.Paint(Gray, right("planned", 10)))
+	s.line("  ", s.Paint(Gray, Left(title, 28)), s.Paint(Gray, Left("kind", 14)), s.Paint(Gray, Left("shown as", 12)), s.Paint(Gray, Right("in full", 10)), s.Paint(Gray, Right("planned", 10)))
 	for _, f := range rows {
-		s.line("  ", left(Clip(f.id, 27), 28), left(f.kind, 14), s.level(f.level, 12), right(Thousands(f.before), 10), right(Thousands(f.after), 10))
+		s.line("  ", Left(Clip(f.id, 27), 28), Left(f.kind, 14), s.level(f.level, 12), Right(Thousands(f.before), 10), Right(Thousands(f.after), 10))
 	}
 	s.more(of, len(rows))
 }
@@ -141,7 +141,7 @@ func (s *sheet) paging() {
 		return
 	}
 	s.line()
-	s.line("  ", s.Paint(Gray, left("page", 21)), s.Paint(Gray, left("type", 13)), s.Paint(Gray, left("shown as", 11)), s.Paint(Gray, left("is in", 13)), s.Paint(Gray, left("pin", 5)), s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, "last use"))
+	s.line("  ", s.Paint(Gray, Left("page", 21)), s.Paint(Gray, Left("type", 13)), s.Paint(Gray, Left("shown as", 11)), s.Paint(Gray, Left("is in", 13)), s.Paint(Gray, Left("pin", 5)), s.Paint(Gray, Right("call", 5)), "  ", s.Paint(Gray, "last use"))
 	for i := range t.Pages {
 		r := &t.Pages[i]
 		pin, last := "", "-"
@@ -151,8 +151,8 @@ func (s *sheet) paging() {
 		if r.Last.Call > 0 {
 			last = strconv.Itoa(r.Last.Call)
 		}
-		s.line("  ", left(Clip(r.ID, 20), 21), left(string(r.Type), 13), s.level(r.Level.String(), 11), left(string(r.Place), 13), left(pin, 5), right(last, 5), "  ", string(r.Last.How))
-		for _, l := range Wrap(pageFacts(r), s.columns()-4) {
+		s.line("  ", Left(Clip(r.ID, 20), 21), Left(string(r.Type), 13), s.level(r.Level.String(), 11), Left(string(r.Place), 13), Left(pin, 5), Right(last, 5), "  ", string(r.Last.How))
+		for _, l := range Wrap(pageFacts(r), s.Columns()-4) {
 			s.line("    ", s.Paint(Gray, l))
 		}
 	}

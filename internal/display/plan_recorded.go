@@ -19,10 +19,10 @@ func (s *sheet) recorded() {
 		return
 	}
 	s.section("Recorded calls: predicted from messages and times alone, against the bill", "")
-	s.line(left("", 17), s.Paint(Gray, right("cache read", 25)), s.Paint(Gray, right("cache write", 35)))
-	s.line("  ", s.Paint(Gray, right("call", 5)), "  ", s.Paint(Gray, left("time", 8)),
-		s.Paint(Gray, right("predicted", 10)), s.Paint(Gray, right("billed", 9)), s.Paint(Gray, right("error", 9)), "  ",
-		s.Paint(Gray, right("predicted", 10)), s.Paint(Gray, right("billed", 9)), s.Paint(Gray, right("error", 9)), "   ")
+	s.line(Left("", 17), s.Paint(Gray, Right("cache read", 25)), s.Paint(Gray, Right("cache write", 35)))
+	s.line("  ", s.Paint(Gray, Right("call", 5)), "  ", s.Paint(Gray, Left("time", 8)),
+		s.Paint(Gray, Right("predicted", 10)), s.Paint(Gray, Right("billed", 9)), s.Paint(Gray, Right("error", 9)), "  ",
+		s.Paint(Gray, Right("predicted", 10)), s.Paint(Gray, Right("billed", 9)), s.Paint(Gray, Right("error", 9)), "   ")
 	rows := r.Calls
 	if !s.all {
 		rows = s.upToTarget(rows)
@@ -32,8 +32,8 @@ func (s *sheet) recorded() {
 		s.recordedRow(&rows[i])
 	}
 	sum := r.Summary
-	s.line("  ", left("sum of judged", 15), right(millions(sum.Predicted.Read), 10), right(millions(sum.Recorded.Read), 9), right(signed(sum.Predicted.Read, sum.Recorded.Read), 9), "  ",
-		right(millions(sum.Predicted.Write), 10), right(millions(sum.Recorded.Write), 9), right(signed(sum.Predicted.Write, sum.Recorded.Write), 9))
+	s.line("  ", Left("sum of judged", 15), Right(millions(sum.Predicted.Read), 10), Right(millions(sum.Recorded.Read), 9), Right(signed(sum.Predicted.Read, sum.Recorded.Read), 9), "  ",
+		Right(millions(sum.Predicted.Write), 10), Right(millions(sum.Recorded.Write), 9), Right(signed(sum.Predicted.Write, sum.Recorded.Write), 9))
 	if len(rows) < len(r.Calls) {
 		s.line("  ", s.Paint(Gray, fmt.Sprintf("%d of %s calls, up to the planned one; --all shows every one", len(rows), Thousands(len(r.Calls)))))
 	}
@@ -66,15 +66,15 @@ func (s *sheet) recordedRow(c *predict.Call) {
 	case c.RecordedCold:
 		mark = "w?"
 	}
-	s.line("  ", right(Thousands(c.Index+1), 5), "  ", left(c.Start.UTC().Format("15:04:05"), 8),
-		right(Thousands(c.Predicted.Read), 10), right(Thousands(c.Recorded.Read), 9), s.errorOf(c.ReadError, c.Judged), "  ",
-		right(Thousands(c.Predicted.Write), 10), right(Thousands(c.Recorded.Write), 9), s.errorOf(c.WriteError, c.Judged), " ", s.Paint(yellow, mark))
+	s.line("  ", Right(Thousands(c.Index+1), 5), "  ", Left(c.Start.UTC().Format("15:04:05"), 8),
+		Right(Thousands(c.Predicted.Read), 10), Right(Thousands(c.Recorded.Read), 9), s.errorOf(c.ReadError, c.Judged), "  ",
+		Right(Thousands(c.Predicted.Write), 10), Right(Thousands(c.Recorded.Write), 9), s.errorOf(c.WriteError, c.Judged), " ", s.Paint(yellow, mark))
 }
 
 // errorOf is a relative error, coloured by size.
 func (s *sheet) errorOf(v float64, judged bool) string {
 	if !judged {
-		return right("-", 9)
+		return Right("-", 9)
 	}
 	colour := green
 	switch {
@@ -83,7 +83,7 @@ func (s *sheet) errorOf(v float64, judged bool) string {
 	case v > 0.1:
 		colour = yellow
 	}
-	return s.Paint(colour, right(share(v), 9))
+	return s.Paint(colour, Right(Share(v), 9))
 }
 
 // millions shortens a sum that would not fit its column.
@@ -106,9 +106,9 @@ func signed(got, want int) string {
 func (s *sheet) verdict(r *predict.Report) {
 	sum := r.Summary
 	s.text("judged", fmt.Sprintf("%s of %s billed", Plural(sum.Calls, "call"), Thousands(len(r.Calls))), "")
-	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", share(sum.RightShare), Plural(sum.Temperate, "call"), Thousands(sum.Foreseen), Thousands(sum.Cold), Thousands(sum.Unexplained)), "")
-	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", share(sum.ReadMedian), share(sum.ReadP90)), "")
-	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", share(sum.WriteMedian), share(sum.WriteP90)), "")
+	s.text("warm or cold", fmt.Sprintf("right for %s of %s; %s of %s billed as cold foreseen, %s unexplained", Share(sum.RightShare), Plural(sum.Temperate, "call"), Thousands(sum.Foreseen), Thousands(sum.Cold), Thousands(sum.Unexplained)), "")
+	s.text("error, read", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.ReadMedian), Share(sum.ReadP90)), "")
+	s.text("error, write", fmt.Sprintf("median %s, 90th percentile %s", Share(sum.WriteMedian), Share(sum.WriteP90)), "")
 	from := "as given"
 	if r.FixedFrom == predict.FixedFirstCall {
 		from = "inferred from the first billed call"

@@ -59,20 +59,20 @@ func (s *sheet) window() {
 	} else {
 		s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")
 	}
-	cells := s.columns() - 4
+	cells := s.Columns() - 4
 	parts := []string{"  ["}
 	for i, n := range apportion(all, cells) {
 		parts = append(parts, s.Paint(all[i].colour, strings.Repeat(string(all[i].sign), n)))
 	}
 	s.line(append(parts, "]")...)
 	s.line()
-	s.line("    ", s.Paint(Gray, left("region", 14)), s.Paint(Gray, right("tokens", 11)), s.Paint(Gray, right("of window", 12)))
+	s.line("    ", s.Paint(Gray, Left("region", 14)), s.Paint(Gray, Right("tokens", 11)), s.Paint(Gray, Right("of window", 12)))
 	for i, b := range all {
 		if i == len(plan.Regions) {
-			s.linef("    %s%s%s", left("planned", 14), right(Thousands(plan.Budgets.PlannedInputTokens), 11), right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
+			s.linef("    %s%s%s", Left("planned", 14), Right(Thousands(plan.Budgets.PlannedInputTokens), 11), Right(percent(plan.Budgets.PlannedInputTokens, plan.Budgets.ContextWindow), 12))
 		}
 		mini := strings.Repeat(string(b.sign), int(float64(b.tokens)/float64(max(plan.Budgets.ContextWindow, 1))*34+0.5))
-		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", left(b.name, 14), right(Thousands(b.tokens), 11), right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, s.columns()-44)))
+		s.line("  ", s.Paint(b.colour, string(b.sign)), " ", Left(b.name, 14), Right(Thousands(b.tokens), 11), Right(percent(b.tokens, plan.Budgets.ContextWindow), 12), "   ", s.Paint(b.colour, Clip(mini, s.Columns()-44)))
 	}
 }
 
@@ -108,10 +108,10 @@ func (s *sheet) breakpoints() {
 		s.section("Breakpoints", "none")
 	} else {
 		s.section("Breakpoints", Plural(len(l.Breakpoints), "marker"))
-		s.line("    ", s.Paint(Gray, left("region", 13)), s.Paint(Gray, right("message", 8)), s.Paint(Gray, right("tokens up to", 14)), s.Paint(Gray, right("lives", 7)), "   ", s.Paint(Gray, "why"))
+		s.line("    ", s.Paint(Gray, Left("region", 13)), s.Paint(Gray, Right("message", 8)), s.Paint(Gray, Right("tokens up to", 14)), s.Paint(Gray, Right("lives", 7)), "   ", s.Paint(Gray, "why"))
 	}
 	for i, b := range l.Breakpoints {
-		s.line(fmt.Sprintf("  %d ", i+1), left(b.Region, 13), right(s.place(i), 8), right(Thousands(b.CumulativeTokens), 14), right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), s.columns()-49))
+		s.line(fmt.Sprintf("  %d ", i+1), Left(b.Region, 13), Right(s.place(i), 8), Right(Thousands(b.CumulativeTokens), 14), Right(lifetime(b.TTL), 7), "   ", Clip(whyMarker(b.Why), s.Columns()-49))
 	}
 	for _, n := range l.Notes {
 		s.text("note", n, "")

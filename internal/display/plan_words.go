@@ -13,7 +13,7 @@ import (
 // words are the plan in three sentences: what was done, what it saves, and what to look at.
 func (s *sheet) words() {
 	for _, sentence := range []string{done(s.out), saves(s.out), lookAt(s.out.Plan)} {
-		for _, l := range Wrap(sentence, s.columns()-2) {
+		for _, l := range Wrap(sentence, s.Columns()-2) {
 			s.line("  ", l)
 		}
 	}
@@ -94,9 +94,9 @@ func saves(out *Plan) string {
 	switch v := 1 - *cost/max(*plain, 1e-12); {
 	case *plain <= 0 || v > -0.0005 && v < 0.0005:
 	case v < 0:
-		fmt.Fprintf(&b, ", %s more than without a cache", share(-v))
+		fmt.Fprintf(&b, ", %s more than without a cache", Share(-v))
 	default:
-		fmt.Fprintf(&b, ", %s less than without a cache", share(v))
+		fmt.Fprintf(&b, ", %s less than without a cache", Share(v))
 	}
 	if fewer := uncut(out.Plan) - out.Plan.Budgets.PlannedInputTokens; out.Plan.Layout.Made != nil && fewer > 0 {
 		fmt.Fprintf(&b, ", and the cut spares %s a call", Plural(fewer, "token"))

@@ -12,7 +12,7 @@ import (
 // Prices lists models, a line per tier, and numbers the sources below.
 func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 	var b strings.Builder
-	b.WriteString(p.Paint(Bold, left("model", 22)+right("window", 7)+right("input", 7)+right("read", 7)+right("short", 7)+right("long", 6)+right("output", 7)+"  "+left("as of", 10)+right("src", 4)) + "\n")
+	b.WriteString(p.Paint(Bold, Left("model", 22)+Right("window", 7)+Right("input", 7)+Right("read", 7)+Right("short", 7)+Right("long", 6)+Right("output", 7)+"  "+Left("as of", 10)+Right("src", 4)) + "\n")
 	var sources []string
 	for i := range models {
 		m := &models[i]
@@ -21,19 +21,19 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 			at = len(sources)
 			sources = append(sources, m.Source)
 		}
-		name, window, rest := m.ID, shortTokens(m.ContextWindow), "  "+left(m.AsOf, 10)
+		name, window, rest := m.ID, ShortTokens(m.ContextWindow), "  "+Left(m.AsOf, 10)
 		if at >= 0 {
-			rest += right(fmt.Sprintf("[%d]", at+1), 5)
+			rest += Right(fmt.Sprintf("[%d]", at+1), 5)
 		}
 		tiers := m.Tiers
 		if len(tiers) == 0 {
-			b.WriteString(left(name, 22) + right(window, 7) + left("  unpriced", 34) + rest + "\n")
+			b.WriteString(Left(name, 22) + Right(window, 7) + Left("  unpriced", 34) + rest + "\n")
 		}
 		for n, t := range tiers {
 			if n > 0 {
-				name, window, rest = "  above "+shortTokens(t.AboveTokens), "", ""
+				name, window, rest = "  above "+ShortTokens(t.AboveTokens), "", ""
 			}
-			b.WriteString(strings.TrimRight(left(name, 22)+right(window, 7)+right(rateOf(t.Input), 7)+right(rateOf(t.Read), 7)+right(rateOf(t.Write5m), 7)+right(rateOf(t.Write1h), 6)+right(rateOf(t.Output), 7)+rest, " ") + "\n")
+			b.WriteString(strings.TrimRight(Left(name, 22)+Right(window, 7)+Right(rateOf(t.Input), 7)+Right(rateOf(t.Read), 7)+Right(rateOf(t.Write5m), 7)+Right(rateOf(t.Write1h), 6)+Right(rateOf(t.Output), 7)+rest, " ") + "\n")
 		}
 		if m.EffectiveFrom != "" {
 			b.WriteString(p.Paint(Gray, "  from "+m.EffectiveFrom) + "\n")
@@ -41,15 +41,15 @@ func Prices(w io.Writer, models []cachelayout.Model, p Style) error {
 	}
 	b.WriteString("\n" + p.Paint(Gray, "US dollars per million tokens; short and long are cache writes by lifetime") + "\n")
 	for i, s := range sources {
-		for n, l := range Wrap(s, p.columns()-6) {
+		for n, l := range Wrap(s, p.Columns()-6) {
 			head := "     "
 			if n == 0 {
-				head = left(fmt.Sprintf("[%d]", i+1), 5)
+				head = Left(fmt.Sprintf("[%d]", i+1), 5)
 			}
 			b.WriteString(p.Paint(Gray, head+l) + "\n")
 		}
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 func rateOf(v *float64) string {
@@ -63,7 +63,7 @@ func rateOf(v *float64) string {
 }
 
 // shortTokens writes 200000 as 200k.
-func shortTokens(n int) string {
+func ShortTokens(n int) string {
 	switch {
 	case n <= 0:
 		return "-"

@@ -15,11 +15,11 @@ import (
 func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 	var b strings.Builder
 	always := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-9) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), p.Columns()-9) {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 8)), l)
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, Left(name, 8)), l)
 		}
 	}
 	row := always
@@ -71,7 +71,7 @@ func Reindex(w io.Writer, d *document.Reindex, p Style, quiet bool) error {
 		row("left out", "%s", strings.TrimPrefix(d.LeftOut.Text, "left out: "))
 		row("", "%s", leftNames(&d.LeftOut))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // priced says where a price is from.
@@ -121,11 +121,11 @@ func MoveFiles(w io.Writer, d *document.MoveFiles, p Style) error {
 func moved(w io.Writer, what string, d *document.Move, leftOut []string, p Style) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		for i, l := range Wrap(fmt.Sprintf(format, args...), p.columns()-11) {
+		for i, l := range Wrap(fmt.Sprintf(format, args...), p.Columns()-11) {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, left(name, 10)), l)
+			fmt.Fprintf(&b, "%s %s\n", p.Paint(Bold, Left(name, 10)), l)
 		}
 	}
 	row("from", "%s", Printable(d.From))
@@ -138,5 +138,5 @@ func moved(w io.Writer, what string, d *document.Move, leftOut []string, p Style
 	if d.Removed {
 		row("removed", "from %s", Printable(d.From))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }

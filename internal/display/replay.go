@@ -36,29 +36,29 @@ func Replay(w io.Writer, doc *replay.Document, p Style) error {
 		replayColumns(&b, results, p)
 	}
 	replayDistances(&b, replay.Distances(results), p)
-	for _, l := range Wrap(replayNotes(doc), p.columns()-2) {
+	for _, l := range Wrap(replayNotes(doc), p.Columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // replayColumns is a column for each policy.
 func replayColumns(b *strings.Builder, results []*replay.Result, p Style) {
-	b.WriteString(p.Paint(Bold, left("memkernel replay", replayLabel+2)))
+	b.WriteString(p.Paint(Bold, Left("memkernel replay", replayLabel+2)))
 	for _, r := range results {
-		b.WriteString(p.Paint(Bold, right(r.Policy, replayCol)))
+		b.WriteString(p.Paint(Bold, Right(r.Policy, replayCol)))
 	}
 	b.WriteString("\n")
 	for _, r := range results[:min(1, len(results))] {
-		b.WriteString("  " + left("model", replayLabel) + " " + Clip(r.Model, p.columns()-replayLabel-3) + "\n")
+		b.WriteString("  " + Left("model", replayLabel) + " " + Clip(r.Model, p.Columns()-replayLabel-3) + "\n")
 	}
 	for _, row := range replayRows {
 		if row.name == notPlanned && len(results) > 0 && len(results[0].Unplanned) == 0 {
 			continue
 		}
-		b.WriteString("  " + left(row.name, replayLabel))
+		b.WriteString("  " + Left(row.name, replayLabel))
 		for _, r := range results {
-			b.WriteString(right(row.of(r), replayCol))
+			b.WriteString(Right(row.of(r), replayCol))
 		}
 		b.WriteString("\n")
 	}
@@ -73,7 +73,7 @@ func money(of func(t *replay.Totals) *float64) func(*replay.Result) string {
 }
 
 func ratio(of func(t *replay.Totals) float64) func(*replay.Result) string {
-	return func(r *replay.Result) string { return share(of(&r.Totals)) }
+	return func(r *replay.Result) string { return Share(of(&r.Totals)) }
 }
 
 // bill is the whole bill: input, summaries and answers.

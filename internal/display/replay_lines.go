@@ -15,18 +15,18 @@ type replayField struct {
 }
 
 var replayFields = []replayField{
-	{"bill", 10, func(r, _ *replay.Result) string { return inCents(r.Totals.BillUSD()) }},
+	{"bill", 10, func(r, _ *replay.Result) string { return InCents(r.Totals.BillUSD()) }},
 	{"to late", 9, func(r, late *replay.Result) string {
 		if late == nil {
 			return "–"
 		}
 		return changed(r.Totals.BillUSD(), late.Totals.BillUSD())
 	}},
-	{"ready", 9, func(r, _ *replay.Result) string { return share(r.Totals.ActionsReady) }},
+	{"ready", 9, func(r, _ *replay.Result) string { return Share(r.Totals.ActionsReady) }},
 	{"blind", 9, func(r, _ *replay.Result) string {
-		return share(float64(r.Totals.BlindEdits) / float64(max(r.Totals.Edits, 1)))
+		return Share(float64(r.Totals.BlindEdits) / float64(max(r.Totals.Edits, 1)))
 	}},
-	{"shown", 9, func(r, _ *replay.Result) string { return share(r.Totals.ReferenceRecall) }},
+	{"shown", 9, func(r, _ *replay.Result) string { return Share(r.Totals.ReferenceRecall) }},
 	{"cuts", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Cuts) }},
 	{"over", 6, func(r, _ *replay.Result) string { return Thousands(r.Totals.Overflows) }},
 }
@@ -35,10 +35,10 @@ var replayFields = []replayField{
 func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 	first := results[0]
 	b.WriteString(p.Paint(Bold, "memkernel replay") + "\n")
-	fmt.Fprintf(b, "  %s, %s calls, window %s, fixed part %s\n\n", Clip(first.Model, p.columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
-	b.WriteString("  " + left("", replayLabel-4))
+	fmt.Fprintf(b, "  %s, %s calls, window %s, fixed part %s\n\n", Clip(first.Model, p.Columns()/2-4), Thousands(first.Totals.Calls), Thousands(first.ContextWindow), Thousands(first.FixedTokens))
+	b.WriteString("  " + Left("", replayLabel-4))
 	for _, f := range replayFields {
-		b.WriteString(p.Paint(Gray, right(f.name, f.width)))
+		b.WriteString(p.Paint(Gray, Right(f.name, f.width)))
 	}
 	b.WriteString("\n")
 	var late *replay.Result
@@ -48,17 +48,17 @@ func replayLines(b *strings.Builder, results []*replay.Result, p Style) {
 		}
 	}
 	for _, r := range results {
-		b.WriteString("  " + left(r.Policy, replayLabel-4))
+		b.WriteString("  " + Left(r.Policy, replayLabel-4))
 		for _, f := range replayFields {
-			b.WriteString(right(f.of(r, late), f.width))
+			b.WriteString(Right(f.of(r, late), f.width))
 		}
 		b.WriteString("\n")
 	}
 	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
-	fmt.Fprintf(b, "  %s%s\n\n", left("bound", replayLabel-4), right(inCents(bound.BillUSD()), 10))
+	fmt.Fprintf(b, "  %s%s\n\n", Left("bound", replayLabel-4), Right(InCents(bound.BillUSD()), 10))
 	for _, l := range Wrap("bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
-		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.", p.columns()-2) {
+		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.", p.Columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
 }
@@ -68,21 +68,21 @@ func replayDistances(b *strings.Builder, distances []replay.Distance, p Style) {
 	if len(distances) == 0 {
 		return
 	}
-	b.WriteString("\n  " + left("memkernel over", distanceLabel))
+	b.WriteString("\n  " + Left("memkernel over", distanceLabel))
 	for _, c := range []string{"in all", "selection", "fixed", "cuts", "gaps", "rest"} {
-		b.WriteString(p.Paint(Gray, right(c, distanceCol)))
+		b.WriteString(p.Paint(Gray, Right(c, distanceCol)))
 	}
 	b.WriteString("\n")
 	for _, d := range distances {
-		b.WriteString("  " + left("  the "+d.To, distanceLabel))
+		b.WriteString("  " + Left("  the "+d.To, distanceLabel))
 		for _, v := range []*float64{d.CostUSD, d.SelectionUSD, d.FixedUSD, d.CutsUSD, d.GapsUSD, d.RestUSD} {
-			b.WriteString(right(inCents(v), distanceCol))
+			b.WriteString(Right(InCents(v), distanceCol))
 		}
 		b.WriteString("\n")
 	}
 	b.WriteString("\n")
 	for _, l := range Wrap("selection: what was sent when it was new and read again while it stood. fixed: tools and system prompt. cuts, gaps: older messages written again "+
-		"by a cut, or by a call that found the cache cold. rest: what it added itself, and what was not found in the cache.", p.columns()-2) {
+		"by a cut, or by a call that found the cache cold. rest: what it added itself, and what was not found in the cache.", p.Columns()-2) {
 		b.WriteString("  " + p.Paint(Gray, l) + "\n")
 	}
 	b.WriteString("\n")
@@ -95,7 +95,7 @@ const (
 )
 
 // inCents prints a cost in whole cents.
-func inCents(v *float64) string {
+func InCents(v *float64) string {
 	if v == nil {
 		return "unpriced"
 	}
@@ -107,7 +107,7 @@ func inCents(v *float64) string {
 }
 
 // Dollars is an amount with its cents.
-func Dollars(v float64) string { return inCents(&v) }
+func Dollars(v float64) string { return InCents(&v) }
 
 // changed prints what a cost is against another, in per cent.
 func changed(v, to *float64) string {

@@ -36,7 +36,7 @@ func Hits(w io.Writer, query string, res *retrieval.Result, p Style, explain boo
 	if more := len(res.Hits) - len(hits); more > 0 {
 		fmt.Fprintf(&b, "\n%s\n", p.Paint(Gray, fmt.Sprintf("%d more are as weak; --explain shows them", more)))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explain bool) {
@@ -46,11 +46,11 @@ func showHit(b *strings.Builder, h *retrieval.Hit, p Style, mark *marker, explai
 	}
 	fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, Printable(h.Citation)), head)
 	runs := h.Runs()
-	if t := trailText(above(runs[0].Trail, runs[0].Text), p.columns()-2); t != "" {
+	if t := trailText(above(runs[0].Trail, runs[0].Text), p.Columns()-2); t != "" {
 		fmt.Fprintf(b, "  %s\n", p.Paint(Gray, t))
 	}
 	if explain {
-		for _, l := range Wrap(scoreText(h), p.columns()-4) {
+		for _, l := range Wrap(scoreText(h), p.Columns()-4) {
 			fmt.Fprintf(b, "  %s\n", p.Paint(cyan, l))
 		}
 	}
@@ -65,7 +65,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 	for i, r := range runs {
 		say := func(ink Ink, text string) { fmt.Fprintf(b, "  %s\n", p.Paint(ink, text)) }
 		if fresh := above(r.Trail[shared(r.Trail, trail):], r.Text); i > 0 && len(fresh) > 0 {
-			say(Gray, trailText(fresh, p.columns()-2))
+			say(Gray, trailText(fresh, p.Columns()-2))
 		}
 		trail = r.Trail
 		if h.Path == "" && len(runs) > 1 {
@@ -97,7 +97,7 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 		}
 	}
 	if d := retrieval.DatesText(h.Dates); d != "" {
-		for _, l := range Wrap("["+d+"]", p.columns()-4) {
+		for _, l := range Wrap("["+d+"]", p.Columns()-4) {
 			fmt.Fprintf(b, "    %s\n", p.Paint(Gray, Printable(l)))
 		}
 	}
@@ -106,8 +106,8 @@ func showRuns(b *strings.Builder, h *retrieval.Hit, runs []retrieval.More, p Sty
 // showLine prints a line behind its number, as far in as it stands.
 func showLine(b *strings.Builder, number, line string, p Style, ink Ink, mark *marker) {
 	text := strings.TrimLeft(line, " \t")
-	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.columns()/4)
-	for i, l := range Wrap(text, p.columns()-len(number)-in-2) {
+	in := min(Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), p.Columns()/4)
+	for i, l := range Wrap(text, p.Columns()-len(number)-in-2) {
 		if i == 1 {
 			number, in = strings.Repeat(" ", len(number)), in+2
 		}

@@ -19,14 +19,14 @@ func Stats(w io.Writer, st *billing.Report, p Style) error {
 		for _, l := range Wrap("nothing was observed with its usage yet, or nothing that the flags ask for", columns-2) {
 			b.WriteString("  " + l + "\n")
 		}
-		return flush(w, b)
+		return Flush(w, b)
 	}
 	againstBill(b, t, p, columns)
 	said(b, t, p, columns)
 	sums(b, "by session", st.Sessions, p, columns)
 	sums(b, "by day", st.Days, p, columns)
 	sums(b, "by model", st.Models, p, columns)
-	return flush(w, b)
+	return Flush(w, b)
 }
 
 // statsHead says how much there is.
@@ -45,12 +45,12 @@ func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	compared := t.Compared > 0
 	wide := compared && columns >= 2+name+2*number+off
 	line := func(what, planned, billed, by string) string {
-		out := left(what, name)
+		out := Left(what, name)
 		if compared {
-			out += right(planned, number)
+			out += Right(planned, number)
 		}
-		if out += right(billed, number); wide {
-			out += right(by, off)
+		if out += Right(billed, number); wide {
+			out += Right(by, off)
 		}
 		return strings.TrimRight(out, " ")
 	}
@@ -80,13 +80,13 @@ func againstBill(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 func said(b *strings.Builder, t *billing.Sum, p Style, columns int) {
 	line := func(name, text string) {
 		for _, l := range Wrap(text, columns-18) {
-			fmt.Fprintf(b, "  %s%s\n", left(name, 16), l)
+			fmt.Fprintf(b, "  %s%s\n", Left(name, 16), l)
 			name = ""
 		}
 	}
-	line("hit ratio", optionalShare(t.HitRatio)+" of what was billed was read from the cache")
+	line("hit ratio", OptionalShare(t.HitRatio)+" of what was billed was read from the cache")
 	if t.Compared > 0 {
-		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", optionalShare(t.InputError), optionalShare(t.ReadError), optionalShare(t.WriteError)))
+		line("error per call", fmt.Sprintf("input %s, read %s, write %s (medians)", OptionalShare(t.InputError), OptionalShare(t.ReadError), OptionalShare(t.WriteError)))
 		line("cold calls", fmt.Sprintf("%s expected, %s seen, %s of them expected", Thousands(t.ColdExpected), Thousands(t.ColdSeen), Thousands(t.ColdBoth)))
 		line("cuts", fmt.Sprintf("%s kept %s tokens out of prompts", Thousands(t.Cuts), Thousands(t.SavedTokens)))
 	}
@@ -138,11 +138,11 @@ func removedText(list []memkernel.Removal) string {
 	return strings.Join(parts, ", ")
 }
 
-func optionalShare(v *float64) string {
+func OptionalShare(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return share(*v)
+	return Share(*v)
 }
 
 // compact shortens a count: 1234567 is 1.2M.
@@ -167,9 +167,9 @@ func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns
 	}{
 		{"calls", 7, func(s *billing.Sum) string { return Thousands(s.Calls) }},
 		{"input", 8, func(s *billing.Sum) string { return compact(s.Billed.InputTokens) }},
-		{"hits", 9, func(s *billing.Sum) string { return optionalShare(s.HitRatio) }},
+		{"hits", 9, func(s *billing.Sum) string { return OptionalShare(s.HitRatio) }},
 		{"cost", 11, costOf},
-		{"error", 9, func(s *billing.Sum) string { return optionalShare(s.InputError) }},
+		{"error", 9, func(s *billing.Sum) string { return OptionalShare(s.InputError) }},
 		{"cold", 6, func(s *billing.Sum) string { return Thousands(s.ColdSeen) }},
 		{"saved", 8, func(s *billing.Sum) string { return compact(s.SavedTokens) }},
 	}
@@ -180,15 +180,15 @@ func sums(b *strings.Builder, title string, rows []billing.Sum, p Style, columns
 		room -= cells[n].width
 		n++
 	}
-	head := left("", leastName+room)
+	head := Left("", leastName+room)
 	for _, c := range cells[:n] {
-		head += right(c.head, c.width)
+		head += Right(c.head, c.width)
 	}
 	fmt.Fprintf(b, "%s\n  %s\n", p.Paint(Bold, title), p.Paint(Gray, head))
 	for i := range rows {
-		line := left(rows[i].Name, leastName+room)
+		line := Left(rows[i].Name, leastName+room)
 		for _, c := range cells[:n] {
-			line += right(c.of(&rows[i]), c.width)
+			line += Right(c.of(&rows[i]), c.width)
 		}
 		b.WriteString("  " + line + "\n")
 	}

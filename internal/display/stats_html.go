@@ -150,8 +150,8 @@ func pageTable(b *strings.Builder, title string, rows []billing.Sum) {
 	for i := range rows {
 		s := &rows[i]
 		fmt.Fprintf(b, "<tr><td>%s</td>", html.EscapeString(Printable(s.Name)))
-		for _, c := range []string{Thousands(s.Calls), Thousands(s.Turns), Thousands(s.Planned.InputTokens), Thousands(s.Billed.InputTokens), optionalShare(s.HitRatio),
-			dollars(s.PlannedCostUSD), costOf(s), optionalShare(s.InputError), Thousands(s.ColdExpected), Thousands(s.ColdSeen),
+		for _, c := range []string{Thousands(s.Calls), Thousands(s.Turns), Thousands(s.Planned.InputTokens), Thousands(s.Billed.InputTokens), OptionalShare(s.HitRatio),
+			dollars(s.PlannedCostUSD), costOf(s), OptionalShare(s.InputError), Thousands(s.ColdExpected), Thousands(s.ColdSeen),
 			Thousands(s.Cuts), Thousands(s.SavedTokens), dollars(s.BilledUSD), dollars(s.WithoutUSD)} {
 			fmt.Fprintf(b, "<td>%s</td>", c)
 		}

@@ -20,22 +20,22 @@ func Status(w io.Writer, st *status.Report, p Style) error {
 	modelsText(&b, st.SummaryModels, p)
 	if len(st.Sessions) == 0 {
 		b.WriteString("  no sessions\n")
-		return flush(w, &b)
+		return Flush(w, &b)
 	}
 	for _, s := range st.Sessions {
-		fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "session"), Clip(s.Key, p.columns()-9))
+		fmt.Fprintf(&b, "%s  %s\n", p.Paint(Bold, "session"), Clip(s.Key, p.Columns()-9))
 		fmt.Fprintf(&b, "  %s, %s, %s that left; journal %s, projections %s\n", Plural(s.Turns, "turn"), Plural(s.Pages, "page"), Plural(s.Spans, "span"), Size(s.JournalBytes), Size(s.ProjectionBytes))
 		fmt.Fprintf(&b, "  thrash index %s\n", thrashText(&s.Paging))
 		lifeText(&b, &s.Life)
 		for _, m := range s.ModelSummaries {
-			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", Clip(m.Model, p.columns()-50), m.Notes, m.Closed, strings.TrimPrefix(AtTime(m.Time), ", at"), m.Reason)
+			fmt.Fprintf(&b, "  notes by %s: %d, %d closed; last%s, %s\n", Clip(m.Model, p.Columns()-50), m.Notes, m.Closed, strings.TrimPrefix(AtTime(m.Time), ", at"), m.Reason)
 		}
 		for _, l := range s.Lines {
 			name := l.Model
 			if l.Branch != "" {
 				name += " on " + l.Branch
 			}
-			fmt.Fprintf(&b, "  %s\n", p.Paint(cyan, Clip(name, p.columns()-4)))
+			fmt.Fprintf(&b, "  %s\n", p.Paint(cyan, Clip(name, p.Columns()-4)))
 			tokens := Thousands(l.Tokens+l.FixedTokens) + " tokens"
 			if l.FixedTokens > 0 {
 				tokens += fmt.Sprintf(" (%s fixed)", Thousands(l.FixedTokens))
@@ -54,7 +54,7 @@ func Status(w io.Writer, st *status.Report, p Style) error {
 		}
 		fmt.Fprintf(&b, "%s  %s that were not read, %s, last written to%s; --all reads them\n", p.Paint(Bold, "others"), Plural(n, "session"), Size(bytes), strings.TrimPrefix(AtTime(st.Others[0].Last), ", at"))
 	}
-	return flush(w, &b)
+	return Flush(w, &b)
 }
 
 // maskedText tells what was taken for secrets, and what is gone.
@@ -88,15 +88,15 @@ func memoryText(b *strings.Builder, m *status.Memory, p Style) {
 	if m.DailyLogs {
 		shown = append(shown[:len(shown):len(shown)], "two days' logs")
 	}
-	for _, l := range Wrap(fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)), p.columns()-2) {
+	for _, l := range Wrap(fmt.Sprintf("a session begins with %s, %s tokens at most", cmp.Or(strings.Join(shown, ", "), "nothing"), Thousands(m.WorkspaceTokens)), p.Columns()-2) {
 		fmt.Fprintf(b, "  %s\n", l)
 	}
 	if m.RecallItems > 0 {
-		fmt.Fprintf(b, "  a user turn recalls %s, %s tokens at most, by %s\n", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), p.columns()-50))
+		fmt.Fprintf(b, "  a user turn recalls %s, %s tokens at most, by %s\n", Plural(m.RecallItems, "item"), Thousands(m.RecallTokens), Clip(cmp.Or(m.Embedder, "words alone"), p.Columns()-50))
 	} else {
 		b.WriteString("  a user turn recalls nothing\n")
 	}
-	for _, l := range Wrap(searchedText(m), p.columns()-2) {
+	for _, l := range Wrap(searchedText(m), p.Columns()-2) {
 		fmt.Fprintf(b, "  %s\n", l)
 	}
 	indexText(b, p, &m.Index)
@@ -109,7 +109,7 @@ func memoryText(b *strings.Builder, m *status.Memory, p Style) {
 // modelsText says how it stands with the models that make notes.
 func modelsText(b *strings.Builder, models []status.Cooldown, p Style) {
 	for _, m := range models {
-		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.columns()-7))
+		fmt.Fprintf(b, "%s  %s\n", p.Paint(Bold, "notes"), Clip(m.Model, p.Columns()-7))
 		if m.Failures > 0 {
 			fmt.Fprintf(b, "  %s in a row, the last %s; asked again from%s on\n", Plural(m.Failures, "failure"), m.Reason, strings.TrimPrefix(AtTime(m.Until), ", at"))
 		} else {
@@ -232,7 +232,7 @@ func netsText(b *strings.Builder, n *status.Nets, p Style) {
 				edited = ", edited since"
 			}
 			textLine(b, fmt.Sprintf("%s, %s of it not the kernel's; session %s after %s%s%s", Size(int64(s.Bytes)), Size(int64(s.OtherBytes)),
-				Clip(s.Session, p.columns()-40), Plural(s.Messages, "message"), AtTime(s.Time), edited))
+				Clip(s.Session, p.Columns()-40), Plural(s.Messages, "message"), AtTime(s.Time), edited))
 		}
 	}
 	if f := &n.Buffer; f.Bytes > 0 || f.Detail != "" {

@@ -14,7 +14,7 @@ import (
 func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 	for i := range out.Entries {
 		e := &out.Entries[i]
-		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.columns()-4) {
+		for n, l := range Wrap(strings.TrimSpace(e.Tags.String()+" "+e.Text), p.Columns()-4) {
 			lead := "    "
 			if n == 0 {
 				lead = "  + "
@@ -25,12 +25,12 @@ func Curated(w io.Writer, out *maintenance.Curated, p Style) error {
 		if e.Replaces != "" {
 			from += fmt.Sprintf(", in the place of %q", e.Replaces)
 		}
-		for _, l := range Wrap(from, p.columns()-6) {
+		for _, l := range Wrap(from, p.Columns()-6) {
 			fmt.Fprintf(w, "      %s\n", p.Paint(Gray, l))
 		}
 	}
 	for i := range out.Facts {
-		for n, l := range Wrap(factsLine(&out.Facts[i]), p.columns()-4) {
+		for n, l := range Wrap(factsLine(&out.Facts[i]), p.Columns()-4) {
 			fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", 2+2*min(n, 1)), Printable(l))
 		}
 	}
@@ -108,7 +108,7 @@ func Pruned(w io.Writer, out *maintenance.Pruned, p Style) error {
 		fmt.Fprintf(w, "    %s\n", Printable(clipped(s.Text, shownMove)))
 	}
 	for _, over := range slices.Concat(out.Over, UnknownNames(out.Unknown), out.Kept) {
-		for _, l := range Wrap("note: "+over, p.columns()) {
+		for _, l := range Wrap("note: "+over, p.Columns()) {
 			fmt.Fprintln(w, p.Paint(yellow, l))
 		}
 	}

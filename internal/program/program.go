@@ -25,6 +25,8 @@ type Program struct {
 	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
 	// pages are made from them; help itself stands in the first, completion in the last.
 	Groups []Group
+	// Elsewhere has, for verbs that another program has, the line that names that program.
+	Elsewhere map[string]string
 }
 
 // Group is a part of the help: verbs that one looks for together.

@@ -18,7 +18,10 @@ import (
 
 // Run executes one command line and returns the exit code.
 func (p *Program) Run(ctx context.Context, u *cli.UI, args []string) int {
-	u.Out, u.Err = display.TextScreen(u.Out), display.TextScreen(u.Err)
+	u.Name, u.Out, u.Err = p.Name, display.TextScreen(u.Out), display.TextScreen(u.Err)
+	if len(args) > 0 && p.Elsewhere[args[0]] != "" { // its flags are none of ours
+		return u.Report(fail.UsageWith(fmt.Sprintf("unknown verb %q", args[0]), p.Elsewhere[args[0]]))
+	}
 	a := &cli.App{UI: u}
 	root := p.Root(a)
 	root.SetArgs(args)

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/fail"
 	"github.com/memkernel/memkernel/internal/nearest"
-	"github.com/memkernel/memkernel/replay/economics"
 )
 
 // Config is the verb config.
@@ -87,7 +87,7 @@ func runConfig(a *cli.App, sample bool, names []string) error {
 
 // showEconomy prints what each choice has cost and kept.
 func showEconomy(a *cli.App) error {
-	m, err := economics.Measured()
+	m, err := document.MeasuredEconomy()
 	if err != nil {
 		return err
 	}

@@ -1,3 +1,4 @@
+// Package measure has the verb replay, which memkernel and mkbench share.
 package measure
 
 import (
@@ -71,7 +72,7 @@ if --policy names none).
 
 With --trace it decides again what a trace says was decided, and shows the first
 decision that comes out otherwise (exit code 3). A trace is what stands in a
-session's folder as trace.jsonl, or what bench paging --trace writes. Decisions of
+session's folder as trace.jsonl, or what mkbench paging --trace writes. Decisions of
 another version are counted apart: they may well differ.`,
 		Example: `  memkernel replay -t session.jsonl --policy all --room 128k
   memkernel replay -t session.jsonl --context-window 128k --fixed-tokens 25k
@@ -81,7 +82,7 @@ another version are counted apart: they may well differ.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.trace != "" {
-				return replayTrace(a, r.trace)
+				return ReplayTrace(a, r.trace)
 			}
 			if r.picture != "" && !cmd.Flags().Changed("policy") {
 				r.policies = []string{replay.AppendLate, replay.Memkernel}

@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// replayTrace decides a trace again, of whichever kind its first line says it is.
-func replayTrace(a *cli.App, path string) error {
+// ReplayTrace decides a trace again, of whichever kind its first line says it is.
+func ReplayTrace(a *cli.App, path string) error {
 	f, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("read trace: %w", err)
@@ -69,7 +69,7 @@ func newDecisionJSON(d *kernel.TraceDifference) *decisionJSON {
 func replayDecisions(a *cli.App, path string, r io.Reader) error {
 	t, err := kernel.ReplayTrace(path, r)
 	if err != nil {
-		return fail.Hint(err, "a trace is trace.jsonl in a session's folder, or what bench paging --trace writes")
+		return fail.Hint(err, "a trace is trace.jsonl in a session's folder, or what mkbench paging --trace writes")
 	}
 	doc := decisionsJSON{Schema: "memkernel/trace/v1", Program: t.Program, Plans: t.Plans, Decisions: t.Decisions,
 		Same: t.Difference == nil, Difference: newDecisionJSON(t.Difference)}
@@ -130,7 +130,7 @@ type differenceJSON struct {
 func replayPaging(a *cli.App, path string, r io.Reader) error {
 	turns, diff, err := paging.Replay(r)
 	if err != nil {
-		return fail.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what memkernel bench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
+		return fail.Hint(fmt.Errorf("replay %s: %w", path, err), "a trace is what mkbench paging --trace writes, or trace.jsonl in a session's folder; a line that was cut off can be removed")
 	}
 	doc := traceJSON{Schema: "memkernel/bench_trace/v1", Turns: turns, Same: diff == nil}
 	if diff != nil {

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memkernel/memkernel/internal/fail"
+)
+
+// evalSample is a small set: two notes and two questions.
+func evalSample(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"memory/2026-03-01.md": "- Ann: the harbour pilot is Torunn\n- Bo: good\n",
+		"memory/2026-03-02.md": "- Bo: the crane is broken\n",
+		"qa.jsonl": `{"id":"a","category":"fact","question":"Who is the pilot?","evidence":[{"file":"memory/2026-03-01.md","line":1}]}
+{"id":"b","category":"miss","question":"crane","evidence":[{"file":"memory/2026-03-01.md","line":2}]}
+`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestEval(t *testing.T) {
+	dir := evalSample(t)
+	code, out, stderr := invoke(t, "eval", "--set", dir, "--compare", "before=0,behind=0", "--json")
+	if code != fail.ExitOK || stderr != "" {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	var doc struct {
+		Questions  int                           `json:"questions"`
+		RecallAt10 float64                       `json:"recall_at_10"`
+		Categories map[string]map[string]any     `json:"categories"`
+		Intervals  map[string]map[string]float64 `json:"intervals"`
+		Compare    struct {
+			Differences []map[string]any `json:"differences"`
+		} `json:"compare"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Questions != 2 || doc.RecallAt10 != .5 || doc.Categories["fact"]["mrr"] != 1.0 || doc.Categories["miss"]["mrr"] != 0.0 {
+		t.Errorf("%+v", doc)
+	}
+	if i := doc.Intervals["recall_at_10"]; i["low"] >= .5 || i["high"] <= .5 || len(doc.Compare.Differences) == 0 {
+		t.Errorf("intervals %v, differences %v", i, doc.Compare.Differences)
+	}
+	code, out, _ = invoke(t, "eval", "--set", dir, "--ranks")
+	if want := "a 1\nb 0\n"; code != fail.ExitOK || out != want {
+		t.Errorf("exit %d, ranks %q, want %q", code, out, want)
+	}
+	code, out, _ = invoke(t, "eval", "--set", dir, "--set", dir, "--with", "unit=chunk", "--compare", "mmr=false", "--color", "never")
+	if code != fail.ExitOK || !strings.Contains(out, "4 questions") || !strings.Contains(out, "difference") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestEvalTuned(t *testing.T) {
+	dir := evalSample(t)
+	code, out, stderr := invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--without", "Feedback", "--json")
+	var doc struct {
+		With     []string `json:"with"`
+		Ablation []struct {
+			Signal string  `json:"signal"`
+			Value  float64 `json:"value"`
+		} `json:"ablation"`
+	}
+	if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if len(doc.With) != 1 || doc.With[0] != "feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
+		t.Errorf("%+v", doc)
+	}
+	for _, a := range doc.Ablation {
+		if a.Signal == "feedback" {
+			t.Error("what is out already was taken out")
+		}
+	}
+	code, out, stderr = invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--leave-one-out", "--color", "never")
+	if code != fail.ExitOK || !strings.Contains(out, "without each signal once") || !strings.Contains(out, "weights chosen on the other sets") {
+		t.Errorf("exit %d, %s%s", code, stderr, out)
+	}
+	head := filepath.Join(dir, "memory", "head.md")
+	if err := os.WriteFile(head, []byte("# Pilots\n\nTorunn\n\n# Cranes\n\nbroken\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr = invoke(t, "eval", "--set", dir, "--headings", "--ranks")
+	if want := "memory/head.md:1 1\nmemory/head.md:5 1\n"; code != fail.ExitOK || out != want {
+		t.Errorf("exit %d, %s, ranks %q, want %q", code, stderr, out, want)
+	}
+}
+
+// What is wrong is said, with the place and the way out.
+func TestEvalBad(t *testing.T) {
+	dir := evalSample(t)
+	bad := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bad, "qa.jsonl"), []byte("{\"id\":\"a\"}\n{nonsense\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"eval", fail.ExitUsage, "--set DIR"},
+		{"eval --set " + dir + " --vectors right", fail.ExitUsage, "--mode hybrid"},
+		{"eval --set " + dir + " --mode hybrid", fail.ExitUsage, "embedding.provider"},
+		{"eval --set " + dir + " --mode hybrid --vectors right --ablate", fail.ExitUsage, "leave out --mode"},
+		{"eval --junk --known-items", fail.ExitUsage, "twice"},
+		{"eval --junk --set " + dir, fail.ExitUsage, "--workspace"},
+		{"eval --known-items --n 0 --workspace " + dir, fail.ExitUsage, "--n 0"},
+		{"eval --set " + dir + " --with session", fail.ExitUsage, "name=value"},
+		{"eval --set " + dir + " --with session=much", fail.ExitUsage, "no number"},
+		{"eval --set " + dir + " --with nothing=1", fail.ExitUsage, "no such setting"},
+		{"eval --set " + dir + " --with unit=word", fail.ExitUsage, "passage, chunk or place"},
+		{"eval --set " + dir + " --set " + bad + " --questions x", fail.ExitUsage, "one set"},
+		{"eval --set " + dir + " --without luck", fail.ExitUsage, "there are before"},
+		{"eval --set " + dir + " --leave-one-out", fail.ExitUsage, "two sets"},
+		{"eval --set " + dir + " --headings --questions x", fail.ExitUsage, "leave out --questions"},
+		{"eval --headings --set " + filepath.Join(dir, "nowhere"), fail.ExitError, "nowhere"},
+		{"eval --set " + bad, fail.ExitError, "qa.jsonl:2"},
+		{"eval --set " + filepath.Join(dir, "nowhere"), fail.ExitError, "qa.jsonl"},
+	} {
+		code, out, stderr := invoke(t, strings.Fields(tc.args)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) || out != "" {
+			t.Errorf("%s: exit %d, stderr %q, want %d and %q", tc.args, code, stderr, tc.code, tc.want)
+		}
+	}
+}
+
+// Beside every figure stands what bare FTS5 finds; vectors are made of the set.
+func TestEvalModes(t *testing.T) {
+	dir := evalSample(t)
+	type report struct {
+		Mode    string  `json:"mode"`
+		Vectors string  `json:"vectors"`
+		MRR     float64 `json:"mrr"`
+		Plain   struct {
+			Questions   int              `json:"questions"`
+			MRR         float64          `json:"mrr"`
+			Differences []map[string]any `json:"differences"`
+		} `json:"plain"`
+	}
+	for _, tc := range []struct {
+		args string
+		mrr  float64
+	}{{"", .5}, {"--mode vectors --vectors right", 1}, {"--mode hybrid --vectors right", .75}} { // a word that stands there comes before what vectors find
+		code, out, stderr := invoke(t, append([]string{"eval", "--set", dir, "--json"}, strings.Fields(tc.args)...)...)
+		var doc report
+		if code != fail.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
+			t.Fatalf("%s: exit %d, %s", tc.args, code, stderr)
+		}
+		if doc.MRR != tc.mrr || doc.Plain.Questions != 2 || doc.Plain.MRR != .5 || len(doc.Plain.Differences) == 0 || !strings.Contains("--mode words"+tc.args, "--mode "+doc.Mode) {
+			t.Errorf("%s: %+v", tc.args, doc)
+		}
+	}
+}
+
+func TestEvalWorkspace(t *testing.T) {
+	type items map[string]struct {
+		N       float64            `json:"n"`
+		Holding *float64           `json:"hits_holding_share"`
+		Within  map[string]float64 `json:"lines_within_tokens"`
+	}
+	var known, places struct {
+		Known items `json:"known_items"`
+		Plain items `json:"plain"`
+	}
+	for with, doc := range map[string]any{"unit=passage": &known, "unit=place": &places} {
+		code, out, stderr := invoke(t, "eval", "--known-items", "--workspace", "../../../testdata/workspace", "--n", "5", "--json", "--with", with)
+		if err := json.Unmarshal([]byte(out), doc); code != fail.ExitOK || err != nil {
+			t.Fatalf("exit %d, %v, %s", code, err, stderr)
+		}
+	}
+	if w := "2000"; places.Known["word"].Within[w] < known.Known["word"].Within[w] || known.Known["word"].Within[w] == 0 {
+		t.Errorf("places %+v, passages %+v", places, known)
+	}
+	if k := known.Known["phrase"]; k.N != 5 || len(known.Known) != 6 || len(known.Plain) != 6 {
+		t.Errorf("%+v", known)
+	}
+	if known.Known["word"].Holding == nil {
+		t.Errorf("words: %v", known.Known["word"])
+	}
+	for _, args := range []string{"--ranks", ""} {
+		code, out, stderr := invoke(t, append([]string{"eval", "--known-items", "--workspace", "../../../testdata/workspace", "--n", "5"}, strings.Fields(args)...)...)
+		if code != fail.ExitOK || !strings.Contains(out, "identifier ") {
+			t.Errorf("exit %d, %s%s", code, stderr, out)
+		}
+	}
+	before := listed(t, "../../../testdata/workspace")
+	code, out, stderr := invoke(t, "eval", "--junk", "--workspace", "../../../testdata/workspace", "--n", "5", "--json")
+	var junk struct {
+		Prompts    int            `json:"prompts"`
+		Recalled   int            `json:"recalled"`
+		TokensMean float64        `json:"tokens_mean"`
+		Answerable map[string]any `json:"answerable"`
+	}
+	if code != fail.ExitOK || json.Unmarshal([]byte(out), &junk) != nil || junk.Prompts < 70 || junk.Answerable["prompts"] != 5.0 || junk.Recalled > junk.Prompts {
+		t.Errorf("exit %d, %s%s", code, stderr, out)
+	}
+	if after := listed(t, "../../../testdata/workspace"); after != before {
+		t.Errorf("the workspace has %s, had %s", after, before)
+	}
+	code, out, _ = invoke(t, "eval", "--junk", "--sealed", "--workspace", "../../../testdata/workspace", "--n", "1")
+	if code != fail.ExitOK || !strings.Contains(out, "answerable") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}
+
+// listed are the names in a folder.
+func listed(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := ""
+	for _, e := range entries {
+		names += e.Name() + " "
+	}
+	return names
+}

@@ -1,0 +1,42 @@
+// Command mkbench measures memkernel: what context policies cost and show over recorded
+// sessions, what search finds, and how the paging paper's workloads come out. It is built from
+// the repository and never released:
+//
+//	go run -C bench ./cmd/mkbench --help
+//
+// Paths are relative to the folder bench under go run -C; `go build -C bench -o ../bin/
+// ./cmd/mkbench` makes a program that can run anywhere.
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/verbs"
+	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/internal/verbs/about"
+	"github.com/memkernel/memkernel/internal/verbs/measure"
+)
+
+func main() { os.Exit(command.Main()) }
+
+var command = &program.Program{
+	Name: "mkbench", Short: "measure memkernel: policies, search, paging, predictions",
+	Opening: func(*cobra.Command) string {
+		return "mkbench measures memkernel on recorded sessions and on questions with known answers.\nNothing is sent anywhere but to an embedding provider that a configuration names."
+	},
+	Groups: []program.Group{
+		{ID: "sessions", Title: "Recorded sessions (policies, bills, tasks)", Verbs: []program.Verb{
+			program.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", measure.Replay, "simulate compare"),
+			program.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", verbs.Economics, "policies costs report"),
+			program.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
+			program.NewVerb("tasks", "work on scripted tasks under each policy, and count what is solved", verbs.Tasks, "solve"),
+		}},
+		{ID: "memory", Title: "Memory and paging", Verbs: []program.Verb{
+			program.NewVerb("eval --set DIR...", "measure search on questions with known answers", verbs.Eval, "evaluate score search"),
+			program.NewVerb("paging", "the evaluation of the ClawVM paper, or a workload of your own", verbs.Paging, "clawvm paper workload"),
+			program.NewVerb("version", "print the version", about.Version, "about"),
+		}},
+	},
+}

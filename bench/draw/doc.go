@@ -1,0 +1,2 @@
+// Package draw draws the results of mkbench for people.
+package draw

@@ -1,0 +1,105 @@
+package economics
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/atomicfile"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/replay"
+)
+
+// settings are the economies that are measured, from the cheapest.
+var settings = []cachelayout.Economy{cachelayout.Save, "0.25", cachelayout.Balanced, "0.75", cachelayout.Keep}
+
+// EconomyOptions are what is replayed for a [document.Economy]: the settings, and append-late to
+// compare with, in a window of today's and in one where nobody has to cut.
+func EconomyOptions() Options {
+	o := Options{Rooms: []int{200_000, 1_000_000}, Regimes: Regimes()[:1], NoCurve: true, Policies: []string{replay.AppendLate}}
+	for _, e := range settings {
+		o.Policies = append(o.Policies, replay.Memkernel+"-"+string(e))
+	}
+	return o
+}
+
+// Economy sums a report up by economy. The report must have been made with
+// [EconomyOptions].
+func (r *Report) Economy(command string, now time.Time) (*document.Economy, error) {
+	e := &document.Economy{Made: now.UTC().Format(time.DateOnly), Command: command, Sessions: len(r.Options.Sessions), Regime: r.Options.Regimes[0].Name}
+	for _, c := range r.cells() {
+		balanced := r.economyRow(c, replay.Memkernel+"-"+string(cachelayout.Balanced))
+		for _, p := range r.Options.Policies {
+			row := r.economyRow(c, p)
+			row.CostRatio = rounded(over(row.CostUSD, balanced.CostUSD), 1e4)
+			if math.IsNaN(row.CostRatio) {
+				return nil, fmt.Errorf("economy: %s: a price is not known, or no call was planned", p)
+			}
+			e.Rows = append(e.Rows, row)
+		}
+	}
+	e.Calls = r.sumOf(r.cells()[0], r.Options.Policies[0], func(t *replay.Totals) int { return t.Calls })
+	return e, nil
+}
+
+func (r *Report) economyRow(c cell, policy string) document.EconomyRow {
+	row := document.EconomyRow{RoomTokens: c.room, Economy: strings.TrimPrefix(policy, replay.Memkernel+"-"), WorstReady: 1, WorstRecall: 1}
+	var ready, actions, blind, edits, shown, references float64
+	of := r.of(c, policy)
+	for _, s := range r.Options.Sessions {
+		t := &of[s.Name].Totals
+		row.CostUSD += value(t.CostUSD) + value(t.OutputCostUSD)
+		row.Cuts += t.Cuts
+		ready, actions = ready+t.ActionsReady*float64(t.Actions), actions+float64(t.Actions)
+		blind, edits = blind+float64(t.BlindEdits), edits+float64(t.Edits)
+		shown, references = shown+t.ReferenceRecall*float64(t.References), references+float64(t.References)
+		if t.Actions > 0 {
+			row.WorstReady = min(row.WorstReady, t.ActionsReady)
+		}
+		if t.References > 0 {
+			row.WorstRecall = min(row.WorstRecall, t.ReferenceRecall)
+		}
+	}
+	row.ActionsReady, row.BlindEdits, row.ReferenceRecall = rounded(over(ready, actions), 1e4), rounded(blind/max(edits, 1), 1e4), rounded(over(shown, references), 1e4)
+	row.WorstReady, row.WorstRecall, row.CostUSD = rounded(row.WorstReady, 1e4), rounded(row.WorstRecall, 1e4), rounded(row.CostUSD, 100)
+	return row
+}
+
+// rounded keeps what a reader can use.
+func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
+
+// WriteEconomy writes a measurement into a folder.
+func WriteEconomy(e *document.Economy, dir string) error {
+	data, err := json.MarshalIndent(e, "", "  ")
+	if err == nil {
+		err = atomicfile.WriteFile(filepath.Join(dir, document.EconomyFile), append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write measurement: %w", err)
+	}
+	return nil
+}
+
+// EconomyMarkdown returns a measurement as a section of doc/economics.md.
+func EconomyMarkdown(e *document.Economy) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## What the setting economy costs and keeps\n\nMade on %s by `%s`:\n%d sessions with %d calls, `%s`. Cost is the whole bill of all sessions together,\nfixed part and answers included, against balanced; then come the share of tool calls\nthat had what they needed, of edits of a line that was not shown, and of references that\nwere shown; in brackets that of the session with the least.\n\n",
+		e.Made, e.Command, e.Sessions, e.Calls, e.Regime)
+	b.WriteString("| fixed part + | economy | whole bill | actions ready | blind edits | references shown | cuts |\n|---|---|---|---|---|---|---|\n")
+	for _, w := range e.Rows {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s (%s) | %s | %s (%s) | %d |\n", room(w.RoomTokens), w.Economy, fmt.Sprintf("$%.2f, %s", w.CostUSD, signed(w.CostRatio)), part(w.ActionsReady), part(w.WorstReady), part(w.BlindEdits), part(w.ReferenceRecall), part(w.WorstRecall), w.Cuts)
+	}
+	return b.String()
+}
+
+// room prints a window.
+func room(tokens int) string {
+	if tokens%1_000_000 == 0 {
+		return fmt.Sprintf("%dM", tokens/1_000_000)
+	}
+	return fmt.Sprintf("%dk", tokens/1000)
+}

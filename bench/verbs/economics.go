@@ -1,0 +1,182 @@
+package verbs
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/economics"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// economicsFlags are the flags of economics.
+type economicsFlags struct {
+	transcripts []string
+	policies    []string
+	rooms       []string
+	regimes     []string
+	noCurve     bool
+	economy     bool
+	write       string
+}
+
+// Economics is the verb economics.
+func Economics(a *cli.App) *cobra.Command {
+	e := &economicsFlags{}
+	cmd := &cobra.Command{
+		Long: `economics replays sessions under every policy, window and price regime and prints
+the report: targets, cost against recall, a table per window and regime, and the
+distance to the oracle and to the bound per session with its causes. With --write DIR the report and
+its picture are written there as economics.md and economics.svg.
+
+With --economy it measures what each choice of the setting economy costs and keeps,
+instead, in windows of 200k and 1m tokens above the fixed part; with --write DIR that
+goes to economy.json.
+
+A window is the session's fixed part (tools and system prompt, taken from the usage
+of its first call) and a room above it; the regimes claude-1m and openai-272k have the
+windows of today's models instead. Nothing is sent anywhere. It takes a minute or so per
+session and processor.`,
+		Example: `  mkeconomics -t session.jsonl
+  mkeconomics -t a.jsonl -t b.jsonl --room 128k --write doc`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runEconomics(cmd.Context(), a, e) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVarP(&e.transcripts, "transcript", "t", nil, "recorded session `files`")
+	f.StringSliceVar(&e.policies, "policy", replay.Policies(), "`policies` to compare")
+	f.StringSliceVar(&e.rooms, "room", []string{"64k", "128k", "200k"}, "windows, as `tokens` above the fixed part")
+	f.StringSliceVar(&e.regimes, "regime", regimeNames(), "price `regimes`")
+	f.BoolVar(&e.noCurve, "no-curve", false, "leave out the curve, which takes half of the time")
+	f.BoolVar(&e.economy, "economy", false, "measure the choices of the setting economy instead")
+	cli.Must(f.SetAnnotation("economy", cli.OwnFlag, []string{}))
+	f.StringVar(&e.write, "write", "", "write the report into this `folder` instead of printing it")
+	for _, grid := range []string{"policy", "room", "regime", "no-curve"} {
+		cmd.MarkFlagsMutuallyExclusive("economy", grid)
+	}
+	cli.CompleteWords(cmd, "policy", replay.Policies())
+	cli.CompleteWords(cmd, "regime", regimeNames())
+	return cmd
+}
+
+func regimeNames() []string {
+	var out []string
+	for _, g := range economics.Regimes() {
+		out = append(out, g.Name)
+	}
+	return out
+}
+
+func runEconomics(ctx context.Context, a *cli.App, e *economicsFlags) error {
+	opt, err := e.options()
+	if err != nil {
+		return err
+	}
+	for _, path := range e.transcripts {
+		s, err := transcript.LoadFile(path, nil)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		opt.Sessions = append(opt.Sessions, economics.Session{Name: name, Session: s})
+	}
+	opt.Progress = func(done, all int) { a.Step("replaying", done, all, "run") }
+	report, err := economics.Run(ctx, opt)
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	now, command := time.Now(), "mkbench "+strings.Join(shortArgs(os.Args[1:]), " ")
+	switch {
+	case e.economy:
+		return writeEconomy(a, e, report, command, now)
+	case a.JSON:
+		return a.WriteJSON(report.JSON("memkernel/bench_economics/v1"))
+	case e.write != "":
+		return report.Write(e.write, command, now)
+	}
+	_, err = a.Out.Write([]byte(report.Markdown(command, now)))
+	return err
+}
+
+// economyJSON is the document of --economy.
+type economyJSON struct {
+	Schema string `json:"schema"`
+	*document.Economy
+}
+
+// writeEconomy hands out what each economy costs and keeps.
+func writeEconomy(a *cli.App, e *economicsFlags, report *economics.Report, command string, now time.Time) error {
+	m, err := report.Economy(command, now)
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
+		return a.WriteJSON(economyJSON{"memkernel/bench_economy/v1", m})
+	case e.write != "":
+		return economics.WriteEconomy(m, e.write)
+	}
+	_, err = a.Out.Write([]byte(economics.EconomyMarkdown(m)))
+	return err
+}
+
+// options checks the flags.
+func (e *economicsFlags) options() (economics.Options, error) {
+	opt := economics.Options{NoCurve: e.noCurve, Policies: e.policies}
+	if len(e.transcripts) == 0 {
+		return opt, fail.Usagef("economics needs --transcript FILE, once for each session")
+	}
+	if e.economy {
+		return economics.EconomyOptions(), nil
+	}
+	for _, p := range e.policies {
+		if _, _, err := replay.ParsePolicy(p); err != nil {
+			return opt, fail.Usagef("--policy: %s", err)
+		}
+	}
+	for _, s := range e.rooms {
+		var n config.Tokens
+		if err := n.Set(s); err != nil {
+			return opt, fail.Usagef("--room: %s", err)
+		}
+		opt.Rooms = append(opt.Rooms, int(n))
+	}
+	for _, s := range e.regimes {
+		i := slices.Index(regimeNames(), s)
+		if i < 0 {
+			return opt, fail.Usagef("--regime %q is none of %s", s, strings.Join(regimeNames(), ", "))
+		}
+		opt.Regimes = append(opt.Regimes, economics.Regimes()[i])
+	}
+	return opt, nil
+}
+
+// shortArgs names the first session only: a report of many would be all paths.
+func shortArgs(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		if name != "-t" && name != "--transcript" {
+			out = append(out, args[i])
+			continue
+		}
+		if !joined && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		if value != "" && !slices.Contains(out, "FILE …") {
+			out = append(out, "--transcript", "FILE …")
+		}
+	}
+	return out
+}

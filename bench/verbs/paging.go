@@ -1,0 +1,289 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memkernel/memkernel/bench/draw"
+	judge "github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/progress"
+	"github.com/memkernel/memkernel/internal/verbs/measure"
+	"github.com/memkernel/memkernel/pagevm/paging"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// benchPagingFlags are the flags of paging.
+type benchPagingFlags struct {
+	workload    string
+	policies    []string
+	budgets     []int
+	fixed       int
+	transcripts []string
+	turns       int
+	trace       string
+	replay      string
+	noKernel    bool
+}
+
+// Paging is the verb paging.
+func Paging(a *cli.App) *cobra.Command {
+	b := &benchPagingFlags{}
+	cmd := &cobra.Command{
+		Long: `paging runs the policy engine over workloads: pages, the turns that need, make and
+change them, and the compactions and resets that strike. Alone it prints the tables
+of the ClawVM paper with our figures beside the paper's; = marks what follows from
+the rules of our workloads, ~ what their page sizes were chosen for, all else is to
+be compared and not to be equal. With --transcript recorded sessions are replayed
+as well.
+
+With --workload it runs one workload under policies and budgets. A workload is a
+file as doc/workload.md describes it, "families" for the four synthetic ones, or
+the name of one that is built in:
+
+  evidence-heavy, interruption-heavy, lifecycle-torture, multi-session
+  starvation, churn, cascade
+  coding-01 ... debugging-01 ... writing-01 ... ops-01 ...
+
+Policies: ` + strings.Join(judge.Policies(), ", ") + `.`,
+		Example: `  mkpaging
+  mkpaging --workload churn --policy retrieval,clawvm
+  mkpaging --workload mine.json --budget 300 --policy clawvm
+  mkpaging --workload churn --policy clawvm --trace churn.jsonl
+  mkpaging --replay churn.jsonl`,
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPaging(a, cmd, b) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&b.workload, "workload", "w", "", "workload `file`, or the name of a built-in one")
+	f.StringSliceVar(&b.policies, "policy", judge.Policies(), "`policies` to run the workload under")
+	f.IntSliceVar(&b.budgets, "budget", nil, "`tokens` that a prompt may hold, one or more (default 180; 40 for starvation)")
+	f.BoolVar(&b.noKernel, "no-kernel", false, "leave the kernel's own rows out of the tables, which take some ten seconds")
+	f.IntVar(&b.fixed, "fixed-tokens", 0, "part of the budget that is not paged")
+	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files` to replay")
+	f.IntVar(&b.turns, "turns", 0, "how many model calls of each session, 0 for 50, 100, 200 and all")
+	f.StringVar(&b.trace, "trace", "", "write the decision trace of a single run to this `file`")
+	f.StringVar(&b.replay, "replay", "", "re-run every decision of a trace `file`; exit code 3 if one differs")
+	cli.CompleteWords(cmd, "policy", judge.Policies())
+	cli.CompleteWords(cmd, "workload", append([]string{"families"}, judge.Names()...))
+	return cmd
+}
+
+func runBenchPaging(a *cli.App, cmd *cobra.Command, b *benchPagingFlags) error {
+	if err := b.check(cmd); err != nil {
+		return err
+	}
+	switch {
+	case b.replay != "":
+		return measure.ReplayTrace(a, b.replay)
+	case b.workload != "":
+		return benchWorkload(cmd.Context(), a, b)
+	}
+	return benchTables(cmd.Context(), a, b)
+}
+
+// check refuses flags that do not go together.
+func (b *benchPagingFlags) check(cmd *cobra.Command) error {
+	given := func(names ...string) string {
+		for _, n := range names {
+			if cmd.Flags().Changed(n) {
+				return n
+			}
+		}
+		return ""
+	}
+	switch n := given("workload", "policy", "budget", "fixed-tokens", "transcript", "turns", "trace"); {
+	case b.replay != "" && n != "":
+		return fail.Usagef("--replay runs what is in a trace: --%s does not go with it", n)
+	}
+	if n := given("policy", "budget", "fixed-tokens", "trace"); b.workload == "" && n != "" {
+		return fail.Usagef("--%s goes with --workload", n)
+	}
+	if b.workload != "" && len(b.transcripts) > 0 {
+		return fail.Usagef("--workload and --transcript are two different runs: give one of them")
+	}
+	if b.turns < 0 || b.turns > 0 && len(b.transcripts) == 0 {
+		return fail.Usagef("--turns is a number from 1 and goes with --transcript")
+	}
+	for _, p := range b.policies {
+		known := cli.Choice{Of: judge.Policies()}
+		if err := known.Set(p); err != nil {
+			return fail.Usagef("--policy %s", err)
+		}
+	}
+	for _, n := range b.budgets {
+		if n <= 0 || b.fixed < 0 || b.fixed > n {
+			return fail.Usagef("--budget %d: give a number over 0 that holds the fixed part (%d)", n, b.fixed)
+		}
+	}
+	return nil
+}
+
+// workloads finds what --workload names: a built-in one first, else a file.
+func workloads(a *cli.App, name string) ([]*judge.Workload, error) {
+	if name == "families" {
+		return judge.Families(), nil
+	}
+	if w, err := judge.ByName(name); err == nil {
+		return []*judge.Workload{w}, nil
+	}
+	f, err := a.OpenFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail.Hint(fmt.Errorf("no file and no built-in workload %q", name), "built in are families, %s and the tasks; see mkpaging --help", strings.Join(judge.Names()[:7], ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read workload: %w", err)
+	}
+	defer f.Close()
+	w, err := judge.Read(f, name)
+	if err != nil {
+		return nil, fail.Hint(err, "the format is described in doc/workload.md")
+	}
+	return []*judge.Workload{w}, nil
+}
+
+// pagingJSON is the document for several runs, pagingOneJSON that for one.
+type pagingJSON struct {
+	Schema  string          `json:"schema"`
+	Results []*judge.Result `json:"results"`
+}
+
+type pagingOneJSON struct {
+	Schema string `json:"schema"`
+	*judge.Result
+}
+
+func benchWorkload(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
+	ws, err := workloads(a, b.workload)
+	if err != nil {
+		return err
+	}
+	single := len(ws) == 1 && len(b.policies) == 1 && len(b.budgets) <= 1
+	if b.trace != "" && !single {
+		return fail.Usagef("--trace goes with one workload, one --policy and one --budget")
+	}
+	doc := pagingJSON{Schema: "memkernel/bench_paging/v1"}
+	doc.Results, err = runTraced(a.Counted(ctx, "paging"), ws, b, judge.Options{Fixed: b.fixed, Faults: single, Timing: true})
+	a.ProgressDone()
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.JSON && single:
+		doc.Results[0].Events = document.List(doc.Results[0].Events)
+		return a.WriteJSON(pagingOneJSON{doc.Schema, doc.Results[0]})
+	case a.JSON:
+		return a.WriteJSON(doc)
+	}
+	return draw.Paging(a.Out, doc.Results, a.Style())
+}
+
+// runTraced runs all that is asked for, with a trace if one is.
+func runTraced(ctx context.Context, ws []*judge.Workload, b *benchPagingFlags, opt judge.Options) (out []*judge.Result, err error) {
+	if b.trace != "" {
+		f, oops := os.Create(b.trace)
+		if oops != nil {
+			return nil, fmt.Errorf("write trace: %w", oops)
+		}
+		defer func() {
+			if oops := f.Close(); oops != nil && err == nil {
+				err = fmt.Errorf("write trace: %w", oops)
+			}
+		}()
+		opt.Trace = f
+	}
+	tell, all := progress.Of(ctx), len(ws)*len(b.policies)*max(1, len(b.budgets))
+	for _, w := range ws {
+		rs, err := runPolicies(ctx, w, b, opt, func(ran int) { tell("run", len(out)+ran, all) })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rs...)
+	}
+	return out, nil
+}
+
+func runPolicies(ctx context.Context, w *judge.Workload, b *benchPagingFlags, opt judge.Options, tell func(ran int)) (out []*judge.Result, err error) {
+	tell(0)
+	budgets := b.budgets
+	if len(budgets) == 0 {
+		budgets = []int{max(judge.BudgetOf(w.Name), b.fixed+1)}
+	}
+	for _, name := range b.policies {
+		p, err := paging.ByName(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range budgets {
+			r, err := judge.Run(ctx, w, p, n, opt)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+			tell(len(out))
+		}
+	}
+	return out, nil
+}
+
+// tablesJSON is the document of the whole evaluation.
+type tablesJSON struct {
+	Schema string         `json:"schema"`
+	Tables []*judge.Table `json:"tables"`
+}
+
+func benchTables(ctx context.Context, a *cli.App, b *benchPagingFlags) error {
+	tables, err := judge.Tables(ctx)
+	if err == nil && !b.noKernel {
+		tables, err = judge.KernelRows(ctx, tables)
+	}
+	if err != nil {
+		return err
+	}
+	if len(b.transcripts) > 0 {
+		more, err := b.table10(ctx)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, more...)
+	}
+	if a.JSON {
+		return a.WriteJSON(tablesJSON{"memkernel/bench_tables/v1", tables})
+	}
+	p := a.Style()
+	for _, t := range tables {
+		head, rest, _ := strings.Cut(t.Text(), "\n")
+		if _, err := fmt.Fprintf(a.Out, "%s\n%s\n", p.Paint(display.Bold, head), rest); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(a.Out, p.Paint(display.Gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
+	return err
+}
+
+// table10 reads the recorded sessions.
+func (b *benchPagingFlags) table10(ctx context.Context) ([]*judge.Table, error) {
+	var sessions []*transcript.Session
+	for _, f := range b.transcripts {
+		s, err := transcript.LoadFile(f, nil)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, s)
+	}
+	lengths := []int{50, 100, 200, 0}
+	if b.turns > 0 {
+		lengths = []int{b.turns}
+	}
+	return judge.Table10(ctx, sessions, !b.noKernel, lengths...)
+}

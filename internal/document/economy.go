@@ -1,0 +1,73 @@
+package document
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Economy is what a kernel cost and showed under each [cachelayout.Economy], measured on
+// recorded sessions.
+type Economy struct {
+	// Made is the day of the measurement, Command what made it.
+	Made    string `json:"made"`
+	Command string `json:"command"`
+	// Sessions and Calls count what was replayed, Regime names the prices.
+	Sessions int          `json:"sessions"`
+	Calls    int          `json:"calls"`
+	Regime   string       `json:"regime"`
+	Rows     []EconomyRow `json:"rows"`
+}
+
+// EconomyRow is one economy in one window, over all sessions.
+type EconomyRow struct {
+	// RoomTokens is the window above the fixed part. Economy is the setting, or
+	// append-late, which is no setting, for comparison.
+	RoomTokens int    `json:"room_tokens"`
+	Economy    string `json:"economy"`
+	// CostUSD is the whole bill: all input, fixed part and summary calls included, and the
+	// answers; CostRatio is the same over balanced's.
+	CostUSD   float64 `json:"cost_usd"`
+	CostRatio float64 `json:"cost_ratio"`
+	// ActionsReady is the share of tool calls all of whose input that was seen before stood
+	// in the prompt, WorstReady that of the session with the least; BlindEdits is the share
+	// of edits of a line that was seen before and not shown.
+	ActionsReady float64 `json:"actions_ready"`
+	WorstReady   float64 `json:"worst_ready"`
+	BlindEdits   float64 `json:"blind_edits"`
+	// ReferenceRecall is the share of all references that was shown, WorstRecall that of
+	// the session with the least.
+	ReferenceRecall float64 `json:"reference_recall"`
+	WorstRecall     float64 `json:"worst_recall"`
+	Cuts            int     `json:"cuts"`
+}
+
+// EconomyFile is the file of the embedded measurement, which `mkbench economics --economy --write` makes.
+const EconomyFile = "economy.json"
+
+//go:embed economy.json
+var economy []byte
+
+// MeasuredEconomy returns the measurement that this program was built with.
+func MeasuredEconomy() (*Economy, error) {
+	e := &Economy{}
+	if err := json.Unmarshal(economy, e); err != nil {
+		return nil, fmt.Errorf("%s: %w", EconomyFile, err)
+	}
+	return e, nil
+}
+
+// Near returns the rows of the window that is nearest to one of so many tokens.
+func (e *Economy) Near(window int) (rows []EconomyRow) {
+	best := math.Inf(1)
+	for _, w := range e.Rows {
+		switch d := math.Abs(math.Log(float64(w.RoomTokens) / float64(max(window, 1)))); {
+		case d < best:
+			best, rows = d, []EconomyRow{w}
+		case d == best:
+			rows = append(rows, w)
+		}
+	}
+	return rows
+}
