@@ -32,7 +32,7 @@ const (
 	// not recalled: a weak match beside a strong one is not worth its tokens. On
 	// seven sets of questions with known answers .3 loses at most .3 points of the
 	// evidence that is packed into 2,000 tokens, .4 up to 3.2 (BenchmarkChoices of
-	// judge/relevance).
+	// bench/relevance).
 	DefaultRecallShare = 0.3
 	// DefaultRecallScore is the score below which the best hit is as nothing.
 	DefaultRecallScore = retrieval.DefaultMinBest

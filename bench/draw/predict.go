@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/judge/predict"
 )
 
 // Predicted are the figures of a session, or of several.

@@ -6,7 +6,7 @@
 //	bin/searchhash -o before.txt SET...
 //	bin/searchhash -against before.txt SET...
 //
-// A set is a folder with qa.jsonl, as package judge/relevance has them. Each question is
+// A set is a folder with qa.jsonl, as package bench/relevance has them. Each question is
 // asked twice, so that what is kept of the first time is seen too.
 //
 // It judges nothing, and it never writes outside a temporary folder and the file that

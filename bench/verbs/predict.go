@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/bench/draw"
+	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/fail"
-	"github.com/memkernel/memkernel/judge/predict"
 )
 
 // benchPredictFlags are the flags of predict.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memkernel/memkernel/judge/predict"
+	"github.com/memkernel/memkernel/cachelayout/predict"
 )
 
 // recordedTail is how many of the last calls are shown without --all.

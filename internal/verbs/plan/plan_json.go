@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memkernel/memkernel/cachelayout/predict"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/judge/predict"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/outline"
