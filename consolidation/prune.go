@@ -328,7 +328,7 @@ func (r *pruner) over(f *File, ps []piece, n, limit int, why string) {
 		if unknown > 0 {
 			why += ", or taken for one's (" + itoa(unknown) + "),"
 		}
-		why += " and stay" + largest(ps, size) + "; --include or upkeep.include names a heading, a file or an entry that may leave"
+		why += " and stay" + largest(ps, size) + "; --include names a heading, a file or an entry that may leave"
 	}
 	r.out.Over = append(r.out.Over, f.Path+" keeps "+count(n, "line", "lines")+", the limit is "+itoa(limit)+": "+why)
 }

@@ -62,7 +62,7 @@ func projectWithAgents(t *testing.T) string {
 func retention(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte("retention:\n  blobs_days: 1\n  usage_days: 1\n  trace_days: 1\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("retention:\n  days: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

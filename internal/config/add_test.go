@@ -21,7 +21,7 @@ func TestAdd(t *testing.T) {
 		"no last line end":   "plan:\n  reserve: 10k",
 		"line ends of DOS":   "plan:\r\n  reserve: 10k\r\nindex:\r\n  backend: sqlite # x\r\n",
 		"the section":        "index:\n    # about it\n    backend: sqlite\nplan:\n    reserve: 10k\n",
-		"empty section":      "plan:\n  reserve: 10k\nindex: # nothing yet\n\noutput:\n  color: never\n",
+		"empty section":      "plan:\n  reserve: 10k\nindex: # nothing yet\n\naudit:\n  host: codex\n",
 		"empty, last":        "plan:\n  reserve: 10k\nindex:",
 		"section of section": "index:\n  sync:\n    watch: false\n",
 		"braces":             "{plan: {reserve: 10k}, index: {backend: sqlite}}\n",
@@ -128,14 +128,14 @@ func shape(t *rapid.T) (text string, odd bool) {
 				add("retrieval:")
 			}
 		},
-		"plan":   func() { add("plan:"); add(step + "reserve: 10k") },
-		"index":  func() { add("index:"); add(step + "exclude:"); add(step + "- a"); add(step + "sync: {watch: false}") },
-		"output": func() { add("output: {color: never}") },
+		"plan":  func() { add("plan:"); add(step + "reserve: 10k") },
+		"index": func() { add("index:"); add(step + "exclude:"); add(step + "- a"); add(step + "sync: {watch: false}") },
+		"audit": func() { add("audit: {host: codex}") },
 	}
 	if pick("mark", "", "", "---") != "" {
 		out = append(out, "---")
 	}
-	for _, name := range rapid.Permutation([]string{"retrieval", "plan", "index", "output"}).Draw(t, "order")[:rapid.IntRange(0, 4).Draw(t, "sections")] {
+	for _, name := range rapid.Permutation([]string{"retrieval", "plan", "index", "audit"}).Draw(t, "order")[:rapid.IntRange(0, 4).Draw(t, "sections")] {
 		section[name]()
 	}
 	text = strings.Join(out, "\n") + pick("end", "", "\n", "\n\n", "\n# end\n", "\n...\n")

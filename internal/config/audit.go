@@ -4,5 +4,4 @@ package config
 type Audit struct {
 	Host string   `key:"host" default:"openclaw" flag:"host" of:"openclaw|codex|claude|claude-code" doc:"The host whose limits hold for the files that a session begins with: what is over them is not shown to the model."`
 	Jobs []string `key:"jobs" project:"never" empty:"none" doc:"Records of jobs beside the state folder's own jobs.jsonl: a host's cron/jobs.json, or lines of JSON with job, time and error. Paths are relative to the current folder."`
-	Skip []string `key:"skip" project:"never" empty:"none" doc:"Checks that are not run, by name; audit --list names them."`
 }

@@ -16,7 +16,6 @@ import (
 type Config struct {
 	Economy       cachelayout.Economy `key:"economy" default:"balanced" flag:"economy" doc:"What to prefer where memory costs money: save cuts early and keeps little, keep cuts only where the window forces it and keeps as much as may stand; a number is between them, with balanced at 0.5. memkernel config economy says what each has cost and kept."`
 	Plan          Plan                `key:"plan" doc:"What the verbs that plan, replay and observe take for granted."`
-	Output        Output              `key:"output" doc:"How results are shown."`
 	Workspace     Workspace           `key:"workspace" doc:"The user's Markdown, and what of it a prompt gets."`
 	Chunking      Chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
 	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
@@ -60,12 +59,6 @@ type Plan struct {
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
 	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
 	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by plan.resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
-	Prices        Path   `key:"prices" project:"never" flag:"prices" empty:"the embedded book alone" doc:"Price file that stands over the embedded book."`
-}
-
-// Output holds how results are shown.
-type Output struct {
-	Color string `key:"color" default:"auto" flag:"color" of:"auto|always|never" doc:"When text is coloured; auto means on a terminal, unless NO_COLOR is set."`
 }
 
 // Workspace holds the settings of the user's Markdown.
@@ -245,10 +238,7 @@ type Redact struct {
 // Retention holds how long things are kept. Days of 0 are for ever.
 type Retention struct {
 	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Age in days of its last use from which a session goes as a whole, with blobs that no other holds. A tombstone stays. One that is being worked with stays, and one that memory names pages of."`
-	BlobsDays    int `key:"blobs_days" range:"0..36500" empty:"for ever" doc:"Age in days from which large tool results and media may go, unless a prompt or memory points to them. A conversation that was not planned for so long has no prompt."`
-	UsageDays    int `key:"usage_days" range:"0..36500" empty:"for ever" doc:"Age in days from which calls are dropped from usage.jsonl."`
-	BackupsDays  int `key:"backups_days" range:"0..36500" empty:"for ever" doc:"Age in days from which backups of memory's files go that pruning and curating made. Those that an undo of the newest pruning needs stay."`
-	TraceDays    int `key:"trace_days" range:"0..36500" empty:"for ever" doc:"Age in days from which a trace that was put aside, trace.1.jsonl, goes. 64 MiB bound the newest."`
+	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Age in days from which the rest goes: large tool results and media of sessions that stay, unless a prompt or memory points to them; calls in usage.jsonl; backups that pruning and curating made, but for those that an undo of the newest pruning needs; and traces that were put aside. A conversation that was not planned for so long has no prompt."`
 }
 
 // Default returns the settings of a user who has no configuration file.

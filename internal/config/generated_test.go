@@ -55,11 +55,11 @@ func TestSample(t *testing.T) {
 // TestYAML: what is printed names where every value came from.
 func TestYAML(t *testing.T) {
 	c := read(t, "plan:\n  reserve: 9k\n")
-	if err := c.Set("output.color", "never", "--color"); err != nil {
+	if err := c.Set("audit.host", "codex", "--host"); err != nil {
 		t.Fatal(err)
 	}
 	text := c.YAML()
-	for _, want := range []string{`(?m)^  reserve: 9k +# dir.config.yaml:2$`, `(?m)^  color: never +# --color$`, `(?m)^  half_life: 30d +# default$`} {
+	for _, want := range []string{`(?m)^  reserve: 9k +# dir.config.yaml:2$`, `(?m)^  host: codex +# --host$`, `(?m)^  half_life: 30d +# default$`} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s is not in\n%s", want, text)
 		}

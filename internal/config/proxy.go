@@ -4,6 +4,5 @@ package config
 // fronts are flags alone: a state folder may have come with somebody's
 // repository, and keys pass through here.
 type Proxy struct {
-	AllowOrigins       []string `key:"allow_origins" project:"never" empty:"none" doc:"Web pages and applications with a page's headers whose requests are taken, by origin, such as http://localhost:3000 or app://obsidian.md; --allow-origin adds more."`
-	ProviderCompaction bool     `key:"provider_compaction" experimental:"yes" project:"never" doc:"Where a cut is near, have Anthropic or OpenAI compact the conversation by a request with the client's key. What such a compaction keeps can't be read."`
+	ProviderCompaction bool `key:"provider_compaction" experimental:"yes" project:"never" doc:"Where a cut is near, have Anthropic or OpenAI compact the conversation by a request with the client's key. What such a compaction keeps can't be read."`
 }

@@ -19,6 +19,7 @@ var removed = map[string]string{
 	"audit.near_duplicate":    "entries that share four fifths of their words, in threes, say the same",
 	"audit.observation_lines": "observations.md may have 100 lines",
 	"audit.size_warning":      "files are large from nine tenths of the host's limits on",
+	"audit.skip":              "the flag --skip of audit says it",
 	"audit.state_age":         "SESSION-STATE.md is stale after a day",
 	"audit.total_limit":       "audit.host names whose limits hold",
 
@@ -54,9 +55,13 @@ var removed = map[string]string{
 	"index.postgres.statement_timeout": "a statement may take thirty seconds",
 	"index.qmd.timeout":                "an answer may take five seconds",
 
+	"output.color": "the flag --color says it, or NO_COLOR in the environment",
+
 	"plan.fixed_tokens": "the flag --fixed-tokens says it",
+	"plan.prices":       "the flag --prices says it",
 	"plan.view":         "the flag --view says it",
 
+	"proxy.allow_origins":  "the flag --allow-origin of proxy says it",
 	"proxy.deadline":       "a plan has three seconds",
 	"proxy.defer_tools":    "definitions of tools stay where the client has them; Claude Code, Codex and their like let them wait themselves",
 	"proxy.grace":          "answers under way get half a minute",
@@ -75,6 +80,11 @@ var removed = map[string]string{
 	"retrieval.sessions.own":    "sessions that have a journal here are searched",
 	"retrieval.sessions.settle": "a session that rested for an hour is read",
 
+	"retention.backups_days": "retention.days holds for backups, too",
+	"retention.blobs_days":   "retention.days holds for large results and media, too",
+	"retention.trace_days":   "retention.days holds for traces, too",
+	"retention.usage_days":   "retention.days holds for calls, too",
+
 	"session_state.max_size": "the kernel's section has about 8 KiB",
 
 	"summary.model.close_wait": "an answer is waited for for two seconds at the end",
@@ -89,6 +99,7 @@ var removed = map[string]string{
 	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",
 	"upkeep.gap":              "the steps of nightly follow each other at once",
 	"upkeep.git":              "the flag --git of nightly says it",
+	"upkeep.include":          "the flag --include of prune and nightly says it",
 	"upkeep.log_days":         "decisions of a log are brought into topic files after fourteen days",
 	"upkeep.loss_share":       "a change may take a quarter of MEMORY.md's lines out for good",
 	"upkeep.observation_days": "an observation without a tag may go after seven days",

@@ -73,7 +73,7 @@ func TestChoiceOutlivesTheFirstMemory(t *testing.T) {
 func TestChoiceByMany(t *testing.T) {
 	dir, open := workspaceOf(t, "a.md", ".memkernel/x")
 	path := filepath.Join(dir, kernel.DefaultStateDir, ConfigName)
-	if err := os.WriteFile(path, []byte("# mine\noutput: {color: never}\n"), 0o640); err != nil {
+	if err := os.WriteFile(path, []byte("# mine\naudit: {host: codex}\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	var choices []markdownstore.Options
@@ -92,7 +92,7 @@ func TestChoiceByMany(t *testing.T) {
 	}
 	all.Wait()
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.HasPrefix(string(text), "# mine\noutput: {color: never}\n") || strings.Count(string(text), "include:") != 1 {
+	if err != nil || !strings.HasPrefix(string(text), "# mine\naudit: {host: codex}\n") || strings.Count(string(text), "include:") != 1 {
 		t.Errorf("%s, %v", text, err)
 	}
 	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o640 {
@@ -128,7 +128,7 @@ func TestChoiceThatCantBeWritten(t *testing.T) {
 func TestOwnChoice(t *testing.T) {
 	dir, open := workspaceOf(t, ".memkernel/x")
 	own := filepath.Join(dir, kernel.DefaultStateDir, ConfigName)
-	if err := os.WriteFile(own, []byte("index: {include: [docs], folders: [/etc]}\noutput: {color: never}\n"), 0o600); err != nil {
+	if err := os.WriteFile(own, []byte("index: {include: [docs], folders: [/etc]}\naudit: {host: codex}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string][]string{"plan: {model: x}\n": {"docs"}, "index: {include: []}\n": {}, "index: {include: [a]}\n": {"a"}} {
@@ -138,7 +138,7 @@ func TestOwnChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Config, s.ConfigPath = c, "mine.yaml"
-		if err := s.OwnChoice(); err != nil || !slices.Equal(c.Index.Include, want) || len(c.Index.Folders) > 0 || c.Output.Color != "auto" {
+		if err := s.OwnChoice(); err != nil || !slices.Equal(c.Index.Include, want) || len(c.Index.Folders) > 0 || c.Audit.Host != "openclaw" {
 			t.Errorf("%q: %q, %q, %v", text, c.Index.Include, c.Index.Folders, err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // elsewhere are the settings that are no option of what setup opens: verbs take them.
-var elsewhere = []string{"plan.model", "plan.context_window", "plan.reserve", "plan.resolver", "plan.prices", "output", "proxy", "audit.skip"}
+var elsewhere = []string{"plan.model", "plan.context_window", "plan.reserve", "plan.resolver", "proxy"}
 
 // opened is all that a configuration is read into, or why it is refused.
 func opened(s *Settings) string {

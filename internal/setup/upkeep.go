@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +14,14 @@ import (
 func (s *Settings) Retention() retention.RetainRequest {
 	c := &s.Config.Retention
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	return retention.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.BlobsDays), Usage: days(c.UsageDays), Traces: days(c.TraceDays), Backups: days(c.BackupsDays)}
+	return retention.RetainRequest{Sessions: days(c.SessionsDays), Blobs: days(c.Days), Usage: days(c.Days), Traces: days(c.Days), Backups: days(c.Days)}
 }
 
 // PruneOptions brings the sections upkeep and audit together, with more names of what
 // may leave.
 func (s *Settings) PruneOptions(include []string) maintenance.PruneOptions {
 	c := &s.Config.Upkeep
-	return maintenance.PruneOptions{MemoryLines: orNone(c.MemoryLines), OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: slices.Concat(c.Include, include)}
+	return maintenance.PruneOptions{MemoryLines: orNone(c.MemoryLines), OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
 }
 
 func (s *Settings) CurateRequest(book *cachelayout.Book) (maintenance.CurateRequest, error) {

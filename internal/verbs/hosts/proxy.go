@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -195,7 +194,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 		list = append(list, u)
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
-		AllowOrigins: slices.Concat(a.Config.Proxy.AllowOrigins, p.origins), Private: a.Private(), Prices: book,
+		AllowOrigins: p.origins, Private: a.Private(), Prices: book,
 		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: a.Config.Proxy.ProviderCompaction, Command: getCommand(a), Logger: logger(a)}, nil
 }
 

@@ -185,7 +185,7 @@ func showRetained(a *cli.App, out *retention.Retained) error {
 	}
 	_, err := fmt.Fprintf(a.Out, "%s of %s %s, %d of them held by nothing\n", display.Plural(out.Blobs, "blob"), display.Size(out.BlobBytes), done, out.Orphans)
 	if a.Config.Retention == (config.Retention{}) {
-		a.Tip("everything is kept for ever; retention.blobs_days, sessions_days, usage_days, trace_days and backups_days bound that")
+		a.Tip("everything is kept for ever; retention.sessions_days and retention.days bound that")
 	}
 	if out.Backups > 0 && err == nil {
 		_, err = fmt.Fprintf(a.Out, "%s of memory's files, %s, %s\n", display.Plural(out.Backups, "backup"), display.Size(out.BackupBytes), done)

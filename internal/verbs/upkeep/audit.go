@@ -46,7 +46,7 @@ and 0 if it does not; it is 1 if there was no file to look at. The section audit
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
-	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`, nor those of audit.skip")
+	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`")
 	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
 	checks := []string{}
 	for _, c := range consolidation.AllChecks() {
@@ -139,13 +139,6 @@ func auditRequest(a *cli.App, f *auditFlags) (maintenance.AuditOptions, error) {
 	}
 	if o.Skip, err = checkIDs(f.skip); err != nil {
 		return o, fail.UsageWith("--skip: "+err.Error(), way)
-	}
-	skip, err := checkIDs(a.Config.Audit.Skip)
-	if err != nil {
-		return o, fail.Hint(fmt.Errorf("read configuration: %s: audit.skip: %w", a.Config.Origin("audit.skip"), err), way)
-	}
-	if len(o.Only) == 0 {
-		o.Skip = append(o.Skip, skip...)
 	}
 	return o, nil
 }

@@ -112,7 +112,7 @@ Only what a machine wrote, and nobody has changed since, leaves by itself: entri
 curate, and lines that an observed session's agent wrote there. What people wrote, and
 what nobody is known to have written, stays, whatever the limit; what of it is done,
 superseded or said twice is listed. --apply=all takes the single entries of this list,
-too; --include or upkeep.include names more: a file, a heading with all below it, or an
+too; --include names more: a file, a heading with all below it, or an
 entry. A section that is a plain list gives single items; any other leaves whole.
 
 It also brings decisions and lessons of old logs into memory/, and empties what of the

@@ -40,7 +40,7 @@ log, moved, superseded, taken back. It follows an entry from line to line, from 
 file, into the log that it comes from and to what it took the place of.
 
 It knows what curate, prune, nightly and agents' edits did and saw, as long as
-retention.backups_days keeps it. Secrets are masked. What you forget is in none of it.
+retention.days keeps it. Secrets are masked. What you forget is in none of it.
 Commits of git are not read: 'git log -L' has those of a line.
 
 It changes nothing without --undo, which takes back a change that an agent made: its files
