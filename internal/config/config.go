@@ -27,7 +27,6 @@ type Config struct {
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
 	Flush         Flush               `key:"flush" doc:"What a session came to, written to the day's log before it is compacted."`
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
-	Trace         Trace               `key:"trace" doc:"The decision trace of a session, trace.jsonl in its folder, which replay --trace decides again. It holds hashes and sizes, no content."`
 	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
 	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
 	Proxy         Proxy               `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
@@ -54,11 +53,9 @@ func (c *Config) Ignored() []Ignored { return c.ignored }
 
 // Plan holds the defaults of the planning verbs.
 type Plan struct {
-	Model         string `key:"model" flag:"model" empty:"the last one that spoke" doc:"The model that is planned for, by id."`
 	ContextWindow Tokens `key:"context_window" flag:"context-window" empty:"the price book's" doc:"Size of the model's window."`
 	Reserve       Tokens `key:"reserve" flag:"reserve" empty:"a fifth of the window, 8k to 40k" doc:"What is kept free for the answer."`
-	Resolver      string `key:"resolver" project:"never" flag:"resolver" empty:"there is none, and nothing is shown as a pointer" doc:"The tool or command by which the model can follow pointers."`
-	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by plan.resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
+	Door          bool   `key:"door" experimental:"yes" default:"true" doc:"Whether a large JSON result is shortened before the model sees it for the first time, if it can read the whole by a resolver. Errors, files that were read and results under 8,000 bytes are always shown whole."`
 }
 
 // Workspace holds the settings of the user's Markdown.
@@ -222,11 +219,6 @@ type SummaryModel struct {
 	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; any other endpoint needs one" doc:"The model, by id: a cheap one does."`
 	APIKeyEnv     EnvName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key. The key itself never stands here."`
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
-}
-
-// Trace holds the settings of decision traces.
-type Trace struct {
-	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether the decisions behind every plan are written down."`
 }
 
 // Redact holds what is no secret here.

@@ -14,6 +14,7 @@ var removed = map[string]string{
 	"audit.file_age":          "a file of memory is stale after seven days",
 	"audit.file_limit":        "audit.host names whose limits hold",
 	"audit.job_age":           "a job's failure is told for fourteen days",
+	"audit.jobs":              "the flag --jobs of audit and nightly says it",
 	"audit.log_grace":         "the day's log may be missing for six hours",
 	"audit.memory_age":        "MEMORY.md is stale three days after its newest date",
 	"audit.near_duplicate":    "entries that share four fifths of their words, in threes, say the same",
@@ -58,7 +59,9 @@ var removed = map[string]string{
 	"output.color": "the flag --color says it, or NO_COLOR in the environment",
 
 	"plan.fixed_tokens": "the flag --fixed-tokens says it",
+	"plan.model":        "the flag --model says it",
 	"plan.prices":       "the flag --prices says it",
+	"plan.resolver":     "the flag --resolver says it",
 	"plan.view":         "the flag --view says it",
 
 	"proxy.allow_origins":  "the flag --allow-origin of proxy says it",
@@ -94,6 +97,7 @@ var removed = map[string]string{
 	"summary.model.min_tokens": "the model is asked after 4,000 tokens",
 	"summary.model.timeout":    "a request may take a minute",
 
+	"trace.enabled":   "the decisions behind every plan are written down, as hashes and sizes",
 	"trace.max_bytes": "a trace is put aside at 64 MiB",
 
 	"upkeep.done_days":        "a task that is done may leave MEMORY.md after seven days",

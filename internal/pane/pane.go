@@ -55,7 +55,7 @@ func Open(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, w Wish) (*ui.Ser
 		}
 	}
 	s, err := ui.Listen(w.Addr, ui.Options{Kernel: k, Files: files, Prices: book, Workspace: workspace, StateDir: k.StateDir(), Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Write: w.Write,
-		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(), Masker: masker,
+		Transcripts: func() []string { return transcripts(workspace, w.Transcripts) }, Plan: ui.Plan{Window: w.Window, Economy: a.Config.Economy, Resolver: w.Resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor: func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Hint:   a.Commands})
 	if err != nil {

@@ -131,7 +131,7 @@ func TestOwnChoice(t *testing.T) {
 	if err := os.WriteFile(own, []byte("index: {include: [docs], folders: [/etc]}\naudit: {host: codex}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string][]string{"plan: {model: x}\n": {"docs"}, "index: {include: []}\n": {}, "index: {include: [a]}\n": {"a"}} {
+	for text, want := range map[string][]string{"plan: {reserve: 9k}\n": {"docs"}, "index: {include: []}\n": {}, "index: {include: [a]}\n": {"a"}} {
 		s := open()
 		c, err := config.Read(strings.NewReader(text), "mine.yaml")
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // elsewhere are the settings that are no option of what setup opens: verbs take them.
-var elsewhere = []string{"plan.model", "plan.context_window", "plan.reserve", "plan.resolver", "proxy"}
+var elsewhere = []string{"plan.context_window", "plan.reserve", "proxy"}
 
 // opened is all that a configuration is read into, or why it is refused.
 func opened(s *Settings) string {
@@ -29,7 +29,7 @@ func opened(s *Settings) string {
 	}
 	at, err6 := database(s)
 	return fmt.Sprintf("%s %+v %v | ", s.Config.Store.Backend, at, err6) + fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %v %+v", k, err1, sum, err2, p, err3, q, err4, req, err5, e, budget,
-		s.Retention(), s.PruneOptions(nil), s.AuditOptions(), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, shared, s.summaryConfig())
+		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, shared, s.summaryConfig())
 }
 
 // TestEverySettingReachesWhatItIsFor: no setting is read from the file and then forgotten.

@@ -71,7 +71,6 @@ func (s *Settings) KernelOptions(book *cachelayout.Book, p embed.Provider) (*ker
 			Compact: s.Config.Checkpoint.CompactAt, Flush: kernel.FlushOptions{Off: !s.Config.Flush.Enabled},
 			StateFile: kernel.StateFileOptions{Off: !s.Config.SessionState.Enabled},
 			Buffer:    kernel.BufferOptions{Off: !s.Config.WorkingBuffer.Enabled, At: s.Config.WorkingBuffer.At}},
-		Trace:     kernel.TraceOptions{Off: !s.Config.Trace.Enabled},
 		Represent: represent.Options{Whole: !s.Config.Plan.Door},
 		Redact:    mask.Options{Allow: s.Config.Redact.Allow, Disable: s.Config.Redact.DisableRules}}
 	o.Memory.Embedder, o.Memory.Store = p, s.storeOptions()

@@ -52,7 +52,8 @@ func (s *Settings) auditHost() consolidation.Host {
 	return h
 }
 
-// AuditOptions are the thresholds of an audit, and the host whose limits hold.
-func (s *Settings) AuditOptions() maintenance.AuditOptions {
-	return maintenance.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: s.Config.Audit.Jobs}
+// AuditOptions returns the options of an audit: the host whose limits hold, and the records of
+// jobs that it reads beside the state folder's own.
+func (s *Settings) AuditOptions(jobs []string) maintenance.AuditOptions {
+	return maintenance.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
 }

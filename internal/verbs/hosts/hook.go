@@ -62,7 +62,6 @@ event's folder, or the nearest above it that has a .memkernel.
 	})
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
-	cli.Must(cmd.Flags().SetAnnotation("deadline", cli.OwnFlag, []string{}))
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
 	cmd.AddCommand(newHookInstall(a))
 	return cmd

@@ -29,7 +29,7 @@ func spans(cell string) (out []string) {
 // TestTableOfHosts holds the table of doc/hosts.md to what init does in an empty folder,
 // and to the variables and arguments that wrap sets.
 func TestTableOfHosts(t *testing.T) {
-	data, err := os.ReadFile("../../../../../doc/hosts.md")
+	data, err := os.ReadFile("../../../doc/hosts.md")
 	if err != nil {
 		t.Fatal(err)
 	}

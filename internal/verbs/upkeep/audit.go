@@ -22,10 +22,10 @@ import (
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	only, skip []string
-	host       string
-	now        cli.TimeValue
-	all, list  bool
+	only, skip, jobs []string
+	host             string
+	now              cli.TimeValue
+	all, list        bool
 }
 
 // Audit is the verb audit.
@@ -38,7 +38,7 @@ lead nowhere, what is said twice or in two ways, secrets, damaged text, and whet
 journals, blobs and index are whole. It changes nothing, not a byte and not a
 time. What has one cause is one finding; what nobody is to mend, such as links in logs
 of days that are over, is told of and is none. The exit code is 3 if it finds something
-and 0 if it does not; it is 1 if there was no file to look at. The section audit of the configuration has the thresholds.`,
+and 0 if it does not; it is 1 if there was no file to look at.`,
 		Example: `  memkernel audit --skip stale_files
   memkernel audit --only contradictions,links --json`,
 		Args: cli.NoArgs,
@@ -48,6 +48,7 @@ and 0 if it does not; it is 1 if there was no file to look at. The section audit
 	fl.StringSliceVar(&f.only, "only", nil, "run these `checks` alone")
 	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`")
 	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
+	jobsFlag(cmd, &f.jobs)
 	checks := []string{}
 	for _, c := range consolidation.AllChecks() {
 		checks = append(checks, string(c))
@@ -128,9 +129,14 @@ func listChecks(a *cli.App) error {
 	return nil
 }
 
+// jobsFlag adds --jobs to a verb that audits.
+func jobsFlag(cmd *cobra.Command, to *[]string) {
+	cmd.Flags().StringArrayVar(to, "jobs", nil, "a record of jobs in a `file`, such as a host's cron/jobs.json, or lines of JSON with job, time and error (may be repeated)")
+}
+
 // auditRequest brings configuration and flags together.
 func auditRequest(a *cli.App, f *auditFlags) (maintenance.AuditOptions, error) {
-	o := a.AuditOptions()
+	o := a.AuditOptions(f.jobs)
 	o.Now = f.now.Time
 	const way = "'memkernel audit --list' names the checks"
 	var err error

@@ -26,7 +26,7 @@ import (
 type nightlyFlags struct {
 	quietTime, git bool
 	idle, once     time.Duration
-	include        []string
+	include, jobs  []string
 	now            cli.TimeValue
 }
 
@@ -59,6 +59,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
 	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	includeFlag(cmd, &f.include)
+	jobsFlag(cmd, &f.jobs)
 	fl.BoolVar(&f.git, "git", false, "commit the workspace before and after, if it is a git repository")
 	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
 	return cmd
@@ -87,7 +88,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if f.once < 0 {
 		return fail.Usagef("--once %v: give for how long, such as 20h", f.once)
 	}
-	audit, err := auditRequest(a, &auditFlags{})
+	audit, err := auditRequest(a, &auditFlags{jobs: f.jobs})
 	if err != nil {
 		return err
 	}
