@@ -29,7 +29,6 @@ type Config struct {
 	Summary       Summary             `key:"summary" doc:"The summary of a session's past, which is made mechanically and needs no model."`
 	Redact        Redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is written or indexed. A mark names the rule that found it, such as [masked:github-pat]; status counts them."`
 	Audit         Audit               `key:"audit" doc:"What the verb audit finds fault with. It reads, and changes nothing."`
-	Proxy         Proxy               `key:"proxy" doc:"The proxy in front of a model's API: doc/proxy.md."`
 	Upkeep        Upkeep              `key:"upkeep" doc:"What the verbs curate, prune, nightly and guard hold to, with the limits of audit.host."`
 	Retention     Retention           `key:"retention" doc:"What retain removes. Nothing is removed by itself, and nothing that a prompt or memory points to."`
 

@@ -10,7 +10,7 @@ import (
 )
 
 // elsewhere are the settings that are no option of what setup opens: verbs take them.
-var elsewhere = []string{"plan.context_window", "plan.reserve", "proxy"}
+var elsewhere = []string{"plan.context_window", "plan.reserve"}
 
 // opened is all that a configuration is read into, or why it is refused.
 func opened(s *Settings) string {

@@ -31,7 +31,7 @@ type proxyFlags struct {
 	allowRemote, allowInsecure bool
 	origins                    []string
 	resolver                   string
-	flushTurns                 bool
+	flushTurns, compaction     bool
 	window, reserve            config.Tokens
 	ui                         string
 	metrics                    metricsFlags
@@ -97,6 +97,7 @@ for: exit code 0 if none is, else 1 and what to do.`,
 	f.Var(&p.window, "context-window", "size of the window, such as 200k (default the price book's, else the API's)")
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
+	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
 	p.metrics.add(f)
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
@@ -195,7 +196,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: p.origins, Private: a.Private(), Prices: book,
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: a.Config.Proxy.ProviderCompaction, Command: getCommand(a), Logger: logger(a)}, nil
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: p.compaction, Command: getCommand(a), Logger: logger(a)}, nil
 }
 
 // getCommand is how a shell restores a page from wherever it stands.
