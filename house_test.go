@@ -43,7 +43,8 @@ var arrows = map[string][]string{
 	"budget": {},
 
 	"internal/program":       {"internal/cli", "internal/display", "internal/fail", "internal/nearest", "internal/verbs/about"},
-	"cmd/memkernel":          {"internal/program", "internal/verbs/about", "internal/verbs/hosts", "internal/verbs/measure", "internal/verbs/memory", "internal/verbs/plan", "internal/verbs/session", "internal/verbs/state", "internal/verbs/upkeep", "internal/verbs/window"},
+	"internal/verbs":         {"internal/cli", "internal/program", "internal/verbs/about", "internal/verbs/hosts", "internal/verbs/measure", "internal/verbs/memory", "internal/verbs/plan", "internal/verbs/session", "internal/verbs/state", "internal/verbs/upkeep", "internal/verbs/window"},
+	"cmd/memkernel":          {"internal/program", "internal/verbs", "internal/verbs/hosts"},
 	"internal/cli":           {".", "cachelayout", "internal/fail", "internal/setup", "internal/config", "internal/display", "internal/nearest", "internal/progress", "internal/store", "internal/visible", "cachelayout/predict", "kernel", "kernel/health", "sessions", "transcript"},
 	"internal/fail":          {"kernel", "transcript"},
 	"internal/setup":         {"cachelayout", "internal/fail", "consolidation", "embed", "index", "index/postgres", "index/qmd", "internal/atomicfile", "internal/config", "internal/document", "internal/endpoint", "internal/safename", "internal/store", "kernel", "kernel/billing", "kernel/editing", "kernel/indexing", "kernel/maintenance", "kernel/retention", "kernel/status", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "store/postgres", "summary/model"},
@@ -196,7 +197,8 @@ var arrows = map[string][]string{
 	"serve/token":     {"internal/store"},
 	"serve/web":       {"internal/safename", "internal/store", "kernel", "serve", "serve/token", "sessions"},
 
-	"service/telemetry": {".", "kernel", "serve", "serve/proxy", "serve/telemetry"},
+	"service/cmd/memkernel-server": {"internal/cli", "internal/program", "internal/verbs", "internal/verbs/hosts", "service/telemetry"},
+	"service/telemetry":            {".", "kernel", "serve", "serve/proxy", "serve/telemetry"},
 
 	"store/postgres": {"internal/store", "internal/store/bucket", "internal/store/pgstore", "markdownstore"},
 
@@ -254,12 +256,12 @@ var thirdParty = map[string][]string{
 	"bench/memory":                     {"github.com/yuin/goldmark", "github.com/yuin/goldmark/..."},
 	"internal/display":                 {"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3"},
 
-	"cmd/memkernel":      {"github.com/spf13/cobra"},
-	"bench/cmd/mkbench":  {"github.com/spf13/cobra"},
-	"bench/verbs":        {"github.com/spf13/cobra"},
-	"internal/program":   {"github.com/spf13/cobra", "github.com/spf13/pflag"},
-	"internal/cli":       {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
-	"internal/verbs/...": {"github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"service/cmd/memkernel-server": {"github.com/spf13/cobra"},
+	"bench/cmd/mkbench":            {"github.com/spf13/cobra"},
+	"bench/verbs":                  {"github.com/spf13/cobra"},
+	"internal/program":             {"github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"internal/cli":                 {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
+	"internal/verbs/...":           {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"bench/gen":               {"github.com/pkoukk/tiktoken-go-loader"},
 	"bench/maskgen":           {"github.com/BurntSushi/toml"},

@@ -3,7 +3,7 @@
 // says why.
 //
 // It is a thin skin over package kernel: flags in, text or JSON out. The table of all verbs
-// is verbs.go; each is a function in a package of its family below internal/verbs, over what
+// is in internal/verbs; each is a function in a package of its family below it, over what
 // they share (internal/cli), what a configuration opens (internal/setup) and what is drawn
 // (internal/display of the module). It decides nothing itself, calls no language model of its own accord, and
 // opens no network connection but to a provider that a configuration names, and as a
@@ -11,6 +11,21 @@
 // The rules of its output stand in internal/cli/ui.go, its JSON in doc/json.md.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/memkernel/memkernel/internal/program"
+	"github.com/memkernel/memkernel/internal/verbs"
+	"github.com/memkernel/memkernel/internal/verbs/hosts"
+)
+
+var command = &program.Program{
+	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
+	Opening: verbs.Opening, Groups: verbs.Groups(hosts.Serve, hosts.Proxy),
+	Elsewhere: map[string]string{
+		"eval":  "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
+		"bench": "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
+	},
+}
 
 func main() { os.Exit(command.Main()) }
