@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -78,13 +77,12 @@ type Chunking struct {
 
 // Retrieval holds what is searched and how hits are ranked.
 type Retrieval struct {
-	Enabled       bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
-	MaxTokens     Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
-	VectorWeight  float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; 0 searches by words alone."`
-	KeywordWeight float64  `key:"keyword_weight" experimental:"yes" default:"0.3" range:"0..1" doc:"Weight of the score by words; 0 searches by meaning alone, if there is a provider. Where one side finds nothing, the other counts in full."`
-	HalfLife      Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost half of the score that it can lose, a tenth."`
-	MMRLambda     float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
-	Sessions      Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
+	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search works either way."`
+	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Most that a user turn gets, labels included."`
+	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
+	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost half of the score that it can lose, a tenth."`
+	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
+	Sessions     Sessions `key:"sessions" doc:"What was said in other sessions, as a part of memory: private sessions of the same agent find it, secrets masked. Whoever may read the state folder may read it there."`
 }
 
 // Sessions holds which past sessions are searched.
@@ -259,7 +257,7 @@ func (c *Config) Validate() error {
 
 // checkTogether checks values that depend on each other.
 func (c *Config) checkTogether() error {
-	p, r := &c.Plan, &c.Retrieval
+	p := &c.Plan
 	switch {
 	case p.ContextWindow > 0 && p.Reserve >= p.ContextWindow:
 		return c.errorAt(fmt.Errorf("%s leaves nothing of plan.context_window %s", p.Reserve, p.ContextWindow),
@@ -267,9 +265,6 @@ func (c *Config) checkTogether() error {
 	case c.Chunking.Overlap >= c.Chunking.Tokens:
 		return c.errorAt(fmt.Errorf("%s is not less than chunking.tokens %s", c.Chunking.Overlap, c.Chunking.Tokens),
 			"set both; an overlap of a fifth is usual", "chunking.overlap", "chunking.tokens")
-	case r.VectorWeight+r.KeywordWeight == 0:
-		return c.errorAt(errors.New("both weights are 0"),
-			"leave one of them above 0, or say retrieval.enabled: false", "retrieval.vector_weight", "retrieval.keyword_weight")
 	}
 	if err := c.checkAllow(); err != nil {
 		return err

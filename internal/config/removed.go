@@ -76,6 +76,7 @@ var removed = map[string]string{
 	"retrieval.candidates":      "each side hands on 20 chunks",
 	"retrieval.decay":           "retrieval.half_life 0s has no note lose score with age",
 	"retrieval.decay_floor":     "a note keeps nine tenths of its score",
+	"retrieval.keyword_weight":  "the score by words has the rest of retrieval.vector_weight",
 	"retrieval.max_items":       "a user turn gets six items at most",
 	"retrieval.min_score":       "a prompt gets nothing whose best hit scores less than .25",
 	"retrieval.min_share":       "hits below .3 of the best one's score are left out",

@@ -42,7 +42,7 @@ const confirmTokens = 10_000_000
 
 // Ranking is how hits are ranked.
 func Ranking(r *config.Retrieval) retrieval.Options {
-	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, HalfLife: time.Duration(r.HalfLife), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
+	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: time.Duration(r.HalfLife), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
 	if r.HalfLife == 0 {
 		o.HalfLife = -1
 	}
