@@ -11,55 +11,55 @@ const lateSummary = cachelayout.HostSummary
 
 // appendLate appends until the prompt is over window − reserve, and compacts then:
 // a summary and the newest atoms stay.
-type appendLate struct {
-	history
+type Late struct {
+	History
 	keep        int
 	compactions int
 }
 
-func newAppendLate(rec *recording, keep int) *appendLate {
-	return &appendLate{history: newHistory(rec), keep: orElse(keep, cachelayout.HostKeep)}
+func NewLate(rec *Recording, keep int) *Late {
+	return &Late{History: NewHistory(rec), keep: orElse(keep, cachelayout.HostKeep)}
 }
 
-func (p *appendLate) choose(req request) choice {
-	c := p.compactIfFull(req)
-	c.items = p.items(req.end)
+func (p *Late) Choose(req Request) Choice {
+	c := p.CompactIfFull(req)
+	c.Items = p.Items(req.End)
 	return c
 }
 
 // compactIfFull compacts if the prompt would be over window − reserve. What is kept
 // is at most a quarter of the room unless more was asked for.
-func (p *appendLate) compactIfFull(req request) (c choice) {
-	if p.tokens(req.end) <= req.room {
+func (p *Late) CompactIfFull(req Request) (c Choice) {
+	if p.Tokens(req.End) <= req.Room {
 		return c
 	}
-	c.cut = "full"
-	c.summarise(p.tokens(req.end-1), 0, lateSummary)
+	c.Cut = "full"
+	c.Summarise(p.Tokens(req.End-1), 0, lateSummary)
 	keep := p.keep
 	if keep <= cachelayout.HostKeep {
-		keep = min(keep, cachelayout.HostKeeps(req.room))
+		keep = min(keep, cachelayout.HostKeeps(req.Room))
 	}
-	p.from = p.newest(req.end, min(keep, req.room-lateSummary))
+	p.From = p.Newest(req.End, min(keep, req.Room-lateSummary))
 	p.compactions++
-	p.lead = []item{p.rec.summary(p.compactions, lateSummary)}
+	p.Lead = []Item{p.Rec.Summary(p.compactions, lateSummary)}
 	return c
 }
 
 // summary returns the item of the nth summary, of so many tokens unless its words are more.
-func (r *recording) summary(n, tokens int) item {
+func (r *Recording) Summary(n, tokens int) Item {
 	text := "[summary of the session so far]"
-	if r.opt.Summary != nil {
-		text += "\n" + r.opt.Summary(r.msgs, tokens)
+	if r.Opt.Summary != nil {
+		text += "\n" + r.Opt.Summary(r.Messages, tokens)
 	}
-	it := r.note("summary "+strconv.Itoa(n), text)
-	it.tokens = max(it.tokens, tokens)
+	it := r.Note("summary "+strconv.Itoa(n), text)
+	it.Tokens = max(it.Tokens, tokens)
 	return it
 }
 
 // fullest shows everything ever said.
-type fullest struct{ history }
+type fullest struct{ History }
 
-func (p *fullest) choose(req request) choice { return choice{items: p.items(req.end)} }
+func (p *fullest) Choose(req Request) Choice { return Choice{Items: p.Items(req.End)} }
 
 func orElse(v, def int) int {
 	if v > 0 {

@@ -20,21 +20,21 @@ type Bound struct {
 }
 
 // bound returns what call n adds to it.
-func (r *recording) bound(n int) Bound {
-	m := r.model(r.calls[n].Start)
-	window := orElse(r.opt.ContextWindow, m.ContextWindow)
+func (r *Recording) bound(n int) Bound {
+	m := r.Model(r.Calls[n].Start)
+	window := orElse(r.Opt.ContextWindow, m.ContextWindow)
 	var tier cachelayout.Tier
 	if len(m.Tiers) > 0 {
 		tier = m.Tiers[0]
 	}
-	write := cheaper(writePrice(m, tier, r.opt.TTL), tier.Input, r.opt.FixedTokens < m.MinCacheTokens)
-	out := Bound{WriteTokens: r.sum(r.seen(n), r.end(n)) - r.large(r.seen(n), r.end(n), budget.LargeResult(window))}
+	write := cheaper(writePrice(m, tier, r.Opt.TTL), tier.Input, r.Opt.FixedTokens < m.MinCacheTokens)
+	out := Bound{WriteTokens: r.Sum(r.Seen(n), r.End(n)) - r.large(r.Seen(n), r.End(n), budget.LargeResult(window))}
 	var net, fixed bill
 	net.add(out.WriteTokens, write)
 	if n == 0 {
-		fixed.add(r.opt.FixedTokens, cheaper(write, tier.Input, true))
+		fixed.add(r.Opt.FixedTokens, cheaper(write, tier.Input, true))
 	} else {
-		fixed.add(r.opt.FixedTokens, tier.Read)
+		fixed.add(r.Opt.FixedTokens, tier.Read)
 	}
 	out.NetCostUSD = net.usd()
 	out.CostUSD = add(out.NetCostUSD, fixed.usd())
@@ -48,14 +48,14 @@ func (b *Bound) add(o Bound) {
 }
 
 // large sums the results over a size.
-func (r *recording) large(from, end, limit int) int {
+func (r *Recording) large(from, end, limit int) int {
 	n := 0
 	for i := from; i < end; i++ {
-		for _, p := range r.msgs[i].Parts {
+		for _, p := range r.Messages[i].Parts {
 			if p.Result == nil {
 				continue
 			}
-			if t := r.counter.Message(&memkernel.Message{Parts: []memkernel.Part{p}}); t > limit {
+			if t := r.Counter.Message(&memkernel.Message{Parts: []memkernel.Part{p}}); t > limit {
 				n += t
 			}
 		}

@@ -36,7 +36,7 @@ func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayou
 	return &Document{Schema: "memkernel/replay/v1", View: view.String(), Recorded: Bill(s, prices), Results: []*Result{}}
 }
 
-// Add runs one more policy. The oracle takes its goal from the kernel's run if that was
+// Add runs one more policy. A policy with Rivals is held against the kernel's run if that was
 // before.
 func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
 	var result *Result
@@ -47,8 +47,8 @@ func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string
 			ours = r
 		}
 	}
-	if policy == Oracle && ours != nil {
-		result, err = RunOracle(ctx, s, ours, opt)
+	if p, _ := policyNamed(policy); p.Rivals && ours != nil {
+		result, err = RunAgainst(ctx, s, policy, ours, opt)
 	} else {
 		result, err = Run(ctx, s, policy, opt)
 	}

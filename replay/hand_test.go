@@ -68,7 +68,7 @@ func (s *script) tool(name, input string, tokens int, result string) *script {
 func textPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
 
 // record makes the recording. Tokens of 0 are counted.
-func (s *script) record(t testing.TB, opt Options) *recording {
+func (s *script) record(t testing.TB, opt Options) *Recording {
 	t.Helper()
 	opt.Prices = testBook(t)
 	if opt.Model == "" {
@@ -77,24 +77,24 @@ func (s *script) record(t testing.TB, opt Options) *recording {
 	if opt.TTL == 0 {
 		opt.TTL = 5 * time.Minute
 	}
-	r, err := recordMessages(s.msgs, nil, opt)
+	r, err := RecordMessages(s.msgs, nil, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range r.items {
+	for i := range r.Items {
 		if s.tokens[i] > 0 {
-			r.items[i].tokens = s.tokens[i]
+			r.Items[i].Tokens = s.tokens[i]
 		}
 	}
 	return r
 }
 
-func replayed(t testing.TB, r *recording, policy string, goal int) *Result {
+func replayed(t testing.TB, r *Recording, policy string) *Result {
 	t.Helper()
 	if policy == Memkernel || strings.HasPrefix(policy, Memkernel+"-") {
-		r.opt.Scratch = t.TempDir()
+		r.Opt.Scratch = t.TempDir()
 	}
-	out, err := r.run(context.Background(), policy, goal)
+	out, err := r.Run(context.Background(), policy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,32 +11,32 @@ import (
 )
 
 // chooser decides what a call shows. It is called for every call in turn.
-type chooser interface {
-	choose(req request) choice
+type Chooser interface {
+	Choose(req Request) Choice
 }
 
 // request is what a chooser has to know of a call.
-type request struct {
+type Request struct {
 	// n is the call, end how many messages are before it.
-	n, end int
+	N, End int
 	// cold reports whether the cache holds nothing of the last prompt's
 	// messages.
-	cold bool
+	Cold bool
 	// room is what the messages may take: window − reserve − fixed part.
-	room   int
-	window int
-	model  cachelayout.Model
+	Room   int
+	Window int
+	Model  cachelayout.Model
 }
 
 // choice is what a call shows.
-type choice struct {
-	items []item
+type Choice struct {
+	Items []Item
 	// cut names why something that was shown before is shown no more, "" if nothing
 	// left.
-	cut string
+	Cut string
 	// stable is how many items the policy knows the next cut to leave as they are; a
 	// marker is put behind them. 0 is no such knowledge.
-	stable int
+	Stable int
 	// summaries are the calls that wrote a summary for it.
 	summaries []summaryCall
 }
@@ -47,15 +47,15 @@ type summaryCall struct{ old, fresh, output int }
 
 // summarise adds a summarising call; fresh are those of its messages that no call has
 // sent before.
-func (c *choice) summarise(messages, fresh, output int) {
+func (c *Choice) Summarise(messages, fresh, output int) {
 	c.summaries = append(c.summaries, summaryCall{messages - fresh, fresh, output})
 }
 
 // hostPolicy sends what a chooser chooses, with markers as the kernel places them,
 // and bills it by the same ledger.
 type hostPolicy struct {
-	rec    *recording
-	by     chooser
+	rec    *Recording
+	by     Chooser
 	ledger cachelayout.Ledger
 	images bool
 }
@@ -63,57 +63,57 @@ type hostPolicy struct {
 func (p *hostPolicy) close() error { return nil }
 
 func (p *hostPolicy) plan(_ context.Context, n int) (*prompt, error) {
-	start := p.rec.calls[n].Start
+	start := p.rec.Calls[n].Start
 	req := p.request(n, start)
-	c := p.by.choose(req)
+	c := p.by.Choose(req)
 	pr := p.send(c, req, start)
-	pr.call.Cut, pr.call.Cold = c.cut, req.cold
-	pr.call.Violations = p.violations(c.items, req.model)
+	pr.call.Cut, pr.call.Cold = c.Cut, req.Cold
+	pr.call.Violations = p.violations(c.Items, req.Model)
 	for _, call := range c.summaries {
 		pr.extra = add(pr.extra, p.summaryCall(call, req))
 	}
 	return pr, nil
 }
 
-func (p *hostPolicy) request(n int, start time.Time) request {
-	opt := &p.rec.opt
-	model := p.rec.model(start)
+func (p *hostPolicy) request(n int, start time.Time) Request {
+	opt := &p.rec.Opt
+	model := p.rec.Model(start)
 	window := opt.ContextWindow
 	if window == 0 {
 		window = model.ContextWindow
 	}
 	cold, _ := p.ledger.Cold(model, p.identity(), start)
-	return request{n: n, end: p.rec.end(n), cold: cold, room: p.room(window), window: window, model: model}
+	return Request{N: n, End: p.rec.End(n), Cold: cold, Room: p.rec.Room(window), Window: window, Model: model}
 }
 
 // room returns what messages may take of a window: all but the reserve and the fixed
 // part.
-func (p *hostPolicy) room(window int) int {
-	if reserve := p.rec.opt.Reserve; reserve > 0 {
-		return window - reserve - p.rec.opt.FixedTokens
+func (r *Recording) Room(window int) int {
+	if reserve := r.Opt.Reserve; reserve > 0 {
+		return window - reserve - r.Opt.FixedTokens
 	}
-	return cachelayout.HostRoom(window, p.rec.opt.FixedTokens)
+	return cachelayout.HostRoom(window, r.Opt.FixedTokens)
 }
 
 func (p *hostPolicy) identity() cachelayout.Identity {
-	return cachelayout.Identity{Model: p.rec.opt.Model, Images: p.images}
+	return cachelayout.Identity{Model: p.rec.Opt.Model, Images: p.images}
 }
 
 // send bills a prompt and moves the ledger on.
-func (p *hostPolicy) send(c choice, req request, start time.Time) *prompt {
-	blocks := p.blocks(c.items)
+func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
+	blocks := p.blocks(c.Items)
 	p.images = cachelayout.HasImage(blocks)
-	ttl := p.rec.opt.TTL
-	bps := cachelayout.Breakpoints(blocks, req.model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
-	if c.stable > 0 {
-		bps = mark(bps, blocks, len(blocks)-len(c.items)+c.stable-1, req.model)
+	ttl := p.rec.Opt.TTL
+	bps := cachelayout.Breakpoints(blocks, req.Model, p.ledger.Tail(blocks), cachelayout.LayoutOptions{Fixed: ttl, Carry: ttl, Messages: ttl})
+	if c.Stable > 0 {
+		bps = mark(bps, blocks, len(blocks)-len(c.Items)+c.Stable-1, req.Model)
 	}
-	bill := p.ledger.Bill(req.model, p.identity(), blocks, bps, start)
+	bill := p.ledger.Bill(req.Model, p.identity(), blocks, bps, start)
 	p.ledger = p.ledger.Advance(p.identity(), blocks, bps, start)
-	pr := &prompt{bill: bill, markers: markers(blocks, bps), extra: new(float64), call: Call{Overflow: bill.Total() > req.room+p.rec.opt.FixedTokens}}
-	for i := range c.items {
-		pr.texts = append(pr.texts, c.items[i].text)
-		pr.messages = append(pr.messages, c.items[i].msg)
+	pr := &prompt{bill: bill, markers: markers(blocks, bps), extra: new(float64), call: Call{Overflow: bill.Total() > req.Room+p.rec.Opt.FixedTokens}}
+	for i := range c.Items {
+		pr.texts = append(pr.texts, c.Items[i].Text)
+		pr.messages = append(pr.messages, c.Items[i].Msg)
 	}
 	return pr
 }
@@ -145,29 +145,29 @@ func mark(bps []cachelayout.Breakpoint, blocks []cachelayout.Block, at int, m ca
 	return bps
 }
 
-func (p *hostPolicy) blocks(items []item) []cachelayout.Block {
+func (p *hostPolicy) blocks(items []Item) []cachelayout.Block {
 	out := make([]cachelayout.Block, 0, len(items)+1)
-	if n := p.rec.opt.FixedTokens; n > 0 {
+	if n := p.rec.Opt.FixedTokens; n > 0 {
 		out = append(out, cachelayout.Block{ID: "fixed", Region: cachelayout.RegionSystem, Hash: "fixed", Tokens: n,
 			Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
 	for i := range items {
 		it := &items[i]
 		out = append(out, cachelayout.Block{ID: it.hash, Region: it.region, Hash: it.hash,
-			Tokens: it.tokens, Positions: 1, Markable: true, Image: it.image, Message: i})
+			Tokens: it.Tokens, Positions: 1, Markable: true, Image: it.image, Message: i})
 	}
 	return out
 }
 
 // violations counts the rules of the provider that the request breaks.
-func (p *hostPolicy) violations(items []item, model cachelayout.Model) int {
+func (p *hostPolicy) violations(items []Item, model cachelayout.Model) int {
 	format := transcript.FormatAnthropic
 	if model.Provider == "openai" {
 		format = transcript.FormatOpenAI
 	}
-	req := &transcript.Request{Model: p.rec.opt.Model, Messages: make([]memkernel.Message, 0, len(items))}
+	req := &transcript.Request{Model: p.rec.Opt.Model, Messages: make([]memkernel.Message, 0, len(items))}
 	for i := range items {
-		req.Messages = append(req.Messages, items[i].msg)
+		req.Messages = append(req.Messages, items[i].Msg)
 	}
 	return len(transcript.Validate(transcript.Provider(format), req, nil))
 }
@@ -175,10 +175,10 @@ func (p *hostPolicy) violations(items []item, model cachelayout.Model) int {
 // summaryCall prices the call that writes a summary: fixed part and what was sent before
 // at the read price if the cache is warm, at the base price if it is cold, what is new at
 // the base price, and the summary as output.
-func (p *hostPolicy) summaryCall(c summaryCall, req request) *float64 {
-	old := c.old + p.rec.opt.FixedTokens
-	if req.cold {
-		return req.model.Cost(0, 0, 0, old+c.fresh, c.output)
+func (p *hostPolicy) summaryCall(c summaryCall, req Request) *float64 {
+	old := c.old + p.rec.Opt.FixedTokens
+	if req.Cold {
+		return req.Model.Cost(0, 0, 0, old+c.fresh, c.output)
 	}
-	return req.model.Cost(old, 0, 0, c.fresh, c.output)
+	return req.Model.Cost(old, 0, 0, c.fresh, c.output)
 }

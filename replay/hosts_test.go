@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,164 +25,24 @@ func cutsOf(t *testing.T, r *Result) string {
 	return strings.Join(cuts, "|")
 }
 
-// The mark of 80,000 tokens is 47,000. The third prompt would have 52,000: a call reads
-// the 41,500 that the second one sent and 10,500 that are new and writes 4,500, which are
-// all that the third one has behind its fixed part.
-func TestClaudeCodeByHand(t *testing.T) {
-	s := newScript().user(20_000, "one").answer(500, "yes").user(20_000, "two").answer(500, "yes").user(10_000, "three").answer(50, "yes").user(100, "four").answer(50, "yes")
-	r := replayed(t, s.record(t, Options{ContextWindow: 80_000, FixedTokens: 1000}), ClaudeCode, 0)
-	summary := 41_500 + 10_500*10.0 + 4500*50
-	compareUsages(t, usages(r), []usage{{0, 21_000, 0, 262_500, 250_000}, {21_000, 20_500, 0, 277_250, 276_250},
-		{1000, 4500, 0, 57_250 + summary, 56_250 + summary}, {5500, 150, 0, 7375, 6375}})
-	if got := cutsOf(t, r); got != "||full|" {
-		t.Errorf("cuts %q", got)
-	}
-}
-
-// After a gap the summarising call finds nothing to read.
-func TestSummaryOfAColdCache(t *testing.T) {
-	s := newScript().user(40_000, "one").answer(500, "yes").wait(time.Hour).user(10_000, "two").answer(50, "yes")
-	r := replayed(t, s.record(t, Options{ContextWindow: 80_000, FixedTokens: 1000}), ClaudeCode, 0)
-	compareUsages(t, usages(r)[1:], []usage{{0, 5500, 0, 5500*12.5 + 51_500*10 + 225_000, 4500*12.5 + 51_500*10 + 225_000}})
-}
-
-// The files that were read last come back behind the summary, each once, as they were
-// read last, and of a large one the beginning.
-func TestClaudeCodeRestoresFiles(t *testing.T) {
-	s := newScript().user(40_000, "go")
-	for _, f := range []string{"a", "b", "c", "d", "e", "f", "b"} {
-		s.tool("Read", `{"file_path":"/w/`+f+`"}`, 0, "first line of "+f+strings.Repeat("!", s.calls)+"\n"+text(600))
-	}
-	s.tool("Bash", `{"command":"make"}`, 0, "built").tool("Read", `{"file_path":"/w/large"}`, 0, "first line of large\n"+text(60_000))
-	s.tool("Read", `{"file_path":"/w/gone"}`, 0, "no such file")
-	s.msgs[len(s.msgs)-1].Parts[0].Result.IsError = true
-	rec := s.answer(10, "done").record(t, Options{ContextWindow: 90_000, FixedTokens: 1000})
-	var got []string
-	for _, c := range stepped(rec, newClaudeCode(rec), nil) {
-		if c.cut == "" {
-			continue
-		}
-		for i, it := range c.items {
-			got = append(got, strings.Join(strings.Split(it.text, "\n")[:min(2, strings.Count(it.text, "\n")+1)], " "))
-			if it.tokens > claudeCodeFileTokens || strings.Contains(it.text, "large") && it.tokens < claudeCodeFileTokens-10 {
-				t.Errorf("note %d has %d tokens", i, it.tokens)
-			}
-		}
-	}
-	want := []string{"[summary of the session so far]", "[/w/large] first line of large", "[/w/b] first line of b!!!!!!", "[/w/f] first line of f!!!!!", "[/w/e] first line of e!!!!", "[/w/d] first line of d!!!"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// results is a question of 100 tokens and calls with results of 1,000 each; the calls
-// themselves have 10. Masked, a result has 33.
-func results(n int) *script {
-	s := newScript().user(100, "go")
-	for range n {
-		s.tool("Bash", `{"command":"make"}`, 1000, text(2952))
-	}
-	return s
-}
-
-// Rolling, every call masks another result: it reads what is before that one, where a
-// marker is, and writes the rest, with what is new.
-func TestMaskingByHand(t *testing.T) {
-	r := replayed(t, results(4).answer(50, "done").record(t, Options{FixedTokens: 1000, ContextWindow: 500_000}), "masking-1", 0)
-	compareUsages(t, usages(r), []usage{{0, 1100, 0, 13_750, 1250}, {1100, 1010, 0, 13_725, 12_725},
-		{1110, 33 + 1010, 0, 1110 + 1043*12.5, 110 + 1043*12.5}, {1153, 1043, 0, 1153 + 1043*12.5, 153 + 1043*12.5}, {1196, 1043, 0, 1196 + 1043*12.5, 196 + 1043*12.5}})
-	if got := cutsOf(t, r); got != "||mask|mask|mask" {
-		t.Errorf("cuts %q", got)
-	}
-}
-
-// In batches of two, the twelfth result makes two that are not among the newest ten, and
-// the thirteenth one, which goes since the cache is cold.
-func TestMaskingBatchByHand(t *testing.T) {
-	s := results(12)
-	s.wait(time.Hour).tool("Bash", `{"command":"make"}`, 1000, text(2952))
-	r := replayed(t, s.answer(50, "done").record(t, Options{FixedTokens: 1000, ContextWindow: 500_000}), "masking-batch-2", 0)
-	if got := cutsOf(t, r); got != strings.Repeat("|", 12)+"mask|mask" {
-		t.Errorf("cuts %q", got)
-	}
-	written := 33 + 10 + 33 + 10*1010 // behind the first call
-	compareUsages(t, usages(r)[11:], []usage{{1100 + 10*1010, 1010, 0, 11_200 + 1010*12.5, 10_200 + 1010*12.5},
-		{1110, written, 0, 1110 + float64(written)*12.5, 110 + float64(written)*12.5},
-		{0, 1110 + 3*43 - 10 + 10*1010, 0, 11_329 * 12.5, 10_329 * 12.5}})
-}
-
-// Results that no call has shown stay, however many there are.
-func TestMaskingShowsWhatIsNew(t *testing.T) {
-	s := newScript().user(100, "go")
-	var calls, answers []memkernel.Part
-	for _, id := range []string{"a", "b", "c"} {
-		calls = append(calls, memkernel.Part{Kind: memkernel.PartToolUse, Call: &memkernel.ToolCall{ID: id, Name: "Bash", Input: "{}"}})
-		answers = append(answers, memkernel.Part{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: id, Text: true, Content: []memkernel.Part{textPart(text(3000))}}})
-	}
-	s.say(memkernel.RoleAssistant, 0, calls...).say(memkernel.RoleUser, 0, answers...).answer(0, "done").user(10, "and?").answer(10, "no")
-	got := stepped(s.record(t, Options{}), newMasking(s.record(t, Options{}), 1), nil)
-	for i, want := range []int{0, 3, 1} {
-		n := 0
-		for _, r := range shownResults(got[i].items) {
-			n += count(r != masked)
-		}
-		if n != want {
-			t.Errorf("call %d shows %d results in full, want %d", i+1, n, want)
-		}
-	}
-}
-
-// The third prompt has 5,500 tokens of messages, more than 5,000: the newest within 2,000
-// stay, behind a line of 15, since a prompt can't begin with an answer.
-func TestBatchByHand(t *testing.T) {
-	s := newScript().user(2000, "one").answer(500, "yes").user(1000, "two").answer(1000, "yes").user(1000, "three").answer(50, "yes").user(100, "four").answer(50, "yes")
-	r := replayed(t, s.record(t, Options{FixedTokens: 1000}), "batch-5k-2k", 0)
-	if got := cutsOf(t, r); got != "||batch|" {
-		t.Errorf("cuts %q", got)
-	}
-	compareUsages(t, usages(r), []usage{{0, 3000, 0, 37_500, 25_000}, {3000, 1500, 0, 21_750, 20_750}, {1000, 2015, 0, 26_187.5, 25_187.5}, {3015, 150, 0, 4890, 3890}})
-}
-
-// The fourth result of 30,000 makes more than 100,000, so the first is cleared, and by the
-// next call the second. With a long answer the three that stay are over 150,000, and all is
-// replaced by a summary of what the call before sent and of what is new.
-func TestContextEditingByHand(t *testing.T) {
-	s := newScript().user(100, "go")
-	for range 5 {
-		s.tool("Bash", `{"command":"make"}`, 30_000, text(90_000))
-	}
-	s.answer(60_000, "a long answer").user(100, "and?").answer(50, "yes").user(100, "more").answer(50, "yes")
-	r := replayed(t, s.record(t, Options{FixedTokens: 1000, ContextWindow: 500_000}), ContextEditing, 0)
-	if got := cutsOf(t, r); got != "||||clear|clear|compact|" {
-		t.Errorf("cuts %q", got)
-	}
-	const gone = 35 // a cleared result
-	kept := 1100 + 2*(10+gone) + 3*30_010
-	summary := float64(kept) + 60_100*10 + 3500*50
-	compareUsages(t, usages(r)[3:], []usage{
-		{61_120, 30_010, 0, 61_120 + 30_010*12.5, 60_120 + 30_010*12.5},
-		{1100, 10 + gone + 3*30_010, 0, 1100 + (10+gone+3*30_010)*12.5, 100 + (10+gone+3*30_010)*12.5},
-		{1100, 2*(10+gone) + 3*30_010, 0, 1100 + (2*(10+gone)+3*30_010)*12.5, 100 + (2*(10+gone)+3*30_010)*12.5},
-		{1000, 3500, 0, 1000 + 3500*12.5 + summary, 3500*12.5 + summary},
-		{4500, 150, 0, 4500 + 150*12.5, 3500 + 150*12.5},
-	})
-}
-
 // The host compacted before the third call, cleared a result before the fourth, and kept
 // its question: the recording's own messages are read where they were written.
 func TestRecordedByHand(t *testing.T) {
 	s := newScript().user(1000, "one").answer(500, "yes").user(2000, "two").tool("Bash", `{"command":"make"}`, 3000, text(8952)).answer(200, "made").user(100, "three").answer(50, "yes")
 	rec := s.record(t, Options{FixedTokens: 1000})
 	summary := memkernel.Message{Key: "s", Role: memkernel.RoleUser, Origin: memkernel.OriginSummary, Parts: []memkernel.Part{textPart(text(300))}} // 104 tokens
-	stub := rec.msgs[4]
-	stub.Parts = []memkernel.Part{withText(stub.Parts[0], "cleared")}
-	rec.rewrites = []rewrite{{call: 2, from: 4, head: []memkernel.Message{summary, rec.msgs[2], rec.msgs[3]}},
-		{call: 3, from: 6, head: []memkernel.Message{summary, rec.msgs[2], rec.msgs[3], stub, rec.msgs[5]}}}
-	r := replayed(t, rec, AsRecorded, 0)
+	stub := rec.Messages[4]
+	short := *stub.Parts[0].Result
+	short.Content, short.Text = []memkernel.Part{textPart("cleared")}, true
+	stub.Parts = []memkernel.Part{stub.Parts[0]}
+	stub.Parts[0].Result = &short
+	rec.rewrites = []rewrite{{call: 2, from: 4, head: []memkernel.Message{summary, rec.Messages[2], rec.Messages[3]}},
+		{call: 3, from: 6, head: []memkernel.Message{summary, rec.Messages[2], rec.Messages[3], stub, rec.Messages[5]}}}
+	r := replayed(t, rec, AsRecorded)
 	if got := cutsOf(t, r); got != "||host|host" {
 		t.Errorf("cuts %q", got)
 	}
-	cleared := rec.counter.Message(&stub)
+	cleared := rec.Counter.Message(&stub)
 	call := 4500 + 10*10.0 + 104*50 // what the second call sent was read, the answer is new
 	compareUsages(t, usages(r), []usage{{0, 2000, 0, 25_000, 12_500}, {2000, 2500, 0, 33_250, 32_250},
 		{1000, 104 + 2000 + 10 + 3000, 0, 1000 + 5114*12.5 + call, 5114*12.5 + call},
@@ -197,11 +56,11 @@ func TestRecordedFromTranscript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := record(s, Options{View: transcript.Full, Prices: testBook(t), Model: "marked"})
+		rec, err := Record(s, Options{View: transcript.Full, Prices: testBook(t), Model: "marked"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cutsOf(t, replayed(t, rec, AsRecorded, 0))
+		cutsOf(t, replayed(t, rec, AsRecorded))
 		full := s.View(transcript.Full)
 		calls := transcript.Calls(full)
 		at := calls[len(calls)-1].Index
@@ -216,9 +75,13 @@ func TestRecordedFromTranscript(t *testing.T) {
 		for i := range want {
 			texts = append(texts, recall.TextOf(want[i]))
 		}
-		choices := stepped(rec, &recorded{history: newHistory(rec)}, nil)
-		for _, it := range choices[len(choices)-1].items {
-			shown = append(shown, it.text)
+		var choices []Choice
+		by := &hostPolicy{rec: rec, by: &recorded{History: NewHistory(rec)}}
+		for n, c := range rec.Calls {
+			choices = append(choices, by.by.Choose(by.request(n, c.Start)))
+		}
+		for _, it := range choices[len(choices)-1].Items {
+			shown = append(shown, it.Text)
 		}
 		if diff := cmp.Diff(texts, shown); diff != "" || rewritten == (name == "codex.jsonl") {
 			t.Errorf("%s: the last call (-want +got):\n%s", name, diff)

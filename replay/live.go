@@ -16,12 +16,12 @@ import (
 // LivePolicies lists the policies that a conversation can be held under: all but those
 // that have to know how it ends.
 func LivePolicies() []string {
-	return slices.DeleteFunc(Policies(), func(name string) bool { return name == Oracle || name == AsRecorded })
+	return slices.DeleteFunc(Policies(), func(name string) bool { p, _ := policyNamed(name); return p.Ends })
 }
 
 // Live plans the calls of a conversation that goes on, under one policy.
 type Live struct {
-	rec  *recording
+	rec  *Recording
 	by   policy
 	plan string // id of the kernel's last plan
 }
@@ -54,11 +54,11 @@ func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 	if !slices.Contains(LivePolicies(), base) {
 		return nil, fmt.Errorf("live: %s has to know the whole session: replay a recorded one under it", name)
 	}
-	rec, err := recordMessages(nil, nil, opt)
+	rec, err := RecordMessages(nil, nil, opt)
 	if err != nil {
 		return nil, fmt.Errorf("live %s: %w", name, err)
 	}
-	by, err := newPolicy(ctx, name, rec, 0)
+	by, err := newPolicy(ctx, name, rec, nil)
 	if err != nil {
 		return nil, fmt.Errorf("live %s: %w", name, err)
 	}
@@ -69,30 +69,30 @@ func NewLive(ctx context.Context, name string, opt Options) (*Live, error) {
 // with what came since; the last is not the model's.
 func (l *Live) Plan(ctx context.Context, messages []memkernel.Message, now time.Time) (*Sent, error) {
 	r := l.rec
-	if len(messages) < len(r.msgs) {
-		return nil, fmt.Errorf("live: %d messages, there were %d before: hand in the whole conversation", len(messages), len(r.msgs))
+	if len(messages) < len(r.Messages) {
+		return nil, fmt.Errorf("live: %d messages, there were %d before: hand in the whole conversation", len(messages), len(r.Messages))
 	}
-	for i := len(r.msgs); i < len(messages); i++ {
+	for i := len(r.Messages); i < len(messages); i++ {
 		r.add(messages[i])
 	}
-	n := len(r.calls)
-	r.calls = append(r.calls, transcript.Call{Index: len(messages), Start: now, End: now})
+	n := len(r.Calls)
+	r.Calls = append(r.Calls, transcript.Call{Index: len(messages), Start: now, End: now})
 	pr, err := l.by.plan(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	l.plan = pr.plan
-	m := r.model(now)
+	m := r.Model(now)
 	out := &Sent{Messages: pr.messages, Markers: pr.markers, Call: pr.call, output: m.TierFor(pr.bill.Total()).Output}
-	out.Call.price(pr.bill, m, r.opt.FixedTokens, r.sum(r.seen(n), r.end(n)), pr.extra)
+	out.Call.price(pr.bill, m, r.Opt.FixedTokens, r.Sum(r.Seen(n), r.End(n)), pr.extra)
 	return out, nil
 }
 
 // add takes a message in.
-func (r *recording) add(m memkernel.Message) {
+func (r *Recording) add(m memkernel.Message) {
 	m.Usage = nil
-	r.items = append(r.items, r.item(fmt.Sprintf("m%d", len(r.msgs)), m))
-	r.msgs = append(r.msgs, m)
+	r.Items = append(r.Items, r.Item(fmt.Sprintf("m%d", len(r.Messages)), m))
+	r.Messages = append(r.Messages, m)
 }
 
 // Observe tells the kernel how the conversation stands after a call; other policies have
@@ -102,7 +102,7 @@ func (l *Live) Observe(ctx context.Context, messages []memkernel.Message, usage 
 	if !ok {
 		return nil
 	}
-	_, err := p.k.ObserveTurn(ctx, kernel.Turn{SessionKey: Session, Model: l.rec.opt.Model, Messages: messages, PlanID: l.plan, Usage: usage, Now: now})
+	_, err := p.k.ObserveTurn(ctx, kernel.Turn{SessionKey: Session, Model: l.rec.Opt.Model, Messages: messages, PlanID: l.plan, Usage: usage, Now: now})
 	return err
 }
 

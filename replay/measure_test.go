@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ func TestRestoreIsPriced(t *testing.T) {
 		t.Fatalf("sizes %d and %d", size, other)
 	}
 	r := newRestorer(rec)
-	m := rec.model(time.Time{})
+	m := rec.Model(time.Time{})
 	pointer, lost := recall.Need{Place: recall.Place{Message: 0}, Behind: true}, recall.Need{Place: recall.Place{Message: 1}}
 	for i, c := range []struct {
 		call              Call
@@ -44,7 +45,7 @@ func TestRestoreIsPriced(t *testing.T) {
 // one.
 func TestRestorePriceIsOneNumber(t *testing.T) {
 	rec := newScript().user(0, text(300)).record(t, Options{})
-	m, price := rec.model(time.Time{}), 0.1
+	m, price := rec.Model(time.Time{}), 0.1
 	m.Tiers = []cachelayout.Tier{{Input: &price, Read: &price, Write5m: &price, Write1h: &price}}
 	seen := map[float64]bool{}
 	for range 20 {
@@ -93,11 +94,11 @@ func TestCausedRereads(t *testing.T) {
 			r := newRereads(rec)
 			rec.after[1] = c.compacted
 			reads, caused := 0, 0
-			for n := range rec.calls {
+			for n := range rec.Calls {
 				var shown recall.Prompt
-				for i := range rec.end(n) {
+				for i := range rec.End(n) {
 					if !c.cut || i == 0 {
-						shown.Append(rec.items[i].text)
+						shown.Append(rec.Items[i].Text)
 					}
 				}
 				var call Call
@@ -118,7 +119,7 @@ func TestFailedReadIsNoReread(t *testing.T) {
 	}
 	rec := s.record(t, Options{})
 	r := newRereads(rec)
-	for n := range rec.calls {
+	for n := range rec.Calls {
 		var call Call
 		if r.call(&call, n, &recall.Prompt{}); call.CausedReads > 0 {
 			t.Errorf("call %d: a read that failed was counted", n+1)
@@ -141,7 +142,7 @@ func TestSinceCompaction(t *testing.T) {
 		{[]int{2, 6}, []int{0, 1, 2, 1}},
 		{[]int{8}, []int{0, 0, 0, 0}}, // behind the last
 	} {
-		if got := sinceCompaction(s.msgs, c.at, 4); !equal(got, c.want) {
+		if got := sinceCompaction(s.msgs, c.at, 4); !slices.Equal(got, c.want) {
 			t.Errorf("compactions at %v: %v, want %v", c.at, got, c.want)
 		}
 	}

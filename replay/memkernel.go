@@ -16,18 +16,18 @@ const Session = "replay"
 
 // kernelPolicy lets the kernel plan every call.
 type kernelPolicy struct {
-	rec      *recording
+	rec      *Recording
 	lowWater int
 	economy  cachelayout.Economy
 	k        *kernel.Kernel
 }
 
 func (p *kernelPolicy) open(ctx context.Context) error {
-	if p.rec.opt.Scratch == "" {
+	if p.rec.Opt.Scratch == "" {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	k, err := kernel.Open(ctx, p.rec.opt.Scratch, &kernel.Options{Prices: p.rec.opt.Prices, LowWater: p.lowWater, Economy: p.economy,
-		Represent: represent.Options{Whole: p.rec.opt.Whole}})
+	k, err := kernel.Open(ctx, p.rec.Opt.Scratch, &kernel.Options{Prices: p.rec.Opt.Prices, LowWater: p.lowWater, Economy: p.economy,
+		Represent: represent.Options{Whole: p.rec.Opt.Whole}})
 	p.k = k
 	return err
 }
@@ -36,7 +36,7 @@ func (p *kernelPolicy) close() error { return p.k.Close() }
 
 // plan requests a plan from the kernel.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
-	opt := &p.rec.opt
+	opt := &p.rec.Opt
 	if opt.Reopen {
 		if err := errors.Join(p.k.Close(), p.open(ctx)); err != nil {
 			return nil, err

@@ -35,45 +35,12 @@ func TestPartsByHand(t *testing.T) {
 			[5]float64{(1000+4500+3500)*12.5 + 1000, 12_500 + 2000, 1500*12.5 + 7000 + 100_000, 0, 0}},
 	} {
 		c.opt.FixedTokens = 1000
-		r := replayed(t, c.s.record(t, c.opt), c.policy, 0)
+		r := replayed(t, c.s.record(t, c.opt), c.policy)
 		if got := parts(r.Parts); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 		if a, b := *r.Parts.Total(), *r.Totals.CostUSD; math.Abs(a-b) > 1e-12 {
 			t.Errorf("%s: the parts sum to %v, not to %v", c.name, a, b)
 		}
-	}
-}
-
-// The kernel's and the oracle's parts sum to their costs, and so does what is between them.
-func TestDistancesSum(t *testing.T) {
-	s := newScript()
-	for turn := range 6 {
-		s.wait(time.Duration(turn%3*4)*time.Minute).user(0, "go on with case_"+string(rune('a'+turn)))
-		for range 4 {
-			s.tool("Read", `{"file_path":"/w/case_a.go"}`, 0, "case_a = 12345\n"+text(30_000))
-		}
-		s.answer(0, "case_a it is")
-	}
-	rec := s.record(t, Options{ContextWindow: 120_000, FixedTokens: 5000})
-	ours := replayed(t, rec, Memkernel, 0)
-	best := replayed(t, rec, Oracle, ours.shown)
-	if ours.Totals.Cuts == 0 || ours.Totals.GapCalls == 0 {
-		t.Fatalf("the session has %d cuts and %d gaps", ours.Totals.Cuts, ours.Totals.GapCalls)
-	}
-	for _, d := range Distances([]*Result{best, ours}) {
-		want := *ours.Totals.CostUSD - *ours.Bound.CostUSD
-		if d.To == Oracle {
-			want = *ours.Totals.CostUSD - *best.Totals.CostUSD
-		}
-		if sum := *d.SelectionUSD + *d.FixedUSD + *d.CutsUSD + *d.GapsUSD + *d.RestUSD; d.Policy != Memkernel || math.Abs(*d.CostUSD-want) > 1e-12 || math.Abs(sum-want) > 1e-12 {
-			t.Errorf("%s to %s: %v in all, %v in parts, want %v", d.Policy, d.To, *d.CostUSD, sum, want)
-		}
-		if rest := math.Abs(*d.RestUSD); rest > 0.05*want {
-			t.Errorf("to %s: %v of %v have no cause", d.To, rest, want)
-		}
-	}
-	if d := Distances([]*Result{best, ours}); len(d) != 2 || d[0].To != Oracle || d[1].To != ToBound || len(Distances([]*Result{best})) != 0 || len(Distances([]*Result{ours})) != 1 {
-		t.Errorf("%+v", d)
 	}
 }

@@ -13,44 +13,59 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The policies, by name.
+// The policies of this package, and the oracle, which another package may register.
 const (
-	Memkernel      = "memkernel"
-	AppendLate     = "append-late"
-	AsRecorded     = "recorded"
-	ClaudeCode     = "claude-code"
-	ContextEditing = "context-editing"
-	ClearTools     = "clear-tool-uses"
-	CacheTTL       = "cache-ttl"
-	MaskingBatch   = "masking-batch"
-	Masking        = "masking"
-	Batch          = "batch"
-	Turns          = "turns"
-	Sliding        = "sliding"
-	Fullest        = "fullest"
-	Oracle         = "oracle"
+	Memkernel  = "memkernel"
+	AppendLate = "append-late"
+	AsRecorded = "recorded"
+	Fullest    = "fullest"
+	Oracle     = "oracle"
 )
 
-// Policy is a context policy by name, with what it does in a line or two.
-type Policy struct{ Name, About string }
+// Policy is a context policy. The kernel's own has no New.
+type Policy struct {
+	// Name is what it is called by, About what it does in a line or two.
+	Name, About string
+	// Says is About in the few words that fit next to the name in a picture, "" if there are none.
+	Says string
+	// Figures is how many figures a name with figures has, such as 1 for sliding-32k.
+	Figures int
+	// Ends is set if the policy must know how a session ends. No conversation can be held
+	// under it.
+	Ends bool
+	// Rivals is set if a run without figures needs the result of a run under memkernel.
+	Rivals bool
+	// New returns the policy for a recording. Figures are those of the name, nil if it has
+	// none. Rival is the result under memkernel if Rivals is set, else nil.
+	New func(rec *Recording, figures []int, rival *Result) Chooser
+}
 
-// policies are all policies: the kernel, what hosts and providers do, simple rules, and
-// the two ends of what can be done.
+// policies are all policies: the kernel, the plain rules, and the registered ones.
 var policies = []Policy{
-	{Memkernel, "this program: append; cut in batches or with a cold cache"},
-	{AppendLate, "append until full, then a summary and the newest messages"},
-	{AsRecorded, "what the host really sent, with its own summaries"},
-	{ClaudeCode, "append until 33k are left, then a summary of 4.5k and the five files read last"},
-	{ContextEditing, "Anthropic's server-side clearing from 100k on and compaction from 150k on"},
-	{ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it"},
-	{CacheTTL, "append-late; old tool results shortened by a cold cache"},
-	{MaskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache"},
-	{Masking, "append-late; results but the newest 10 masked, by every call"},
-	{Batch, "append until 80k of messages, then the newest 30k"},
-	{Turns, "the newest 10 user turns"},
-	{Sliding, "the newest 64k tokens of messages"},
-	{Fullest, "everything ever said, however large"},
-	{Oracle, "the cheapest cuts that show as many references as memkernel, found with the whole session known"},
+	{Name: Memkernel, About: "this program: append; cut in batches or with a cold cache", Says: "cuts when the cache is cold anyway", Figures: 1},
+	{Name: AppendLate, About: "append until full, then a summary and the newest messages", Says: "fills up, then summarises", Figures: 1, New: func(rec *Recording, figures []int, _ *Result) Chooser { return NewLate(rec, Figure(figures)) }},
+	{Name: AsRecorded, About: "what the host really sent, with its own summaries", Ends: true, New: func(rec *Recording, _ []int, _ *Result) Chooser { return &recorded{History: NewHistory(rec)} }},
+	{Name: Fullest, About: "everything ever said, however large", Says: "keeps all that was said", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{NewHistory(rec)} }},
+}
+
+// Register adds policies to those that every replay can name. Call it from an init function.
+func Register(p ...Policy) { policies = append(policies, p...) }
+
+// Figure returns the first figure of a policy's name, 0 if it has none.
+func Figure(figures []int) int {
+	if len(figures) == 0 {
+		return 0
+	}
+	return figures[0]
+}
+
+// policyNamed returns the policy of a name without figures.
+func policyNamed(name string) (p Policy, ok bool) {
+	i := slices.IndexFunc(policies, func(p Policy) bool { return p.Name == name })
+	if i < 0 {
+		return p, false
+	}
+	return policies[i], true
 }
 
 // About lists all policies with what they do.
@@ -64,24 +79,13 @@ func Policies() (names []string) {
 	return names
 }
 
-// numbers is how many figures may follow a policy's name, if not one.
-var numbers = map[string]int{AsRecorded: 0, ClaudeCode: 0, ContextEditing: 0, Fullest: 0, Batch: 2}
-
 // ParsePolicy takes a policy's name apart: the policy itself, and the figures that a
 // name may end with, such as 32000 in sliding-32k; none is the policy's default.
 //
-//	memkernel-N        N tokens of conversation stay at a cut
-//	memkernel-E        E is an economy, save, balanced, keep or such as 0.7, in place of
-//	                   Options.Economy
-//	append-late-N      N tokens of messages stay at a compaction
-//	clear-tool-uses-N  N tool results stay
-//	cache-ttl-N        results are cleared from N per cent of the window on
-//	masking-batch-N    results are masked N at a time
-//	masking-N          N tool results stay
-//	batch-HIGH-LOW     over HIGH tokens of messages LOW stay
-//	turns-N            N user turns are shown
-//	sliding-N          N tokens of messages are shown
-//	oracle-N           N per cent of the references are to be shown
+//	memkernel-N    N tokens of conversation stay at a cut
+//	memkernel-E    E is an economy, save, balanced, keep or such as 0.7, in place of
+//	               Options.Economy
+//	append-late-N  N tokens of messages stay at a compaction
 func ParsePolicy(name string) (policy string, figures []int, err error) {
 	if _, own := ownEconomy(name); own {
 		return Memkernel, nil, nil
@@ -92,11 +96,7 @@ func ParsePolicy(name string) (policy string, figures []int, err error) {
 			policy = p
 		}
 	}
-	want, known := numbers[policy]
-	if !known {
-		want = 1
-	}
-	ok := policy != ""
+	p, ok := policyNamed(policy)
 	if rest := strings.TrimPrefix(name, policy); ok && rest != "" {
 		for s := range strings.SplitSeq(rest[1:], "-") {
 			digits, k := strings.CutSuffix(s, "k")
@@ -107,10 +107,10 @@ func ParsePolicy(name string) (policy string, figures []int, err error) {
 			ok = ok && err == nil && n > 0 && n <= 10_000_000 && digits[0] != '+'
 			figures = append(figures, n)
 		}
-		ok = ok && len(figures) == want && (want < 2 || figures[1] < figures[0])
+		ok = ok && len(figures) == p.Figures && (p.Figures < 2 || figures[1] < figures[0])
 	}
 	if !ok {
-		return "", nil, fmt.Errorf("%q is none of %s, with a figure behind it as in sliding-32k, two as in batch-80k-30k, or without",
+		return "", nil, fmt.Errorf("%q is none of %s, with a figure behind it as in memkernel-20k, or without",
 			name, strings.Join(Policies(), ", "))
 	}
 	return policy, figures, nil
@@ -153,53 +153,18 @@ type prompt struct {
 	call  Call
 }
 
-// newPolicy makes a policy; goal is what the oracle has to show.
-func newPolicy(ctx context.Context, name string, rec *recording, goal int) (policy, error) {
+// newPolicy makes a policy. Rival is the result under memkernel, if there is one.
+func newPolicy(ctx context.Context, name string, rec *Recording, rival *Result) (policy, error) {
 	base, figures, err := ParsePolicy(name)
 	if err != nil {
 		return nil, err
 	}
-	n, low := 0, 0
-	switch len(figures) {
-	case 2:
-		n, low = figures[0], figures[1]
-	case 1:
-		n = figures[0]
+	if p, _ := policyNamed(base); p.New != nil {
+		return &hostPolicy{rec: rec, by: p.New(rec, figures, rival)}, nil
 	}
-	var by chooser
-	switch base {
-	case Memkernel:
-		p := &kernelPolicy{rec: rec, lowWater: n, economy: rec.opt.Economy}
-		if own, ok := ownEconomy(name); ok {
-			p.economy = own
-		}
-		return p, p.open(ctx)
-	case AppendLate:
-		by = newAppendLate(rec, n)
-	case AsRecorded:
-		by = &recorded{history: newHistory(rec)}
-	case ClaudeCode:
-		by = newClaudeCode(rec)
-	case ContextEditing:
-		by = &contextEditing{history: newHistory(rec)}
-	case Masking:
-		by = newMasking(rec, n)
-	case MaskingBatch:
-		by = newMaskingBatch(rec, n)
-	case Batch:
-		by = newBatch(rec, n, low)
-	case Turns:
-		by = newTurns(rec, n)
-	case Sliding:
-		by = newSliding(rec, n)
-	case CacheTTL:
-		by = newCacheTTL(rec, n)
-	case ClearTools:
-		by = newClearTools(rec, n)
-	case Fullest:
-		by = &fullest{newHistory(rec)}
-	case Oracle:
-		by = newOracle(rec, goal)
+	p := &kernelPolicy{rec: rec, lowWater: Figure(figures), economy: rec.Opt.Economy}
+	if own, ok := ownEconomy(name); ok {
+		p.economy = own
 	}
-	return &hostPolicy{rec: rec, by: by}, nil
+	return p, p.open(ctx)
 }

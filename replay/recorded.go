@@ -22,10 +22,10 @@ type rewrite struct {
 
 // follow notes where the host changed its past; view is what the recording was made of,
 // and has the same calls, though repairing may have moved what is between them.
-func (r *recording) follow(view []memkernel.Message, rewrites []transcript.Rewrite) {
-	calls, own := transcript.Calls(view), transcript.Calls(r.msgs)
+func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewrite) {
+	calls, own := transcript.Calls(view), transcript.Calls(r.Messages)
 	for _, w := range rewrites {
-		out := rewrite{from: len(r.msgs)}
+		out := rewrite{from: len(r.Messages)}
 		out.head, _ = transcript.Repair(w.Messages, false)
 		for out.call < len(calls) && calls[out.call].Index < w.At {
 			out.call++
@@ -40,51 +40,51 @@ func (r *recording) follow(view []memkernel.Message, rewrites []transcript.Rewri
 // recorded shows what the host showed: everything since its last compaction, behind
 // what it put in the place of all before, results that it cleared as it left them.
 type recorded struct {
-	history
+	History
 	next int // rewrite
 }
 
-func (p *recorded) choose(req request) (c choice) {
-	for ; p.next < len(p.rec.rewrites) && p.rec.rewrites[p.next].call <= p.rec.numbers[req.n]; p.next++ {
-		p.rewrite(&p.rec.rewrites[p.next], req, &c)
+func (p *recorded) Choose(req Request) (c Choice) {
+	for ; p.next < len(p.Rec.rewrites) && p.Rec.rewrites[p.next].call <= p.Rec.numbers[req.N]; p.next++ {
+		p.rewrite(&p.Rec.rewrites[p.next], req, &c)
 	}
-	c.items = p.items(req.end)
+	c.Items = p.Items(req.End)
 	return c
 }
 
 // rewrite puts the host's new past in place. A summary that is new in it was written by
 // a call of its own.
-func (p *recorded) rewrite(w *rewrite, req request, c *choice) {
-	c.cut = "host"
+func (p *recorded) rewrite(w *rewrite, req Request, c *Choice) {
+	c.Cut = "host"
 	known := map[string]bool{}
-	for i := range p.lead {
-		known[p.lead[i].hash] = true
+	for i := range p.Lead {
+		known[p.Lead[i].hash] = true
 	}
-	var lead []item
+	var lead []Item
 	summary := 0
 	for i := range w.head {
 		it := p.sent(&w.head[i])
-		if it.msg.Origin == memkernel.OriginSummary && !known[it.hash] {
-			summary += it.tokens
+		if it.Msg.Origin == memkernel.OriginSummary && !known[it.hash] {
+			summary += it.Tokens
 		}
 		lead = append(lead, it)
 	}
-	if from := min(w.from, req.end); summary > 0 {
-		c.summarise(p.tokens(from), p.rec.sum(min(p.rec.seen(req.n), from), from), summary)
+	if from := min(w.from, req.End); summary > 0 {
+		c.Summarise(p.Tokens(from), p.Rec.Sum(min(p.Rec.Seen(req.N), from), from), summary)
 	}
-	p.lead, p.from = lead, w.from
+	p.Lead, p.From = lead, w.from
 }
 
 // sent is a message as the host sent it: the recording's own if it is unchanged.
-func (p *recorded) sent(m *memkernel.Message) item {
+func (p *recorded) sent(m *memkernel.Message) Item {
 	own := *m
 	own.Usage = nil
-	for i := range p.rec.msgs {
-		if p.rec.msgs[i].Key == m.Key && p.rec.msgs[i].Role == m.Role && reflect.DeepEqual(p.rec.msgs[i].Parts, m.Parts) {
-			return p.rec.items[i]
+	for i := range p.Rec.Messages {
+		if p.Rec.Messages[i].Key == m.Key && p.Rec.Messages[i].Role == m.Role && reflect.DeepEqual(p.Rec.Messages[i].Parts, m.Parts) {
+			return p.Rec.Items[i]
 		}
 	}
 	sum := fnv.New64a()
 	sum.Write([]byte(recall.TextOf(own)))
-	return p.rec.item("host/"+m.Key+"/"+strconv.FormatUint(sum.Sum64(), 16), own)
+	return p.Rec.Item("host/"+m.Key+"/"+strconv.FormatUint(sum.Sum64(), 16), own)
 }

@@ -12,19 +12,19 @@ import (
 )
 
 // recording is a session made ready: what all policies work on.
-type recording struct {
-	opt     Options
-	counter *kernel.MessageCounter
-	msgs    []memkernel.Message
-	calls   []transcript.Call
+type Recording struct {
+	Opt      Options
+	Counter  *kernel.MessageCounter
+	Messages []memkernel.Message
+	Calls    []transcript.Call
 	// numbers count the calls with those in left, which can't be planned.
 	numbers []int
 	left    []Unplanned
 	// others are calls that another policy could not plan: they are made, and not
 	// counted.
 	others []Unplanned
-	items  []item // the messages in full
-	atoms  []transcript.Atom
+	Items  []Item // the messages in full
+	Atoms  []transcript.Atom
 	// after counts, per call, the calls since the host's own last compaction, the
 	// first being 1; 0 if there was none yet.
 	after []int
@@ -32,30 +32,28 @@ type recording struct {
 	output []int
 	// rewrites are where the host changed its past.
 	rewrites []rewrite
-	// recent is the first message of the last 8,000 tokens, per call; set by references.
-	recent []int
-	sizes  map[recall.Place]int
+	sizes    map[recall.Place]int
 }
 
 // item is a message as a prompt shows it.
-type item struct {
+type Item struct {
 	// hash names its bytes.
 	hash   string
 	region string
-	msg    memkernel.Message
-	text   string
-	tokens int
+	Msg    memkernel.Message
+	Text   string
+	Tokens int
 	image  bool
 }
 
 // record takes the view apart into messages and calls, and forgets what the
 // provider billed: a replay knows messages and times, nothing else.
-func record(s *transcript.Session, opt Options) (*recording, error) {
+func Record(s *transcript.Session, opt Options) (*Recording, error) {
 	if opt.View != transcript.Full {
-		return recordMessages(s.View(opt.View), nil, opt)
+		return RecordMessages(s.View(opt.View), nil, opt)
 	}
 	view := s.View(transcript.Full)
-	r, err := recordMessages(view, s.Compactions(), opt)
+	r, err := RecordMessages(view, s.Compactions(), opt)
 	if err == nil {
 		r.follow(view, s.Rewrites())
 	}
@@ -63,30 +61,30 @@ func record(s *transcript.Session, opt Options) (*recording, error) {
 }
 
 // recordMessages is record of messages that the host compacted at some positions.
-func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*recording, error) {
+func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*Recording, error) {
 	if opt.Prices == nil {
 		opt.Prices = cachelayout.DefaultBook()
 	}
 	msgs, _ := transcript.Repair(view, false)
 	opt.infer(msgs)
-	r := &recording{opt: opt, calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
+	r := &Recording{Opt: opt, Calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
 	var err error
-	if r.counter, err = kernel.NewMessageCounter(opt.Prices, opt.Model); err != nil {
+	if r.Counter, err = kernel.NewMessageCounter(opt.Prices, opt.Model); err != nil {
 		return nil, err
 	}
 	for i := range msgs {
 		m := msgs[i]
 		r.output = append(r.output, r.answered(&m))
 		m.Usage = nil
-		r.msgs = append(r.msgs, m)
-		r.items = append(r.items, r.item("m"+strconv.Itoa(i), m))
+		r.Messages = append(r.Messages, m)
+		r.Items = append(r.Items, r.Item("m"+strconv.Itoa(i), m))
 	}
-	r.atoms = transcript.Atoms(r.msgs)
-	r.after = sinceCompaction(view, compactions, len(r.calls))
-	if n := opt.Limit; n > 0 && n < len(r.calls) {
-		r.calls = r.calls[:n]
+	r.Atoms = transcript.Atoms(r.Messages)
+	r.after = sinceCompaction(view, compactions, len(r.Calls))
+	if n := opt.Limit; n > 0 && n < len(r.Calls) {
+		r.Calls = r.Calls[:n]
 	}
-	for n := range r.calls {
+	for n := range r.Calls {
 		r.numbers = append(r.numbers, n)
 	}
 	r.leave()
@@ -95,8 +93,8 @@ func recordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 
 // answered returns how many tokens of output a message was billed for: as recorded, or
 // its size where that is more, since hosts that stream often record a stub.
-func (r *recording) answered(m *memkernel.Message) int {
-	n := r.counter.Message(m)
+func (r *Recording) answered(m *memkernel.Message) int {
+	n := r.Counter.Message(m)
 	if m.Usage != nil {
 		n = max(n, m.Usage.OutputTokens)
 	}
@@ -104,60 +102,60 @@ func (r *recording) answered(m *memkernel.Message) int {
 }
 
 // item makes the item of a message; hash identifies its content.
-func (r *recording) item(hash string, m memkernel.Message) item {
-	return item{hash: hash, region: cachelayout.RegionWorkingSet, msg: m, text: recall.TextOf(m), tokens: r.counter.Message(&m), image: hasImage(&m)}
+func (r *Recording) Item(hash string, m memkernel.Message) Item {
+	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(&m)}
 }
 
 // note returns an item of the policy's own, in front of the messages.
-func (r *recording) note(hash, text string) item {
-	it := r.item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
+func (r *Recording) Note(hash, text string) Item {
+	it := r.Item(hash, memkernel.Message{Key: hash, Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text}}})
 	it.region = cachelayout.RegionCarry
 	return it
 }
 
 // end returns how many messages are before call n.
-func (r *recording) end(n int) int { return r.calls[n].Index }
+func (r *Recording) End(n int) int { return r.Calls[n].Index }
 
 // seen returns how many messages were before the call before n: what follows them
 // is new to call n.
-func (r *recording) seen(n int) int {
+func (r *Recording) Seen(n int) int {
 	if n == 0 {
 		return 0
 	}
-	return r.calls[n-1].Index
+	return r.Calls[n-1].Index
 }
 
 // sum returns the size of messages from to end in full.
-func (r *recording) sum(from, end int) int {
+func (r *Recording) Sum(from, end int) int {
 	n := 0
 	for i := from; i < end; i++ {
-		n += r.items[i].tokens
+		n += r.Items[i].Tokens
 	}
 	return n
 }
 
 // model returns what the price book knew at a time.
-func (r *recording) model(at time.Time) cachelayout.Model {
-	m, known := r.opt.Prices.Lookup(r.opt.Model, at)
+func (r *Recording) Model(at time.Time) cachelayout.Model {
+	m, known := r.Opt.Prices.Lookup(r.Opt.Model, at)
 	if !known {
-		return cachelayout.Assume(r.opt.Model)
+		return cachelayout.Assume(r.Opt.Model)
 	}
 	return m
 }
 
 // size returns how many tokens a place of the history takes, without thinking,
 // which nobody fetches.
-func (r *recording) size(at recall.Place) int {
+func (r *Recording) size(at recall.Place) int {
 	if n, ok := r.sizes[at]; ok {
 		return n
 	}
-	m := memkernel.Message{Role: r.msgs[at.Message].Role}
-	for _, p := range r.msgs[at.Message].Parts {
+	m := memkernel.Message{Role: r.Messages[at.Message].Role}
+	for _, p := range r.Messages[at.Message].Parts {
 		if callOf(&p) == at.CallID && p.Kind != memkernel.PartThinking && p.Kind != memkernel.PartRedactedThinking {
 			m.Parts = append(m.Parts, p)
 		}
 	}
-	r.sizes[at] = r.counter.Message(&m)
+	r.sizes[at] = r.Counter.Message(&m)
 	return r.sizes[at]
 }
 

@@ -10,28 +10,12 @@
 //	                 window − reserve, then compact to a summary and the newest atoms
 //	recorded         what the host showed: its own compactions and summaries, and the
 //	                 results that it cleared
-//	claude-code      Claude Code's rule: append until 33,000 tokens of the window are
-//	                 left, then a summary and the five files that were read last
-//	context-editing  Anthropic's server-side rules by their documented defaults: tool
-//	                 results cleared from one size on, everything summarised from
-//	                 another
-//	clear-tool-uses  append-late, and all but the newest tool results cleared from a
-//	                 size on, if that is worth it
-//	cache-ttl        append-late, and old tool results shortened when the cache has
-//	                 expired, as OpenClaw does
-//	masking-batch    append-late, and old tool results masked, many at a time or when
-//	                 the cache has expired
-//	masking          append-late, and old tool results masked, by every call
-//	batch            append until the messages are over one size, then the newest atoms
-//	                 within another
-//	turns            the newest user turns, however large
-//	sliding          the newest atoms within a size, decided anew for every call
 //	fullest          everything ever said, whatever the window: the most that can
 //	                 be shown, and no real policy once the window is full
-//	oracle           the cheapest cuts and choices for what is known to come, that
-//	                 show as many references as memkernel does
 //
-// and [Bound] is what none of them can stay below.
+// Other packages add theirs by [Register].
+//
+// [Bound] is what none of them can stay below.
 //
 // What is replayed is what was recorded: agents could only use what their host's
 // own compaction had left them, so a policy that keeps more is not credited for
@@ -116,69 +100,67 @@ type Result struct {
 	// Bound is the same for all policies.
 	Bound Bound `json:"bound"`
 
-	shown int // references shown
+	// Shown counts the references that were shown.
+	Shown int `json:"-"`
 }
 
-// Run replays a session under one policy. The oracle is set to show as much as
-// memkernel does, which needs a run of it first.
+// Run replays a session under one policy. A policy with Rivals needs a run of memkernel first.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
 	base, figures, err := ParsePolicy(name)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if base == Oracle && len(figures) == 0 {
+	if p, _ := policyNamed(base); p.Rivals && len(figures) == 0 {
 		ours, err := Run(ctx, s, Memkernel, opt)
 		if err != nil {
 			return nil, err
 		}
-		return RunOracle(ctx, s, ours, opt)
+		return RunAgainst(ctx, s, name, ours, opt)
 	}
-	rec, err := record(s, opt)
+	rec, err := Record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
-	goal := 0
-	if base == Oracle {
-		goal = rec.share(min(figures[0], 100))
-	}
-	return rec.run(ctx, name, goal)
+	return rec.Run(ctx, name, nil)
 }
 
-// RunOracle replays a session under the oracle, which has to show as many
-// references as another replay of the same session with the same options did.
-func RunOracle(ctx context.Context, s *transcript.Session, as *Result, opt Options) (*Result, error) {
-	rec, err := record(s, opt)
+// RunAgainst replays a session under a policy with Rivals, such as the oracle. Rival is the
+// result of another replay of the same session with the same options.
+func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *Result, opt Options) (*Result, error) {
+	rec, err := Record(s, opt)
 	if err != nil {
-		return nil, fmt.Errorf("replay %s: %w", Oracle, err)
+		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
-	rec.others = as.Unplanned
-	return rec.run(ctx, Oracle, as.shown)
+	return rec.Run(ctx, name, rival)
 }
 
 // run plans every call in turn and scores what it shows against what the agent
 // went on to say.
-func (r *recording) run(ctx context.Context, name string, goal int) (*Result, error) {
-	out := &Result{Policy: name, Model: r.opt.Model, ContextWindow: r.window(), FixedTokens: r.opt.FixedTokens,
-		Calls: make([]Call, 0, len(r.calls)), Unplanned: append([]Unplanned{}, r.left...)}
+func (r *Recording) Run(ctx context.Context, name string, rival *Result) (*Result, error) {
+	out := &Result{Policy: name, Model: r.Opt.Model, ContextWindow: r.window(), FixedTokens: r.Opt.FixedTokens,
+		Calls: make([]Call, 0, len(r.Calls)), Unplanned: append([]Unplanned{}, r.left...)}
 	switch {
-	case len(r.calls)+len(r.left) == 0:
+	case len(r.Calls)+len(r.left) == 0:
 		return nil, errors.New("replay: the transcript holds no model call")
-	case len(r.calls) == 0:
+	case len(r.Calls) == 0:
 		out.sum()
 		return out, nil
 	}
-	p, err := newPolicy(ctx, name, r, goal)
+	if rival != nil {
+		r.others = rival.Unplanned
+	}
+	p, err := newPolicy(ctx, name, r, rival)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
 	defer p.close()
 	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r), rereads: newRereads(r)}
-	for n := range r.calls {
+	for n := range r.Calls {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if r.opt.Progress != nil {
-			r.opt.Progress(n, len(r.calls))
+		if r.Opt.Progress != nil {
+			r.Opt.Progress(n, len(r.Calls))
 		}
 		pr, err := p.plan(ctx, n)
 		if why, one := refusal(err); err != nil && !one {
@@ -188,7 +170,7 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 			continue
 		}
 		call := j.call(n, pr)
-		if u, ok := r.uncounted(n); ok {
+		if u, ok := r.Uncounted(n); ok {
 			out.Unplanned = append(out.Unplanned, u)
 			continue
 		}
@@ -200,18 +182,18 @@ func (r *recording) run(ctx context.Context, name string, goal int) (*Result, er
 }
 
 // window returns the window of the last call.
-func (r *recording) window() int {
+func (r *Recording) window() int {
 	var at time.Time
-	if n := len(r.calls); n > 0 {
-		at = r.calls[n-1].Start
+	if n := len(r.Calls); n > 0 {
+		at = r.Calls[n-1].Start
 	}
-	return orElse(r.opt.ContextWindow, r.model(at).ContextWindow)
+	return orElse(r.Opt.ContextWindow, r.Model(at).ContextWindow)
 }
 
 // judge scores the calls of one policy. Its history grows only after a score is
 // taken.
 type judge struct {
-	rec     *recording
+	rec     *Recording
 	tracker *recall.Tracker
 	told    int
 	shown   recall.Prompt
@@ -221,21 +203,21 @@ type judge struct {
 
 // call finishes a call: who it is, what it costs, and what it lacked.
 func (j *judge) call(n int, pr *prompt) Call {
-	at := j.rec.calls[n]
+	at := j.rec.Calls[n]
 	for ; j.told < at.Index; j.told++ {
-		j.tracker.Append(j.rec.msgs[j.told])
+		j.tracker.Append(j.rec.Messages[j.told])
 	}
 	c := pr.call
 	c.Index, c.bound = j.rec.numbers[n], j.rec.bound(n)
-	c.Key, c.Time = j.rec.msgs[at.Index].Key, at.Start
-	m := j.rec.model(at.Start)
+	c.Key, c.Time = j.rec.Messages[at.Index].Key, at.Start
+	m := j.rec.Model(at.Start)
 	c.first, c.Output = n == 0, j.rec.output[at.Index]
-	c.price(pr.bill, m, j.rec.opt.FixedTokens, j.rec.sum(j.rec.seen(n), j.rec.end(n)), pr.extra)
-	c.Gap = n > 0 && at.Start.Sub(j.rec.calls[n-1].Start) >= m.TTL(j.rec.opt.TTL)
+	c.price(pr.bill, m, j.rec.Opt.FixedTokens, j.rec.Sum(j.rec.Seen(n), j.rec.End(n)), pr.extra)
+	c.Gap = n > 0 && at.Start.Sub(j.rec.Calls[n-1].Start) >= m.TTL(j.rec.Opt.TTL)
 	j.shown.Set(pr.texts)
 	var needs []recall.Need
-	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.msgs[at.Index], pr.behind)
-	c.act(j.tracker.Actions(&j.shown, j.rec.msgs[at.Index]))
+	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.Messages[at.Index], pr.behind)
+	c.act(j.tracker.Actions(&j.shown, j.rec.Messages[at.Index]))
 	j.restore.call(&c, needs, m)
 	j.rereads.call(&c, n, &j.shown)
 	return c

@@ -16,26 +16,26 @@ const afterCompaction = 30
 // the result was seen before in results of the same file, so that neither the file
 // nor the part of it is new, and some line of it is not in the prompt.
 type rereads struct {
-	rec   *recording
+	rec   *Recording
 	known map[string]map[string]bool // lines seen, by canonical path
 	told  int                        // messages looked at
 	calls map[string]*memkernel.ToolCall
 }
 
-func newRereads(rec *recording) *rereads {
+func newRereads(rec *Recording) *rereads {
 	return &rereads{rec: rec, known: map[string]map[string]bool{}, calls: map[string]*memkernel.ToolCall{}}
 }
 
 // call judges what the agent does after call n with this prompt. Edits are judged
 // by their anchors, which the score has.
 func (r *rereads) call(c *Call, n int, shown *recall.Prompt) {
-	r.learn(r.rec.end(n))
+	r.learn(r.rec.End(n))
 	after := r.rec.after[n]
 	judged := after == 0 || after > afterCompaction
-	answer := &r.rec.msgs[r.rec.calls[n].Index]
+	answer := &r.rec.Messages[r.rec.Calls[n].Index]
 	for i := range answer.Parts {
 		call := answer.Parts[i].Call
-		path := readPath(call)
+		path := ReadPath(call)
 		if path == "" {
 			continue
 		}
@@ -49,8 +49,8 @@ func (r *rereads) call(c *Call, n int, shown *recall.Prompt) {
 	}
 }
 
-// readPath returns the file that a call reads, "" if it reads none.
-func readPath(call *memkernel.ToolCall) string {
+// ReadPath returns the file that a call reads, "" if it reads none.
+func ReadPath(call *memkernel.ToolCall) string {
 	if call == nil {
 		return ""
 	}
@@ -63,7 +63,7 @@ func readPath(call *memkernel.ToolCall) string {
 // learn remembers the lines of the results before message end.
 func (r *rereads) learn(end int) {
 	for ; r.told < end; r.told++ {
-		m := &r.rec.msgs[r.told]
+		m := &r.rec.Messages[r.told]
 		for i := range m.Parts {
 			p := &m.Parts[i]
 			if p.Call != nil {
@@ -72,7 +72,7 @@ func (r *rereads) learn(end int) {
 			if p.Result == nil || p.Result.IsError {
 				continue
 			}
-			if path := readPath(r.calls[p.Result.CallID]); path != "" {
+			if path := ReadPath(r.calls[p.Result.CallID]); path != "" {
 				r.keep(path, linesOf(p))
 			}
 		}
@@ -93,13 +93,13 @@ func (r *rereads) keep(path string, lines []string) {
 // resultOf returns the result of a call of answer n as lines; none if it
 // failed.
 func (r *rereads) resultOf(n int, id string) []string {
-	end := len(r.rec.msgs)
-	if n+1 < len(r.rec.calls) {
-		end = r.rec.calls[n+1].Index
+	end := len(r.rec.Messages)
+	if n+1 < len(r.rec.Calls) {
+		end = r.rec.Calls[n+1].Index
 	}
-	for i := r.rec.calls[n].Index; i < end; i++ {
-		for j := range r.rec.msgs[i].Parts {
-			p := &r.rec.msgs[i].Parts[j]
+	for i := r.rec.Calls[n].Index; i < end; i++ {
+		for j := range r.rec.Messages[i].Parts {
+			p := &r.rec.Messages[i].Parts[j]
 			if p.Result != nil && p.Result.CallID == id && !p.Result.IsError {
 				return linesOf(p)
 			}
@@ -110,7 +110,7 @@ func (r *rereads) resultOf(n int, id string) []string {
 
 func linesOf(p *memkernel.Part) []string {
 	var out []string
-	text, _ := textOf(p)
+	text, _ := ResultText(p)
 	for l := range strings.SplitSeq(text, "\n") {
 		if l = strings.TrimSpace(l); l != "" {
 			out = append(out, l)

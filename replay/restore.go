@@ -13,13 +13,13 @@ import (
 // of fetching would have read the prompt once more. Pages that the prompt points to
 // and pages that it has lost are priced alike and summed apart.
 type restorer struct {
-	rec *recording
+	rec *Recording
 	// fetched holds the pages fetched since the last cut, and whether by a
 	// pointer.
 	fetched map[recall.Place]bool
 }
 
-func newRestorer(rec *recording) *restorer {
+func newRestorer(rec *Recording) *restorer {
 	return &restorer{rec: rec, fetched: map[recall.Place]bool{}}
 }
 
@@ -29,7 +29,7 @@ func (r *restorer) call(c *Call, needs []recall.Need, m cachelayout.Model) {
 		clear(r.fetched)
 	}
 	tier := m.TierFor(c.Input)
-	write := writePrice(m, tier, r.rec.opt.TTL)
+	write := writePrice(m, tier, r.rec.Opt.TTL)
 	on := tier.Read
 	if c.Cold {
 		on = write

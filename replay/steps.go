@@ -14,12 +14,12 @@ import (
 // Steps are the calls of a recorded session one by one, as the policy memkernel plans them:
 // for who wants to look at each plan, or to plan one of them in another way. Who plans their
 // requests in order, on one kernel, gets what [Run] reports.
-type Steps struct{ rec *recording }
+type Steps struct{ rec *Recording }
 
 // NewSteps takes a session apart into its calls. Of the options those count that say how the
 // kernel plans.
 func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
-	rec, err := record(s, opt)
+	rec, err := Record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("take the session apart: %w", err)
 	}
@@ -28,11 +28,11 @@ func NewSteps(s *transcript.Session, opt Options) (*Steps, error) {
 
 // Options are those of the kernel that plans them, on a folder of its own.
 func (s *Steps) Options() *kernel.Options {
-	return &kernel.Options{Prices: s.rec.opt.Prices, Economy: s.rec.opt.Economy, Represent: represent.Options{Whole: s.rec.opt.Whole}}
+	return &kernel.Options{Prices: s.rec.Opt.Prices, Economy: s.rec.Opt.Economy, Represent: represent.Options{Whole: s.rec.Opt.Whole}}
 }
 
 // Len is how many calls can be planned, Left are the others.
-func (s *Steps) Len() int { return len(s.rec.calls) }
+func (s *Steps) Len() int { return len(s.rec.Calls) }
 
 // Left are the calls that nobody can plan.
 func (s *Steps) Left() []Unplanned { return s.rec.left }
@@ -41,31 +41,31 @@ func (s *Steps) Left() []Unplanned { return s.rec.left }
 func (s *Steps) Index(n int) int { return s.rec.numbers[n] }
 
 // Time is when call n began.
-func (s *Steps) Time(n int) time.Time { return s.rec.calls[n].Start }
+func (s *Steps) Time(n int) time.Time { return s.rec.Calls[n].Start }
 
 // End is how many messages stand before call n; the next one is its answer.
-func (s *Steps) End(n int) int { return s.rec.end(n) }
+func (s *Steps) End(n int) int { return s.rec.End(n) }
 
 // Messages are all of the session's.
-func (s *Steps) Messages() []memkernel.Message { return s.rec.msgs }
+func (s *Steps) Messages() []memkernel.Message { return s.rec.Messages }
 
 // Window is what the model takes, as the options or the price book say.
 func (s *Steps) Window() int { return s.rec.window() }
 
 // Model is the model that is planned for, FixedTokens the size of its tools and system
 // prompt.
-func (s *Steps) Model() string { return s.rec.opt.Model }
+func (s *Steps) Model() string { return s.rec.Opt.Model }
 
 // FixedTokens is the size of tools and system prompt, which the session does not hold.
-func (s *Steps) FixedTokens() int { return s.rec.opt.FixedTokens }
+func (s *Steps) FixedTokens() int { return s.rec.Opt.FixedTokens }
 
 // Price is what the price book says of the model at call n.
-func (s *Steps) Price(n int) cachelayout.Model { return s.rec.model(s.rec.calls[n].Start) }
+func (s *Steps) Price(n int) cachelayout.Model { return s.rec.Model(s.rec.Calls[n].Start) }
 
 // Answer is what call n was answered, in tokens, and what that costs behind a prompt of so
 // many.
 func (s *Steps) Answer(n, prompt int) (tokens int, usd *float64) {
-	tokens = s.rec.output[s.rec.calls[n].Index]
+	tokens = s.rec.output[s.rec.Calls[n].Index]
 	return tokens, outputCost(s.Price(n).TierFor(prompt), tokens)
 }
 
@@ -83,12 +83,12 @@ func (s *Steps) Unplanned(n int, err error) (Unplanned, bool) {
 func (s *Steps) Request(n int) kernel.PlanRequest { return s.rec.request(n) }
 
 // request is what the kernel is asked for call n.
-func (r *recording) request(n int) kernel.PlanRequest {
-	opt, end := &r.opt, r.end(n)
+func (r *Recording) request(n int) kernel.PlanRequest {
+	opt, end := &r.Opt, r.End(n)
 	ttl := opt.TTL
 	if opt.ownTTL {
 		ttl = kernel.ChooseTTL
 	}
 	return kernel.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow, Reserve: opt.Reserve, FixedTokens: opt.FixedTokens,
-		Messages: r.msgs[:end:end], Now: r.calls[n].Start, Resolver: opt.Resolver, TTL: ttl}
+		Messages: r.Messages[:end:end], Now: r.Calls[n].Start, Resolver: opt.Resolver, TTL: ttl}
 }

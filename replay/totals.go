@@ -94,7 +94,7 @@ func (r *Result) sum() {
 		ready += c.ActionsReady
 	}
 	t.ActionsReady, t.Acted = shareOrAll(ready, t.Actions), tally(r.Calls)
-	t.References, r.shown = score.References, score.Shown
+	t.References, r.Shown = score.References, score.Shown
 	t.ReferenceRecall, t.Named, t.Pointer = score.Recall(), share(score.Named, score.References), share(score.Pointer, score.References)
 	t.AnchorRecall = shareOrAll(score.EditsShown, score.Edits)
 	t.CausedShare = share(t.CausedReads+t.CausedEdits, t.RecordedReads)

@@ -41,28 +41,28 @@ type Unplanned struct {
 }
 
 // unplanned is call n as one that was not planned.
-func (r *recording) unplanned(n int, reason, detail string) Unplanned {
-	c := r.calls[n]
-	return Unplanned{Index: r.numbers[n], Key: r.msgs[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}
+func (r *Recording) unplanned(n int, reason, detail string) Unplanned {
+	c := r.Calls[n]
+	return Unplanned{Index: r.numbers[n], Key: r.Messages[c.Index].Key, Time: c.Start, Reason: reason, Detail: detail}
 }
 
 // leave takes the calls out of the recording that nobody can plan, whatever the policy.
 // What they said is in the prompts of later calls.
-func (r *recording) leave() {
+func (r *Recording) leave() {
 	var calls []transcript.Call
 	var numbers, after []int
-	for n, c := range r.calls {
+	for n, c := range r.Calls {
 		if why := r.plannable(c.Index); why != "" {
 			r.left = append(r.left, r.unplanned(n, why, ""))
 			continue
 		}
 		calls, numbers, after = append(calls, c), append(numbers, r.numbers[n]), append(after, r.after[n])
 	}
-	r.calls, r.numbers, r.after = calls, numbers, after
+	r.Calls, r.numbers, r.after = calls, numbers, after
 }
 
 // uncounted finds call n among those that another policy could not plan.
-func (r *recording) uncounted(n int) (Unplanned, bool) {
+func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 	i := slices.IndexFunc(r.others, func(u Unplanned) bool { return u.Index == r.numbers[n] })
 	if i < 0 {
 		return Unplanned{}, false
@@ -72,11 +72,11 @@ func (r *recording) uncounted(n int) (Unplanned, bool) {
 
 // plannable returns why the messages before end are no request, "" if they are
 // one.
-func (r *recording) plannable(end int) string {
+func (r *Recording) plannable(end int) string {
 	switch {
 	case end == 0:
 		return NoMessages
-	case r.msgs[end-1].Role == memkernel.RoleAssistant:
+	case r.Messages[end-1].Role == memkernel.RoleAssistant:
 		return Answered
 	}
 	return ""

@@ -33,14 +33,14 @@ func TestUnplannedCallsCountForNobody(t *testing.T) {
 			answer(30, "one moment").answer(40, "it is FirstStep").user(30, "and then?").tool("Grep", `{"pattern":"SecondStep"}`, 700, codeB).
 			answer(20, "SecondStep").answer(10, "so much for that")
 	}
-	for _, policy := range append(Policies(), "memkernel-5k", "turns-1") {
+	for _, policy := range append(Policies(), "memkernel-5k") {
 		with, without := session(), session()
 		for _, i := range []int{0, 5, len(without.msgs) - 1} { // the hello, and what follows another answer
 			without.msgs[i].Origin = memkernel.OriginSynthetic
 		}
 		opt := Options{ContextWindow: 4000, FixedTokens: 500}
 		rec, other := with.record(t, opt), without.record(t, opt)
-		got, want := replayed(t, rec, policy, 0), replayed(t, other, policy, 0)
+		got, want := replayed(t, rec, policy), replayed(t, other, policy)
 		if s := reasons(got); s != "0 k0 no_messages, 3 k5 answered, 6 k10 answered" {
 			t.Errorf("%s: %s", policy, s)
 		}
@@ -66,7 +66,7 @@ func TestOpenCallsAreUnplanned(t *testing.T) {
 	s.msgs = slices.Insert(s.msgs, 2, memkernel.Message{Key: "between", Role: memkernel.RoleAssistant, Time: s.now, Parts: []memkernel.Part{textPart("still reading")}})
 	s.tokens = append(s.tokens, 0)
 	for _, policy := range Policies() {
-		r := replayed(t, s.answer(10, "done").record(t, Options{}), policy, 0)
+		r := replayed(t, s.answer(10, "done").record(t, Options{}), policy)
 		if reasons(r) != "1 between answered" || r.Totals.Violations+r.Totals.Faults > 0 {
 			t.Errorf("%s: %s, %+v", policy, reasons(r), r.Totals)
 		}
@@ -77,7 +77,7 @@ func TestOpenCallsAreUnplanned(t *testing.T) {
 // A session of nothing but such calls has figures of nothing.
 func TestNothingToPlan(t *testing.T) {
 	for _, policy := range Policies() {
-		r := replayed(t, newScript().answer(10, "hello").answer(10, "again").record(t, Options{}), policy, 0)
+		r := replayed(t, newScript().answer(10, "hello").answer(10, "again").record(t, Options{}), policy)
 		if o := r.Totals; o.Calls != 0 || o.InputTokens != 0 || *o.CostUSD != 0 || reasons(r) != "0 k0 no_messages, 1 k1 answered" {
 			t.Errorf("%s: %+v, %s", policy, o, reasons(r))
 		}
@@ -85,29 +85,30 @@ func TestNothingToPlan(t *testing.T) {
 }
 
 // What one policy can't plan counts for none of those that it is compared with, nor for
-// the bound; the oracle doesn't plan for it.
+// the bound; a policy that has a rival doesn't plan for it.
 func TestAlign(t *testing.T) {
 	opt := Options{ContextWindow: 4000, Reserve: 500}
 	s := newScript().user(300, "go on").answer(10, "yes")
 	s.wait(time.Minute).say(memkernel.RoleUser, 9000, textPart("parse_header"),
 		memkernel.Part{Kind: memkernel.PartDocument, Text: text(20_000), Media: &memkernel.Media{Type: "text/plain"}})
 	s.answer(10, "parse_header").user(30, "thanks").answer(10, "parse_header")
-	rec := func() *recording { return s.record(t, opt) }
-	ours := replayed(t, rec(), Memkernel, 0)
+	rec := func() *Recording { return s.record(t, opt) }
+	ours := replayed(t, rec(), Memkernel)
 	if s := reasons(ours); s != "1 k3 does_not_fit" || ours.Unplanned[0].Detail == "" || ours.Totals.Overflows > 0 {
 		t.Fatalf("%s: %+v", s, ours.Unplanned)
 	}
-	late, all := replayed(t, rec(), AppendLate, 0), replayed(t, rec(), Fullest, 0)
+	late, all := replayed(t, rec(), AppendLate), replayed(t, rec(), Fullest)
 	if len(late.Calls) != 3 || len(late.Unplanned) != 0 || all.Totals.Overflows != 2 {
 		t.Fatalf("late: %d calls, %s; fullest: %d overflows", len(late.Calls), reasons(late), all.Totals.Overflows)
 	}
-	told := rec()
-	told.others = ours.Unplanned
-	best := replayed(t, told, Oracle, ours.shown)
+	told, err := rec().Run(t.Context(), Fullest, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := *late.Totals.CostUSD
 	dear := *late.Calls[1].CostUSD
-	Align([]*Result{ours, late, all, best})
-	for _, r := range []*Result{ours, late, all, best} {
+	Align([]*Result{ours, late, all, told})
+	for _, r := range []*Result{ours, late, all, told} {
 		var indexes []int
 		cost := 0.0
 		for _, c := range r.Calls {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/replay"
@@ -164,7 +165,7 @@ func TestCurvesTakeMedians(t *testing.T) {
 	r := &Report{Points: []Row{row("a", replay.AppendLate, 2, 0.9), row("b", replay.AppendLate, 4, 0.9),
 		row("a", "sliding-16k", 1, 0.2), row("b", "sliding-16k", 6, 0.4), row("a", "oracle-90", 1, 0.9), row("b", "oracle-90", 1, 0.92)}}
 	got := r.curves()
-	if len(got) != 2 || got[0].policy != replay.Sliding || len(got[0].points) != 1 || got[0].points[0].cost != 1 || math.Abs(got[0].points[0].recall-0.3) > 1e-9 || got[1].points[0].cost != 0.375 {
+	if len(got) != 2 || got[0].policy != policies.Sliding || len(got[0].points) != 1 || got[0].points[0].cost != 1 || math.Abs(got[0].points[0].recall-0.3) > 1e-9 || got[1].points[0].cost != 0.375 {
 		t.Errorf("%+v", got)
 	}
 }

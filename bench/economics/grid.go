@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -250,7 +251,7 @@ func (j job) policy(ctx context.Context, s Session, policy string, ours *replay.
 		opt.RoomTokens, opt.ContextWindow = 0, j.regime.Window
 	}
 	if policy == replay.Oracle && ours != nil {
-		return replay.RunOracle(ctx, s.Session, ours, opt)
+		return replay.RunAgainst(ctx, s.Session, replay.Oracle, ours, opt)
 	}
 	return replay.Run(ctx, s.Session, policy, opt)
 }
@@ -262,10 +263,10 @@ var figures = []struct {
 }{
 	{replay.Memkernel, []string{"5k", "10k", "15k", "20k", "30k", "45k", "60k"}},
 	{replay.AppendLate, []string{"5k", "10k", "20k", "40k", "60k"}},
-	{replay.Turns, []string{"2", "5", "10", "20"}},
-	{replay.Sliding, []string{"16k", "32k", "64k", "96k"}},
-	{replay.CacheTTL, []string{"5", "10", "20", "35", "50"}},
-	{replay.ClearTools, []string{"3", "10", "20", "40"}},
+	{policies.Turns, []string{"2", "5", "10", "20"}},
+	{policies.Sliding, []string{"16k", "32k", "64k", "96k"}},
+	{policies.CacheTTL, []string{"5", "10", "20", "35", "50"}},
+	{policies.ClearTools, []string{"3", "10", "20", "40"}},
 	{replay.Oracle, []string{"30", "50", "60", "70", "80", "90", "95", "99"}},
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/replay"
 )
 
@@ -24,13 +25,13 @@ const (
 
 // colors and dashes set policies apart, also without colour.
 var strokes = map[string][2]string{
-	replay.Memkernel:  {"#0b6e4f", ""},
-	replay.AppendLate: {"#b23a48", ""},
-	replay.Turns:      {"#8d6a9f", "6 3"},
-	replay.Sliding:    {"#d98324", "6 3"},
-	replay.CacheTTL:   {"#3d6fb4", "2 3"},
-	replay.ClearTools: {"#5f5f5f", "2 3"},
-	replay.Oracle:     {"#111111", "9 3 2 3"},
+	replay.Memkernel:    {"#0b6e4f", ""},
+	replay.AppendLate:   {"#b23a48", ""},
+	policies.Turns:      {"#8d6a9f", "6 3"},
+	policies.Sliding:    {"#d98324", "6 3"},
+	policies.CacheTTL:   {"#3d6fb4", "2 3"},
+	policies.ClearTools: {"#5f5f5f", "2 3"},
+	replay.Oracle:       {"#111111", "9 3 2 3"},
 }
 
 // svg draws the curves: references shown to the right, cost upwards on a

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	_ "github.com/memkernel/memkernel/bench/policies" // conversations are held under them
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/serve/tools"
 	"github.com/memkernel/memkernel/summary"

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/replay"
 )
@@ -35,7 +36,7 @@ func TestReaderKnowsNothingElse(t *testing.T) {
 		if task.Language != "en" || task.Kind == "plan" {
 			continue
 		}
-		o, err := Run(t.Context(), task, replay.Turns+"-1", Options{PriceModel: priced})
+		o, err := Run(t.Context(), task, policies.Turns+"-1", Options{PriceModel: priced})
 		if err != nil || o.Solved != (task.Kind == "answer" && task.Seed%2 == 0) {
 			t.Errorf("%s: solved %v, %v", task.Name(), o.Solved, err)
 		}

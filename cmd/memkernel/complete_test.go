@@ -57,7 +57,7 @@ func TestComplete(t *testing.T) {
 		want string // the words offered behind bars; … at the end for more
 	}{
 		{"rei", "reindex"}, {"s", "status|search|stats|salvage|serve"},
-		{"help|sea", "search"}, {"help|ter", "terms"}, {"help|terms|poin", "pointer"}, {"bench|pa", "paging"},
+		{"help|sea", "search"}, {"help|ter", "terms"}, {"help|terms|poin", "pointer"},
 		{"status|--workspace|" + ws + "|--session|", "build-42|büro 7|数据"},
 		{"status|--workspace|" + ws + "|--session|bü", "büro 7"},
 		{"plan|-s|", ""},
@@ -67,7 +67,7 @@ func TestComplete(t *testing.T) {
 		{"get|--workspace|" + ws + "|", "MEMORY.md|memory/größe 1.md"},
 		{"get|--shared|--workspace|" + ws + "|M", ""},
 		{"plan|--model|claude-opus-4-5", "claude-opus-4-5…"}, {"replay|-m|gpt-4o-m", "gpt-4o-mini"}, {"prices|gpt-4o-m", "gpt-4o-mini"},
-		{"replay|--policy|full", "fullest"}, {"replay|--policy|turns,orac", "turns,oracle"},
+		{"replay|--policy|full", "fullest"}, {"replay|--policy|fullest,app", "fullest,append-late"},
 		{"audit|--only|links,contra", "links,contradictions"}, {"audit|--host|co", "codex"}, {"hook|--host|gem", "gemini"},
 		{"config|workspace.max_t", "workspace.max_tokens"}, {"plan|--dialect|cod", "codex"}, {"plan|--color|al", "always"},
 		{"status|--workspace|" + broken + "|--session|", ""}, {"get|--workspace|" + broken + "|", ""},

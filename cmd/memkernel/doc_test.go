@@ -109,7 +109,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6"},
 		{"plan", "--prompt", "hello", "--model", "claude-sonnet-4-6", "--memories", found},
 		{"replay", "-t", sample, "--policy", "memkernel", "--context-window", "64k"},
-		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
+		{"replay", "-t", short, "--policy", "append-late", "--room", "64k", "--resolver", "page"},
 		{"plan", "-t", short, "--economy", "keep"},
 		upkeep("curate"), upkeep("prune"), upkeep("guard"), upkeep("nightly", "--include", "Harbour"), upkeep("curate"), upkeep("why", "the nets are kept"), upkeep("history", "MEMORY.md:5", "--diff"), upkeep("prune", "--undo"), upkeep("guard", "--before", before),
 		{"history", "--undo", "run-1", "--workspace", editedByAgent(t)},

@@ -82,7 +82,7 @@ func TestPictureRefusals(t *testing.T) {
 		want string
 		args []string
 	}{
-		{fail.ExitUsage, "3 policies at most, not 14", []string{"-t", sample, "--picture", kept, "--policy", "all"}},
+		{fail.ExitUsage, "3 policies at most, not 4", []string{"-t", sample, "--picture", kept, "--policy", "all"}},
 		{fail.ExitUsage, "light, dark", []string{"-t", sample, "--picture", kept, "--theme", "blue"}},
 		{fail.ExitUsage, "--theme goes with --picture", []string{"-t", sample, "--theme", "dark"}},
 		{fail.ExitUsage, "names a file", []string{"-t", sample, "--picture", "-"}},

@@ -47,15 +47,13 @@ var pictureThemes = map[string]pictureTheme{
 }
 
 // pictureSays is what a policy does, in so few words as stand beside its name.
-var pictureSays = map[string]string{
-	replay.Memkernel:  "cuts when the cache is cold anyway",
-	replay.AppendLate: "fills up, then summarises",
-	replay.Turns:      "keeps the newest turns",
-	replay.Sliding:    "keeps the newest tokens",
-	replay.CacheTTL:   "shortens old results after a pause",
-	replay.ClearTools: "clears old tool results",
-	replay.Fullest:    "keeps all that was said",
-	replay.Oracle:     "knows what will be needed",
+func pictureSays(policy string) string {
+	for _, p := range replay.About() {
+		if p.Name == policy {
+			return p.Says
+		}
+	}
+	return ""
 }
 
 // PictureThemes are the names of the themes, the first being the default.
@@ -191,7 +189,7 @@ func (p *drawing) draw() {
 		y := picHead + float64(i)*(picName+picPanel+picGap)
 		p.text(picLeft, y+picName-8, `font-weight="700"`, Clip(r.Policy, 20))
 		if base, _, err := replay.ParsePolicy(r.Policy); err == nil {
-			p.text(picRight, y+picName-8, p.caption()+` text-anchor="end"`, pictureSays[base])
+			p.text(picRight, y+picName-8, p.caption()+` text-anchor="end"`, pictureSays(base))
 		}
 		p.panel(p.columns[i], y+picName, top)
 		p.window(y+picName, top, window)

@@ -65,7 +65,7 @@ func TestPictureOfAnySession(t *testing.T) {
 		"three":         three,
 		"far over":      append(two("m", 3_000, 90, 700, 5), drawn(replay.Fullest, "m", 3_000, 90, 0, 5)),
 		"one":           {drawn("memkernel-20k", "m", 40, 9, 20, 5)},
-		"nothing sent":  {{Policy: replay.Turns, Model: "", Calls: make([]replay.Call, 3)}},
+		"nothing sent":  {{Policy: "turns", Model: "", Calls: make([]replay.Call, 3)}},
 	}
 	for name, results := range tests {
 		for _, theme := range PictureThemes() {

@@ -116,6 +116,7 @@ func TestHelp(t *testing.T) {
 func TestJSONKeepsItsContract(t *testing.T) {
 	short, trace := beginning(t, 60), filepath.Join(t.TempDir(), "trace.jsonl")
 	described, seen := contract.Read(t, root+"/bench/json.md"), map[string]bool{}
+	described["memkernel/replay/v1"] = contract.Read(t, root+"/doc/json.md")["memkernel/replay/v1"]
 	shared := []string{"--quiet", "--json", "--workspace", root + "/testdata/workspace", "--state-dir", t.TempDir()}
 	for _, args := range [][]string{
 		{"economics", "-t", short, "--room", "64k", "--regime", "claude-5m", "--no-curve"},
@@ -125,6 +126,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"paging", "--workload", "churn", "--policy", "comp-hybrid", "--trace", trace},
 		{"paging", "--replay", trace},
 		{"replay", "--trace", trace},
+		{"replay", "-t", short, "--policy", "oracle", "--room", "64k", "--resolver", "page"},
 		{"predict", "-t", sample},
 		{"tasks", "--window", "16k", "--policy", "turns-1"},
 		{"eval", "--set", root + "/testdata/workspace", "--questions", root + "/testdata/questions.jsonl", "--ranks", "--compare", "unit=chunk"},

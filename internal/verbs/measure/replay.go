@@ -52,11 +52,9 @@ showed. Nothing is sent anywhere and the project's state is not touched.
 
 ` + policyList() + `
 "all" stands for all of them, and a figure may follow a name: memkernel-20k keeps
-20k tokens of conversation at a cut, memkernel-save, -balanced and -keep are this
-program under each --economy, likewise append-late-30k, turns-5, sliding-32k,
-masking-10 and clear-tool-uses-10 (results that stay), masking-batch-30 (masked at a
-time), batch-60k-20k, cache-ttl-20 (per cent of the window), oracle-90 (per cent of
-the references).
+20k tokens of conversation at a cut, append-late-30k 30k. memkernel-save, -balanced and
+-keep are this program under each --economy. mkbench in the repository's folder bench
+replays under more policies: rules of hosts and providers, simple rules, an oracle.
 
 A call that can't be planned counts for none of the policies: nothing stands before it
 (no_messages), a message of the model's does (answered), the least that must stand is

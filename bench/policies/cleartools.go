@@ -1,4 +1,10 @@
-package replay
+package policies
+
+import (
+	"cmp"
+
+	"github.com/memkernel/memkernel/replay"
+)
 
 // The defaults of Anthropic's clear_tool_uses_20250919 (platform.claude.com,
 // build-with-claude/context-editing): the prompt size that triggers it and the tool
@@ -17,31 +23,33 @@ const (
 // promises that later requests read the new prefix. A host compacts as append-late
 // does once the window is full.
 type clearTools struct {
-	*appendLate
+	*replay.Late
+	edits
 	keep int
 }
 
-func newClearTools(rec *recording, keep int) *clearTools {
-	return &clearTools{appendLate: newAppendLate(rec, 0), keep: orElse(keep, clearKeep)}
+func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
+	late := replay.NewLate(rec, 0)
+	return &clearTools{Late: late, edits: editsOf(&late.History), keep: cmp.Or(keep, clearKeep)}
 }
 
-func (p *clearTools) choose(req request) choice {
+func (p *clearTools) Choose(req replay.Request) replay.Choice {
 	cut := ""
-	least := max(clearAtLeast, int(clearAtLeastShare*float64(req.window)))
-	if p.rec.opt.FixedTokens+p.tokens(req.end) > clearTrigger && p.clear(req.end, p.keep, least) {
+	least := max(clearAtLeast, int(clearAtLeastShare*float64(req.Window)))
+	if p.Rec.Opt.FixedTokens+p.Tokens(req.End) > clearTrigger && p.clear(req.End, p.keep, least) {
 		cut = "clear"
 	}
-	c := p.compactIfFull(req)
-	if c.cut == "" {
-		c.cut = cut
+	c := p.CompactIfFull(req)
+	if c.Cut == "" {
+		c.Cut = cut
 	}
-	c.items = p.items(req.end)
+	c.Items = p.Items(req.End)
 	return c
 }
 
 // clear clears all results before message end but the newest, if that saves enough. It
 // reports whether it did.
-func (h *history) clear(end, keep, least int) bool {
+func (h *edits) clear(end, keep, least int) bool {
 	all := h.results(end)
 	var old []result
 	saves := 0
@@ -61,10 +69,10 @@ func (h *history) clear(end, keep, least int) bool {
 }
 
 // saves returns what a text in the place of a result would save, in tokens.
-func (h *history) saves(r result, text string) int {
+func (h *edits) saves(r result, text string) int {
 	part := h.part(r)
-	before, after := h.rec.msgs[r.message], h.rec.msgs[r.message]
+	before, after := h.of.Rec.Messages[r.message], h.of.Rec.Messages[r.message]
 	before.Parts, after.Parts = before.Parts[r.part:r.part+1], nil
 	after.Parts = append(after.Parts, withText(*part, text))
-	return max(0, h.rec.counter.Message(&before)-h.rec.counter.Message(&after))
+	return max(0, h.of.Rec.Counter.Message(&before)-h.of.Rec.Counter.Message(&after))
 }

@@ -1,4 +1,6 @@
-package replay
+package policies
+
+import "github.com/memkernel/memkernel/replay"
 
 // The documented defaults of Anthropic's context_management (platform.claude.com,
 // build-with-claude/context-editing and compaction-threshold, 2026-10): results are
@@ -17,21 +19,28 @@ const (
 // later requests read the new prefix. In a window that is smaller than the triggers,
 // the summary is written when it is full.
 type contextEditing struct {
-	history
+	replay.History
+	edits
 	compactions int
 }
 
-func (p *contextEditing) choose(req request) (c choice) {
-	size := func() int { return p.rec.opt.FixedTokens + p.tokens(req.end) }
-	if size() > editTrigger && p.clear(req.end, editKeep, 1) {
-		c.cut = "clear"
+func newContextEditing(rec *replay.Recording) replay.Chooser {
+	p := &contextEditing{History: replay.NewHistory(rec)}
+	p.edits = editsOf(&p.History)
+	return p
+}
+
+func (p *contextEditing) Choose(req replay.Request) (c replay.Choice) {
+	size := func() int { return p.Rec.Opt.FixedTokens + p.Tokens(req.End) }
+	if size() > editTrigger && p.clear(req.End, editKeep, 1) {
+		c.Cut = "clear"
 	}
-	if size() > min(compactTrigger, req.room+p.rec.opt.FixedTokens) {
+	if size() > min(compactTrigger, req.Room+p.Rec.Opt.FixedTokens) {
 		p.compactions++
-		c.cut = "compact"
-		c.summarise(p.tokens(req.end), p.rec.sum(p.rec.seen(req.n), req.end), compactSummary)
-		p.lead, p.from = []item{p.rec.summary(p.compactions, compactSummary)}, req.end
+		c.Cut = "compact"
+		c.Summarise(p.Tokens(req.End), p.Rec.Sum(p.Rec.Seen(req.N), req.End), compactSummary)
+		p.Lead, p.From = []replay.Item{p.Rec.Summary(p.compactions, compactSummary)}, req.End
 	}
-	c.items = p.items(req.end)
+	c.Items = p.Items(req.End)
 	return c
 }

@@ -1,4 +1,4 @@
-package replay
+package policies
 
 import (
 	"fmt"
@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/replay/recall"
 	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/replay"
+	"github.com/memkernel/memkernel/replay/recall"
 )
 
 // drawn invents a session: questions, results that name things, answers that refer
@@ -32,24 +34,24 @@ func drawn(t *rapid.T) *script {
 func TestBoundHolds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawn(rt)
-		opt := Options{ContextWindow: 60_000, FixedTokens: rapid.SampledFrom([]int{0, 5000}).Draw(rt, "fixed"),
+		opt := replay.Options{ContextWindow: 60_000, FixedTokens: rapid.SampledFrom([]int{0, 5000}).Draw(rt, "fixed"),
 			Model: rapid.SampledFrom([]string{"marked", "auto"}).Draw(rt, "model"), TTL: rapid.SampledFrom([]time.Duration{5 * time.Minute, time.Hour}).Draw(rt, "ttl")}
 		rec := s.record(t, opt)
-		goal := 0
-		for _, policy := range []string{Fullest, AppendLate, ClaudeCode, ContextEditing, CacheTTL, ClearTools, "masking-batch-2", "masking-1", Oracle} {
-			r := replayed(t, rec, policy, goal)
-			if policy == AppendLate {
-				goal = r.shown
+		goal := &replay.Result{}
+		for _, policy := range []string{replay.Fullest, replay.AppendLate, ClaudeCode, ContextEditing, CacheTTL, ClearTools, "masking-batch-2", "masking-1", Oracle} {
+			r := replayed(t, rec, policy, map[bool]*replay.Result{true: goal}[policy == Oracle])
+			if policy == replay.AppendLate {
+				goal.Shown = r.Shown
 			}
-			if policy == Oracle && r.shown < goal {
-				rt.Errorf("the oracle shows %d references, %d were asked for", r.shown, goal)
+			if policy == Oracle && r.Shown < goal.Shown {
+				rt.Errorf("the oracle shows %d references, %d were asked for", r.Shown, goal.Shown)
 			}
 			checkResult(rt, rec, r)
 		}
 	})
 }
 
-func checkResult(t *rapid.T, rec *recording, r *Result) {
+func checkResult(t *rapid.T, rec *replay.Recording, r *replay.Result) {
 	const eps = 1e-9
 	if *r.Totals.NetCostUSD < *r.Bound.NetCostUSD-eps || *r.Totals.CostUSD < *r.Bound.CostUSD-eps {
 		t.Errorf("%s costs %v, net %v, below the bound %v, net %v", r.Policy, *r.Totals.CostUSD, *r.Totals.NetCostUSD, *r.Bound.CostUSD, *r.Bound.NetCostUSD)
@@ -64,10 +66,10 @@ func checkResult(t *rapid.T, rec *recording, r *Result) {
 		t.Errorf("%s: %v that has no cause", r.Policy, *r.Parts.RestUSD)
 	}
 	for _, c := range r.Calls {
-		if c.Read+c.Write+c.Uncached != c.Input || c.Write5m+c.Write1h != c.Write || c.NetInput != c.Input-rec.opt.FixedTokens || *c.NetCostUSD > *c.CostUSD+eps {
+		if c.Read+c.Write+c.Uncached != c.Input || c.Write5m+c.Write1h != c.Write || c.NetInput != c.Input-rec.Opt.FixedTokens || *c.NetCostUSD > *c.CostUSD+eps {
 			t.Errorf("%s: call %d does not add up: %+v", r.Policy, c.Index+1, c)
 		}
-		if s := c.Recall; s.References != s.Shown+s.Named+s.Pointer+s.Missing || r.Policy == Fullest && s.Shown != s.References {
+		if s := c.Recall; s.References != s.Shown+s.Named+s.Pointer+s.Missing || r.Policy == replay.Fullest && s.Shown != s.References {
 			t.Errorf("%s: call %d: %+v", r.Policy, c.Index+1, s)
 		}
 	}
@@ -86,10 +88,10 @@ func TestPlannerFindsTheCheapest(t *testing.T) {
 			}
 			s.answer(0, text(rapid.IntRange(1, 900).Draw(rt, "answer")))
 		}
-		rec := s.record(t, Options{})
+		rec := s.record(t, replay.Options{})
 		p := newPlanner(rec)
-		for n := range rec.calls {
-			rec.recent[n] = rec.seen(n) // these sessions are shorter than what is presumed
+		for n := range rec.Calls {
+			p.recent[n] = rec.Seen(n) // these sessions are shorter than what is presumed
 			p.refs[n] = drawnPlaces(rt, rec, n)
 		}
 		lambda := rapid.Float64Range(0, 5000).Draw(rt, "lambda")
@@ -100,13 +102,18 @@ func TestPlannerFindsTheCheapest(t *testing.T) {
 	})
 }
 
-func drawnPlaces(t *rapid.T, rec *recording, n int) [][]recall.Place {
+func drawnPlaces(t *rapid.T, rec *replay.Recording, n int) [][]recall.Place {
 	var out [][]recall.Place
 	for range rapid.IntRange(0, 3).Draw(t, "references") {
-		m := rapid.IntRange(0, rec.end(n)-1).Draw(t, "place")
+		m := rapid.IntRange(0, rec.End(n)-1).Draw(t, "place")
 		at := recall.Place{Message: m}
-		for i := range rec.msgs[m].Parts {
-			at.CallID = callOf(&rec.msgs[m].Parts[i])
+		for i := range rec.Messages[m].Parts {
+			at.CallID = ""
+			if p := rec.Messages[m].Parts[i]; p.Call != nil {
+				at.CallID = p.Call.ID
+			} else if p.Result != nil {
+				at.CallID = p.Result.CallID
+			}
 		}
 		out = append(out, []recall.Place{at})
 	}
@@ -121,7 +128,7 @@ func (p *planner) cheapest(i int, lambda float64) float64 {
 	if i == n {
 		return 0
 	}
-	older := p.rec.atomOf(p.rec.base(i))
+	older := atomOf(p.rec, p.base(i))
 	best := math.Inf(1)
 	for j := i + 1; j <= n; j++ {
 		rest := p.cheapest(j, lambda)
@@ -161,8 +168,8 @@ func (p *planner) worth(plan []stretch, lambda float64) (sum float64) {
 
 // worthOf is the worth of one stretch, summed call by call.
 func (p *planner) worthOf(s stretch, end int, lambda float64) (sum float64) {
-	base := p.rec.base(s.from)
-	standing := p.rec.sum(base, p.rec.seen(s.from))
+	base := p.base(s.from)
+	standing := p.rec.Sum(base, p.rec.Seen(s.from))
 	for _, o := range s.keep {
 		standing += p.units[o.atom].tokens
 		for _, r := range o.full {
@@ -193,12 +200,12 @@ func TestOracleByHand(t *testing.T) {
 		s.tool("Bash", `{"command":"make"}`, 0, text(6_000))
 	}
 	s.answer(0, "so deep_thought_42 it is")
-	rec := s.record(t, Options{ContextWindow: 500_000, FixedTokens: 1000})
-	all := rec.share(100)
-	none, every := replayed(t, rec, Oracle, 0), replayed(t, rec, Oracle, all)
-	full := replayed(t, rec, Fullest, 0)
-	if every.shown < all || full.shown != all || none.shown >= all {
-		t.Errorf("shown: %d with no goal, %d of %d, %d in full", none.shown, every.shown, all, full.shown)
+	rec := s.record(t, replay.Options{ContextWindow: 500_000, FixedTokens: 1000})
+	all := percentOf(rec, 100)
+	none, every := replayed(t, rec, Oracle, &replay.Result{}), replayed(t, rec, Oracle, &replay.Result{Shown: all})
+	full := replayed(t, rec, replay.Fullest, nil)
+	if every.Shown < all || full.Shown != all || none.Shown >= all {
+		t.Errorf("shown: %d with no goal, %d of %d, %d in full", none.Shown, every.Shown, all, full.Shown)
 	}
 	if a, b, c := *none.Totals.NetCostUSD, *every.Totals.NetCostUSD, *full.Totals.NetCostUSD; !(a < b && b <= c) {
 		t.Errorf("net costs: %v with no goal, %v, %v in full", a, b, c)
@@ -206,7 +213,40 @@ func TestOracleByHand(t *testing.T) {
 	if none.Totals.Violations+every.Totals.Violations > 0 {
 		t.Error("the oracle's prompts break rules")
 	}
-	if !strings.Contains(strings.Join(shownResults(stepped(rec, newOracle(rec, 0), nil)[len(rec.calls)-1].items), ""), "0123") {
+	if !strings.Contains(strings.Join(shownResults(stepped(rec, newOracle(rec, nil, &replay.Result{}), nil)[len(rec.Calls)-1].Items), ""), "0123") {
 		t.Error("the newest results do not stand")
+	}
+}
+
+// The kernel's and the oracle's parts sum to their costs, and so does what is between them.
+func TestDistancesSum(t *testing.T) {
+	s := newScript()
+	for turn := range 6 {
+		s.wait(time.Duration(turn%3*4)*time.Minute).user(0, "go on with case_"+string(rune('a'+turn)))
+		for range 4 {
+			s.tool("Read", `{"file_path":"/w/case_a.go"}`, 0, "case_a = 12345\n"+text(30_000))
+		}
+		s.answer(0, "case_a it is")
+	}
+	rec := s.record(t, replay.Options{ContextWindow: 120_000, FixedTokens: 5000})
+	ours := replayed(t, rec, replay.Memkernel, nil)
+	best := replayed(t, rec, Oracle, ours)
+	if ours.Totals.Cuts == 0 || ours.Totals.GapCalls == 0 {
+		t.Fatalf("the session has %d cuts and %d gaps", ours.Totals.Cuts, ours.Totals.GapCalls)
+	}
+	for _, d := range replay.Distances([]*replay.Result{best, ours}) {
+		want := *ours.Totals.CostUSD - *ours.Bound.CostUSD
+		if d.To == Oracle {
+			want = *ours.Totals.CostUSD - *best.Totals.CostUSD
+		}
+		if sum := *d.SelectionUSD + *d.FixedUSD + *d.CutsUSD + *d.GapsUSD + *d.RestUSD; d.Policy != replay.Memkernel || math.Abs(*d.CostUSD-want) > 1e-12 || math.Abs(sum-want) > 1e-12 {
+			t.Errorf("%s to %s: %v in all, %v in parts, want %v", d.Policy, d.To, *d.CostUSD, sum, want)
+		}
+		if rest := math.Abs(*d.RestUSD); rest > 0.05*want {
+			t.Errorf("to %s: %v of %v have no cause", d.To, rest, want)
+		}
+	}
+	if d := replay.Distances([]*replay.Result{best, ours}); len(d) != 2 || d[0].To != Oracle || d[1].To != replay.ToBound || len(replay.Distances([]*replay.Result{best})) != 0 || len(replay.Distances([]*replay.Result{ours})) != 1 {
+		t.Errorf("%+v", d)
 	}
 }

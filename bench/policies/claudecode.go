@@ -1,10 +1,12 @@
-package replay
+package policies
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // Claude Code's rule for compacting by itself (its program, 2026): the prompt may grow to
@@ -21,57 +23,59 @@ const (
 
 // claudeCode appends until the prompt is over Claude Code's mark, and compacts as it does.
 type claudeCode struct {
-	history
+	replay.History
 	compactions int
 }
 
-func newClaudeCode(rec *recording) *claudeCode { return &claudeCode{history: newHistory(rec)} }
+func newClaudeCode(rec *replay.Recording) replay.Chooser {
+	return &claudeCode{History: replay.NewHistory(rec)}
+}
 
-func (p *claudeCode) choose(req request) (c choice) {
-	if p.rec.opt.FixedTokens+p.tokens(req.end) > claudeCodeMark(req) {
+func (p *claudeCode) Choose(req replay.Request) (c replay.Choice) {
+	if p.Rec.Opt.FixedTokens+p.Tokens(req.End) > claudeCodeMark(req) {
 		p.compactions++
-		c.cut = "full"
-		c.summarise(p.tokens(req.end), p.rec.sum(p.rec.seen(req.n), req.end), claudeCodeSummary)
-		p.lead = append([]item{p.rec.summary(p.compactions, claudeCodeSummary)}, p.files(req.end)...)
-		p.from = req.end
+		c.Cut = "full"
+		c.Summarise(p.Tokens(req.End), p.Rec.Sum(p.Rec.Seen(req.N), req.End), claudeCodeSummary)
+		p.Lead = append([]replay.Item{p.Rec.Summary(p.compactions, claudeCodeSummary)}, p.files(req.End)...)
+		p.From = req.End
 	}
-	c.items = p.items(req.end)
+	c.Items = p.Items(req.End)
 	return c
 }
 
 // claudeCodeMark returns the size from which on a prompt is compacted; of a window that
 // is too small for the rule, half.
-func claudeCodeMark(req request) int {
-	out := min(orElse(req.model.MaxOutput, claudeCodeOutput), claudeCodeOutput)
-	return max(req.window-out-claudeCodeBuffer, req.window/2)
+func claudeCodeMark(req replay.Request) int {
+	out := min(cmp.Or(req.Model.MaxOutput, claudeCodeOutput), claudeCodeOutput)
+	return max(req.Window-out-claudeCodeBuffer, req.Window/2)
 }
 
 // files returns the newest read of each of the files that were read last, newest first,
 // the beginning of those that are large.
-func (p *claudeCode) files(end int) (out []item) {
+func (p *claudeCode) files(end int) (out []replay.Item) {
 	calls := map[string]*memkernel.ToolCall{}
-	for i := range p.rec.msgs[:end] {
-		for j := range p.rec.msgs[i].Parts {
-			if call := p.rec.msgs[i].Parts[j].Call; call != nil {
+	for i := range p.Rec.Messages[:end] {
+		for j := range p.Rec.Messages[i].Parts {
+			if call := p.Rec.Messages[i].Parts[j].Call; call != nil {
 				calls[call.ID] = call
 			}
 		}
 	}
 	seen := map[string]bool{}
 	for i := end - 1; i >= 0; i-- {
-		for j := len(p.rec.msgs[i].Parts) - 1; j >= 0; j-- {
-			part := &p.rec.msgs[i].Parts[j]
+		for j := len(p.Rec.Messages[i].Parts) - 1; j >= 0; j-- {
+			part := &p.Rec.Messages[i].Parts[j]
 			if part.Result == nil || part.Result.IsError {
 				continue
 			}
-			path := readPath(calls[part.Result.CallID])
-			text, media := textOf(part)
+			path := replay.ReadPath(calls[part.Result.CallID])
+			text, media := replay.ResultText(part)
 			if path == "" || seen[path] || media {
 				continue
 			}
 			seen[path] = true
 			hash := "file " + strconv.Itoa(p.compactions) + "/" + strconv.Itoa(len(out)+1)
-			out = append(out, p.rec.cut(hash, "["+path+"]\n", text, claudeCodeFileTokens))
+			out = append(out, cutText(p.Rec, hash, "["+path+"]\n", text, claudeCodeFileTokens))
 			if len(out) == claudeCodeFiles {
 				return out
 			}
@@ -82,12 +86,12 @@ func (p *claudeCode) files(end int) (out []item) {
 
 // cut returns a note of a heading and as many whole lines from the beginning of a text as
 // take at most so many tokens.
-func (r *recording) cut(hash, head, text string, most int) item {
-	it := r.note(hash, head+text)
-	for it.tokens > most && text != "" {
-		n := min(len(text)-1, int(float64(len(text))*float64(most)/float64(it.tokens)))
+func cutText(r *replay.Recording, hash, head, text string, most int) replay.Item {
+	it := r.Note(hash, head+text)
+	for it.Tokens > most && text != "" {
+		n := min(len(text)-1, int(float64(len(text))*float64(most)/float64(it.Tokens)))
 		text = text[:strings.LastIndexByte(text[:n], '\n')+1]
-		it = r.note(hash, head+text)
+		it = r.Note(hash, head+text)
 	}
 	return it
 }

@@ -1,4 +1,4 @@
-package replay
+package policies
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
@@ -30,7 +31,7 @@ import (
 // dearer price tiers; and plans between two values of λ. So the plan can be
 // followed, and is not proved to be the best.
 type planner struct {
-	rec   *recording
+	rec   *replay.Recording
 	units []unit
 	refs  [][][]recall.Place
 	// write and on are what a token costs at a call, new and already there, in
@@ -38,38 +39,40 @@ type planner struct {
 	write, on []float64
 	grown     []int // new tokens per call
 	room      int
+	// recent is the first message of the last 8,000 tokens, per call.
+	recent []int
 }
 
-func newPlanner(rec *recording) *planner {
-	p := &planner{rec: rec, refs: rec.references(), room: math.MaxInt}
-	for a := range rec.atoms {
-		p.units = append(p.units, rec.unit(a))
+func newPlanner(rec *replay.Recording) *planner {
+	refs, recent := references(rec)
+	p := &planner{rec: rec, refs: refs, recent: recent, room: math.MaxInt}
+	for a := range rec.Atoms {
+		p.units = append(p.units, unitOf(rec, a))
 	}
-	for n, c := range rec.calls {
-		m := rec.model(c.Start)
-		ratios := m.Ratios(0, rec.opt.TTL)
+	for n, c := range rec.Calls {
+		m := rec.Model(c.Start)
+		ratios := m.Ratios(0, rec.Opt.TTL)
 		base := 1.0
 		if m.Priced() {
 			base = *m.Tiers[0].Input
 		}
 		write, on := ratios.Write*base, ratios.Read*base
-		if n > 0 && c.Start.Sub(rec.calls[n-1].Start) >= m.TTL(rec.opt.TTL) {
+		if n > 0 && c.Start.Sub(rec.Calls[n-1].Start) >= m.TTL(rec.Opt.TTL) {
 			on = write
 		}
 		p.write, p.on = append(p.write, write), append(p.on, on)
-		p.grown = append(p.grown, rec.sum(rec.seen(n), rec.end(n)))
+		p.grown = append(p.grown, rec.Sum(rec.Seen(n), rec.End(n)))
 		p.room = min(p.room, p.roomAt(m))
 	}
 	return p
 }
 
 func (p *planner) roomAt(m cachelayout.Model) int {
-	h := hostPolicy{rec: p.rec}
-	window := orElse(p.rec.opt.ContextWindow, m.ContextWindow)
+	window := cmp.Or(p.rec.Opt.ContextWindow, m.ContextWindow)
 	if window == 0 {
 		return math.MaxInt
 	}
-	return h.room(window)
+	return p.rec.Room(window)
 }
 
 // searchSteps is how often the range of λ is halved.
@@ -142,10 +145,12 @@ func (p *planner) shown(plan []stretch) (n int) {
 		if k+1 < len(plan) {
 			end = plan[k+1].from
 		}
-		base := p.rec.base(s.from)
+		base := p.base(s.from)
 		for t := s.from; t < end; t++ {
 			for _, places := range p.refs[t] {
-				n += count(slices.ContainsFunc(places, func(at recall.Place) bool { return at.Message >= base || p.holds(s.keep, at) }))
+				if slices.ContainsFunc(places, func(at recall.Place) bool { return at.Message >= base || p.holds(s.keep, at) }) {
+					n++
+				}
 			}
 		}
 	}
@@ -161,7 +166,7 @@ func (p *planner) holds(keep []kept, at recall.Place) bool {
 
 // find returns the atom of a place, and its result there, -1 if it is none.
 func (p *planner) find(at recall.Place) (atom, r int) {
-	atom = p.rec.atomOf(at.Message)
+	atom = atomOf(p.rec, at.Message)
 	return atom, slices.IndexFunc(p.units[atom].results, func(u unitResult) bool {
 		return u.message == at.Message && u.id == at.CallID
 	})
@@ -189,8 +194,8 @@ type wants struct {
 }
 
 func (p *planner) begin(i int, lambda float64) *span {
-	s := &span{p: p, lambda: lambda, first: i, base: p.rec.base(i), wanted: map[int]*wants{}}
-	s.tokens = p.rec.sum(s.base, p.rec.seen(i))
+	s := &span{p: p, lambda: lambda, first: i, base: p.base(i), wanted: map[int]*wants{}}
+	s.tokens = p.rec.Sum(s.base, p.rec.Seen(i))
 	s.cost = float64(s.tokens) * p.write[i]
 	return s
 }

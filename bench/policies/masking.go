@@ -1,4 +1,10 @@
-package replay
+package policies
+
+import (
+	"cmp"
+
+	"github.com/memkernel/memkernel/replay"
+)
 
 // Observation masking, as agents for software commonly have it: the newest results stay,
 // and a line is in the place of every older one.
@@ -12,30 +18,33 @@ const (
 // batches, once so many are waiting or the cache is cold anyway. What no call has shown
 // stays. It compacts as append-late does once the window is full.
 type masking struct {
-	*appendLate
+	*replay.Late
+	edits
 	keep  int
 	batch int // 0 for rolling
 }
 
-func newMasking(rec *recording, keep int) *masking {
-	return &masking{newAppendLate(rec, 0), orElse(keep, maskKeep), 0}
+func newMasking(rec *replay.Recording, keep int) replay.Chooser {
+	late := replay.NewLate(rec, 0)
+	return &masking{late, editsOf(&late.History), cmp.Or(keep, maskKeep), 0}
 }
 
-func newMaskingBatch(rec *recording, batch int) *masking {
-	return &masking{newAppendLate(rec, 0), maskKeep, orElse(batch, maskBatch)}
+func newMaskingBatch(rec *replay.Recording, batch int) replay.Chooser {
+	late := replay.NewLate(rec, 0)
+	return &masking{late, editsOf(&late.History), maskKeep, cmp.Or(batch, maskBatch)}
 }
 
-func (p *masking) choose(req request) choice {
+func (p *masking) Choose(req replay.Request) replay.Choice {
 	cut := ""
 	if p.mask(req) {
 		cut = "mask"
 	}
-	c := p.compactIfFull(req)
-	if c.cut == "" {
-		c.cut = cut
+	c := p.CompactIfFull(req)
+	if c.Cut == "" {
+		c.Cut = cut
 	}
-	c.items = p.items(req.end)
-	c.stable = p.stable(req.end)
+	c.Items = p.Items(req.End)
+	c.Stable = p.stable(req.End)
 	return c
 }
 
@@ -43,21 +52,21 @@ func (p *masking) choose(req request) choice {
 func (p *masking) stable(end int) int {
 	for _, r := range p.results(end) {
 		if p.form(r) == "" && p.saves(r, masked) > 0 {
-			return len(p.lead) + r.message - p.from
+			return len(p.Lead) + r.message - p.From
 		}
 	}
 	return 0
 }
 
-func (p *masking) mask(req request) bool {
-	all, seen := p.results(req.end), p.rec.seen(req.n)
+func (p *masking) mask(req replay.Request) bool {
+	all, seen := p.results(req.End), p.Rec.Seen(req.N)
 	var old []result
 	for _, r := range all[:max(0, len(all)-p.keep)] {
 		if r.message < seen && p.form(r) == "" && p.saves(r, masked) > 0 {
 			old = append(old, r)
 		}
 	}
-	free := req.cold && req.n > 0
+	free := req.Cold && req.N > 0
 	if len(old) == 0 || len(old) < p.batch && !free {
 		return false
 	}

@@ -1,4 +1,4 @@
-package replay_test
+package policies_test
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 // A conversation that is held live is planned and billed as its record is, under every
 // policy; what is sent is the whole prompt.
 func TestLiveIsAsReplayed(t *testing.T) {
-	s, err := transcript.LoadFile("../testdata/session.jsonl", nil)
+	s, err := transcript.LoadFile("../../testdata/session.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func textOf(m memkernel.Message) string {
 // What a policy that compacts shows of the past is the host's to say, and billed by its
 // size.
 func TestLiveSummary(t *testing.T) {
-	s, err := transcript.LoadFile("../testdata/session.jsonl", nil)
+	s, err := transcript.LoadFile("../../testdata/session.jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

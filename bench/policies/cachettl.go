@@ -1,10 +1,11 @@
-package replay
+package policies
 
 import (
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/replay"
 )
 
 // The defaults of OpenClaw's "cache-ttl" pruning (docs.openclaw.ai,
@@ -24,39 +25,41 @@ const (
 // cacheTTL appends, shortens old tool results when the cache has expired, and keeps
 // them so. It compacts as append-late does once the window is full.
 type cacheTTL struct {
-	*appendLate
+	*replay.Late
+	edits
 	hardShare float64
 }
 
 // newCacheTTL takes the share of the window at which results are cleared, in per
 // cent; 0 is the default.
-func newCacheTTL(rec *recording, percent int) *cacheTTL {
-	p := &cacheTTL{appendLate: newAppendLate(rec, 0), hardShare: pruneHardShare}
+func newCacheTTL(rec *replay.Recording, percent int) replay.Chooser {
+	late := replay.NewLate(rec, 0)
+	p := &cacheTTL{Late: late, edits: editsOf(&late.History), hardShare: pruneHardShare}
 	if percent > 0 {
 		p.hardShare = float64(percent) / 100
 	}
 	return p
 }
 
-func (p *cacheTTL) choose(req request) choice {
+func (p *cacheTTL) Choose(req replay.Request) replay.Choice {
 	cut := ""
-	if req.cold && req.n > 0 && p.prune(req) {
+	if req.Cold && req.N > 0 && p.prune(req) {
 		cut = "ttl"
 	}
-	c := p.compactIfFull(req)
-	if c.cut == "" {
-		c.cut = cut
+	c := p.CompactIfFull(req)
+	if c.Cut == "" {
+		c.Cut = cut
 	}
-	c.items = p.items(req.end)
+	c.Items = p.Items(req.End)
 	return c
 }
 
 // prune shortens large results, and clears the oldest ones if that did not do. It
 // reports whether anything changed.
-func (p *cacheTTL) prune(req request) (changed bool) {
-	room := float64(req.window) * pruneChars
-	size := p.chars(req.end) + p.rec.opt.FixedTokens*pruneChars
-	old := p.results(p.protected(req.end))
+func (p *cacheTTL) prune(req replay.Request) (changed bool) {
+	room := float64(req.Window) * pruneChars
+	size := p.chars(req.End) + p.Rec.Opt.FixedTokens*pruneChars
+	old := p.results(p.protected(req.End))
 	if float64(size) < min(pruneSoftShare, p.hardShare)*room {
 		return false
 	}
@@ -72,7 +75,7 @@ func (p *cacheTTL) prune(req request) (changed bool) {
 		if float64(size) < p.hardShare*room {
 			break
 		}
-		if saved := p.clear(r); saved > 0 {
+		if saved := p.empty(r); saved > 0 {
 			size, changed = size-saved, true
 		}
 	}
@@ -82,21 +85,21 @@ func (p *cacheTTL) prune(req request) (changed bool) {
 // protected returns where the newest answers begin, whose results stay.
 func (p *cacheTTL) protected(end int) int {
 	left := pruneKeepAnswers
-	for i := end - 1; i >= p.from; i-- {
-		if p.rec.msgs[i].Role != memkernel.RoleAssistant {
+	for i := end - 1; i >= p.From; i-- {
+		if p.Rec.Messages[i].Role != memkernel.RoleAssistant {
 			continue
 		}
 		if left--; left == 0 {
 			return i
 		}
 	}
-	return p.from
+	return p.From
 }
 
 func (p *cacheTTL) chars(end int) int {
 	n := 0
-	for i := p.from; i < end; i++ {
-		n += utf8.RuneCountInString(p.at(i).text)
+	for i := p.From; i < end; i++ {
+		n += utf8.RuneCountInString(p.At(i).Text)
 	}
 	return n
 }
@@ -104,7 +107,7 @@ func (p *cacheTTL) chars(end int) int {
 // soften keeps the two ends of a large result. It returns the size before, and what
 // was saved.
 func (p *cacheTTL) soften(r result) (chars, saved int) {
-	text, media := textOf(p.part(r))
+	text, media := replay.ResultText(p.part(r))
 	if form := p.form(r); form != "" {
 		return utf8.RuneCountInString(form), 0
 	}
@@ -118,8 +121,8 @@ func (p *cacheTTL) soften(r result) (chars, saved int) {
 	return n, n - utf8.RuneCountInString(short)
 }
 
-func (p *cacheTTL) clear(r result) (saved int) {
-	text, media := textOf(p.part(r))
+func (p *cacheTTL) empty(r result) (saved int) {
+	text, media := replay.ResultText(p.part(r))
 	if form := p.form(r); form != "" {
 		text = form
 	}

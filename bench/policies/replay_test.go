@@ -1,4 +1,4 @@
-package replay_test
+package policies_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/memkernel/memkernel/bench/policies"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
@@ -15,7 +16,7 @@ import (
 // there are none.
 func shared(t testing.TB) []string {
 	t.Helper()
-	files, _ := filepath.Glob("../../shared/data/transcripts/*/*.jsonl")
+	files, _ := filepath.Glob("../../../shared/data/transcripts/*/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no ../shared/data/transcripts beside the repository")
 	}
@@ -67,7 +68,7 @@ func TestSharedTranscripts(t *testing.T) {
 					t.Errorf("%s: %s: %d violations", f, policy, r.Totals.Violations)
 				}
 				// Turns, sliding and batch may drop what no call has shown.
-				drops := policy == replay.Turns || policy == replay.Sliding || policy == replay.Batch
+				drops := policy == policies.Turns || policy == policies.Sliding || policy == policies.Batch
 				if o := r.Totals.NetCostUSD; o != nil && !drops && *o < *r.Bound.NetCostUSD {
 					t.Errorf("%s: %s costs %v, below the bound of %v", f, policy, *o, *r.Bound.NetCostUSD)
 				}

@@ -1,0 +1,53 @@
+// Package policies has the context policies that memkernel is measured against: rules of hosts
+// and providers, simple rules, and an oracle. Its import registers them with package replay.
+package policies
+
+import "github.com/memkernel/memkernel/replay"
+
+// The policies, by name.
+const (
+	ClaudeCode     = "claude-code"
+	ContextEditing = "context-editing"
+	ClearTools     = "clear-tool-uses"
+	CacheTTL       = "cache-ttl"
+	MaskingBatch   = "masking-batch"
+	Masking        = "masking"
+	Batch          = "batch"
+	Turns          = "turns"
+	Sliding        = "sliding"
+	Oracle         = replay.Oracle
+)
+
+// A figure of a name means:
+//
+//	clear-tool-uses-N  N tool results stay
+//	cache-ttl-N        results are cleared from N per cent of the window on
+//	masking-batch-N    results are masked N at a time
+//	masking-N          N tool results stay
+//	batch-HIGH-LOW     over HIGH tokens of messages LOW stay
+//	turns-N            N user turns are shown
+//	sliding-N          N tokens of messages are shown
+//	oracle-N           N per cent of the references are to be shown
+func init() {
+	one := func(name, about, says string, make func(rec *replay.Recording, figure int) replay.Chooser) replay.Policy {
+		return replay.Policy{Name: name, About: about, Says: says, Figures: 1, New: func(rec *replay.Recording, figures []int, _ *replay.Result) replay.Chooser {
+			return make(rec, replay.Figure(figures))
+		}}
+	}
+	none := func(name, about string, make func(rec *replay.Recording) replay.Chooser) replay.Policy {
+		return replay.Policy{Name: name, About: about, New: func(rec *replay.Recording, _ []int, _ *replay.Result) replay.Chooser { return make(rec) }}
+	}
+	replay.Register(
+		none(ClaudeCode, "append until 33k are left, then a summary of 4.5k and the five files read last", newClaudeCode),
+		none(ContextEditing, "Anthropic's server-side clearing from 100k on and compaction from 150k on", newContextEditing),
+		one(ClearTools, "append-late, and all but 3 tool results cleared from 100k on, if that is worth it", "clears old tool results", newClearTools),
+		one(CacheTTL, "append-late; old tool results shortened by a cold cache", "shortens old results after a pause", newCacheTTL),
+		one(MaskingBatch, "append-late; results but the newest 10 masked, 30 at a time or by a cold cache", "", newMaskingBatch),
+		one(Masking, "append-late; results but the newest 10 masked, by every call", "", newMasking),
+		replay.Policy{Name: Batch, About: "append until 80k of messages, then the newest 30k", Figures: 2, New: newBatch},
+		one(Turns, "the newest 10 user turns", "keeps the newest turns", newTurns),
+		one(Sliding, "the newest 64k tokens of messages", "keeps the newest tokens", newSliding),
+		replay.Policy{Name: Oracle, About: "the cheapest cuts that show as many references as memkernel, found with the whole session known",
+			Says: "knows what will be needed", Figures: 1, Ends: true, Rivals: true, New: newOracle},
+	)
+}
