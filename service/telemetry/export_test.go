@@ -182,6 +182,19 @@ func answers(turn fakemodel.Turn) fakemodel.Reply {
 	return fakemodel.Reply{Text: "ok"}
 }
 
+// TestHelp: the help of verbs that export says how, and that of memkernel's does not.
+func TestHelp(t *testing.T) {
+	for verb, long := range map[string][2]string{
+		"serve": {hosts.ServeTo(&cli.App{}, telemetry.Open).Long, hosts.Serve(&cli.App{}).Long},
+		"proxy": {hosts.ProxyTo(&cli.App{}, telemetry.Open).Long, hosts.Proxy(&cli.App{}).Long},
+	} {
+		const variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
+		if !strings.Contains(long[0], variable) || strings.Contains(long[1], variable) {
+			t.Errorf("%s: %q, without an exporter %q", verb, long[0], long[1])
+		}
+	}
+}
+
 // TestExport: a collector that the environment names gets a span for every call, by the
 // conventions, with what the model billed and the kernel's work below it, and all metrics.
 func TestExport(t *testing.T) {

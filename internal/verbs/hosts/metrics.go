@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/cli"
@@ -23,7 +23,11 @@ type metricsFlags struct {
 	export telemetry.Opener
 }
 
-func (m *metricsFlags) add(f *pflag.FlagSet) {
+func (m *metricsFlags) add(cmd *cobra.Command) {
+	if m.export != nil {
+		cmd.Long += "\n\nWhere OTEL_EXPORTER_OTLP_ENDPOINT names a collector, it gets traces and metrics\n(doc/metrics.md). Neither holds a word of what is said."
+	}
+	f := cmd.Flags()
 	f.StringVar(&m.listen, "metrics", "", "serve metrics for Prometheus at /metrics of `address`, such as 127.0.0.1:9464; port 0 takes a free one")
 	f.BoolVar(&m.remote, "metrics-remote", false, "let --metrics name an address that other machines reach")
 }

@@ -98,7 +98,7 @@ for: exit code 0 if none is, else 1 and what to do.`,
 	f.Var(&p.reserve, "reserve", "what is kept free for the answer (default a fifth, 8k to 40k)")
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
-	p.metrics.add(f)
+	p.metrics.add(cmd)
 	cli.EconomyFlag(cmd)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)

@@ -72,7 +72,7 @@ and what hosts report as billed (doc/metrics.md).`,
 	f.DurationVar(&s.idle, "idle", 0, "end when nobody was connected for so long, such as 15m (default never)")
 	f.StringVar(&s.ui, "ui", "", "open the window of memkernel ui at this `address` too; its link is told on standard error")
 	cmd.MarkFlagsMutuallyExclusive("stdio", "socket")
-	s.metrics.add(f)
+	s.metrics.add(cmd)
 	s.listen.add(f)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
