@@ -197,7 +197,7 @@ func few(set relevance.Set, lines int, dir string) (source, error) {
 
 // known are the prompts for what stands in a workspace, as it stands and as a question.
 func known(ctx context.Context, set relevance.Set, n int) ([]string, error) {
-	b, err := relevance.Open(ctx, set, relevance.SQLite)
+	b, err := relevance.Open(ctx, set)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ type group struct {
 }
 
 func ask(ctx context.Context, o options, s *source, other []string, prompts []turns.Prompt, said []string) (*group, error) {
-	b, err := relevance.Open(ctx, s.Set, relevance.SQLite)
+	b, err := relevance.Open(ctx, s.Set)
 	if err != nil {
 		return nil, err
 	}

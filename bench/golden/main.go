@@ -113,7 +113,7 @@ func row(name string, ours, plain []relevance.Answer) {
 
 // ask puts the questions of a set to search and to bare FTS5.
 func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, err error) {
-	b, err := relevance.Open(ctx, set, relevance.SQLite)
+	b, err := relevance.Open(ctx, set)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -147,7 +147,7 @@ func TestFactsFind(t *testing.T) {
 			if w.write != nil {
 				with = withFacts(t, set, w.write)
 			}
-			b, err := Open(t.Context(), with, SQLite)
+			b, err := Open(t.Context(), with)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ func TestHeadings(t *testing.T) {
 			t.Errorf("the section of Pilots is %+v", e)
 		}
 	}
-	b, err := Open(t.Context(), set, SQLite)
+	b, err := Open(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestPlacesBesideLines(t *testing.T) {
 // Of what stands in a workspace as it was typed places have no fewer lines, over all kinds.
 // (A bare year loses one within 1,000 tokens and gains one within 2,000.)
 func TestPlacesOfKnownItems(t *testing.T) {
-	b, err := Open(t.Context(), Set{Dir: "../../testdata/workspace"}, SQLite)
+	b, err := Open(t.Context(), Set{Dir: "../../testdata/workspace"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func TestMadeVectors(t *testing.T) {
 // Every known item stands where a hit of its lines says, the same seed chooses the same,
 // and a typo stands nowhere.
 func TestKnownItems(t *testing.T) {
-	b, err := Open(t.Context(), Set{Dir: "../../testdata/workspace"}, SQLite)
+	b, err := Open(t.Context(), Set{Dir: "../../testdata/workspace"})
 	if err != nil {
 		t.Fatal(err)
 	}

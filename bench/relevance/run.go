@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Index is what a set is indexed and searched by; [index.Index] is one.
+// Index indexes and searches a set. [index.Index] is one.
 type Index interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
@@ -24,18 +24,6 @@ type Index interface {
 	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
 	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
 	Close() error
-}
-
-// Opener opens an empty index for a set, in a folder that is removed afterwards.
-type Opener func(ctx context.Context, dir string, o *index.Options) (Index, error)
-
-// SQLite is the usual Opener.
-func SQLite(_ context.Context, dir string, o *index.Options) (Index, error) {
-	ix, err := index.Open(filepath.Join(dir, "index.sqlite"), o)
-	if err != nil {
-		return nil, err
-	}
-	return ix, nil
 }
 
 // Bench is a set with its index.
@@ -62,7 +50,7 @@ type Bench struct {
 }
 
 // Open indexes a set's folder in a temporary one, which Close removes.
-func Open(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
+func Open(ctx context.Context, set Set) (b *Bench, err error) {
 	b = &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
 		if err != nil {
@@ -79,9 +67,11 @@ func Open(ctx context.Context, set Set, open Opener) (b *Bench, err error) {
 		return nil, err
 	}
 	chunking := b.store.Chunking()
-	if b.Index, err = open(ctx, b.dir, &index.Options{Chunker: chunking.Name()}); err != nil {
+	ix, err := index.Open(filepath.Join(b.dir, "index.sqlite"), &index.Options{Chunker: chunking.Name()})
+	if err != nil {
 		return nil, err
 	}
+	b.Index = ix
 	return b, b.sync(ctx)
 }
 

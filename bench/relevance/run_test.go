@@ -22,7 +22,7 @@ func openFile(dir, questions string) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(context.Background(), set, SQLite)
+	return Open(context.Background(), set)
 }
 
 func open(t testing.TB, dir string) *Bench {

@@ -109,7 +109,7 @@ func (t trusted) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 
 // ask writes a line for each question, way and time.
 func ask(ctx context.Context, out io.Writer, set relevance.Set) error {
-	b, err := relevance.Open(ctx, set, relevance.SQLite)
+	b, err := relevance.Open(ctx, set)
 	if err != nil {
 		return err
 	}

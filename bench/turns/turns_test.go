@@ -34,7 +34,7 @@ func TestPrompts(t *testing.T) {
 // from its lines, and a word that nothing holds gets nothing.
 func TestJudge(t *testing.T) {
 	const dir = "../../testdata/workspace"
-	b, err := relevance.Open(t.Context(), relevance.Set{Dir: dir}, relevance.SQLite)
+	b, err := relevance.Open(t.Context(), relevance.Set{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 // What has nothing to do with memory is recalled nothing, and what memory answers is.
 func TestSilence(t *testing.T) {
 	const dir = "../../testdata/workspace"
-	b, err := relevance.Open(t.Context(), relevance.Set{Dir: dir}, relevance.SQLite)
+	b, err := relevance.Open(t.Context(), relevance.Set{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ func (e *evalFlags) open(ctx context.Context) ([]*relevance.Bench, error) {
 		if err != nil {
 			return out, err
 		}
-		b, err := relevance.Open(ctx, set, relevance.SQLite)
+		b, err := relevance.Open(ctx, set)
 		if err != nil {
 			return out, err
 		}

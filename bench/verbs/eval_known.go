@@ -44,7 +44,7 @@ func (e *evalFlags) workspace(ctx context.Context, a *cli.App) (*relevance.Bench
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	b, err := relevance.Open(ctx, relevance.Set{Name: filepath.Base(dir), Dir: dir}, relevance.SQLite)
+	b, err := relevance.Open(ctx, relevance.Set{Name: filepath.Base(dir), Dir: dir})
 	if err != nil {
 		return nil, time.Time{}, fail.Hint(err, "name a folder with notes with --workspace")
 	}
