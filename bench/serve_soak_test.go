@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 )
@@ -84,7 +85,7 @@ func soakSession(t *testing.T, c *caller, i int, end time.Time, committed, lost 
 	rnd := rand.New(rand.NewSource(int64(i)))
 	s := &remote{caller: c, key: fmt.Sprintf("soak-%d", i)}
 	for n := 1; time.Now().Before(end); n++ {
-		question, answer := serveTurn(rnd, n, 400)
+		question, answer := longturns.Turn(rnd, n, 400)
 		outcome, err := s.step(question, answer)
 		if err != nil {
 			t.Errorf("session %d turn %d: %v", i, n, err)

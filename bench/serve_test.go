@@ -10,17 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/transcript"
 )
-
-const serveModel = "claude-opus-4-5-20251101"
 
 // daemonOf runs a daemon in this process and connects to its socket.
 func daemonOf(tb testing.TB) (workspace string, dial func() *caller) {
@@ -112,7 +110,7 @@ func (r *remote) step(question, answer []json.RawMessage) (outcome string, err e
 		}
 		Conversation struct{ Base string }
 	}
-	if err := r.call("plan", members{"session_key": r.key, "private": true, "model": serveModel, "known_plan": r.plan, "conversation": r.conversation(question)}, &plan); err != nil {
+	if err := r.call("plan", members{"session_key": r.key, "private": true, "model": longturns.Model, "known_plan": r.plan, "conversation": r.conversation(question)}, &plan); err != nil {
 		return "", err
 	}
 	r.base, r.tokens, r.plan = plan.Conversation.Base, plan.Budgets.Tokens, plan.PlanID
@@ -120,7 +118,7 @@ func (r *remote) step(question, answer []json.RawMessage) (outcome string, err e
 		Outcome      string
 		Conversation struct{ Base string }
 	}
-	err = r.call("observe_turn", members{"session_key": r.key, "private": true, "model": serveModel, "plan_id": plan.PlanID, "conversation": r.conversation(answer)}, &seen)
+	err = r.call("observe_turn", members{"session_key": r.key, "private": true, "model": longturns.Model, "plan_id": plan.PlanID, "conversation": r.conversation(answer)}, &seen)
 	r.base = seen.Conversation.Base
 	return seen.Outcome, err
 }
@@ -130,64 +128,6 @@ func (r *remote) conversation(more []json.RawMessage) members {
 		return members{"dialect": "anthropic", "messages": more}
 	}
 	return members{"base": r.base, "messages": more}
-}
-
-// local is the same session in process.
-type local struct {
-	k  *kernel.Kernel
-	in *transcript.Intake
-}
-
-func (l *local) step(question, answer []json.RawMessage) (kernel.Outcome, error) {
-	ctx := context.Background()
-	if err := l.take(question); err != nil {
-		return "", err
-	}
-	p, err := l.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "s", Model: serveModel, Private: true, Messages: l.in.Messages()})
-	if err != nil {
-		return "", err
-	}
-	if err := l.take(answer); err != nil {
-		return "", err
-	}
-	o, err := l.k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: serveModel, Private: true, Messages: l.in.Messages(), PlanID: p.ID})
-	if err != nil {
-		return "", err
-	}
-	return o.Outcome, nil
-}
-
-func (l *local) take(more []json.RawMessage) error {
-	values := make([]string, len(more))
-	for i, m := range more {
-		values[i] = string(m)
-	}
-	return l.in.Append(values, nil)
-}
-
-// words makes a text of about so many tokens.
-func words(rnd *rand.Rand, tokens int) string {
-	var b strings.Builder
-	for range tokens * 2 / 5 {
-		fmt.Fprintf(&b, "%s%d ", []string{"deploy", "cache", "index", "worker", "queue", "socket", "ledger", "schema"}[rnd.Intn(8)], rnd.Intn(50))
-	}
-	return b.String()
-}
-
-// serveTurn is a user turn with a tool call whose result has so many tokens.
-func serveTurn(rnd *rand.Rand, n, tokens int) (question, answer []json.RawMessage) {
-	raw := func(v any) json.RawMessage {
-		data, _ := json.Marshal(v) // made of strings
-		return data
-	}
-	id := fmt.Sprintf("toolu_%d", n)
-	question = []json.RawMessage{raw(members{"role": "user", "content": fmt.Sprintf("question %d: %s", n, words(rnd, 20))})}
-	answer = []json.RawMessage{
-		raw(members{"role": "assistant", "content": []members{{"type": "tool_use", "id": id, "name": "read", "input": members{"path": fmt.Sprint("file", n)}}}}),
-		raw(members{"role": "user", "content": []members{{"type": "tool_result", "tool_use_id": id, "content": words(rnd, tokens)}}}),
-		raw(members{"role": "assistant", "content": []members{{"type": "text", "text": "answer " + words(rnd, 50)}}}),
-	}
-	return question, answer
 }
 
 // BenchmarkServe compares a turn, plan and observe, through a daemon's socket with the
@@ -206,13 +146,13 @@ func BenchmarkServe(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	there, here := &remote{caller: dial(), key: "s"}, &local{k: k, in: in}
+	there, here := &remote{caller: dial(), key: "s"}, longturns.New(k, in)
 	rnd := rand.New(rand.NewSource(1))
 	n := 0
 	var cpu [2]time.Duration
 	step := func(size int) (far, near time.Duration) {
 		n++
-		question, answer := serveTurn(rnd, n, size)
+		question, answer := longturns.Turn(rnd, n, size)
 		used, start := cpuTime(), time.Now()
 		outcome, err := there.step(question, answer)
 		far = time.Since(start)
@@ -221,7 +161,7 @@ func BenchmarkServe(b *testing.B) {
 			b.Fatal(outcome, err)
 		}
 		used, start = cpuTime(), time.Now()
-		committed, err := here.step(question, answer)
+		committed, err := here.Step(question, answer)
 		if near = time.Since(start); err != nil || committed != kernel.Committed {
 			b.Fatal(committed, err)
 		}

@@ -25,7 +25,7 @@ type Options struct {
 	StateDir string
 	// Socket is a socket to connect to; then no daemon is started.
 	Socket string
-	// URL is that of a server, memkernel serve --listen; then nothing of this machine is
+	// URL is that of a server, memkernel-server serve --listen; then nothing of this machine is
 	// asked. Token lets in there, HTTP is what sends requests, by default net/http's own.
 	URL, Token string
 	HTTP       *http.Client

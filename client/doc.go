@@ -8,7 +8,7 @@
 //	plan, err := s.Plan(ctx, messages, nil) // plan.Messages is what to send
 //	_, err = s.ObserveTurn(ctx, append(messages, answer), &protocol.TurnParams{PlanID: plan.PlanID})
 //
-// With [Options.URL] it calls a server, memkernel serve --listen, by HTTP.
+// With [Options.URL] it calls a server, memkernel-server serve --listen, by HTTP.
 //
 // A connection that is lost is made anew by the next call, and what was lost with it is
 // delivered again: every call that writes is idempotent. The deadline of a context is the

@@ -195,7 +195,7 @@ func (r *remote) answer(res *http.Response, data []byte, result any) error {
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= http.StatusBadGateway && res.StatusCode <= http.StatusGatewayTimeout:
 		return &Error{Code: CodeClosed, Message: r.rpc + ": " + res.Status, Hint: "deliver the call again", Started: true, wait: wait}
 	}
-	return &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel serve --listen?"}
+	return &Error{Code: CodeUntrusted, Message: r.rpc + ": " + res.Status + ", and no answer of memkernel's", Hint: "is this the URL of memkernel-server serve --listen?"}
 }
 
 // retryAfter is how long an answer says to wait: seconds, or a date.

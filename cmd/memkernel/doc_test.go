@@ -82,21 +82,9 @@ func TestJSONKeepsItsContract(t *testing.T) {
 	shared := []string{"--workspace", ws, "--quiet", "--json"}
 	memory := []string{"--workspace", "../../testdata/workspace", "--state-dir", t.TempDir()}
 	remembers := func(args ...string) []string { return append(args, memory...) }
-	_, revoked := newToken(t, "--workspace", ws)
 	upkeep, before := overgrown(t)
 	project := projectWithAgents(t)
-	calls := [][]string{}
-	if dsn, err := postgresServer(); err == nil {
-		t.Setenv("STATE_DSN", dsn)
-		conf := filepath.Join(t.TempDir(), "team.yaml")
-		if err := os.WriteFile(conf, []byte("store:\n  postgres: {dsn_env: STATE_DSN, root: contract}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		calls = append(calls, []string{"migrate", "--state", "--to", "postgres", "--config", conf}, []string{"migrate", "--memory", "--to", "postgres", "--config", conf})
-	} else {
-		seen["memkernel/migrate_state/v1"], seen["memkernel/migrate_memory/v1"] = true, true // there is no PostgreSQL to move it to
-	}
-	calls = append(calls, [][]string{
+	calls := [][]string{
 		{"init", "--workspace", project, "--dry-run"},
 		{"init", "--workspace", project, "--yes"},
 		{"uninstall", "--workspace", project, "--dry-run", "--state"},
@@ -146,13 +134,10 @@ func TestJSONKeepsItsContract(t *testing.T) {
 		{"retain", "--now", "2126-01-01T00:00:00Z", "--config", retention(t)},
 		{"prices"},
 		{"gain", "--workspace", gained(t)},
-		{"token", "create", "--expires", "1d", "--tenant", "a"},
-		{"token", "revoke", revoked},
-		{"token", "list"},
 		{"report", "--transcript", beginning(t, 12), "--html", filepath.Join(t.TempDir(), "report.html")},
 		{"config"},
 		{"version"},
-	}...)
+	}
 	for _, args := range calls {
 		name := strings.Join(args, " ")
 		code, stdout, stderr := invoke(t, append(shared[:len(shared):len(shared)], args...)...)

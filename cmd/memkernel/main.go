@@ -23,8 +23,10 @@ var command = &program.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
 	Opening: verbs.Opening, Groups: verbs.Groups(hosts.Serve, hosts.Proxy),
 	Elsewhere: map[string]string{
-		"eval":  "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
-		"bench": "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
+		"token":   "memkernel-server has it, which serves over HTTP: see doc/service.md",
+		"migrate": "memkernel-server has it, which keeps state and memory in PostgreSQL: see doc/scaling.md",
+		"eval":    "mkbench in the repository's folder bench has it: go run -C bench ./cmd/mkbench eval --help",
+		"bench":   "mkbench in the repository's folder bench has its verbs: go run -C bench ./cmd/mkbench --help",
 	},
 }
 

@@ -2,34 +2,29 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/pgtest"
-	"github.com/memkernel/memkernel/internal/s3test"
+	"github.com/memkernel/memkernel/internal/scripttest"
 )
 
 // TestMain lets every test's day begin where the sample's does, wherever the machine
 // stands.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	testscript.Main(endsServer{m}, map[string]func(){"memkernel": func() { os.Exit(command.Main()) }, "client": client})
+	testscript.Main(m, map[string]func(){"memkernel": func() { os.Exit(command.Main()) }, "client": client})
 }
 
 // TestScripts runs every script of testdata/script against the program. $SAMPLE
@@ -39,13 +34,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	scripts, err := filepath.Abs("testdata/script")
+	if err != nil {
+		t.Fatal(err)
+	}
 	abs, err := filepath.Abs(sample)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fake := &models{}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", abs)
 			env.Setenv("NO_COLOR", "")
@@ -62,88 +61,21 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(short, bytes.Join(bytes.SplitAfterN(data, []byte("\n"), 79)[:78], nil), 0o600)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"verb":      scripttest.Verb(scripts, command.Run),
 			"narrow":    narrow,
 			"hold":      hold,
 			"spoil":     spoil,
 			"cut":       cutFile,
 			"waitfor":   waitFor,
-			"envsubst":  envsubst,
+			"envsubst":  scripttest.Envsubst,
 			"checksum":  checksum,
 			"recorded":  recorded,
 			"append":    appendText,
-			"citation":  citation,
+			"citation":  scripttest.Citation,
 			"fakemodel": fake.fakeModel,
 			"billed":    fake.billed,
-			"database":  database,
-			"bucket":    bucket,
-			"owner":     owner,
-		},
-		Condition: func(cond string) (bool, error) {
-			if cond != "postgres" {
-				return false, fmt.Errorf("unknown condition %q", cond)
-			}
-			_, err := postgresServer()
-			return err == nil, nil
 		},
 	})
-}
-
-// postgresServer starts a database for all scripts.
-var postgresServer = sync.OnceValues(func() (dsn string, err error) {
-	dsn, stopServer, err = pgtest.Start()
-	return dsn, err
-})
-
-var stopServer func()
-
-// endsServer ends it behind all tests.
-type endsServer struct{ *testing.M }
-
-func (m endsServer) Run() int {
-	code := m.M.Run()
-	if stopServer != nil {
-		stopServer()
-	}
-	return code
-}
-
-// database makes an empty database and gives a variable its address.
-func database(ts *testscript.TestScript, neg bool, args []string) {
-	dsn, err := postgresServer()
-	ts.Check(err)
-	c, err := pgx.Connect(context.Background(), dsn)
-	ts.Check(err)
-	defer c.Close(context.Background())
-	name := fmt.Sprintf("script_%d", time.Now().UnixNano())
-	_, err = c.Exec(context.Background(), "CREATE DATABASE "+name)
-	ts.Check(err)
-	ts.Setenv(args[0], strings.Replace(dsn, "dbname=postgres", "dbname="+name, 1))
-}
-
-// bucket serves an empty bucket for a script, and gives a variable its server's address. What
-// else is said is how the server misbehaves.
-func bucket(ts *testscript.TestScript, neg bool, args []string) {
-	s := s3test.Start()
-	ts.Defer(s.Close)
-	ts.Setenv(args[0], s.URL)
-	if len(args) > 1 {
-		s.SetFault(s3test.Refuse(http.StatusForbidden, args[1]))
-	}
-}
-
-// owner has a variable that names a database name a user in it who owns what it makes, and may
-// make roles, as tenants need it.
-func owner(ts *testscript.TestScript, neg bool, args []string) {
-	dsn := ts.Getenv(args[0])
-	c, err := pgx.Connect(context.Background(), dsn)
-	ts.Check(err)
-	defer c.Close(context.Background())
-	name := fmt.Sprintf("owner_%d", time.Now().UnixNano())
-	for _, q := range []string{"CREATE ROLE " + name + " LOGIN CREATEROLE", "GRANT CREATE ON DATABASE " + c.Config().Database + " TO " + name} {
-		_, err = c.Exec(context.Background(), q)
-		ts.Check(err)
-	}
-	ts.Setenv(args[0], strings.Replace(dsn, "user=postgres", "user="+name, 1))
 }
 
 // cutFile takes a number of bytes off the end of a file.
@@ -159,12 +91,6 @@ func cutFile(ts *testscript.TestScript, neg bool, args []string) {
 // appendText adds text to the end of a file.
 func appendText(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[0])+args[1]), 0o600))
-}
-
-// citation puts the first word that the last program printed into a variable.
-func citation(ts *testscript.TestScript, neg bool, args []string) {
-	place, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
-	ts.Setenv(args[0], place)
 }
 
 // waitFor waits until a file is there.
@@ -192,15 +118,6 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	defer f.Close()
 	_, err = f.WriteAt(make([]byte, 64), 0)
 	ts.Check(err)
-}
-
-// envsubst puts variables of the script's environment into a file, as JSON strings
-// have them.
-func envsubst(ts *testscript.TestScript, neg bool, args []string) {
-	text := os.Expand(ts.ReadFile(args[0]), func(name string) string {
-		return strings.ReplaceAll(ts.Getenv(name), `\`, `\\`)
-	})
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // checksum writes the names, modes and hashes of all that is in folders, state folders

@@ -52,7 +52,7 @@ func TestSignalsEndServers(t *testing.T) {
 		args   string
 		signal os.Signal
 	}{
-		{"serve", syscall.SIGTERM}, {"serve --listen 127.0.0.1:0", syscall.SIGTERM}, {"serve", os.Interrupt},
+		{"serve", syscall.SIGTERM}, {"serve", os.Interrupt},
 		{"proxy --listen 127.0.0.1:0 --upstream http://127.0.0.1:9", syscall.SIGTERM},
 		{"ui --no-open --addr 127.0.0.1:0", syscall.SIGTERM}, {"mcp", syscall.SIGTERM},
 	} {

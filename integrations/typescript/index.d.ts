@@ -30,9 +30,9 @@ export interface ConnectOptions {
   /** The project's folder; default the current one. */
   workspace?: string;
   stateDir?: string;
-  /** A socket to connect to, or the URL of memkernel serve --listen; then no daemon is started. */
+  /** A socket to connect to, or the URL of memkernel-server serve --listen; then no daemon is started. */
   socket?: string;
-  /** Of memkernel token create, for a URL. */
+  /** Of memkernel-server token create, for a URL. */
   token?: string;
   /** The token may travel by plain http to another machine. */
   insecure?: boolean;
@@ -66,7 +66,7 @@ export type { Planned as Plan, Observed as Observation, Search as Found } from "
 export type * from "./protocol.js";
 
 export function connect(options?: ConnectOptions): Promise<Client>;
-/** Connects to a socket, or to the URL of memkernel serve --listen. */
+/** Connects to a socket, or to the URL of memkernel-server serve --listen. */
 export function connect(where: string, options?: ConnectOptions): Promise<Client>;
 export function expand<M>(items: Item[], messages: M[]): M[];
 

@@ -82,6 +82,9 @@ func FolderOf(entry string) (name, folder string) {
 
 // checkStore holds the settings of where things are kept together.
 func (c *Config) checkStore() error {
+	if c.Index.Backend == "postgres" && !server {
+		return c.errorAt(errors.New("memkernel keeps its index in a file"), "run memkernel-server, which keeps it in PostgreSQL, or set sqlite", "index.backend")
+	}
 	if c.Store.Workspace == "rows" && c.Store.Backend != "postgres" {
 		return c.errorAt(errors.New("the rows are in the database of store.backend postgres"), "set store.backend to postgres, or store.workspace to folder", "store.workspace")
 	}

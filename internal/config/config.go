@@ -20,7 +20,7 @@ type Config struct {
 	Retrieval     Retrieval           `key:"retrieval" doc:"What is searched for a prompt, and how hits are ranked."`
 	Embedding     Embedding           `key:"embedding" project:"never" doc:"Where vectors come from. With any provider but none and local, text of the workspace is sent to its endpoint."`
 	Index         Index               `key:"index" doc:"The index file, index.sqlite in the state folder."`
-	Store         Store               `key:"store" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
+	Store         Store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
 	Checkpoint    Checkpoint          `key:"checkpoint" doc:"The gauge of a session's context, and the working state that is kept of it: checkpoints/ in the session's folder."`
 	SessionState  SessionState        `key:"session_state" doc:"SESSION-STATE.md in the workspace, for people: where the private session is that spoke last, and up to five others in a line each. The kernel writes one marked section of it after every turn that is observed; everything else in the file stays. No prompt is made of it."`
 	WorkingBuffer WorkingBuffer       `key:"working_buffer" doc:"memory/working-buffer.md in the workspace: the turns of private sessions whose context fills up, and all of their state before a compaction or a reset. It is not indexed, and not shown."`
@@ -120,8 +120,8 @@ type Index struct {
 	Include  []string      `key:"include" empty:"memory's own files alone: MEMORY.md, USER.md and memory/**/*.md" doc:"Globs of what is memory beside memory's own files, such as notes/**/*.md; what they match is said at the top. Unless it is set, all Markdown is memory: in a workspace with memory's own files for private sessions alone, else for shared ones too, and then the first index writes it here."`
 	Exclude  []string      `key:"exclude" empty:"none" doc:"Globs of what index.include, or a folder of index.folders, does not take in."`
 	Folders  []string      `key:"folders" project:"never" empty:"none" doc:"Further folders whose Markdown is searched, such as ~/notes; NAME=FOLDER gives one another name than its own. They are relative to the workspace, and never written to. A file in them is cited, and read, as NAME:sub/file.md."`
-	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
-	Postgres IndexPostgres `key:"postgres" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
+	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"What keeps the index: sqlite is a file in the state folder, postgres, with memkernel-server alone, a database that hosts and agents share, qmd asks that program and falls back to sqlite. doc/backends.md has more."`
+	Postgres IndexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      IndexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
 	Sync     Sync          `key:"sync" doc:"When the index is brought up to date by itself. Searches of all programs do it, for words; the rest is for programs that keep running, such as mcp and reindex --watch, and no search waits for it."`
 }
@@ -150,7 +150,7 @@ type Store struct {
 	Backend   string        `key:"backend" default:"files" of:"files|postgres" doc:"files is the state folder, postgres a database that several machines share. doc/scaling.md has more."`
 	Blobs     StoreBlobs    `key:"blobs" doc:"Where the large contents of store.backend postgres are kept."`
 	Postgres  StorePostgres `key:"postgres" doc:"The database of store.backend postgres, to which all that sessions hold is sent."`
-	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel migrate --memory' moves it."`
+	Workspace string        `key:"workspace" experimental:"yes" default:"folder" of:"folder|rows" doc:"Where the workspace's Markdown is: folder is the project's own, rows the database of store.backend postgres, so that every machine sees the same memory without a folder that they share. 'memkernel-server migrate --memory' moves it."`
 }
 
 // StorePostgres holds which database keeps the state, and under which name.

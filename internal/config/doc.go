@@ -13,6 +13,7 @@
 //	flag     the command line's flag of the same meaning, which wins
 //	project  what the file in a project's folder may make of it ([Key.Project]); of a
 //	         section, what it may make of all its settings
+//	server   "yes" for a section that memkernel-server alone has ([ForServer])
 //	doc      its meaning, one sentence or two
 //
 //	experimental  "yes" for what measurements have set: a file has it below

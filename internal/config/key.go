@@ -31,6 +31,13 @@ type Key struct {
 	value       reflect.Value
 }
 
+// server is whether the program is memkernel-server.
+var server bool
+
+// ForServer takes in the settings that memkernel-server alone has: those of databases and
+// buckets. Callers must call it before they read or make a configuration.
+func ForServer() { server = true }
+
 // Never is a word of [Key.Project].
 const Never = "never"
 
@@ -118,7 +125,7 @@ func sectionOf(v reflect.Value, name, doc, project string) section {
 	s := section{name: name, doc: doc}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if !f.IsExported() {
+		if !f.IsExported() || f.Tag.Get("server") != "" && !server {
 			continue
 		}
 		full := strings.TrimPrefix(name+"."+f.Tag.Get("key"), ".")

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -77,6 +79,23 @@ func Markdown() string {
 			s.markdown(&b)
 		}
 	}
+	return b.String()
+}
+
+// Tables lists the settings of sections, by their names, as [Markdown] does.
+func Tables(names ...string) string {
+	var b strings.Builder
+	var find func([]section)
+	find = func(sections []section) {
+		for _, s := range sections {
+			if slices.Contains(names, s.name) {
+				s.markdown(&b)
+			} else {
+				find(s.sections)
+			}
+		}
+	}
+	find([]section{sectionOf(reflect.ValueOf(Default()).Elem(), "", "", "")})
 	return b.String()
 }
 

@@ -180,6 +180,11 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	keys := slices.Concat(s.keys, s.moved)
 	i := slices.IndexFunc(keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
+		if s.name == "" && k.Value == "store" && !server && f.by == User {
+			if line := line(target(v), "backend", "postgres"); line > 0 {
+				return f.errorAt(line, "store.backend", "run memkernel-server, which keeps the state in PostgreSQL, or take it out", "memkernel keeps the state in files, and would not find what is in the database")
+			}
+		}
 		if f.removedKey(k, v, strings.TrimPrefix(s.name+"."+k.Value, ".")) {
 			return nil
 		}
@@ -203,6 +208,16 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	}
 	f.origin[key.Name] = at
 	return nil
+}
+
+// line returns the line where a mapping gives a key that value, 0 if it doesn't.
+func line(n *yaml.Node, key, value string) int {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key && target(n.Content[i+1]).Value == value {
+			return n.Content[i].Line
+		}
+	}
+	return 0
 }
 
 // read gives a setting its value.

@@ -134,7 +134,12 @@ const disabledRule = "redact.disable_rules: "
 
 // removedIn returns whether name was removed, and adds a warning for its line if so.
 func (f *file) removedIn(line int, name string) bool {
-	now, was := removed[strings.TrimPrefix(name, Experiments+".")]
+	full := strings.TrimPrefix(name, Experiments+".")
+	if !server && (strings.HasPrefix(full, "store.") || strings.HasPrefix(full, "index.postgres.")) {
+		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting is memkernel-server's, which keeps state and index in PostgreSQL; take it out, or run that program", f.name, line, name))
+		return true
+	}
+	now, was := removed[full]
 	if was {
 		f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: %s: this setting was removed: %s; take it out", f.name, line, name, now))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
 )
 
 // Program is a command line program.
@@ -25,6 +26,8 @@ type Program struct {
 	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
 	// pages are made from them; help itself stands in the first, completion in the last.
 	Groups []Group
+	// Databases opens what is kept in databases, nil in a program without.
+	Databases setup.Databases
 	// Elsewhere has, for verbs that another program has, the line that names that program.
 	Elsewhere map[string]string
 }

@@ -23,6 +23,7 @@ func (p *Program) Run(ctx context.Context, u *cli.UI, args []string) int {
 		return u.Report(fail.UsageWith(fmt.Sprintf("unknown verb %q", args[0]), p.Elsewhere[args[0]]))
 	}
 	a := &cli.App{UI: u}
+	a.Databases = p.Databases
 	root := p.Root(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

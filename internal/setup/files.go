@@ -20,7 +20,7 @@ func NotInRows(s *Settings, what string) error {
 		return nil
 	}
 	return fail.Hint(fmt.Errorf("%s, and the workspace's Markdown is in the database: %s", what, s.Config.Origin(workspaceKey)),
-		"'memkernel migrate --memory --to files --workspace FOLDER' writes it to a folder")
+		"'memkernel-server migrate --memory --to files --workspace FOLDER' writes it to a folder")
 }
 
 const workspaceKey = "store.workspace"
@@ -73,7 +73,7 @@ func (s *Settings) OpenStore(ctx context.Context, private bool) (*markdownstore.
 func Places(ctx context.Context, s *Settings) (folder, rows *markdownstore.Store, include []string, err error) {
 	c := *s.Config
 	c.Store.Workspace = "folder"
-	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFiles: s.ConfigFiles, Config: &c}
+	local := &Settings{Workspace: s.Workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath, ConfigFiles: s.ConfigFiles, Config: &c, Databases: s.Databases}
 	if err := local.OwnChoice(); err != nil {
 		return nil, nil, nil, fmt.Errorf("read configuration: %w", err)
 	}

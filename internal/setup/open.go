@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/status"
-	"github.com/memkernel/memkernel/store/postgres"
 )
 
 // Settings are the configuration of a workspace, and what it opens.
@@ -27,9 +26,13 @@ type Settings struct {
 	Config      *config.Config
 	ConfigFiles []string
 
-	tenant  string          // whose settings these are, "" if no tenant's
-	state   *postgres.Store // nil until it is used
-	settled bool            // it is written down which Markdown is memory
+	// Databases opens what is kept in databases, nil in a program without.
+	Databases Databases
+	// TenantName is whose settings these are, "" if no tenant's.
+	TenantName string
+
+	state   Database // nil until it is used
+	settled bool     // it is written down which Markdown is memory
 }
 
 // Needs are what a verb wants of the kernel beside its files.

@@ -55,7 +55,7 @@ func TestReadOfSomebodysProject(t *testing.T) {
 	}
 	want := strings.Fields(`workspace.agent_edits retrieval.sessions.folders
 		embedding.provider embedding.base_url embedding.api_key_env index.folders index.backend index.qmd.command
-		store.backend store.postgres.dsn_env store.postgres.root summary.model.provider summary.model.base_url redact.allow
+		summary.model.provider summary.model.base_url redact.allow
 		redact.disable_rules`)
 	if !slices.Equal(ignored, want) {
 		t.Errorf("ignored\n%q, want\n%q", ignored, want)
@@ -73,8 +73,9 @@ func TestReadOfSomebodysProject(t *testing.T) {
 		t.Errorf("told as %q", said)
 	}
 
+	putFile(t, filepath.Join(state, ConfigName), strings.Replace(hostile, "store: {backend: postgres, postgres", "store: {postgres", 1), 0o600) // memkernel has none
 	named := &Settings{Workspace: dir, StateDir: state, ConfigPath: filepath.Join(state, ConfigName)}
-	if err := named.Read(); err != nil || len(named.Config.Ignored()) > 0 || named.Config.Store.Backend != "postgres" {
+	if err := named.Read(); err != nil || len(named.Config.Ignored()) > 0 || named.Config.Index.Backend != "qmd" {
 		t.Errorf("the same file, named by the user: %v, %v", err, named.Config.Ignored())
 	}
 }

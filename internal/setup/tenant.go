@@ -10,7 +10,7 @@ import (
 // the state is in a database, a root of its own there. It is configured as these are. The
 // workspace decides nothing.
 func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
-	own := &Settings{tenant: name, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
+	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: state, ConfigPath: s.ConfigPath}
 	if err := own.read(s.StateDir); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,6 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			row("search QUERY…", "search memory, and cite what is found", memory.Search, "find query grep ask recall lookup"),
 			row("get PATH[:FROM[:LINES]] | PAGE-ID", "print lines of a memory file, or what a pointer is for", memory.Get, "show cat read open view print"),
 			row("reindex", "bring the index up to date with the Markdown files", memory.Reindex, "index update refresh sync ingest"),
-			row("migrate --state --to STORE", "move sessions or memory into a database, or back into files", memory.Migrate, "move copy convert export"),
 		}},
 		{ID: "session", Title: "Sessions (what was said, and going on from it)", Verbs: []program.Verb{
 			row("observe --transcript FILE", "store every finished turn of a transcript", session.Observe, "add commit record load remember"),
@@ -69,7 +68,6 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			row("hook --host NAME", "answer a hook of Claude Code, Codex or Gemini CLI", hosts.Hook, "hooks"),
 			row("mcp", "serve memory to a client of the Model Context Protocol", hosts.MCP, "tools"),
 			row("serve", "serve hosts of any language by JSON-RPC", serve, "daemon server start run listen rpc"),
-			row("token", "make, list and revoke the tokens of serve --listen", hosts.Token, "auth key keys login secret permission"),
 			row("wrap -- COMMAND…", "run an agent with the proxy in front, and say what that saved", hosts.Wrap, "with around"),
 			row("gain", "print what the proxy's calls were billed, and about what without", hosts.Gain, "saved savings saving"),
 			row("proxy --upstream URL", "plan each request on its way to a model's API", proxy, "gateway forward"),
@@ -79,6 +77,15 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []program.Group {
 			row("version", "print the version", about.Version, "about"),
 			row("man [FOLDER]", "write the man pages", about.Man, "manual docs"),
 		}},
+	}
+}
+
+// Add adds verbs to a group.
+func Add(groups []program.Group, id string, more ...program.Verb) {
+	for i := range groups {
+		if groups[i].ID == id {
+			groups[i].Verbs = append(groups[i].Verbs, more...)
+		}
 	}
 }
 

@@ -23,12 +23,13 @@ import (
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	server "github.com/memkernel/memkernel/service/internal/verbs"
 	"github.com/memkernel/memkernel/service/telemetry"
 )
 
 // command is a program with the verbs that export.
 var command = &program.Program{Name: "memkernel-server", Opening: func(*cobra.Command) string { return "" }, Groups: []program.Group{{ID: "hosts", Verbs: []program.Verb{
-	program.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return hosts.ServeTo(a, telemetry.Open) }, ""),
+	program.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return server.Serve(a) }, ""),
 	program.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return hosts.ProxyTo(a, telemetry.Open) }, ""),
 }}}}
 
@@ -185,7 +186,7 @@ func answers(turn fakemodel.Turn) fakemodel.Reply {
 // TestHelp: the help of verbs that export says how, and that of memkernel's does not.
 func TestHelp(t *testing.T) {
 	for verb, long := range map[string][2]string{
-		"serve": {hosts.ServeTo(&cli.App{}, telemetry.Open).Long, hosts.Serve(&cli.App{}).Long},
+		"serve": {server.Serve(&cli.App{}).Long, hosts.Serve(&cli.App{}).Long},
 		"proxy": {hosts.ProxyTo(&cli.App{}, telemetry.Open).Long, hosts.Proxy(&cli.App{}).Long},
 	} {
 		const variable = "OTEL_EXPORTER_OTLP_ENDPOINT"

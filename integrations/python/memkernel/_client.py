@@ -106,7 +106,7 @@ def connect(
     tls: Optional[ssl.SSLContext] = None,
 ) -> "Client":
     """Connects to the daemon of a workspace, and starts one if none listens; or, given the
-    URL of ``memkernel serve --listen`` in its place, to that server with ``token``. ``tls``
+    URL of ``memkernel-server serve --listen`` in its place, to that server with ``token``. ``tls``
     is whom to trust, ``insecure`` lets the token travel by plain http to another machine.
 
     With ``socket_path`` none is started. ``timeout`` bounds every call, in seconds. A

@@ -149,7 +149,7 @@ class HttpConnection:
         if isinstance(error, dict) and isinstance(error.get("data"), dict):
             raise MemkernelError(error["message"], number=error["code"], **{**error["data"], "status": answer.status, "retry_after": wait})
         if answer.status != 200 or not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            raise MemkernelError(f"{self._host}: {answer.status}, and no answer of memkernel's", code="UNTRUSTED", hint="is this the URL of memkernel serve --listen?")
+            raise MemkernelError(f"{self._host}: {answer.status}, and no answer of memkernel's", code="UNTRUSTED", hint="is this the URL of memkernel-server serve --listen?")
         return message.get("result")
 
     def _take(self, id: int) -> http.client.HTTPConnection:

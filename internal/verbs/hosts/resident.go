@@ -19,8 +19,8 @@ func (t servedTools) Definitions(format string) (json.RawMessage, error) {
 	return t.Set.Tools(tools.Format(format))
 }
 
-// toolsOf binds the tools to sessions of a kernel.
-func toolsOf(k *kernel.Kernel) serve.ToolMaker {
+// ToolsOf binds the tools to sessions of a kernel.
+func ToolsOf(k *kernel.Kernel) serve.ToolMaker {
 	return func(sessionKey string, private bool) (serve.Toolset, error) {
 		s, err := tools.New(k, tools.Options{SessionKey: sessionKey, Private: private})
 		return servedTools{s}, err

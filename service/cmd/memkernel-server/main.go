@@ -1,5 +1,6 @@
-// Command memkernel-server is memkernel for a team's server: it has memkernel's verbs, and
-// exports spans and metrics to a collector of OpenTelemetry.
+// Command memkernel-server is memkernel for several machines: it keeps state and index in
+// PostgreSQL and large contents in a bucket, answers over HTTP for bearers of tokens, and exports
+// spans and metrics to a collector of OpenTelemetry. Its verbs are memkernel's and its own.
 package main
 
 import (
@@ -8,20 +9,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/program"
 	"github.com/memkernel/memkernel/internal/verbs"
 	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/service/internal/databases"
+	server "github.com/memkernel/memkernel/service/internal/verbs"
 	"github.com/memkernel/memkernel/service/telemetry"
 )
+
+func init() { config.ForServer() }
 
 func main() { os.Exit(command.Main()) }
 
 var command = &program.Program{
 	Name: "memkernel-server", Short: "memkernel for several machines: state in PostgreSQL, HTTP, tenants",
-	Opening: func(root *cobra.Command) string {
-		return "memkernel-server has memkernel's verbs for what several machines share: state, memory and index\nin PostgreSQL, tokens and tenants, HTTP, and export to a collector of OpenTelemetry (doc/service.md)."
-	},
-	Groups: verbs.Groups(
-		func(a *cli.App) *cobra.Command { return hosts.ServeTo(a, telemetry.Open) },
-		func(a *cli.App) *cobra.Command { return hosts.ProxyTo(a, telemetry.Open) }),
+	Opening: opening, Groups: groups(), Databases: databases.PostgreSQL{},
+}
+
+func groups() []program.Group {
+	all := verbs.Groups(server.Serve, func(a *cli.App) *cobra.Command { return hosts.ProxyTo(a, telemetry.Open) })
+	verbs.Add(all, "memory", program.NewVerb("migrate --state --to STORE", "move sessions or memory into a database, or back into files", server.Migrate, "move copy convert export"))
+	verbs.Add(all, "hosts", program.NewVerb("token", "make, list and revoke the tokens of serve --listen", server.Token, "auth key keys login secret permission"))
+	return all
+}
+
+// opening is what one reads first.
+func opening(root *cobra.Command) string {
+	return `memkernel-server has memkernel's verbs for what several machines share: state, memory and
+index in PostgreSQL, tokens and tenants, HTTP (doc/service.md, doc/scaling.md).
+
+To begin:
+` + program.Step(root, "", "config", "see the settings: store.* names the database") +
+		program.Step(root, "", "token create --help", "make a token for a program") +
+		program.Step(root, "", "serve --listen 127.0.0.1:8731", "answer it")
 }

@@ -1,0 +1,82 @@
+// Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in the
+// process by them, as the peer of one behind a socket.
+package longturns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"strings"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/transcript"
+)
+
+// Model is the model that the sessions speak to.
+const Model = "claude-opus-4-5-20251101"
+
+type object map[string]any
+
+// Local is a session whose kernel is in this process.
+type Local struct {
+	k  *kernel.Kernel
+	in *transcript.Intake
+}
+
+// New returns the session "s" of a kernel, with what its conversation holds so far.
+func New(k *kernel.Kernel, in *transcript.Intake) *Local { return &Local{k: k, in: in} }
+
+// Step plans a call for the question and observes the answer.
+func (l *Local) Step(question, answer []json.RawMessage) (kernel.Outcome, error) {
+	ctx := context.Background()
+	if err := l.Take(question); err != nil {
+		return "", err
+	}
+	p, err := l.k.PlanContext(ctx, kernel.PlanRequest{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages()})
+	if err != nil {
+		return "", err
+	}
+	if err := l.Take(answer); err != nil {
+		return "", err
+	}
+	o, err := l.k.ObserveTurn(ctx, kernel.Turn{SessionKey: "s", Model: Model, Private: true, Messages: l.in.Messages(), PlanID: p.ID})
+	if err != nil {
+		return "", err
+	}
+	return o.Outcome, nil
+}
+
+// Take adds messages of the Anthropic dialect to the conversation.
+func (l *Local) Take(more []json.RawMessage) error {
+	values := make([]string, len(more))
+	for i, m := range more {
+		values[i] = string(m)
+	}
+	return l.in.Append(values, nil)
+}
+
+// Words makes a text of about so many tokens.
+func Words(rnd *rand.Rand, tokens int) string {
+	var b strings.Builder
+	for range tokens * 2 / 5 {
+		fmt.Fprintf(&b, "%s%d ", []string{"deploy", "cache", "index", "worker", "queue", "socket", "ledger", "schema"}[rnd.Intn(8)], rnd.Intn(50))
+	}
+	return b.String()
+}
+
+// Turn is a user turn with a tool call whose result has so many tokens.
+func Turn(rnd *rand.Rand, n, tokens int) (question, answer []json.RawMessage) {
+	raw := func(v any) json.RawMessage {
+		data, _ := json.Marshal(v) // made of strings
+		return data
+	}
+	id := fmt.Sprintf("toolu_%d", n)
+	question = []json.RawMessage{raw(object{"role": "user", "content": fmt.Sprintf("question %d: %s", n, Words(rnd, 20))})}
+	answer = []json.RawMessage{
+		raw(object{"role": "assistant", "content": []object{{"type": "tool_use", "id": id, "name": "read", "input": object{"path": fmt.Sprint("file", n)}}}}),
+		raw(object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": id, "content": Words(rnd, tokens)}}}),
+		raw(object{"role": "assistant", "content": []object{{"type": "text", "text": "answer " + Words(rnd, 50)}}}),
+	}
+	return question, answer
+}

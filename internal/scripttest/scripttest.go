@@ -1,0 +1,80 @@
+// Package scripttest has the commands that the scripts of both programs' tests share.
+package scripttest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memkernel/memkernel/internal/cli"
+)
+
+// process is what a verb in this process has of it alone: its folder and its environment.
+var process sync.Mutex
+
+var variable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
+
+// Verb is the command that runs a verb in this process, with the folder and the environment of
+// the script, of the variables that the script names: starting a program costs more than most
+// verbs do. A script says exec where it needs a process: one that is killed, goes on in the
+// background, reads an input, or names its own file. Each verb should have a script that does.
+// scripts is the folder of the scripts, absolute as [testscript.Params] must have it too, since
+// verbs change the process's folder; run is the program.
+func Verb(scripts string, run func(context.Context, *cli.UI, []string) int) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		script, err := os.ReadFile(filepath.Join(scripts, ts.Name()+".txtar"))
+		ts.Check(err)
+		verb(ts, neg, args, string(script), run)
+	}
+}
+
+func verb(ts *testscript.TestScript, neg bool, args []string, script string, run func(context.Context, *cli.UI, []string) int) {
+	process.Lock()
+	defer process.Unlock()
+	folder, err := os.Getwd()
+	ts.Check(err)
+	defer func(env []string) {
+		ts.Check(os.Chdir(folder))
+		setEnvironment(ts, env)
+	}(os.Environ())
+	var env []string
+	for _, name := range append(variable.FindAllString(script, -1), "HOME", "PATH", "TMPDIR", "SOCKETS") {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	setEnvironment(ts, env)
+	u := &cli.UI{In: strings.NewReader(""), Out: ts.Stdout(), Err: ts.Stderr()}
+	if code := run(context.Background(), u, args); (code != 0) != neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+func setEnvironment(ts *testscript.TestScript, env []string) {
+	os.Clearenv()
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		ts.Check(os.Setenv(name, value))
+	}
+}
+
+// Citation puts the first word that the last program printed into a variable.
+func Citation(ts *testscript.TestScript, neg bool, args []string) {
+	place, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
+	ts.Setenv(args[0], place)
+}
+
+// Envsubst puts variables of the script's environment into a file, as JSON strings
+// have them.
+func Envsubst(ts *testscript.TestScript, neg bool, args []string) {
+	text := os.Expand(ts.ReadFile(args[0]), func(name string) string {
+		return strings.ReplaceAll(ts.Getenv(name), `\`, `\\`)
+	})
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}

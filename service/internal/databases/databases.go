@@ -1,0 +1,168 @@
+// Package databases opens what a configuration keeps in PostgreSQL and in buckets. It is the
+// one place that reads these settings into options.
+package databases
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/endpoint"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/safename"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/kernel/indexing"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/service/pgindex"
+	"github.com/memkernel/memkernel/service/postgres"
+)
+
+// PostgreSQL is the databases of memkernel-server.
+type PostgreSQL struct{}
+
+// State opens the database that keeps the state.
+func (PostgreSQL) State(ctx context.Context, s *setup.Settings) (setup.Database, error) {
+	at, err := database(s)
+	if err != nil {
+		return nil, err
+	}
+	with := []postgres.Option{postgres.Lease(at.lease)}
+	if at.bucket.Name != "" {
+		with = append(with, postgres.WithBucket(at.bucket))
+	}
+	open, root := postgres.Open, at.root
+	if s.TenantName != "" {
+		open, root = postgres.OpenTenant, tenantRoot(at.root, s.TenantName)
+	}
+	db, err := open(ctx, at.dsn, root, with...)
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// Index returns the index that a database keeps. Nothing is opened yet.
+func (PostgreSQL) Index(s *setup.Settings) (indexing.Backend, error) {
+	o, err := postgresOptions(s)
+	if err != nil {
+		return indexing.Backend{}, err
+	}
+	return postgresBackend(o), nil
+}
+
+// bucketOf is the bucket that keeps what is large; its name is "" if there is none.
+func bucketOf(s *setup.Settings) (postgres.Bucket, error) {
+	b := &s.Config.Store.Blobs.S3
+	if b.Bucket == "" {
+		return postgres.Bucket{}, nil
+	}
+	in := postgres.Bucket{Name: b.Bucket, Prefix: b.Prefix, Endpoint: string(b.Endpoint), Region: b.Region, VirtualHost: !b.PathStyle, Above: int64(b.Above)}
+	for _, v := range []struct {
+		key  string
+		env  config.EnvName
+		into *string
+	}{{"access_key_env", b.AccessKeyEnv, &in.AccessKey}, {"secret_key_env", b.SecretKeyEnv, &in.SecretKey}, {"session_token_env", b.SessionTokenEnv, &in.SessionToken}} {
+		key := "store.blobs.s3." + v.key
+		value, err := endpoint.Key(string(v.env))
+		switch {
+		case err != nil:
+			return in, fail.Hint(fmt.Errorf("%s: %w", s.Config.Origin(key), err), "put what the bucket's server gave you into it, and nothing else")
+		case value == "" && (v.env != "" || v.into != &in.SessionToken):
+			return in, fail.Hint(fmt.Errorf("%s: no %s for the bucket %s: the variable %s is empty", s.Config.Origin(key), v.key[:len(v.key)-len("_env")], b.Bucket, v.env),
+				"put it there, or name another variable by %s", key)
+		}
+		*v.into = value
+	}
+	return in, nil
+}
+
+// BoundByPolicies refuses a database whose user could not keep tenants apart in it.
+func BoundByPolicies(ctx context.Context, s *setup.Settings) error {
+	if s.Config.Store.Backend != "postgres" {
+		return nil
+	}
+	at, err := database(s)
+	if err != nil {
+		return err
+	}
+	return postgres.Bound(ctx, at.dsn, at.root)
+}
+
+// tenantRoot names the state of a tenant in a database. No two of a server share one, and none
+// is the beginning of another.
+func tenantRoot(root, tenant string) string { return root + "/tenants/" + safename.Of(tenant) }
+
+// place is where a database keeps the state.
+type place struct {
+	dsn, root string
+	lease     time.Duration
+	bucket    postgres.Bucket
+}
+
+// database is where the state is kept, where a database keeps it.
+func database(s *setup.Settings) (at place, err error) {
+	p := &s.Config.Store.Postgres
+	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
+	dsn := os.Getenv(string(p.DSNEnv))
+	switch {
+	case p.DSNEnv == "":
+		err = fail.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
+	case root == "":
+		err = fail.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
+	case dsn == "":
+		err = fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+	}
+	if err != nil {
+		return at, err
+	}
+	at = place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}
+	at.bucket, err = bucketOf(s)
+	return at, err
+}
+
+// leaveAlone is how long a database that could not be opened is not asked again.
+const leaveAlone = 15 * time.Second
+
+func postgresBackend(o pgindex.Options) indexing.Backend {
+	some := func(ix *pgindex.Index, err error) (indexing.Index, error) {
+		if err != nil {
+			return nil, err
+		}
+		return ix, nil
+	}
+	return indexing.Backend{Name: "postgres", Place: o.Place(), Shared: true, LeaveAlone: leaveAlone,
+		Open: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+			return some(pgindex.Open(ctx, o, i))
+		},
+		Rebuild: func(ctx context.Context, i *index.Options) (indexing.Index, error) {
+			return some(pgindex.Rebuild(ctx, o, i))
+		}}
+}
+
+// postgresOptions are those of the configuration.
+func postgresOptions(s *setup.Settings) (pgindex.Options, error) {
+	p := &s.Config.Index.Postgres
+	o := pgindex.Options{DSN: string(p.DSN), Workspace: p.Workspace, Agent: p.Agent,
+		Private: func(path string) bool {
+			c, ok := markdownstore.Classify(path)
+			return !p.Share || !ok || !c.Memory || c.Private
+		}}
+	if p.DSNEnv != "" {
+		o.DSN = os.Getenv(string(p.DSNEnv))
+		if o.DSN == "" {
+			return o, fail.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("index.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
+		}
+	}
+	switch {
+	case o.DSN == "":
+		return o, fail.Hint(fmt.Errorf("no database is named"), "set index.postgres.dsn, or index.postgres.dsn_env if it holds a password")
+	case o.Workspace == "":
+		return o, fail.Hint(fmt.Errorf("the workspace has no name in the database"), "set index.postgres.workspace, alike on every host that shares it")
+	}
+	return o, nil
+}

@@ -1,0 +1,234 @@
+//go:build unix
+
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/memkernel/memkernel/client"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/service/postgres"
+	"github.com/memkernel/memkernel/service/token"
+)
+
+// Build builds the program from its package's folder.
+func Build(pkg, to string) (bin string, err error) {
+	bin = filepath.Join(to, "memkernel")
+	if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return bin, nil
+}
+
+// Fleet is a workspace that machines share. Dir is a folder for all that they keep.
+type Fleet struct {
+	Bin, Dir string
+	DSN      string // "" keeps the state in files, which is for one machine
+	Lease    time.Duration
+	token    string
+	machines int
+}
+
+// New readies a workspace.
+func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
+	f, err := Mixed(dir, dsn, lease)
+	if err == nil {
+		f.Bin = bin
+		err = f.makeToken()
+	}
+	return f, err
+}
+
+// Mixed readies a workspace for machines with programs of several versions. Nothing opens the
+// database yet.
+func Mixed(dir, dsn string, lease time.Duration) (*Fleet, error) {
+	f := &Fleet{Dir: dir, DSN: dsn, Lease: lease}
+	if err := os.MkdirAll(f.Workspace(), 0o700); err != nil {
+		return nil, err
+	}
+	conf := "store:\n  backend: files\n"
+	if dsn != "" {
+		conf = fmt.Sprintf("store:\n  backend: postgres\n  postgres:\n    dsn_env: STATE_DSN\n    root: shop\nexperimental:\n  store:\n    postgres:\n      lease: %s\n", lease)
+	}
+	return f, os.WriteFile(f.Config(), []byte(conf), 0o600)
+}
+
+// makeToken makes a token where the machines' state is.
+func (f *Fleet) makeToken() (err error) {
+	in := store.Store(store.Files(filepath.Join(f.Dir, "tokens")))
+	if f.DSN != "" {
+		state, err := postgres.Open(context.Background(), f.DSN, "shop")
+		if err != nil {
+			return err
+		}
+		defer state.Close()
+		in = state.State()
+	}
+	_, f.token, err = token.In(in).Create(token.Rights{Access: token.Write}, time.Now())
+	return err
+}
+
+// Workspace is the folder that all see, Config the file of settings.
+func (f *Fleet) Workspace() string { return filepath.Join(f.Dir, "workspace") }
+
+// Config is the file of settings.
+func (f *Fleet) Config() string { return filepath.Join(f.Dir, "team.yaml") }
+
+// Run runs the program as on a machine of its own.
+func (f *Fleet) Run(args ...string) (string, error) {
+	cmd := exec.Command(f.Bin, append(args, "--workspace", f.Workspace(), "--state-dir", filepath.Join(f.Dir, "desk"), "--config", f.Config())...)
+	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%v: %w\n%s", args, err, &stderr)
+	}
+	return string(out), err
+}
+
+// Machine is one of them.
+type Machine struct {
+	f          *Fleet
+	bin, token string
+	n          int
+	more       []string
+
+	mu     sync.Mutex
+	url    string
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	stderr bytes.Buffer
+}
+
+// Machine makes one, which does not run yet. Args are further ones of serve.
+func (f *Fleet) Machine(args ...string) (*Machine, error) {
+	m := &Machine{f: f, bin: f.Bin, token: f.token, n: f.machines, more: args}
+	f.machines++
+	if f.DSN != "" {
+		return m, nil
+	}
+	return m, os.CopyFS(m.state(), os.DirFS(filepath.Join(f.Dir, "tokens")))
+}
+
+// Of makes a machine with a program of its own, which makes the token: where these are kept is
+// not the same in all versions.
+func (f *Fleet) Of(bin string) (*Machine, error) {
+	m := &Machine{f: f, bin: bin, n: f.machines}
+	f.machines++
+	cmd := exec.Command(bin, "token", "create", "--access", "write", "--json", "--workspace", f.Workspace(), "--state-dir", m.state(), "--config", f.Config())
+	cmd.Env = append(os.Environ(), "STATE_DSN="+f.DSN)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("token create: %w\n%s", err, &stderr)
+	}
+	var doc struct{ Token string }
+	if err := json.Unmarshal(out, &doc); err != nil || doc.Token == "" {
+		return nil, fmt.Errorf("token create printed %q: %w", out, err)
+	}
+	m.token = doc.Token
+	return m, nil
+}
+
+func (m *Machine) state() string { return filepath.Join(m.f.Dir, fmt.Sprint("state", m.n)) }
+
+// Start runs it, and returns when it listens: at the port that it had before.
+func (m *Machine) Start() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := "127.0.0.1:0"
+	if m.url != "" {
+		at = strings.TrimPrefix(m.url, "http://")
+	}
+	m.cmd = exec.Command(m.bin, append([]string{"serve", "--listen", at, "--quiet", "--workspace", m.f.Workspace(), "--state-dir", m.state(), "--config", m.f.Config()}, m.more...)...)
+	m.cmd.Env = append(os.Environ(), "STATE_DSN="+m.f.DSN)
+	m.cmd.Stderr = &m.stderr
+	out, err := m.cmd.StdoutPipe()
+	if err == nil {
+		err = m.cmd.Start()
+	}
+	if err != nil {
+		m.cmd = nil
+		return err
+	}
+	r := bufio.NewReader(out)
+	line, err := r.ReadString('\n')
+	ended := make(chan struct{})
+	m.ended = ended
+	go func(cmd *exec.Cmd) {
+		io.Copy(io.Discard, r) // until it ends
+		cmd.Wait()             // which tells nothing of one that was killed
+		close(ended)
+	}(m.cmd)
+	if err != nil {
+		<-ended
+		m.cmd = nil
+		return fmt.Errorf("serve ended: %s", &m.stderr)
+	}
+	m.url = strings.TrimSpace(line)
+	return nil
+}
+
+// URL is where it listens, or will again.
+func (m *Machine) URL() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.url
+}
+
+// PID is its process, 0 if it does not run.
+func (m *Machine) PID() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cmd == nil {
+		return 0
+	}
+	return m.cmd.Process.Pid
+}
+
+// Signal sends it a signal.
+func (m *Machine) Signal(s syscall.Signal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cmd == nil {
+		return errors.New("it does not run")
+	}
+	return m.cmd.Process.Signal(s)
+}
+
+// End sends it a signal that ends it, and waits. One that does not run is no error.
+func (m *Machine) End(s syscall.Signal) {
+	if m.Signal(s) != nil {
+		return
+	}
+	m.Signal(syscall.SIGCONT)
+	<-m.ended
+	m.mu.Lock()
+	m.cmd = nil
+	m.mu.Unlock()
+}
+
+// Client is the options of a client of the machine.
+func (m *Machine) Client() client.Options {
+	return client.Options{URL: m.URL(), Token: m.token, Timeout: 30 * time.Second}
+}
+
+// Client is the options of a client of a URL.
+func (f *Fleet) Client(url string) client.Options {
+	return client.Options{URL: url, Token: f.token, Timeout: 30 * time.Second}
+}

@@ -1,0 +1,544 @@
+// Package pgstore keeps a store in a PostgreSQL database, so that any of several machines
+// may serve any session. One database has many roots, each of which is what a state
+// directory is among files.
+//
+// A content is pieces behind each other, and a name has a content. Every write is one
+// statement, and so one transaction and one round trip: it is done or not done. What is
+// Synced waits for the server's disk, what is Unsynced does not.
+//
+// # Appends
+//
+// An append says how long the journal was, and the server compares. Of two machines that
+// append behind the same byte one wins; the other gets an error that wraps
+// [store.ErrOvertaken], and nothing of it is written.
+//
+// # Locks
+//
+// A lock is a lease: a row with a token for each holder, from a sequence, and the time of
+// the server's clock at which it ends. Living holders renew it, at a third of its time; the
+// clock of no client counts. Who is paused for longer may lose it, and must not write as
+// if it had not: a lock fences its folder. What a process writes in the folder of a lock
+// that it holds, or below, carries the token, and the server looks in the same transaction
+// whether it still has the lock; the row is locked until that ends, so that the next
+// holder reads what was written or the write is refused ([store.LostError]). So
+// sessions/X/lock fences the session's files, and blobs.lock all of the root while it is
+// held.
+//
+// An advisory lock of a connection would be less code, and wrong: the server keeps it
+// as long as the connection stands, which for a machine that is paused or cut off may be
+// hours, and takes it away from one whose connection broke without its knowing, with
+// nothing to tell old holders from new.
+//
+// # What waits
+//
+// With a lock come the names of all that is in its folder, and what is new of what this
+// process knows, in the same round trip. What is written under it need not go out at once: what is
+// Unsynced is held back, and with [Store.Defer] what is Synced, until the lock is let go. Then one
+// statement writes all of it, in one transaction, and frees the lock.
+//
+// # What is resumed
+//
+// Sessions mostly stay on a machine. A lock of a folder that is let go leaves its token in the row, with a
+// lease that has ended, and whoever takes the lock takes the token away. Who had it last may
+// go on from what it knew ([Store.Resume]), without asking: the statement that ends the call finds the
+// token there, or is refused as one is that was paused. Before anything else that others could
+// see the token gets a lease again.
+//
+// # Objects
+//
+// With a bucket, a content that its name is the hash of and that is large is an object there.
+// The order is: a row that says that it is being written, the object, then in one statement
+// the name and that it has one. So no name is without its object, and one whose writer died
+// is found by its row. A key is used for one write and never again: a removal that comes
+// late, of a machine that was paused, takes nothing away that somebody has written since.
+// What has no name any more, or did not get one within a time of the server's clock, is first
+// marked, after which it can't get one, and then removed ([Store.Sweep]).
+//
+// # Tenants
+//
+// A root that is opened by [OpenTenant] is reached by connections of a role of its own, to whom
+// the tables' policies show that root and nothing else. All statements name the root as
+// well: what a policy is for is the statement that forgets it, or that somebody slips in.
+//
+// # Lost answers
+//
+// Where a connection dies, nobody knows whether the server was done. The old session is
+// ended, then the statement is run again: an append finds by its mark that it is there,
+// and everything else comes to the same by being done twice.
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/service/internal/pgdsn"
+)
+
+// Options are where a store is.
+type Options struct {
+	// DSN names the server and the database, as a URL or as key=value pairs. It must name
+	// the host; a password that it doesn't hold is empty, whatever the environment
+	// holds.
+	DSN string
+	// Root names what is kept: the same on every machine that shares it.
+	Root string
+	// Schema is the schema of the tables; default memkernel_state.
+	Schema string
+	// Lease is how long a lock outlives a holder that was killed; default 15 s.
+	Lease time.Duration
+	// MaxConns bounds the connections; default 8.
+	MaxConns int
+	// Bucket keeps contents that are named by their hashes and have more than Above bytes;
+	// nil keeps them in the database.
+	Bucket Bucket
+	Above  int64
+	// Grace is how long an object of the bucket may be without a name, by the server's clock;
+	// default 1 h.
+	Grace time.Duration
+	// Tracer is told of every statement; nil tells nobody.
+	Tracer pgx.QueryTracer
+}
+
+const (
+	defaultSchema    = "memkernel_state"
+	defaultLease     = 15 * time.Second
+	defaultMaxConns  = 8
+	statementTimeout = 30 * time.Second
+	connectTimeout   = 5 * time.Second
+	tenantIdle       = 30 * time.Second // how long a connection of a tenant is kept unused
+)
+
+var (
+	schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	roleName   = regexp.MustCompile(`^memkernel_[0-9a-f]{16}$`)
+)
+
+func (o *Options) check() error {
+	if o.Schema == "" {
+		o.Schema = defaultSchema
+	}
+	if o.Lease <= 0 {
+		o.Lease = defaultLease
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = defaultMaxConns
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
+	}
+	switch {
+	case !schemaName.MatchString(o.Schema):
+		return fmt.Errorf("schema %q: take lower case letters, digits and _", o.Schema)
+	case o.Root == "" || len(o.Root) > 200 || !utf8.ValidString(o.Root) || strings.ContainsFunc(o.Root, func(r rune) bool { return r < ' ' }):
+		return fmt.Errorf("root %q: take a name of up to 200 bytes, alike on every machine that shares it", o.Root)
+	case pgdsn.Check(o.DSN) != nil:
+		return pgdsn.Check(o.DSN)
+	}
+	return nil
+}
+
+// Store is a store in a database.
+type Store struct {
+	*core
+	folder string // "" or a path
+}
+
+var _ store.Store = (*Store)(nil)
+
+// core is what the stores of one root, however deep, share.
+type core struct {
+	pool     database
+	root     int64
+	place    string
+	password string
+	lease    time.Duration
+	holder   string // this process, for messages and to know its own sessions
+	// fault, in tests, is asked before a statement is sent and after it was answered.
+	fault atomic.Pointer[func(step) error]
+
+	leases  leases
+	open    opened
+	cache   cache
+	objects objects
+	// rows are the files of the workspace, once somebody has asked for them.
+	rows atomic.Pointer[Workspace]
+	// server is the one that was connected to last, by when it was started; takeovers counts
+	// those that were before it, and itself.
+	server, takeovers atomic.Int64
+}
+
+// step is a moment of a statement.
+type step int
+
+const (
+	look  step = iota // a statement that changes nothing is about to be sent
+	send              // one that changes something is
+	acked             // it was answered
+)
+
+// Open opens a root of a database, and makes the tables that are not there.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	c, cfg, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, c.explain("open", c.place, err)
+	}
+	c.pool = server{pool}
+	if err := c.begin(ctx, pool, o); err != nil {
+		pool.Close()
+		return nil, c.explain("open", c.place, err)
+	}
+	return &Store{core: c}, nil
+}
+
+// prepare makes a store of options, and how its connections are made.
+func prepare(o *Options) (*core, *pgxpool.Config, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
+	}
+	cfg, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil { // which may repeat the DSN
+		return nil, nil, errors.New("open the state in PostgreSQL: the DSN can't be read: " + pgdsn.Form)
+	}
+	if !pgdsn.NamesPassword(o.DSN) {
+		cfg.ConnConfig.Password = ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	var id [6]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return nil, nil, err
+	}
+	c := &core{place: pgdsn.Place(o.DSN) + "#" + o.Root, password: cfg.ConnConfig.Password, lease: o.Lease,
+		holder: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:]))}
+	c.leases.init(c)
+	c.open.init()
+	c.objects.init(*o)
+	cfg.MaxConns = int32(o.MaxConns)
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	cfg.ConnConfig.Tracer = o.Tracer
+	// Set by statement: not every pooler takes them at the start.
+	settings := fmt.Sprintf(`SET search_path = '%s'; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d; SET application_name = 'memkernel %s';`+fastCompression,
+		o.Schema, statementTimeout.Milliseconds(), 2*statementTimeout.Milliseconds(), hex.EncodeToString(id[:]))
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.PgConn().Exec(ctx, settings).ReadAll(); err != nil {
+			return err
+		}
+		server, err := readServer(ctx, conn)
+		if err == nil {
+			c.meets(server)
+		}
+		return err
+	}
+	cfg.BeforeAcquire = func(_ context.Context, conn *pgx.Conn) bool { return serverOf(conn) == c.server.Load() }
+	return c, cfg, nil
+}
+
+// fastCompression has the server compress with LZ4 what this connection writes, where it knows that and nobody
+// chose: its own way takes much longer. Each value says how it was compressed, so that all
+// programs read them alike.
+const fastCompression = `SELECT set_config(name, 'lz4', false) FROM pg_settings WHERE name='default_toast_compression' AND source='default' AND 'lz4'=ANY(enumvals)`
+
+// meets is told of a new connection, and to which server it is. The others may have died with
+// the server, and with them what did not wait for its disk: the numbers of contents and versions
+// that were lost are given again. A standby that takes over gives some again, too, while the old
+// primary may live on: connections to that are not used any more, or one process would compare
+// what it read on one server with what the other has.
+func (c *core) meets(server int64) {
+	if c.server.Swap(server) != server {
+		c.takeovers.Add(1)
+		c.forget()
+	}
+	c.cache.clear()
+}
+
+// forget has all be asked for anew that was read and is believed.
+func (c *core) forget() {
+	c.cache.clear()
+	if w := c.rows.Load(); w != nil {
+		w.forget()
+	}
+}
+
+// begin readies the tables, and finds the root.
+func (c *core) begin(ctx context.Context, pool *pgxpool.Pool, o Options) (err error) {
+	if err := migrate(ctx, pool, o.Schema); err != nil {
+		return err
+	}
+	if c.root, err = findRoot(ctx, pool, o.Root); err != nil {
+		return err
+	}
+	return c.clean(ctx, pool)
+}
+
+// findRoot finds a root, which is made if it is not there.
+func findRoot(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
+	if err = pool.QueryRow(ctx, `SELECT id FROM roots WHERE name=$1::text`, name).Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
+		return id, err
+	}
+	var owner string
+	var bound bool
+	if err := pool.QueryRow(ctx, `SELECT row_security_active(oid), relowner::regrole::text FROM pg_class WHERE oid='roots'::regclass`).Scan(&bound, &owner); err != nil {
+		return 0, err
+	}
+	if bound {
+		return 0, &Error{Kind: ErrRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+			Err: errors.New("row-level security hides all rows from this user")}
+	}
+	err = pool.QueryRow(ctx, `INSERT INTO roots(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id`, name).Scan(&id)
+	return id, err
+}
+
+// clean removes what somebody was reading who has been killed.
+func (c *core) clean(ctx context.Context, pool *pgxpool.Pool) error {
+	_, err := pool.Exec(ctx, `WITH g AS (DELETE FROM gone WHERE time < clock_timestamp() - interval '10 minutes' AND root IN ($1::bigint, 0) RETURNING content, root)
+		DELETE FROM pieces AS p USING g WHERE p.content=g.content AND (p.root=g.root OR g.root=0)`, c.root)
+	return err
+}
+
+// Close lets go of the locks and the connections.
+func (s *Store) Close() error {
+	s.leases.close()
+	s.pool.Close()
+	return nil
+}
+
+// In implements [store.Store].
+func (s *Store) In(folder string) store.Store {
+	return &Store{core: s.core, folder: path.Join(s.folder, folder)}
+}
+
+// Where implements [store.Store].
+func (s *Store) Where(name string) string { return s.where(path.Join(s.folder, name)) }
+
+func (c *core) where(at string) string {
+	if at == "" || at == "." {
+		return c.place
+	}
+	return c.place + "/" + at
+}
+
+// at is the path of a name, which must stay in the root, and be one that the server can
+// hold.
+func (s *Store) at(name string) (string, error) {
+	at := path.Join(s.folder, name)
+	if at == "." {
+		at = ""
+	}
+	if at == ".." || strings.HasPrefix(at, "../") || strings.HasPrefix(at, "/") || strings.ContainsRune(at, 0) || !utf8.ValidString(at) {
+		return "", fmt.Errorf("%s: %q is no name of a document", s.place, name)
+	}
+	return at, nil
+}
+
+// below are the bounds of the paths in a folder.
+func below(at string) (lo, hi string) {
+	if at == "" {
+		return "", "\U0010ffff"
+	}
+	return at + "/", at + "0" // the character behind the slash
+}
+
+// tries are how often a statement is sent whose connection dies, and pauses how long it
+// waits before each.
+var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
+
+// run runs f with a connection, anew where that dies. An answer that was lost sets
+// unsure: what f does was done, or not.
+func (c *core) run(op, at string, before step, unsure *bool, f func(ctx context.Context, conn conn) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout)
+	defer cancel()
+	var err error
+	for _, pause := range pauses {
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+		if err = c.once(ctx, before, unsure, f); err == nil || !lost(err) && !again(err) {
+			break
+		}
+	}
+	var done *store.LostError
+	if errors.As(err, &done) || errors.Is(err, store.ErrOvertaken) || errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	return c.explain(op, c.where(at), err)
+}
+
+func (c *core) once(ctx context.Context, before step, unsure *bool, f func(ctx context.Context, conn conn) error) error {
+	if err := c.asked(before); err != nil {
+		if lost(err) && unsure != nil {
+			*unsure = true
+		}
+		return err
+	}
+	conn, err := c.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	pid, takeovers := conn.PID(), c.takeovers.Load()
+	if err = f(ctx, conn); err == nil && before != look {
+		err = c.asked(acked)
+	}
+	if err == nil && (conn.Server() != c.server.Load() || c.takeovers.Load() != takeovers) {
+		err = fmt.Errorf("another server has taken over meanwhile: %w", io.ErrUnexpectedEOF)
+		c.forget() // what f has learned is the other's
+	}
+	if err != nil && lost(err) {
+		if unsure != nil {
+			*unsure = true
+			c.end(ctx, pid)
+		}
+		c.pool.Reset()
+	}
+	return err
+}
+
+func (c *core) asked(s step) error {
+	if f := c.fault.Load(); f != nil {
+		return (*f)(s)
+	}
+	return nil
+}
+
+// end ends a session of this process whose connection died: what it was sent may stand
+// in the server's queue still, and must not be done after what follows. One that is gone
+// already, or that a pooler hides, is no matter.
+func (c *core) end(ctx context.Context, pid uint32) {
+	if c.asked(look) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	_, _ = c.pool.Exec(ctx, `SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity
+		WHERE pid=$1::int AND pid<>pg_backend_pid() AND application_name=current_setting('application_name')`, int32(pid))
+}
+
+// query runs a statement that changes nothing.
+func (c *core) query(op, at, q string, args []any, scan func(pgx.Rows) error) error {
+	return c.run(op, at, look, nil, func(ctx context.Context, conn conn) error {
+		rows, err := conn.Query(ctx, q, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if err := scan(rows); err != nil {
+			return err
+		}
+		rows.Close()
+		return rows.Err()
+	})
+}
+
+// row is query for one row.
+func (c *core) row(op, at, q string, args []any, into ...any) error {
+	return c.run(op, at, look, nil, func(ctx context.Context, conn conn) error {
+		return conn.QueryRow(ctx, q, args...).Scan(into...)
+	})
+}
+
+// fence finds the locks whose tokens are sent and still hold, which stay so until the transaction
+// ends.
+const fence = `WITH fence AS MATERIALIZED (
+		SELECT l.path FROM locks AS l JOIN unnest($2::text[], $3::text[]) AS h(path, token) ON l.root=$1::bigint AND l.path=h.path AND l.held ? h.token
+		FOR SHARE OF l)`
+
+// fenced stands at the head of every statement that changes something: it does nothing
+// unless ok is true, which is so if the process still has the locks whose tokens it sends.
+// Its parameters are the first four.
+const fenced = fence + `,
+	ok AS MATERIALIZED (SELECT (SELECT count(*) FROM fence) = cardinality($2::text[]) AS ok, set_config('synchronous_commit', $4::text, true)), `
+
+// change runs a statement behind fenced, whose first column is ok. The time that it took
+// is in st.
+func (c *core) change(op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
+	return c.changeBehind(fenced, nil, op, how, paths, unsure, st, q, args, into...)
+}
+
+// changeBehind is change behind another head with the same parameters. What is moved is refused as
+// if a lock had been lost.
+func (c *core) changeBehind(head string, moved func() bool, op string, how store.Durability, paths []string, unsure *bool, st *store.Stats, q string, args []any, into ...any) error {
+	var sure bool
+	if unsure == nil {
+		unsure = &sure
+	}
+	if err := cmp.Or(c.leases.assure(paths), c.leases.broken(paths)); err != nil {
+		return fmt.Errorf("%s %s: what was written before it is not there: %w", op, c.where(paths[0]), err)
+	}
+	commit := "on"
+	if how == store.Unsynced {
+		commit = "off"
+	}
+	begun := time.Now()
+	var ok bool
+	var locks, tokens []string
+	err := c.run(op, paths[0], send, unsure, func(ctx context.Context, conn conn) error {
+		locks, tokens = c.leases.over(paths) // each time, as another server may have taken over
+		if moved != nil && moved() {
+			locks, tokens = append(locks, paths[0]), append(tokens, movedToken)
+		}
+		return conn.QueryRow(ctx, head+q, append([]any{c.root, locks, tokens, commit}, args...)...).Scan(append([]any{&ok}, into...)...)
+	})
+	if err == nil && !ok {
+		err = &store.LostError{Name: c.where(paths[0]), Lock: c.where(strings.Join(locks, ", "))}
+	}
+	if st != nil && how != store.Unsynced {
+		st.Syncs++
+		st.SyncTime += time.Since(begun)
+	}
+	return err
+}
+
+// notThere reports a name that is not there.
+func (c *core) notThere(op, at string) error {
+	return &pathError{op, c.where(at)}
+}
+
+// opened are the contents that readers of this process have open.
+type opened struct {
+	mu    sync.Mutex
+	count map[int64]int
+}
+
+func (o *opened) init() { o.count = map[int64]int{} }
+
+func (o *opened) all() []int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make([]int64, 0, len(o.count))
+	for id := range o.count {
+		out = append(out, id)
+	}
+	return out
+}
+
+func (o *opened) add(id int64, n int) (left int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[id] += n; o.count[id] == 0 {
+		delete(o.count, id)
+	}
+	return o.count[id]
+}

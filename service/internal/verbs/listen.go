@@ -1,0 +1,276 @@
+// Package verbs has the verbs that memkernel-server alone has: serve over HTTP, token, migrate.
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/config"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/verbs/hosts"
+	"github.com/memkernel/memkernel/internal/workers"
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/serve/proxy"
+	"github.com/memkernel/memkernel/serve/telemetry"
+	"github.com/memkernel/memkernel/serve/tools"
+	"github.com/memkernel/memkernel/service/internal/databases"
+	export "github.com/memkernel/memkernel/service/telemetry"
+	"github.com/memkernel/memkernel/service/token"
+	"github.com/memkernel/memkernel/service/web"
+)
+
+// Serve is the verb serve, over HTTP too.
+func Serve(a *cli.App) *cobra.Command { return hosts.ServeBy(a, export.Open, &listenFlags{}) }
+
+// listenFlags are the flags of a server that is reached over the network.
+type listenFlags struct {
+	address, cert, key string
+	insecure, tenants  bool
+	mostTenants        int
+	calls, sessions    int64
+	bytes              sizeFlag
+}
+
+// sizeFlag is a number of bytes, as settings have it.
+type sizeFlag struct{ config.Size }
+
+// Type is the word for it in help.
+func (*sizeFlag) Type() string { return "size" }
+
+// Flags adds them.
+func (l *listenFlags) Flags(f *pflag.FlagSet) {
+	f.StringVar(&l.address, "listen", "", "answer over HTTP at this `address` too, such as 127.0.0.1:8731; port 0 takes a free one")
+	f.StringVar(&l.cert, "tls-cert", "", "certificate `file` in PEM, for --listen")
+	f.StringVar(&l.key, "tls-key", "", "`file` of the certificate's key in PEM")
+	f.BoolVar(&l.insecure, "insecure", false, "let --listen name an address that other machines reach without TLS, behind a proxy that has it say")
+	f.BoolVar(&l.tenants, "tenants", false, "a workspace for each tenant that a token names, below the state folder; no socket")
+	f.IntVar(&l.mostTenants, "max-tenants", web.DefaultTenants, "how many tenants are open at once; the one that was called longest ago is closed for another")
+	f.Int64Var(&l.calls, "quota-calls", 0, "how many calls a tenant has in a minute; 0 for any number")
+	f.Int64Var(&l.sessions, "quota-sessions", 0, "how many different sessions the calls of a tenant may name in a minute; 0 for any number")
+	f.Var(&l.bytes, "quota-bytes", "how many bytes of requests a tenant has in a minute, such as 100MiB; 0 for any number")
+}
+
+func (l *listenFlags) quotas() web.Quotas {
+	return web.Quotas{Calls: l.calls, Bytes: int64(l.bytes.Size), Sessions: l.sessions}
+}
+
+// Check refuses flags that don't fit together before anything is begun.
+func (l *listenFlags) Check(s *hosts.ServeFlags) error {
+	switch {
+	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
+		return fail.Usagef("--tls-cert, --tls-key, --insecure, --tenants and --quota-… go with --listen")
+	case l.address == "":
+		return nil
+	case (l.cert == "") != (l.key == ""):
+		return fail.Usagef("--tls-cert and --tls-key go together")
+	case s.Stdio:
+		return fail.Usagef("--listen prints its address: it goes without --stdio")
+	case min(l.calls, l.sessions) < 0:
+		return fail.Usagef("--quota-calls and --quota-sessions: give a number from 1 on, or 0 for any number")
+	case l.mostTenants < 1:
+		return fail.Usagef("--max-tenants %d: give a number from 1 on", l.mostTenants)
+	case l.tenants && (s.Socket || s.UI != "" || s.Idle > 0):
+		return fail.Usagef("--tenants goes without --socket, --ui and --idle")
+	}
+	err := proxy.CheckListen(l.address, l.insecure || l.cert != "")
+	switch {
+	case errors.Is(err, proxy.ErrRemote):
+		return fail.Hint(err, "give --tls-cert and --tls-key, or name an address of this machine such as 127.0.0.1:8731; --insecure lets tokens and prompts travel in the clear")
+	case err != nil:
+		return fail.Hint(err, "name host and port with --listen, such as 127.0.0.1:8731")
+	}
+	return nil
+}
+
+// listen begins to listen, and gives the URL.
+func (l *listenFlags) listen() (net.Listener, string, error) {
+	at, err := web.Listen(l.address, l.cert, l.key)
+	if err != nil {
+		return nil, "", fail.Hint(err, "another program may have the port, or the files are no certificate and key in PEM")
+	}
+	scheme := "http://"
+	if l.cert != "" {
+		scheme = "https://"
+	}
+	return at, scheme + at.Addr().String(), nil
+}
+
+// callLog tells of requests on standard error, a JSON object each.
+func callLog(a *cli.App) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.Quiet {
+		o.Level = slog.LevelWarn
+	}
+	return slog.New(slog.NewJSONHandler(display.DocumentScreen(a.Err), o))
+}
+
+// rememberTokens is for how long a token in a database is not read again: calls of a session
+// come more often, and each read is one more statement and round trip.
+const rememberTokens = 2 * time.Second
+
+// waitingCalls is how many calls of a tenant work for each processor where the state is in a
+// database: most of them wait for it.
+const waitingCalls = 8
+
+// options are what all doors have. Tokens are where the state is, so that all machines that
+// serve it know the same ones.
+func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, error) {
+	state, err := a.Stored(ctx)
+	if err != nil {
+		return web.Options{}, err
+	}
+	past := &a.Config.Retrieval.Sessions
+	o := web.Options{Tokens: token.In(state.State()), PastSessions: past.Enabled, Agent: past.Agent, Logger: callLog(a), Quotas: l.quotas()}
+	if a.Config.Store.Backend == "postgres" {
+		o.Tokens.Remember(rememberTokens)
+		o.Running = waitingCalls * runtime.GOMAXPROCS(0)
+	}
+	return o, nil
+}
+
+// Beside opens the door of a daemon.
+func (l *listenFlags) Beside(ctx context.Context, a *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
+	if l.address == "" {
+		return nil
+	}
+	return func(s *serve.Server) (string, func(context.Context) error, error) {
+		o, err := l.options(ctx, a)
+		if err != nil {
+			return "", nil, err
+		}
+		at, url, err := l.listen()
+		if err != nil {
+			return "", nil, err
+		}
+		o.Ready = s.Ready
+		o.Server = func(context.Context, string) (*serve.Server, func(), error) {
+			return s, func() {}, nil
+		}
+		door := web.New(o)
+		go func() {
+			if err := door.Serve(at); err != nil {
+				o.Logger.Error("calls are not answered any more", "error", err.Error())
+			}
+		}()
+		return url, door.Close, nil
+	}
+}
+
+// Help is what the help of serve says of it.
+func (*listenFlags) Help() string {
+	return `With --listen the same methods are answered over HTTP, at POST /rpc, for bearers of
+tokens that 'memkernel-server token create' made (doc/service.md). The URL is the first line that
+is printed then, and the socket's path the second. --tenants keeps a workspace for each
+tenant that a token names, in tenants/ of the state folder, and has no socket.
+
+`
+}
+
+// Example is one of serve's.
+func (*listenFlags) Example() string {
+	return "\n  memkernel-server serve --listen 0.0.0.0:8731 --tls-cert cert.pem --tls-key key.pem"
+}
+
+// tidyEvery is how often tenants are looked through for those that nobody calls.
+const tidyEvery = time.Minute
+
+// Alone serves tenants until ctx ends.
+func (l *listenFlags) Alone(ctx context.Context, a *cli.App, s *hosts.ServeFlags) (alone bool, err error) {
+	if !l.tenants {
+		return false, nil
+	}
+	return true, l.serveTenants(ctx, a, s)
+}
+
+func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *hosts.ServeFlags) (err error) {
+	if err := setup.CheckTenants(&a.Settings); err != nil {
+		return err
+	}
+	book, err := a.Book()
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs(a.StateDir)
+	if err != nil {
+		return fmt.Errorf("find state folder: %w", err)
+	}
+	t, err := s.Watch(ctx, a, book)
+	if err != nil {
+		return err
+	}
+	defer t.Close(ctx)
+	workers.Bound(runtime.GOMAXPROCS(0)/2 - 1) // a tenant's calls have half of the processors
+	tenants := &web.Tenants{Root: root, Open: openTenant(a, book, t), Most: l.mostTenants}
+	release, err := tenants.Hold()
+	if err != nil {
+		return hosts.ServedElsewhere(err)
+	}
+	defer release()
+	if err := store.KeepOutOfGit(store.Files(root)); err != nil {
+		return fmt.Errorf("make state folder: %w", err)
+	}
+	if err := databases.BoundByPolicies(ctx, &a.Settings); err != nil {
+		return err
+	}
+	o, err := l.options(ctx, a)
+	if err != nil {
+		return err
+	}
+	at, url, err := l.listen()
+	if err != nil {
+		return err
+	}
+	o.Tenants, o.Server, o.Ready = true, tenants.Server, func(context.Context) error { return o.Tokens.Ready() }
+	door := web.New(o)
+	failed := make(chan error, 1)
+	go func() { failed <- door.Serve(at) }()
+	fmt.Fprintln(a.Out, url)
+	tidy := time.NewTicker(tidyEvery)
+	defer tidy.Stop()
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		case <-tidy.C:
+			if e := tenants.Tidy(ctx); e != nil {
+				o.Logger.Error("tenants are not closed", "error", e.Error())
+			}
+		}
+	}
+	door.Drain()
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), serve.DefaultDrain)
+	defer cancel()
+	return errors.Join(err, tenants.Close(stop), door.Close(stop))
+}
+
+// openTenant opens a tenant as the configuration of the server has it.
+func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*web.Opened, error) {
+	return func(ctx context.Context, name, workspace, state string) (*web.Opened, error) {
+		own, err := a.Tenant(name, workspace, state)
+		if err != nil {
+			return nil, err
+		}
+		k, err := own.Kernel(ctx, setup.Needs{Prices: book, Vectors: true, Notes: true, Follow: true, Watch: t.Kernel()})
+		if err != nil {
+			return nil, errors.Join(err, own.Close())
+		}
+		// What a tenant is told of the server's folders is nothing.
+		o := &serve.Options{Private: a.Private(), Prices: book, Version: cli.Build().Version, Location: own.Config.Workspace.Timezone.Location(),
+			Tools: hosts.ToolsOf(k), ToolWrites: tools.Writes, Retain: own.Retention(), Watch: t.Serve()}
+		return &web.Opened{Kernel: k, Serve: o, Close: own.Close}, nil
+	}
+}

@@ -1,0 +1,80 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/internal/setup"
+	"github.com/memkernel/memkernel/markdownstore"
+)
+
+// moveMemory copies the workspace's Markdown between its folder and the database.
+func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
+	if err := checkMove(f, "--memory"); err != nil {
+		return err
+	}
+	if f.remove && f.to == "postgres" {
+		return fail.UsageWith("--remove-source takes no Markdown out of a project's folder", "take it out yourself if it is to be in the database alone")
+	}
+	if err := a.MemoryOn(); err != nil {
+		return err
+	}
+	release, err := setup.NoDaemon(a.StateDir)
+	if err != nil {
+		return err
+	}
+	defer release()
+	folder, rows, include, err := setup.Places(ctx, &a.Settings)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	from, to, setting := folder, rows, "rows"
+	if f.to == "files" {
+		from, to, setting = rows, folder, "folder"
+	}
+	r, err := markdownstore.Copy(ctx, from, to, markdownstore.CopyOptions{RemoveSource: f.remove, Wait: max(f.wait, 1),
+		Progress: func(what string, done, all int) { a.Step(what, done, all, "file") }})
+	a.ProgressDone()
+	var conflict *markdownstore.CopyConflictError
+	if errors.As(err, &conflict) {
+		return fail.Hint(err, "make each the same in both places, or take it out of one, and run it again")
+	}
+	if err != nil {
+		return err
+	}
+	doc := document.OfMoveFiles(r)
+	if a.JSON {
+		err = a.WriteJSON(doc)
+	} else {
+		err = display.MoveFiles(a.Out, doc, a.Style())
+	}
+	if err == nil && a.Config.Store.Workspace != setting {
+		a.Tip("set store.workspace to %s to use it", setting)
+	}
+	if err == nil && f.to == "postgres" && !slices.Equal(include, a.Config.Index.Include) {
+		a.Tip("in the folder more Markdown is memory than MEMORY.md and memory/: set index.include in the file that all machines have, or only these are found in the database")
+	}
+	return err
+}
+
+// checkMove holds the flags of a move between files and the database together.
+func checkMove(f *migrateFlags, flag string) error {
+	other := map[string]string{"postgres": "files", "files": "postgres"}[f.to]
+	switch {
+	case f.to == "":
+		return fail.Usagef("migrate %s needs to know where to: --to postgres or --to files", flag)
+	case other == "":
+		return fail.Usagef("--to %q is none of files, postgres", f.to)
+	case f.from != "" && f.from != other:
+		return fail.Usagef("--from %q: what goes to %s comes from %s", f.from, f.to, other)
+	case f.wait < 0:
+		return fail.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package pgindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/service/internal/pgdsn"
+)
+
+// ErrNoVectors: the server has no pgvector, so there are words only.
+var ErrNoVectors = errors.New("the server has no pgvector")
+
+// fault is an error of the server, its message without the password, which Unwrap
+// keeps for those who test it.
+type fault struct {
+	text string
+	err  error
+}
+
+func (f *fault) Error() string { return f.text }
+func (f *fault) Unwrap() error { return f.err }
+
+// explain wraps an error with what was done and where, and with its kind and the
+// way out where the server's code implies one.
+func (st *site) explain(op string, err error) error {
+	return explain(op, st.place, st.password, err)
+}
+
+func explain(op, place, password string, err error) error {
+	var done *index.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &done), errors.Is(err, context.Canceled):
+		return err
+	}
+	f := &fault{pgdsn.Masked(err.Error(), password), err}
+	kind, hint := classify(err)
+	if kind == nil {
+		return fmt.Errorf("%s %s: %w", op, place, f)
+	}
+	return &index.Error{Op: op, Path: place, Kind: kind, Hint: hint, Err: f}
+}
+
+// What can be the matter with a server, beside what package index names.
+var (
+	ErrUnreachable = errors.New("the database can't be reached")
+	ErrRefused     = errors.New("the database refuses")
+	ErrTimeout     = errors.New("the database took too long")
+)
+
+// codes are the server's codes by what they mean here; two digits mean all
+// codes of their class (PostgreSQL's manual, appendix A).
+var codes = map[string]struct {
+	kind error
+	hint string
+}{
+	"28":    {ErrRefused, "see that user and password of index.postgres are right"},
+	"3D000": {ErrRefused, "make the database, or name another in the DSN"},
+	"42501": {ErrRefused, "give the user the right to use and create tables in the schema"},
+	"42P01": {index.ErrMissing, "run a reindex to make it"},
+	"3F000": {index.ErrMissing, "run a reindex to make it"},
+	"57014": {ErrTimeout, "see what keeps the server busy"},
+	"25006": {index.ErrReadOnly, "name a server that can be written to, not a replica"},
+	"53100": {index.ErrFull, "free some space on the server and sync again; what was written before stands"},
+	"53":    {ErrRefused, "the server is out of connections or memory: lower index.postgres.max_connections, or try again"},
+	"55P03": {index.ErrBusy, "try again when the other process is done"},
+	"40":    {index.ErrBusy, "try again"},
+	"57P":   {ErrUnreachable, "try again when the server is up"},
+	"08":    {ErrUnreachable, "try again when the server is up"},
+	"0A000": {ErrRefused, "the server lacks something: see its message"},
+}
+
+//lint:ignore ST1008 the kind is what the error is, not how classifying failed
+func classify(err error) (kind error, hint string) {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		for _, n := range []int{5, 3, 2} {
+			if c, ok := codes[pg.Code[:min(n, len(pg.Code))]]; ok {
+				return c.kind, c.hint
+			}
+		}
+		return nil, ""
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return ErrTimeout, "see what keeps the server busy"
+	case broken(err):
+		return ErrUnreachable, "see that the server runs and index.postgres names it rightly"
+	}
+	return nil, ""
+}
+
+// broken reports whether the connection was lost, or never made.
+func broken(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return len(pg.Code) == 5 && (pg.Code[:2] == "08" || pg.Code[:3] == "57P")
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return pgconn.SafeToRetry(err) || errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+}

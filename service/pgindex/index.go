@@ -1,0 +1,146 @@
+package pgindex
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// Index is the index of one workspace and agent. Its methods may be called from
+// several goroutines at once.
+type Index struct{ site *site }
+
+// site is where an index is, and which agent uses it.
+type site struct {
+	pool     *pgxpool.Pool
+	opts     Options
+	index    index.Options
+	place    string
+	password string
+	// vectors: the tables for vectors are there; iterates: pgvector continues
+	// a walk where rows were refused.
+	vectors, iterates bool
+
+	analyzers analysis.Pool
+
+	// mu guards what searches need of the scopes, while those are unchanged.
+	mu   sync.Mutex
+	seen *view
+}
+
+// querier is what pools, connections and transactions have in common.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Open connects to the index. Unless o is ReadOnly, the tables are created or
+// migrated to this program's version, and pgvector is switched on if the server
+// has it. The error is ErrMissing if it is ReadOnly and there is nothing to read
+// yet.
+func Open(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	c, err := opts.pool()
+	if err != nil {
+		return nil, err
+	}
+	st := &site{opts: opts, place: opts.Place(), password: c.ConnConfig.Password}
+	if o != nil {
+		st.index = *o
+	}
+	if st.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, st.explain("open index", err)
+	}
+	if err := openTables(ctx, st); err != nil {
+		st.pool.Close()
+		return nil, st.explain("open index", err)
+	}
+	return &Index{st}, nil
+}
+
+func openTables(ctx context.Context, st *site) error {
+	n, err := schemaVersion(ctx, st, st.pool)
+	switch {
+	case err != nil:
+		return err
+	case n == len(migrations):
+	case !st.index.ReadOnly:
+		if err := migrate(ctx, st); err != nil {
+			return err
+		}
+	case n == 0:
+		return index.Problem("open index", st.place, index.ErrMissing, nil)
+	default:
+		return index.Problem("open index", st.place, index.ErrOlder, nil)
+	}
+	if err := readyVectors(ctx, st, !st.index.ReadOnly); err != nil {
+		return err
+	}
+	if !st.index.ReadOnly {
+		return nil
+	}
+	_, err = st.look(ctx)
+	return err
+}
+
+// Rebuild empties the index of this workspace and agent, but for the vectors, and
+// opens it; a Sync then fills it. What other agents have is kept.
+func Rebuild(ctx context.Context, opts Options, o *index.Options) (*Index, error) {
+	ix, err := Open(ctx, opts, o)
+	if err != nil {
+		return nil, err
+	}
+	const op = "rebuild index"
+	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
+		ix.Close()
+		return nil, err
+	}
+	s, err := lockSpace(ctx, ix.site, op, defaultWait)
+	if err == nil {
+		err = s.clear(ctx)
+		s.release()
+	}
+	if err != nil {
+		ix.Close()
+		return nil, ix.site.explain(op, err)
+	}
+	return ix, nil
+}
+
+// Close ends the use of the index.
+func (ix *Index) Close() error {
+	ix.site.pool.Close()
+	return nil
+}
+
+// Place names the database, without its password.
+func (ix *Index) Place() string { return ix.site.place }
+
+// read runs what only reads, and once more if the connection turns out broken: the
+// server may have been restarted since it was last used.
+func (st *site) read(ctx context.Context, f func() error) error {
+	err := f()
+	if err == nil || !broken(err) || ctx.Err() != nil {
+		return err
+	}
+	st.pool.Reset()
+	return f()
+}
+
+// transact runs f in a transaction.
+func (st *site) transact(ctx context.Context, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, st.pool, f)
+}
+
+// defaultWait is how long to wait for another process that syncs.
+const defaultWait = 10 * time.Second

@@ -1,0 +1,127 @@
+package pgindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/internal/lazyregexp"
+	"github.com/memkernel/memkernel/service/internal/pgdsn"
+)
+
+// Options are where an index is and whose it is.
+type Options struct {
+	// DSN names the server and the database, as a URL or as key=value pairs. It
+	// must name the host; a password that it doesn't hold is empty, whatever
+	// the environment holds.
+	DSN string
+	// Schema is the schema of the tables; default memkernel.
+	Schema string
+	// Workspace names the workspace: the same on every host that shares it.
+	Workspace string
+	// Agent names who writes; default "default". A host with files of its own is
+	// an agent of its own.
+	Agent string
+	// Private reports whether only its own agent sees a file; nil means that
+	// no other agent sees any.
+	Private func(path string) bool
+	// StatementTimeout is how long one statement may take, ConnectTimeout how long
+	// a connection. Defaults 30 s and 5 s.
+	StatementTimeout, ConnectTimeout time.Duration
+	// MaxConns bounds the connections; default 4.
+	MaxConns int
+}
+
+// The defaults of Options.
+const (
+	defaultSchema           = "memkernel"
+	defaultAgent            = "default"
+	defaultStatementTimeout = 30 * time.Second
+	defaultConnectTimeout   = 5 * time.Second
+	defaultMaxConns         = 4
+)
+
+var (
+	schemaName = lazyregexp.New(`^[a-z_][a-z0-9_]{0,62}$`)
+	ownerName  = lazyregexp.New(`^[\pL\pN][\pL\pN._-]{0,99}$`)
+)
+
+// check fills in the defaults and refuses what can't be.
+func (o *Options) check() error {
+	if o.Schema == "" {
+		o.Schema = defaultSchema
+	}
+	if o.Agent == "" {
+		o.Agent = defaultAgent
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = defaultStatementTimeout
+	}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultConnectTimeout
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = defaultMaxConns
+	}
+	if o.Private == nil {
+		o.Private = func(string) bool { return true }
+	}
+	switch {
+	case !schemaName.MatchString(o.Schema):
+		return fmt.Errorf("schema %q: take lower case letters, digits and _", o.Schema)
+	case o.Workspace == "":
+		return errors.New("the workspace has no name: name it alike on every host that shares it")
+	case !ownerName.MatchString(o.Workspace):
+		return fmt.Errorf("workspace %q: take letters, digits, and . _ - between them", o.Workspace)
+	case !ownerName.MatchString(o.Agent):
+		return fmt.Errorf("agent %q: take letters, digits, and . _ - between them", o.Agent)
+	}
+	return nil
+}
+
+// pool reads the DSN. Its errors never repeat it, since it may hold a password.
+func (o *Options) pool() (*pgxpool.Config, error) {
+	if err := pgdsn.Check(o.DSN); err != nil {
+		return nil, err
+	}
+	c, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil {
+		return nil, errors.New("the DSN can't be read: " + pgdsn.Form)
+	}
+	if !pgdsn.NamesPassword(o.DSN) {
+		c.ConnConfig.Password = ""
+	}
+	c.MaxConns = int32(o.MaxConns)
+	c.MinConns = 0
+	c.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	c.ConnConfig.RuntimeParams["application_name"] = "memkernel"
+	// Set by statement: not every server and pooler takes them at the start. A
+	// transaction that lost its program must not hold its locks for ever.
+	ms := o.StatementTimeout.Milliseconds()
+	settings := fmt.Sprintf(`SELECT set_config('search_path', '%s, public' || coalesce((SELECT ', ' || quote_ident(n.nspname)
+		FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid=e.extnamespace WHERE e.extname='vector'), ''), false);
+		SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d`, o.Schema, ms, 2*ms)
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.PgConn().Exec(ctx, settings).ReadAll()
+		return err
+	}
+	return c, nil
+}
+
+// Place names the database for people: host, port, database, schema and whose
+// index it is, never a password.
+func (o *Options) Place() string {
+	place := pgdsn.Place(o.DSN)
+	if place == "postgres" { // it can't be read
+		return place
+	}
+	owner := o.Workspace
+	if o.Agent != "" && o.Agent != defaultAgent {
+		owner += "@" + o.Agent
+	}
+	return place + "#" + owner
+}

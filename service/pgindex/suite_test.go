@@ -1,0 +1,5 @@
+package pgindex
+
+import "github.com/memkernel/memkernel/internal/suite"
+
+func init() { suite.Quick(0) }

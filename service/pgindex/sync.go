@@ -1,0 +1,267 @@
+package pgindex
+
+import (
+	"context"
+	"hash/fnv"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/index/analysis"
+)
+
+// Sync brings this agent's part of the index up to date with the files that source
+// lists, as [index.Index.Sync] does.
+func (ix *Index) Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error) {
+	o := opts.OrDefaults(defaultBatch)
+	const op = "sync index"
+	if err := ix.site.index.Writable(op, ix.site.place); err != nil {
+		return index.SyncReport{}, err
+	}
+	s, err := lockSpace(ctx, ix.site, op, o.Wait)
+	if err != nil {
+		return index.SyncReport{}, ix.site.explain(op, err)
+	}
+	defer s.release()
+	s.opts, s.read = o, read
+	began := time.Now()
+	err = s.sync(ctx, source)
+	s.report.Elapsed = time.Since(began)
+	return s.report, ix.site.explain(op, err)
+}
+
+// defaultBatch is how many new chunks go into one transaction.
+const defaultBatch = 500
+
+// syncer is one Sync, on a connection that holds the space's lock.
+type syncer struct {
+	site *site
+	conn *pgxpool.Conn
+	key  int64
+	opts index.SyncOptions
+	read index.Reader
+
+	space      int32
+	private    int32 // scopes
+	shared     int32
+	generation int64
+
+	report index.SyncReport
+	done   index.Progress
+}
+
+// lockPoll is how often the lock is tried again.
+const lockPoll = 50 * time.Millisecond
+
+// lockSpace takes a connection and the lock of those who write this space.
+func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*syncer, error) {
+	conn, err := st.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &syncer{site: st, conn: conn, key: spaceKey(st)}
+	if err := s.lock(ctx, op, wait); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	if err := s.load(ctx); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// spaceKey returns the space's key among the server's advisory locks.
+func spaceKey(st *site) int64 {
+	h := fnv.New64a()
+	for _, s := range []string{st.opts.Schema, st.opts.Workspace, st.opts.Agent} {
+		h.Write(append([]byte(s), 0))
+	}
+	return int64(h.Sum64())
+}
+
+func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error {
+	var timeout <-chan time.Time
+	if wait >= 0 {
+		timeout = time.After(wait)
+	}
+	for {
+		var ok bool
+		if err := s.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1::bigint)`, s.key).Scan(&ok); err != nil || ok {
+			return err
+		}
+		select {
+		case <-time.After(lockPoll):
+		case <-timeout:
+			return index.Problem(op, s.site.place, index.ErrBusy, nil)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// release gives lock and connection back. A broken connection is closed, which
+// frees the lock too.
+func (s *syncer) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
+	defer cancel()
+	if _, err := s.conn.Exec(ctx, `SELECT pg_advisory_unlock($1::bigint)`, s.key); err != nil {
+		s.conn.Conn().Close(ctx)
+	}
+	s.conn.Release()
+}
+
+// load finds the space, and makes it if it is new.
+func (s *syncer) load(ctx context.Context) error {
+	return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO spaces(workspace, agent, chunker) VALUES($1::text, $2::text, $3::text) ON CONFLICT DO NOTHING`,
+			s.site.opts.Workspace, s.site.opts.Agent, s.site.index.Chunker)
+		if err != nil {
+			return err
+		}
+		err = tx.QueryRow(ctx, `SELECT id, generation FROM spaces WHERE workspace=$1::text AND agent=$2::text`,
+			s.site.opts.Workspace, s.site.opts.Agent).Scan(&s.space, &s.generation)
+		if err != nil {
+			return err
+		}
+		for private, scope := range map[bool]*int32{true: &s.private, false: &s.shared} {
+			_, err := tx.Exec(ctx, `INSERT INTO scopes(space, private) VALUES($1::integer, $2::boolean) ON CONFLICT DO NOTHING`, s.space, private)
+			if err != nil {
+				return err
+			}
+			err = tx.QueryRow(ctx, `SELECT id FROM scopes WHERE space=$1::integer AND private=$2::boolean`, s.space, private).Scan(scope)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// own returns the scopes of this agent's space.
+func (s *syncer) own() []int32 { return []int32{s.private, s.shared} }
+
+func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, error]) error {
+	if err := s.rules(ctx); err != nil {
+		return err
+	}
+	l, err := index.List(ctx, source)
+	if err != nil {
+		return err
+	}
+	s.report.Files, s.report.Failed = len(l.Files), l.Problems
+	known, err := knownFiles(ctx, s.conn, s.own())
+	if err != nil {
+		return err
+	}
+	w := compare(l, known, true)
+	s.report.Unchanged = w.Unchanged
+	s.done.FilesTotal = len(w.Read)
+	s.done.BytesTotal = w.Bytes()
+	if err := s.remove(ctx, w.Remove); err != nil {
+		return err
+	}
+	return s.readAll(ctx, w.Read)
+}
+
+// rules marks the files that are to be read whatever their stat.
+func (s *syncer) rules(ctx context.Context) error {
+	var chunker string
+	if err := s.conn.QueryRow(ctx, `SELECT chunker FROM spaces WHERE id=$1::integer`, s.space).Scan(&chunker); err != nil {
+		return err
+	}
+	if !s.opts.Full && chunker == s.site.index.Chunker {
+		return nil
+	}
+	return s.change(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE spaces SET chunker=$2::text WHERE id=$1::integer`, s.space, s.site.index.Chunker); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE files SET again=true WHERE scope = ANY($1::integer[])`, s.own())
+		return err
+	})
+}
+
+// fileRow is a row of files.
+type fileRow struct {
+	id          int64
+	path        string
+	scope       int32
+	size, mtime int64
+	hash        []byte
+	chunks      int
+	again       bool
+	analysis    int
+}
+
+// knownFiles returns the rows of files, by path.
+func knownFiles(ctx context.Context, db querier, scopes []int32) ([]fileRow, error) {
+	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files WHERE scope = ANY($1::integer[])`, scopes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []fileRow
+	for rows.Next() {
+		var f fileRow
+		if err := rows.Scan(&f.id, &f.path, &f.scope, &f.size, &f.mtime, &f.hash, &f.chunks, &f.again, &f.analysis); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b fileRow) int { return strings.Compare(a.path, b.path) })
+	return out, rows.Err()
+}
+
+// job is a file to be read.
+type job = index.Job[fileRow]
+
+// compare lays a listing and the files that are known side by side. again includes
+// those that are to be read whatever their stat; those whose words were made by other
+// rules always are.
+func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
+	return index.Compare(l, known, func(r *fileRow) index.Noted {
+		return index.Noted{Path: r.path, Size: r.size, Mtime: r.mtime, Again: again && r.again || r.analysis != analysis.Version}
+	})
+}
+
+// Lag returns how much this agent's files have changed since the last Sync. It opens
+// none of them.
+func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error]) (index.Lag, error) {
+	const op = "compare index"
+	v, err := ix.site.look(ctx)
+	if err != nil {
+		return index.Lag{}, ix.site.explain(op, err)
+	}
+	l, err := index.List(ctx, source)
+	if err != nil {
+		return index.Lag{}, err
+	}
+	var known []fileRow
+	err = ix.site.read(ctx, func() (err error) {
+		scopes, err := ownScopes(ctx, ix.site, v)
+		if err == nil {
+			known, err = knownFiles(ctx, ix.site.pool, scopes)
+		}
+		return err
+	})
+	if err != nil {
+		return index.Lag{}, ix.site.explain(op, err)
+	}
+	w := compare(l, known, false)
+	return index.Lag{Files: len(w.Read), Removed: len(w.Remove), Bytes: w.Bytes(), Rules: outdated(ix.site, v)}, nil
+}
+
+// ownScopes returns the scopes of this agent's space.
+func ownScopes(ctx context.Context, st *site, v *view) ([]int32, error) {
+	rows, err := st.pool.Query(ctx, `SELECT id FROM scopes WHERE space=$1::integer`, v.space)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int32])
+}

@@ -1,0 +1,217 @@
+//go:build unix
+
+package pgindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/memkernel/memkernel/index"
+)
+
+// TestSeveralWriters: agents that sync at once, from the making of the tables on,
+// and two programs of one agent: everybody's files are there afterwards, whole.
+func TestSeveralWriters(t *testing.T) {
+	server.Sessions(t)
+	o := freshSchema(t)
+	var wg sync.WaitGroup
+	fails := make(chan error, 100)
+	for i := range 8 {
+		wg.Go(func() {
+			mine := o
+			mine.Agent = fmt.Sprintf("agent%d", i/2) // two of each
+			ix, err := Open(context.Background(), mine, &index.Options{Chunker: "paragraphs"})
+			if err != nil {
+				fails <- err
+				return
+			}
+			defer ix.Close()
+			for round := range 3 {
+				f := files{}
+				for n := range 10 {
+					f[fmt.Sprintf("memory/%d.md", n)] = fmt.Sprintf("agent %s round %d note %d\n\nstable text %d", mine.Agent, round, n, n)
+				}
+				if _, err := ix.Sync(context.Background(), f.source(day.Add(time.Duration(round)*time.Hour)), f.read, &index.SyncOptions{BatchChunks: 4, Wait: time.Minute}); err != nil {
+					fails <- err
+				}
+				if _, err := ix.Search(context.Background(), index.Query{Text: "stable note", K: 5}); err != nil {
+					fails <- err
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(fails)
+	for err := range fails {
+		t.Error(err)
+	}
+	for i := range 4 {
+		mine := o
+		mine.Agent = fmt.Sprintf("agent%d", i)
+		ix := open(t, mine)
+		sound(t, ix)
+		if s, err := ix.Stats(context.Background()); err != nil || s.Files != 10 || s.Chunks != 20 {
+			t.Errorf("%s has %d files, %d chunks, %v", mine.Agent, s.Files, s.Chunks, err)
+		}
+	}
+}
+
+// A wait for the lock ends with ErrBusy, and a lock ends with its connection.
+func TestLock(t *testing.T) {
+	server.Owned(t)
+	o := freshSchema(t)
+	a, b := open(t, o), open(t, o)
+	ctx := context.Background()
+	s, err := lockSpace(ctx, a.site, "test", defaultWait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Sync(ctx, notes.source(day), notes.read, &index.SyncOptions{Wait: time.Millisecond})
+	if !errors.Is(err, index.ErrBusy) {
+		t.Errorf("the lock is held, but %v", err)
+	}
+	s.conn.Conn().Close(ctx) // as if the program had been killed
+	s.conn.Release()
+	if r := fill(t, b, notes, day); r.Added != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestKilledConnection: a server that drops a Sync's connection in the middle costs
+// what was in hand; the next Sync does the rest. A question asks again.
+func TestKilledConnection(t *testing.T) {
+	server.Owned(t)
+	o := freshSchema(t)
+	ix := open(t, o)
+	ctx := context.Background()
+	many := files{}
+	for i := range 20 {
+		many[fmt.Sprintf("memory/%02d.md", i)] = fmt.Sprintf("note number%d of the log", i)
+	}
+	for stop := range 8 {
+		reads := 0
+		_, err := ix.Sync(ctx, many.source(day.Add(time.Duration(stop)*time.Minute)), func(path string) ([]index.Chunk, error) {
+			if reads++; reads == 2*stop+1 {
+				killAll(t)
+			}
+			return many.read(path)
+		}, &index.SyncOptions{BatchChunks: 3})
+		if !errors.Is(err, ErrUnreachable) {
+			t.Fatalf("killed at file %d: %v", stop, err)
+		}
+	}
+	fill(t, ix, many, day.Add(time.Hour))
+	sound(t, ix)
+	killAll(t)
+	if got := places(find(t, ix, "number7")); got != "memory/07.md:1" {
+		t.Errorf("after a restart: %q", got)
+	}
+}
+
+// killAll ends all sessions of indexes.
+func killAll(t testing.TB) {
+	t.Helper()
+	c, err := pgx.Connect(context.Background(), server.DSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	var n int
+	if err := c.QueryRow(context.Background(), `SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
+		WHERE application_name='memkernel' AND pid<>pg_backend_pid()`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStatementTimeout(t *testing.T) {
+	server.Sessions(t)
+	o := freshSchema(t)
+	fill(t, open(t, o), notes, day)
+	o.StatementTimeout = 77 * time.Minute
+	ix, ctx := open(t, o), context.Background()
+	pooled, err := ix.site.pool.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := pooled.Hijack()
+	defer conn.Close(ctx)
+	var set string
+	if err := conn.QueryRow(ctx, "SHOW statement_timeout").Scan(&set); err != nil || set != "77min" {
+		t.Errorf("a connection's timeout is %q, %v", set, err)
+	}
+	// Only the sleep has the short timeout: the opening may take as long as a busy machine needs.
+	if _, err := conn.Exec(ctx, "SET statement_timeout = 50"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(ctx, "SELECT pg_sleep(600)")
+	if err = ix.site.explain("sleep", err); !errors.Is(err, ErrTimeout) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Tables of a newer program are left alone, those that are missing are no damage.
+func TestVersions(t *testing.T) {
+	o := freshSchema(t)
+	ctx := context.Background()
+	reading := &index.Options{ReadOnly: true, Chunker: "paragraphs"}
+	if _, err := Open(ctx, o, reading); !errors.Is(err, index.ErrMissing) {
+		t.Errorf("nothing there: %v", err)
+	}
+	ix := open(t, o)
+	if _, err := Open(ctx, o, reading); !errors.Is(err, index.ErrMissing) {
+		t.Errorf("nothing indexed: %v", err)
+	}
+	fill(t, ix, notes, day)
+	r, err := Open(ctx, o, reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Sync(ctx, notes.source(day), notes.read, nil); !errors.Is(err, index.ErrReadOnly) {
+		t.Errorf("sync: %v", err)
+	}
+	if _, err := ix.site.pool.Exec(ctx, "UPDATE settings SET value='99' WHERE key='schema'"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, o, nil); !errors.Is(err, index.ErrNewer) {
+		t.Errorf("newer: %v", err)
+	}
+}
+
+// Check finds what was changed behind its back.
+func TestDamage(t *testing.T) {
+	for what, q := range map[string]string{
+		"a text":          "UPDATE chunks SET body='other'",
+		"a word":          "UPDATE postings SET term='other' WHERE term='stage' OR term='staging'",
+		"a missing chunk": "DELETE FROM chunks WHERE seq=1",
+		"a scope":         "UPDATE chunks SET scope=(SELECT max(id) FROM scopes) WHERE scope=(SELECT min(id) FROM scopes)",
+	} {
+		ix := open(t, freshSchema(t))
+		fill(t, ix, notes, day)
+		if _, err := ix.site.pool.Exec(context.Background(), q); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for err := range ix.Check(context.Background()) {
+			if n++; !errors.Is(err, index.ErrDamaged) {
+				t.Error(err)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s: nothing was found", what)
+		}
+		fresh, err := Rebuild(context.Background(), ix.site.opts, &ix.site.index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, fresh, notes, day)
+		sound(t, fresh)
+		fresh.Close()
+	}
+}

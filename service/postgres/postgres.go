@@ -1,0 +1,126 @@
+// Package postgres keeps a kernel's state in a PostgreSQL database, so that several machines
+// may serve the same sessions: journals, blobs, checkpoints and locks are there, and what
+// belongs to a machine, such as its index and its sockets, stays in its state directory.
+//
+//	state, err := postgres.Open(ctx, os.Getenv("STATE_DSN"), "shop")
+//	...
+//	defer state.Close()
+//	k, err := kernel.Open(ctx, dir, &kernel.Options{Store: state})
+//
+// The workspace's Markdown is a folder all the same, unless kernel.MemoryOptions.Files is
+// its Workspace.
+//
+// The server is PostgreSQL 15 or newer, with its plain features. Any machine may be paused
+// or killed at any instant: its locks are leases, and what it would write without them
+// is refused.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/markdownstore"
+	"github.com/memkernel/memkernel/service/internal/bucket"
+	"github.com/memkernel/memkernel/service/internal/pgstore"
+)
+
+// Store is the state of one workspace in a database. It is safe for concurrent use, and
+// several kernels may share it.
+type Store struct{ in *pgstore.Store }
+
+// Open opens the state that the database dsn has under the name root, which is the same on
+// every machine that shares it, and makes the tables that are not there. The DSN is
+// a URL or key=value pairs, and must name the host. No error repeats its password.
+func Open(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+	return open(ctx, pgstore.Open, dsn, root, with)
+}
+
+// OpenTenant opens the state of one of several tenants that a database has, as Open does, by
+// connections that the server shows no other root, whatever statement they send: each
+// tenant's log in as a role of its own, which row-level security binds. The user of the DSN
+// makes the roles, owns the tables, and is no superuser.
+func OpenTenant(ctx context.Context, dsn, root string, with ...Option) (*Store, error) {
+	return open(ctx, pgstore.OpenTenant, dsn, root, with)
+}
+
+func open(ctx context.Context, by func(context.Context, pgstore.Options) (*pgstore.Store, error), dsn, root string, with []Option) (*Store, error) {
+	o := pgstore.Options{DSN: dsn, Root: root}
+	for _, w := range with {
+		if err := w(&o); err != nil {
+			return nil, err
+		}
+	}
+	s, err := by(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s}, nil
+}
+
+// Bound refuses a DSN whose user row-level security would not bind, as a superuser: such a one
+// is not to serve tenants. It makes nothing.
+func Bound(ctx context.Context, dsn, root string) error {
+	return pgstore.Bound(ctx, pgstore.Options{DSN: dsn, Root: root})
+}
+
+// Option is something that [Open] and [OpenTenant] may be told.
+type Option func(*pgstore.Options) error
+
+// Bucket is a bucket of a server that speaks Amazon's S3.
+type Bucket struct {
+	// Name is the bucket's, Prefix what stands before every key in it.
+	Name, Prefix string
+	// Endpoint is the server, as https://host:port; default Amazon's of the region.
+	Endpoint string
+	// Region is the bucket's; default us-east-1.
+	Region string
+	// AccessKey, SecretKey and SessionToken are who asks. No error repeats them.
+	AccessKey, SecretKey, SessionToken string
+	// VirtualHost puts the bucket's name before the host's instead of into the path.
+	VirtualHost bool
+	// Above is the size in bytes from which contents go there; default [Above].
+	Above int64
+}
+
+// Lease is how long a lock outlives a machine that was killed; 0 is 15 s. A machine that
+// stands still for longer loses its locks.
+func Lease(d time.Duration) Option {
+	return func(o *pgstore.Options) error {
+		o.Lease = d
+		return nil
+	}
+}
+
+// Above is how much a content holds at most that stays in the database, if nothing else is said.
+const Above = pgstore.DefaultAbove
+
+// WithBucket keeps large tool results and media in a bucket instead of the database, under
+// keys that hold their hashes. What is in the database already stays there.
+func WithBucket(b Bucket) Option {
+	return func(o *pgstore.Options) error {
+		in, err := bucket.New(bucket.Options{Endpoint: b.Endpoint, Bucket: b.Name, Prefix: b.Prefix, Region: b.Region, AccessKey: b.AccessKey,
+			SecretKey: b.SecretKey, SessionToken: b.SessionToken, VirtualHost: b.VirtualHost})
+		if err != nil {
+			return fmt.Errorf("keep blobs in a bucket: %w", err)
+		}
+		o.Bucket, o.Above = in, b.Above
+		if o.Above <= 0 {
+			o.Above = Above
+		}
+		return nil
+	}
+}
+
+// Workspace keeps the files of the workspace under the same name, for
+// kernel.MemoryOptions.Files: all machines see the same ones, and need no folder.
+// The store closes it.
+func (s *Store) Workspace() markdownstore.Files { return s.in.Workspace() }
+
+// State is for package kernel.
+func (s *Store) State() store.Store { return s.in }
+
+// Close lets go of the locks and the connections. The kernels that use the store are
+// closed before.
+func (s *Store) Close() error { return s.in.Close() }

@@ -1,0 +1,546 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/service/token"
+)
+
+// largeCall is a call of a size with a conversation of messages of a size.
+func largeCall(method string, bytes, each int, more string) string {
+	var b strings.Builder
+	b.Grow(bytes + each + 1024)
+	fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"session_key":"large","model":"claude-sonnet-4-6"%s,"conversation":{"dialect":"anthropic","messages":[`, method, more)
+	roles := [2]string{"user", "assistant"}
+	for i := 0; b.Len() < bytes || i%2 == 0; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"role":%q,"content":"message %d: `, roles[i%2], i)
+		for n := each; n > 0; n -= 32 {
+			b.WriteString("what does the harbour say of it ")
+		}
+		b.WriteString(`"}`)
+	}
+	b.WriteString(`]}}}`)
+	return b.String()
+}
+
+// spent is what a piece of work allocated in all, and by how much the heap was larger at most
+// than before, in bytes.
+func spent(t testing.TB, do func()) (total, peak uint64) {
+	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(5)) // so that the heap is what is held
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var ended atomic.Bool
+	most := make(chan uint64)
+	go func() {
+		var m runtime.MemStats
+		top := uint64(0)
+		for !ended.Load() {
+			runtime.ReadMemStats(&m)
+			top = max(top, m.HeapAlloc)
+			runtime.Gosched()
+		}
+		most <- top
+	}()
+	do()
+	ended.Store(true)
+	top := <-most
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, top - min(top, before.HeapAlloc)
+}
+
+// overSocket sends lines to a server by a unix socket and returns its answers.
+func overSocket(t testing.TB) (send func(string) string) {
+	t.Helper()
+	k, err := kernel.Open(context.Background(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve.New(k, nil)
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if nc, err := l.Accept(); err == nil {
+			s.ServeStream(nc, nc)
+		}
+	}()
+	nc, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		nc.Close()
+		<-ended
+		l.Close()
+		s.Stop(context.Background())
+		k.Close()
+	})
+	r := bufio.NewReader(nc)
+	return func(line string) string {
+		// In pieces, so that nothing of it is held here.
+		if _, err := io.Copy(nc, struct{ io.Reader }{io.MultiReader(strings.NewReader(line), strings.NewReader("\n"))}); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+}
+
+// TestLargeCall: a call of 48 MiB is read with its messages held once, and not a second time
+// in any form.
+func TestLargeCall(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	h.well(secret, "pages", `{}`)
+	doors := map[string]func(string) string{
+		"http": func(body string) string { return h.send(http.MethodPost, "/rpc", secret, body).body },
+		"unix": overSocket(t),
+	}
+	for name, send := range doors {
+		// A form that there is not is refused once all has been read.
+		body := largeCall("plan", 48<<20, 8000, `,"form":"none such"`)
+		send(`{"jsonrpc":"2.0","id":0,"method":"pages"}`) // what is made once is there
+		var answer string
+		total, peak := spent(t, func() { answer = send(body) })
+		if !strings.Contains(answer, "INVALID_PARAMS") {
+			t.Fatalf("%s: %.300s", name, answer)
+		}
+		var v any
+		whole, _ := spent(t, func() {
+			if err := json.Unmarshal([]byte(body), &v); err != nil {
+				t.Fatal(err)
+			}
+		})
+		size := float64(len(body))
+		if float64(total) > 1.25*size || float64(peak) > 1.5*size || float64(total) > float64(whole) {
+			t.Errorf("%s: more is held than the messages", name)
+		}
+		t.Logf("%s: %.2f bytes allocated per byte, %.2f at most at one time; encoding/json %.2f", name, float64(total)/size, float64(peak)/size, float64(whole)/size)
+	}
+}
+
+// raw is a connection to a house that speaks HTTP by hand.
+func (h *house) raw(secret, headers string) net.Conn { return h.rawTo("/rpc", secret, headers) }
+
+func (h *house) rawTo(path, secret, headers string) net.Conn {
+	h.t.Helper()
+	nc, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { nc.Close() })
+	fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n", path, secret, headers)
+	return nc
+}
+
+// answer reads the answer that comes by a connection.
+func (h *house) answer(nc net.Conn) *got {
+	h.t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(nc), nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &got{res.StatusCode, res.Header, string(data)}
+}
+
+// taken is how many bytes of bodies count.
+func (d *Door) taken() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rooms[""].bytes
+}
+
+// TestBodyCountsAsItComes: of a body without a length what came counts, of one with a length all
+// of it, and who goes away in its middle gives it back.
+func TestBodyCountsAsItComes(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	taken := func(n int64) { t.Helper(); waitFor(t, func() bool { return h.door.taken() == n }) }
+	text := largeCall("plan", 3000, 500, "")
+	nc := h.raw(secret, "Transfer-Encoding: chunked")
+	fmt.Fprintf(nc, "%x\r\n%s\r\n", 1000, text[:1000])
+	taken(1000)
+	fmt.Fprintf(nc, "%x\r\n%s\r\n", 500, text[1000:1500])
+	taken(1500)
+	said := h.raw(secret, "Content-Length: 1000000")
+	io.WriteString(said, text[:1500])
+	taken(1001500)
+	said.Close()
+	taken(1500)
+	fmt.Fprintf(nc, "%x\r\n%s\r\n0\r\n\r\n", len(text)-1500, text[1500:])
+	if g := h.answer(nc); g.status != 200 || g.code() != "" {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	taken(0)
+	gone := h.raw(secret, "Transfer-Encoding: chunked")
+	fmt.Fprintf(gone, "%x\r\n%s\r\n", 1000, text[:1000])
+	taken(1000)
+	gone.Close()
+	taken(0)
+}
+
+// TestIdleBodyEnds: a body that does not come in its time is refused, and its room is free again.
+func TestIdleBodyEnds(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.bodyWait = time.Millisecond })
+	nc := h.raw(h.token(token.Rights{Tenant: "a"}), "Content-Length: 1000")
+	if g := h.answer(nc); g.status != http.StatusBadRequest || !strings.Contains(g.body, "took too long") {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+}
+
+// TestBodiesShareTheRoom: a body that there is no room for is told to wait, before anything was
+// done for it, and one that was granted comes through.
+func TestBodiesShareTheRoom(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Bytes = tenantShare * tokenShare << 20 })
+	secret := h.token(token.Rights{Tenant: "a"})
+	text := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the first"}}` + strings.Repeat(" ", 900_000)
+	second := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the second"}}` + strings.Repeat(" ", 500_000)
+	first := h.raw(secret, fmt.Sprintf("Content-Length: %d", len(text)))
+	io.WriteString(first, text[:450_000])
+	waitFor(t, func() bool { return h.door.taken() == int64(len(text)) })
+	busy := func(name string, g *got) {
+		t.Helper()
+		if g.status != http.StatusTooManyRequests || g.code() != "BUSY" || g.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", name, g.status, g.body)
+		}
+	}
+	nc := h.raw(secret, fmt.Sprintf("Content-Length: %d", len(second)))
+	busy("a second", h.answer(nc))
+	nc = h.raw(secret, "Transfer-Encoding: chunked")
+	fmt.Fprintf(nc, "%x\r\n%s\r\n", 110_000, second[:110_000])
+	waitFor(t, func() bool { return h.door.taken() == int64(len(text))+110_000 })
+	fmt.Fprintf(nc, "%x\r\n%s\r\n", 60_000, second[110_000:170_000])
+	busy("one without a length", h.answer(nc))
+	waitFor(t, func() bool { return h.door.taken() == int64(len(text)) })
+	io.WriteString(first, text[450_000:])
+	if g := h.answer(first); g.status != 200 || g.code() != "" {
+		t.Errorf("the first: %d %s", g.status, g.body)
+	}
+	if r := h.well(secret, "read", `{"session_key":"s","path":"memory/x.md"}`); !strings.Contains(fmt.Sprint(r["text"]), "the first") || strings.Contains(fmt.Sprint(r["text"]), "the second") {
+		t.Errorf("%v", r)
+	}
+	if g := h.send(http.MethodPost, "/rpc", secret, second); g.status != 200 || g.code() != "" {
+		t.Errorf("delivered again: %d %s", g.status, g.body)
+	}
+	// One has room by itself, however large it is.
+	if g := h.send(http.MethodPost, "/rpc", secret, second+strings.Repeat(" ", 1<<20), func(r *http.Request) { r.ContentLength = -1 }); g.status != 200 || g.code() != "" {
+		t.Errorf("alone: %d %s", g.status, g.body)
+	}
+}
+
+// TestLargeBatch: large messages of a batch are answered in their order, each by what is its own.
+func TestLargeBatch(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	var calls []string
+	for i := range 4 {
+		call := strings.Replace(largeCall("plan", 100_000*(i+1), 20_000, `,"form":"none"`), `"id":1`, fmt.Sprintf(`"id":%d`, i), 1)
+		calls = append(calls, strings.Replace(call, `"session_key":"large"`, fmt.Sprintf(`"session_key":"s%d"`, i), 1))
+	}
+	calls = append(calls, `{"jsonrpc":"2.0","id":4,"method":"plan","params":{"model":"claude-sonnet-4-6","conversation":{"dialect":"anthropic","messages":[]}}}`)
+	g := h.send(http.MethodPost, "/rpc", secret, "["+strings.Join(calls, ",\n")+"]")
+	var list []struct {
+		ID     int
+		Result struct {
+			SessionKey   string `json:"session_key"`
+			Conversation struct{ Count int }
+		}
+		Error *serve.Error
+	}
+	if err := json.Unmarshal([]byte(g.body), &list); err != nil || len(list) != 5 {
+		t.Fatalf("%d %.500s", g.status, g.body)
+	}
+	for i, r := range list[:4] {
+		want := strings.Count(calls[i], `"role"`)
+		if r.ID != i || r.Error != nil || r.Result.SessionKey != fmt.Sprintf("s%d", i) || r.Result.Conversation.Count != want {
+			t.Errorf("number %d: %+v, want %d messages", i, r, want)
+		}
+	}
+	if list[4].Error == nil || list[4].Error.Data.Code != "NO_MESSAGES" {
+		t.Errorf("%+v", list[4])
+	}
+}
+
+// TestLargeAnswer: a plan with its messages is written in pieces, all other answers have a
+// length, and what was written is what is logged.
+func TestLargeAnswer(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	g := h.send(http.MethodPost, "/rpc", secret, largeCall("peek", 300_000, 5000, `,"form":"body"`))
+	body, _ := g.result(t)["body"].(map[string]any)
+	messages, _ := body["messages"].([]any)
+	if len(messages) < 50 || g.header.Get("Content-Length") != "" || !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":1,"result":{"schema":"memkernel/rpc_plan/v1",`) || strings.Count(g.body, "\n") != 1 {
+		t.Errorf("%d messages, %v: %.300s", len(messages), g.header, g.body)
+	}
+	waitFor(t, func() bool { return strings.Contains(h.logged(), fmt.Sprintf(`"bytes_out":%d`, len(g.body))) })
+	for _, params := range []string{`{}`, `{"x":1}`} {
+		if g := h.call(secret, "pages", params); g.header.Get("Content-Length") != fmt.Sprint(len(g.body)) {
+			t.Errorf("%v: %s", g.header, g.body)
+		}
+	}
+}
+
+// TestBodyBeforeTenant: a body that is on its way keeps no tenant open. A token that is not for the
+// server is refused before its body.
+func TestBodyBeforeTenant(t *testing.T) {
+	for _, path := range []string{"/rpc", "/v1/memories/"} {
+		h := newHouse(t)
+		h.tenants.Most = 1
+		nc := h.rawTo(path, h.token(token.Rights{Tenant: "slow"}), "Transfer-Encoding: chunked")
+		fmt.Fprint(nc, "1\r\n{\r\n")
+		waitFor(t, func() bool { return h.door.taken() == 1 })
+		h.well(h.token(token.Rights{Tenant: "quick"}), "pages", `{}`)
+		if g := h.answer(h.rawTo(path, h.token(token.Rights{}), "Content-Length: 1000")); g.status != http.StatusForbidden {
+			t.Errorf("%s: a token without a tenant: %d %s", path, g.status, g.body)
+		}
+	}
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Tenants = false })
+	if g := h.answer(h.raw(h.token(token.Rights{Tenant: "a"}), "Content-Length: 1000")); g.status != http.StatusForbidden || g.code() != "SCOPE" {
+		t.Errorf("a token with a tenant: %d %s", g.status, g.body)
+	}
+}
+
+// TestOneTenantLeavesRoom: whatever one token of a tenant takes and does not use, by large bodies
+// that never come or by many requests that stand open, others are answered, and the server is
+// ready for them.
+func TestOneTenantLeavesRoom(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests = 32 })
+	idle, other := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "b"})
+	h.raw(idle, fmt.Sprintf("Content-Length: %d", 60<<20))
+	waitFor(t, func() bool { return h.door.taken() == 60<<20 })
+	for range 7 {
+		if g := h.answer(h.raw(idle, fmt.Sprintf("Content-Length: %d", 60<<20))); g.status != http.StatusTooManyRequests || g.header.Get("Retry-After") == "" {
+			t.Errorf("an idle body that has no room: %d %s", g.status, g.body)
+		}
+	}
+	if n := h.door.taken(); n != 60<<20 {
+		t.Errorf("%d bytes of bodies are held, those of one were expected", n)
+	}
+	for i := range 20 {
+		if g := h.send(http.MethodPost, "/rpc", other, largeCall("plan", 3000, 500, "")); g.status != 200 || g.code() != "" {
+			t.Fatalf("another tenant's call %d: %d %s", i, g.status, g.body)
+		}
+	}
+	if g := h.send(http.MethodGet, "/readyz", "", ""); g.status != 200 {
+		t.Errorf("not ready for others: %d %s", g.status, g.body)
+	}
+	for range 40 {
+		h.raw(idle, "Transfer-Encoding: chunked") // and no byte of it
+	}
+	if g := h.send(http.MethodPost, "/rpc", other, largeCall("plan", 3000, 500, "")); g.status != 200 || g.code() != "" {
+		t.Errorf("with forty requests open: %d %s", g.status, g.body)
+	}
+}
+
+// TestOneTenantAtWork: a tenant's calls work one at a time where no more are allowed, also when the
+// first goes on after its client has left. Calls of another tenant work meanwhile.
+func TestOneTenantAtWork(t *testing.T) {
+	b := newBlocker("status")
+	h := newHouse(t, func(o *Options, s *serve.Options) { o.Running, s.Watch = 1, b })
+	busy, other := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "b"})
+	text := `{"jsonrpc":"2.0","id":1,"method":"status","params":{}}`
+	nc := h.raw(busy, fmt.Sprintf("Content-Length: %d", len(text)))
+	io.WriteString(nc, text)
+	<-b.begun
+	nc.Close()
+	waits := make(chan *got, 1)
+	go func() { waits <- h.call(busy, "pages", `{}`) }()
+	for range 5 {
+		h.well(other, "search", `{"query":"harbour"}`)
+	}
+	select {
+	case g := <-waits:
+		t.Errorf("a second call of the tenant worked: %s", g.body)
+	default:
+	}
+	close(b.release)
+	if g := <-waits; g.status != http.StatusOK || g.code() != "" {
+		t.Errorf("the second call: %d %s", g.status, g.body)
+	}
+}
+
+// TestOneTenantsLongCall: a call that takes long holds up the others of its tenant for a while, and not
+// until it ends.
+func TestOneTenantsLongCall(t *testing.T) {
+	b := newBlocker("status")
+	h := newHouse(t, func(o *Options, s *serve.Options) { o.Running, o.turnWait, s.Watch = 1, time.Millisecond, b })
+	busy := h.token(token.Rights{Tenant: "a"})
+	long := make(chan *got, 1)
+	go func() { long <- h.call(busy, "status", `{}`) }()
+	<-b.begun
+	go func() { long <- h.call(busy, "status", `{}`) }()
+	<-b.begun
+	h.well(busy, "pages", `{}`) // after two long calls
+	close(b.release)
+	for range 2 {
+		if g := <-long; g.status != http.StatusOK {
+			t.Errorf("a long call: %d %s", g.status, g.body)
+		}
+	}
+}
+
+// TestLongText: a body whose text besides its conversation is too long is refused before the rest of
+// it comes. As a message of a conversation the text is taken.
+func TestLongText(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	long := strings.Repeat("where does the heron nest ", serve.MaxText/26+1)
+	for path, begin := range map[string]string{
+		"/rpc":                 `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"`,
+		"/v1/memories/search/": `{"query":"`,
+	} {
+		nc := h.rawTo(path, secret, fmt.Sprintf("Content-Length: %d", 60<<20))
+		go io.WriteString(nc, begin+long)
+		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || !strings.Contains(g.body, fmt.Sprint(serve.MaxText)) {
+			t.Errorf("%s: %d %s", path, g.status, g.body)
+		}
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+	body := largeCall("observe_turn", serve.MaxText+1, serve.MaxText, "")
+	if g := h.send(http.MethodPost, "/rpc", secret, body); g.status != http.StatusOK || g.code() != "" {
+		t.Errorf("in a message: %d %s", g.status, g.body)
+	}
+}
+
+// TestLongCallOfASmallMethod: a call is refused at its first bytes if it says that it is longer than calls
+// of its method may be.
+func TestLongCallOfASmallMethod(t *testing.T) {
+	h := newHouse(t)
+	secret := h.token(token.Rights{Tenant: "a"})
+	for _, begin := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"which ferry`,
+		`{"method":"pages","params":{"session_key":"which ferry`,
+	} {
+		nc := h.rawTo("/rpc", secret, fmt.Sprintf("Content-Length: %d", 2<<20))
+		go io.WriteString(nc, begin)
+		if g := h.answer(nc); g.status != http.StatusRequestEntityTooLarge || g.code() != "LINE_TOO_LONG" {
+			t.Errorf("%s: %d %s", begin, g.status, g.body)
+		}
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+}
+
+// TestDeepCall: a call whose values are too deep in each other is refused before the rest of it comes.
+func TestDeepCall(t *testing.T) {
+	h := newHouse(t)
+	nc := h.rawTo("/rpc", h.token(token.Rights{Tenant: "a"}), fmt.Sprintf("Content-Length: %d", 2<<20))
+	go io.WriteString(nc, `{"method":"plan","params":{"x":`+strings.Repeat(`{"a":[`, 6000))
+	if g := h.answer(nc); g.code() != "NOT_JSON" {
+		t.Errorf("%d %s", g.status, g.body)
+	}
+	waitFor(t, func() bool { return h.door.taken() == 0 })
+}
+
+// TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
+func TestRefusedWaits(t *testing.T) {
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests, o.refusalWait = 1, time.Hour })
+	answered := make(chan *got, 2)
+	for range 2 {
+		nc := h.raw("mkt_nobody", "Content-Length: 0")
+		go func() {
+			if res, err := http.ReadResponse(bufio.NewReader(nc), nil); err == nil {
+				answered <- &got{status: res.StatusCode}
+			}
+		}()
+	}
+	if g := <-answered; g.status != http.StatusUnauthorized {
+		t.Errorf("without room to wait: %d", g.status)
+	}
+	if len(h.door.refusals) != 1 || len(answered) > 0 {
+		t.Error("nobody waits")
+	}
+}
+
+// TestTurnsArePaidBack: while another tenant calls, a call that has waited for its tenant's last one waits
+// as long again as that took. A call that comes later does not.
+func TestTurnsArePaidBack(t *testing.T) {
+	const took = 300 * time.Millisecond
+	for _, x := range []struct {
+		others, queued bool
+		want           time.Duration
+	}{{false, false, took}, {true, false, took}, {false, true, took}, {true, true, 2 * took}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
+			turn := func(tenant string) (end func()) {
+				return d.turns(&token.Token{Rights: token.Rights{Tenant: tenant}})(t.Context())
+			}
+			began, end := time.Now(), turn("busy")
+			if x.others {
+				turn("other")()
+			}
+			next := make(chan time.Duration, 1)
+			call := func() {
+				turn("busy")()
+				next <- time.Since(began)
+			}
+			if x.queued {
+				go call()
+			}
+			time.Sleep(took)
+			end()
+			if !x.queued {
+				call()
+			}
+			if got := <-next; got != x.want {
+				t.Errorf("others call: %v, queued: %v: the next call ran after %v, want %v", x.others, x.queued, got, x.want)
+			}
+		})
+	}
+}
+
+// TestPanicGivesRoomBack: a reader that panics leaves no room taken, and nobody's turn.
+func TestPanicGivesRoomBack(t *testing.T) {
+	d := New(Options{Tenants: true, Running: 1, Logger: slog.New(slog.DiscardHandler)})
+	r := httptest.NewRequest(http.MethodPost, "/rpc", strings.NewReader(`{"jsonrpc":"2.0"}`))
+	r.Header.Set("Content-Type", "application/json")
+	x := &exchange{w: httptest.NewRecorder(), r: r, token: &token.Token{Rights: token.Rights{Tenant: "a"}}}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		d.body(x, func(from io.Reader) error {
+			from.Read(make([]byte, 4)) // takes the turn
+			panic("a fault of the reader")
+		})
+	}()
+	if len(d.rooms) != 0 || len(d.running["a"].now) != 0 {
+		t.Errorf("rooms %v, %d turns", d.rooms, len(d.running["a"].now))
+	}
+}

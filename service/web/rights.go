@@ -1,0 +1,51 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/service/token"
+	"github.com/memkernel/memkernel/sessions"
+)
+
+// may is what decides about every call of a token's bearer. The tenant is no question here:
+// what a call can reach is the workspace and the state of the token's own.
+func (d *Door) may(t *token.Token) func(serve.Asked) *serve.Error {
+	return func(a serve.Asked) *serve.Error {
+		if why := d.refusal(t, a); why != "" {
+			return serve.ErrScope(a.Method+": "+why, "ask whoever made the token for one that may")
+		}
+		return nil
+	}
+}
+
+// refusal says why a token is not enough for a call, "" if it is.
+func (d *Door) refusal(t *token.Token, a serve.Asked) string {
+	switch {
+	case a.Need > serve.NeedWrite:
+		return "this is for who runs the server"
+	case a.Need == serve.NeedWrite && t.Access != token.Write:
+		return "the token may read only"
+	case !t.Limited():
+		return ""
+	case a.Whole:
+		return "the token is for some sessions, and this reaches all"
+	case a.Blobs:
+		return "the token is for some sessions, and content that is named by its hash may be any's: name a page"
+	case a.Private && d.o.PastSessions && t.Prefix != "":
+		return "the token is for some sessions, and a private one finds what was said in others"
+	case t.Agent != "" && a.Agent != "" && a.Agent != t.Agent:
+		return fmt.Sprintf("the token is for the agent %q", t.Agent)
+	}
+	for _, key := range a.Sessions {
+		switch {
+		case !strings.HasPrefix(key, t.Prefix):
+			return fmt.Sprintf("the token is for sessions that begin with %q", t.Prefix)
+		case t.Agent != "" && cmp.Or(sessions.AgentOf(key), d.o.Agent, sessions.DefaultAgent) != t.Agent:
+			return fmt.Sprintf("the token is for sessions of the agent %q, such as agent:%s:one", t.Agent, t.Agent)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,759 @@
+// Package web puts servers of package serve behind HTTP: one message or a batch a request,
+// answered in its body, for bearers of tokens. It plans nothing and keeps nothing; who is
+// asked is found by the token alone, and what a token may reach is decided in one place
+// ([Door.may]) by what a call's parameters came to, never by how they were spelled.
+//
+//	request ─► token, tenant's name ─► room ─► body ─► tenant's server ─► rights ─► lanes, kernel
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/serve"
+	"github.com/memkernel/memkernel/service/token"
+)
+
+// The bounds of a door, where Options say none.
+const (
+	defaultRequests = 256
+	defaultBytes    = 512 << 20 // 512 MiB
+	// turnWait is how long a call waits for another one of its tenant to end. After that it may use
+	// the tenant's late turn, because a long call must not hold up all others.
+	turnWait = 5 * time.Second
+	// refusalWait is how long a refused client waits for its answer. A client that tries again at once
+	// would take the processors from others.
+	refusalWait = time.Second / 4
+	// bodyWait is how long a body may take to come in, beside what it takes at bodyRate bytes
+	// a second; writeWait how long a piece of an answer may take to go out.
+	bodyWait  = 10 * time.Second
+	bodyRate  = 16 << 10
+	writeWait = 30 * time.Second
+	// A tenant gets a tenantShare-th part of the room at most, a token of one a tokenShare-th
+	// part of that, and leastRequests at least: the others are let in whatever one does.
+	tenantShare, tokenShare = 4, 2
+	leastRequests           = 4
+	// refusedLog is how many refused tokens are logged a second, after a hundred.
+	refusedLog = 1
+	// retryBusy and retryStopping are how many seconds a client is told to wait.
+	retryBusy     = 1
+	retryStopping = 2
+)
+
+// Options are what a door leads to.
+type Options struct {
+	// Tokens are who may come in.
+	Tokens *token.Tokens
+	// Tenants reports whether each token must name a tenant. If it is false none may.
+	Tenants bool
+	// Server opens the server of a tenant, "" for the only one. It also returns the function
+	// that releases it.
+	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
+	// Ready reports why calls could not be answered, nil if they can.
+	Ready func(context.Context) error
+	// PastSessions: what was said in other sessions is found in private ones.
+	PastSessions bool
+	// Agent is whose the sessions are that name no agent.
+	Agent string
+	// Requests bounds those at one time, Bytes what is held of their bodies. Defaults: 256,
+	// 512 MiB. MaxBody bounds one body, default [serve.MaxMessage].
+	Requests       int
+	Bytes, MaxBody int64
+	// Running is how many calls of a tenant work at the same time, and how many bodies of a tenant
+	// are parsed. The others wait, but not for long. Default: half of the processors.
+	Running int
+	// Quotas are those of each tenant, or of all calls where there are no tenants.
+	Quotas Quotas
+	// Logger is told of every request, and of no content; nil discards it.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// bodyWait, turnWait and refusalWait are the constants of these names. Tests set other ones.
+	bodyWait, turnWait, refusalWait time.Duration
+}
+
+// Door answers requests. It is safe for concurrent use.
+type Door struct {
+	o        Options
+	http     *http.Server
+	draining atomic.Bool
+
+	mu sync.Mutex
+	// rooms is what is taken of the room: by all, by tenants, and by tokens of tenants.
+	rooms map[string]taken
+	// running holds the turns of each tenant that was called. It keeps them all because calls may
+	// outlive their requests.
+	running map[string]*turns
+	// newest are the newest calls of two tenants.
+	newest [2]struct {
+		tenant string
+		at     time.Time
+	}
+	// refusals has a place for each refused client that waits for its answer.
+	refusals chan struct{}
+	// spent is what tenants used of their quotas.
+	spent map[string]*spending
+	// refused bounds what is logged of refused tokens.
+	refused *rate.Limiter
+}
+
+// turns has a place for each call of a tenant that may work at the same time.
+type turns struct {
+	now chan struct{}
+	// waiting counts the calls that wait for a place.
+	waiting atomic.Int64
+	// late has a place for a call that has waited for turnWait.
+	late chan struct{}
+}
+
+// taken is room for requests, and for what came of their bodies.
+type taken struct {
+	open  int
+	bytes int64
+}
+
+// shares are those from whom a request of a token takes room, and which part of the door's
+// each may have.
+func shares(t *token.Token) map[string]int64 {
+	out := map[string]int64{"": 1}
+	if t.Tenant != "" {
+		out["tenant "+t.Tenant], out["token "+t.ID] = tenantShare, tenantShare*tokenShare
+	}
+	return out
+}
+
+// New makes a door.
+func New(o Options) *Door {
+	if o.Requests <= 0 {
+		o.Requests = defaultRequests
+	}
+	if o.Bytes <= 0 {
+		o.Bytes = defaultBytes
+	}
+	if o.Running <= 0 {
+		o.Running = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.bodyWait, o.turnWait, o.refusalWait, o.MaxBody = cmp.Or(o.bodyWait, bodyWait), cmp.Or(o.turnWait, turnWait), cmp.Or(o.refusalWait, refusalWait), cmp.Or(o.MaxBody, serve.MaxMessage)
+	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.Requests), spent: map[string]*spending{}, refused: rate.NewLimiter(refusedLog, 100)}
+	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
+	return d
+}
+
+// Listen listens at an address; with a certificate and its key, both in PEM, for TLS.
+func Listen(address, cert, key string) (net.Listener, error) {
+	var conf *tls.Config
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("read certificate %s and key %s: %w", cert, key, err)
+		}
+		conf = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if conf != nil {
+		l = tls.NewListener(l, conf)
+	}
+	return l, nil
+}
+
+// Serve answers who comes to a listener, until Close.
+func (d *Door) Serve(l net.Listener) error {
+	if err := d.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// Drain refuses what comes from now on; what was taken goes on.
+func (d *Door) Drain() { d.draining.Store(true) }
+
+// Close stops listening, and waits for answers that are on their way, or for the end of ctx.
+func (d *Door) Close(ctx context.Context) error {
+	d.Drain()
+	if err := d.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, d.http.Close())
+	}
+	return nil
+}
+
+// exchange is a request on its way, and what is logged of it.
+type exchange struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	token  *token.Token
+	began  time.Time
+	method string
+	// session is that of the first call.
+	session string
+	code    string
+	calls   int
+	in, out int
+	status  int
+	// wait is how many seconds a client over its quota is told to wait.
+	wait int
+	// detail: errors are as mem0's clients read them.
+	detail bool
+}
+
+// ServeHTTP answers a request.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{w: w, r: r, began: d.o.Now(), method: r.Method + " " + pathOf(r.URL.Path)}
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	defer d.log(x)
+	handlers, known := d.routes(r.URL.Path)
+	if !known {
+		x.refuse(http.StatusNotFound, "NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
+		return
+	}
+	handle, ok := handlers[r.Method]
+	if !ok {
+		var allowed []string
+		for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			if handlers[m] != nil {
+				allowed = append(allowed, m)
+			}
+		}
+		h.Set("Allow", strings.Join(allowed, ", "))
+		x.refuse(http.StatusMethodNotAllowed, "METHOD", "this path takes "+strings.Join(allowed, ", "), "")
+		return
+	}
+	handle(x)
+}
+
+type handler func(*exchange)
+
+// routes are the methods of a path and who answers them; false if there is no such path.
+func (d *Door) routes(path string) (map[string]handler, bool) {
+	switch path {
+	case "/rpc":
+		return map[string]handler{http.MethodPost: d.guarded(d.rpc)}, true
+	case "/openapi.json":
+		return map[string]handler{http.MethodGet: openAPI}, true
+	case "/healthz":
+		return map[string]handler{http.MethodGet: func(x *exchange) { x.json(http.StatusOK, []byte(`{"status":"ok"}`+"\n")) }}, true
+	case "/readyz":
+		return map[string]handler{http.MethodGet: d.ready}, true
+	}
+	return d.mem0Route(path)
+}
+
+// pathOf is a path as it is logged: what is none of ours may hold anything.
+func pathOf(path string) string {
+	switch path {
+	case "/rpc", "/openapi.json", "/healthz", "/readyz":
+		return path
+	}
+	if isMem0(path) {
+		return "mem0"
+	}
+	return "other"
+}
+
+func (d *Door) ready(x *exchange) {
+	if d.draining.Load() {
+		x.fail(serve.ErrStopping())
+		return
+	}
+	if d.full() {
+		x.retry(retryBusy)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
+		return
+	}
+	if err := d.o.Ready(x.r.Context()); err != nil {
+		x.retry(retryStopping)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
+		return
+	}
+	x.json(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
+}
+
+// guarded lets in who has a token, while there is room.
+func (d *Door) guarded(next handler) handler {
+	return func(x *exchange) {
+		if d.draining.Load() {
+			x.fail(serve.ErrStopping())
+			return
+		}
+		var err error
+		if x.token, err = d.bearer(x.r); err != nil {
+			d.delay(x)
+			d.unknown(x, err)
+			return
+		}
+		if (x.token.Tenant != "") != d.o.Tenants {
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(serve.ErrScope("the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without"))
+			return
+		}
+		if !d.take(x.token, 1, 0) {
+			d.delay(x)
+			x.fail(serve.ErrBusy("there are too many requests", "wait as long as Retry-After says, and deliver it again"))
+			return
+		}
+		defer d.give(x.token, 1, 0)
+		if err := d.spend(x, 1, 0, ""); err != nil {
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(err)
+			return
+		}
+		next(x)
+	}
+}
+
+// delay keeps a client that is going to be refused for refusalWait, unless too many clients wait.
+func (d *Door) delay(x *exchange) {
+	select {
+	case d.refusals <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-d.refusals }()
+	select {
+	case <-time.After(d.o.refusalWait):
+	case <-x.r.Context().Done():
+	}
+}
+
+// errNoToken reports a request without a token, or with more than one.
+var errNoToken = errors.New("the request has no token")
+
+// bearer finds who sent a request, by its one header and nothing else.
+func (d *Door) bearer(r *http.Request) (*token.Token, error) {
+	said := r.Header.Values("Authorization")
+	if len(said) != 1 {
+		return nil, errNoToken
+	}
+	scheme, secret, ok := strings.Cut(said[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") && !(strings.EqualFold(scheme, "Token") && isMem0(r.URL.Path)) {
+		return nil, errNoToken
+	}
+	return d.o.Tokens.Find(secret, d.o.Now())
+}
+
+func (d *Door) unknown(x *exchange, err error) {
+	for _, known := range []error{errNoToken, token.ErrUnknown, token.ErrRevoked, token.ErrExpired} {
+		if errors.Is(err, known) {
+			x.w.Header().Set("WWW-Authenticate", `Bearer realm="memkernel"`)
+			x.w.Header().Set("Connection", "close") // its body is not read
+			x.fail(serve.ErrToken(known.Error(), "send the header Authorization: Bearer and a token of 'memkernel token create'"))
+			return
+		}
+	}
+	d.o.Logger.Error("tokens can't be read", "error", err.Error())
+	x.retry(retryStopping)
+	if store.Again(err) {
+		x.refuse(http.StatusServiceUnavailable, "TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
+		return
+	}
+	x.refuse(http.StatusServiceUnavailable, "NOT_READY", "tokens can't be read", "")
+}
+
+// take makes room for a token's requests and for bytes of their bodies; false if there is none
+// left, or none for the token or its tenant. One request always has room for its body, if no
+// other of those who share has any.
+func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	of := shares(t)
+	for who, part := range of {
+		has := d.rooms[who]
+		if has.open+requests > max(min(d.o.Requests, leastRequests), d.o.Requests/int(part)) || bytes > 0 && has.open > 1 && has.bytes+bytes > d.o.Bytes/part {
+			return false
+		}
+	}
+	for who := range of {
+		has := d.rooms[who]
+		d.rooms[who] = taken{has.open + requests, has.bytes + bytes}
+	}
+	return true
+}
+
+// give gives room back.
+func (d *Door) give(t *token.Token, requests int, bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for who := range shares(t) {
+		has := d.rooms[who]
+		if has = (taken{has.open - requests, has.bytes - bytes}); has == (taken{}) {
+			delete(d.rooms, who)
+		} else {
+			d.rooms[who] = has
+		}
+	}
+}
+
+// turns returns the [serve.Caller.Turn] of a token's calls, nil without tenants.
+func (d *Door) turns(t *token.Token) func(context.Context) func() {
+	if t.Tenant == "" {
+		return nil
+	}
+	d.mu.Lock()
+	of := d.running[t.Tenant]
+	if of == nil {
+		of = &turns{now: make(chan struct{}, d.o.Running), late: make(chan struct{}, 1)}
+		d.running[t.Tenant] = of
+	}
+	d.mu.Unlock()
+	return func(ctx context.Context) func() {
+		patience := time.NewTimer(d.o.turnWait)
+		defer patience.Stop()
+		of.waiting.Add(1)
+		defer of.waiting.Add(-1)
+		var late chan struct{} // nil until patience ends, and never ready
+		for {
+			select {
+			case of.now <- struct{}{}:
+				began := time.Now()
+				return func() {
+					if !d.othersCall(t.Tenant) || of.waiting.Load() == 0 {
+						<-of.now
+						return
+					}
+					// The tenant's waiting calls wait as long as this one took, and the others have the machine.
+					// A tenant that makes one call after the other is not the one that keeps it busy.
+					time.AfterFunc(min(time.Since(began), time.Second), func() { <-of.now })
+				}
+			case late <- struct{}{}:
+				// A second long call must not hold up the others either.
+				free := sync.OnceFunc(func() { <-of.late })
+				time.AfterFunc(d.o.turnWait, free)
+				return free
+			case <-patience.C:
+				late = of.late
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// othersCall records a call of a tenant, and reports whether another tenant has called within the
+// last second.
+func (d *Door) othersCall(tenant string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if d.newest[0].tenant != tenant {
+		d.newest[1] = d.newest[0]
+	}
+	d.newest[0].tenant, d.newest[0].at = tenant, now
+	return now.Sub(d.newest[1].at) < time.Second
+}
+
+// full reports whether there is no room for a request of anybody.
+func (d *Door) full() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rooms[""].open >= d.o.Requests || d.rooms[""].bytes >= d.o.Bytes
+}
+
+// rpc answers a message or a batch.
+func (d *Door) rpc(x *exchange) {
+	var m *serve.Message
+	free, ok := d.body(x, func(r io.Reader) (err error) {
+		m, err = serve.ReadMessage(r, x.r.ContentLength)
+		return err
+	})
+	if !ok {
+		return
+	}
+	defer free()
+	s, done, ok := d.server(x)
+	if !ok {
+		return
+	}
+	defer done()
+	who := serve.Caller{Name: x.token.ID, May: d.asks(x), Turn: d.turns(x.token)}
+	var events *eventStream
+	if wantsEvents(x.r) {
+		events = &eventStream{x: x}
+		who.Notify = events.tell
+	}
+	reply := s.Answer(x.r.Context(), m, who)
+	x.took(reply)
+	if events == nil || !events.end(reply) {
+		x.answer(reply)
+	}
+}
+
+// answer writes what a message was answered with.
+func (x *exchange) answer(reply serve.Reply) {
+	switch {
+	case reply.Error != nil:
+		x.failWith(reply.Error, reply.JSON())
+	case reply.Empty():
+		x.status = http.StatusNoContent
+		x.w.WriteHeader(x.status)
+	default:
+		x.head(http.StatusOK, "application/json; charset=utf-8", reply.Size())
+		_, _ = reply.WriteTo(x) // who asked has gone
+	}
+}
+
+// took keeps what is logged of calls.
+func (x *exchange) took(r serve.Reply) {
+	x.calls, x.session = len(r.Methods), r.Session
+	switch len(r.Methods) {
+	case 0:
+	case 1:
+		x.method = r.Methods[0]
+	default:
+		x.method = "batch"
+	}
+	if !serve.IsMethod(x.method) && x.method != "batch" {
+		x.method = "unknown"
+	}
+}
+
+// server opens the server of the token's tenant. Callers must have read the body: a slow one
+// would keep the tenant open, and another from being opened.
+func (d *Door) server(x *exchange) (*serve.Server, func(), bool) {
+	s, done, err := d.o.Server(x.r.Context(), x.token.Tenant)
+	var refused *serve.Error
+	switch {
+	case errors.As(err, &refused):
+		x.fail(refused)
+	case err != nil:
+		d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
+		x.retry(retryStopping)
+		x.refuse(http.StatusServiceUnavailable, "NOT_READY", "what the token is for can't be opened", "")
+	}
+	return s, done, err == nil
+}
+
+// body has a body read, once and to its end. free gives back the room that it takes; false if
+// it was refused.
+func (d *Door) body(x *exchange, read func(io.Reader) error) (free func(), ok bool) {
+	x.w.Header().Set("Connection", "close") // for as long as there is something that was not read
+	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
+		return nil, false
+	}
+	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		x.refuse(http.StatusUnsupportedMediaType, "MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
+		return nil, false
+	}
+	in := &incoming{x: x, d: d, size: x.r.ContentLength, began: time.Now(), turn: d.turns(x.token)}
+	if in.size > d.o.MaxBody {
+		x.fail(serve.ErrTooLong(int(d.o.MaxBody)))
+		return nil, false
+	}
+	if err := d.spend(x, 0, max(in.size, 0), ""); err != nil {
+		x.fail(err)
+		return nil, false
+	}
+	if in.size > 0 && !d.take(x.token, 0, in.size) {
+		d.delay(x)
+		x.fail(errNoRoom())
+		return nil, false
+	}
+	in.held = max(in.size, 0)
+	give := func() { d.give(x.token, 0, in.held) }
+	defer func() {
+		if !ok { // it failed, or panicked
+			give()
+		}
+	}()
+	err = func() error {
+		defer in.done()
+		return read(in)
+	}()
+	x.in = int(in.came)
+	if err != nil {
+		var why *serve.Error
+		if errors.As(err, &why) {
+			x.fail(why)
+		} else {
+			x.refuse(http.StatusBadRequest, "INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
+		}
+		return nil, false
+	}
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
+	x.w.Header().Del("Connection")
+	return give, true
+}
+
+func errNoRoom() *serve.Error {
+	return serve.ErrBusy("there are too many large requests", "wait as long as Retry-After says, and deliver it again")
+}
+
+// incoming is a body on its way in. It fails with a [serve.Error] where there is more than may
+// be, or than there is room for.
+type incoming struct {
+	x *exchange
+	d *Door
+	// size is how many bytes were said to come, -1 if that was not said; came is how many did,
+	// and held for how many there is room: for those that were said from the beginning.
+	size, came, held int64
+	began            time.Time
+	// turn is the tenant's. It is taken while a piece that came is parsed, until end is called, and
+	// not while the next piece is waited for.
+	turn func(context.Context) func()
+	end  func()
+}
+
+// done ends the turn.
+func (in *incoming) done() {
+	if in.end != nil {
+		in.end()
+		in.end = nil
+	}
+}
+
+func (in *incoming) Read(p []byte) (int, error) {
+	// What comes gains time, and what trickles does not.
+	by := in.began.Add(in.d.o.bodyWait + time.Duration(in.came)*time.Second/bodyRate)
+	_ = http.NewResponseController(in.x.w).SetReadDeadline(by) // if it fails, so does the read
+	in.done()
+	n, err := in.x.r.Body.Read(p)
+	if in.turn != nil {
+		if in.end = in.turn(in.x.r.Context()); in.end == nil {
+			return 0, in.x.r.Context().Err()
+		}
+	}
+	switch in.came += int64(n); {
+	case in.came > in.d.o.MaxBody:
+		return 0, serve.ErrTooLong(int(in.d.o.MaxBody))
+	case in.came > in.held && !in.d.take(in.x.token, 0, in.came-in.held):
+		return 0, errNoRoom()
+	case in.size < 0:
+		if err := in.d.spend(in.x, 0, int64(n), ""); err != nil {
+			return 0, err
+		}
+	}
+	switch in.held = max(in.held, in.came); {
+	case err == io.EOF && in.came < in.size:
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// statuses are those of refusals; all other errors of a call are answers.
+var statuses = map[string]int{
+	"NOT_JSON": http.StatusBadRequest, "INVALID_REQUEST": http.StatusBadRequest, "TOKEN": http.StatusUnauthorized, "SCOPE": http.StatusForbidden,
+	"LINE_TOO_LONG": http.StatusRequestEntityTooLarge, "BUSY": http.StatusTooManyRequests, "STOPPING": http.StatusServiceUnavailable,
+	"TRY_AGAIN": http.StatusServiceUnavailable,
+}
+
+// fail answers with an error of the protocol.
+func (x *exchange) fail(err *serve.Error) { x.failWith(err, x.said(err)) }
+
+// said is an error as a body.
+func (x *exchange) said(err *serve.Error) []byte {
+	if x.detail {
+		return detailed(err)
+	}
+	return serve.Refusal(err).JSON()
+}
+
+func (x *exchange) failWith(err *serve.Error, body []byte) {
+	x.code = err.Data.Code
+	status, ok := statuses[x.code]
+	if !ok {
+		status = http.StatusOK
+	}
+	switch status {
+	case http.StatusTooManyRequests:
+		x.retry(max(retryBusy, x.wait))
+	case http.StatusServiceUnavailable:
+		x.retry(retryStopping)
+		x.w.Header().Set("Connection", "close")
+	}
+	x.json(status, body)
+}
+
+// refuse answers with an error that only HTTP has.
+func (x *exchange) refuse(status int, code, message, hint string) {
+	x.code = code
+	x.json(status, x.said(serve.ErrRequest(code, message, hint)))
+}
+
+func (x *exchange) retry(seconds int) { x.w.Header().Set("Retry-After", strconv.Itoa(seconds)) }
+
+func (x *exchange) json(status int, body []byte) {
+	x.head(status, "application/json; charset=utf-8", len(body))
+	_, _ = x.Write(body) // who asked has gone
+}
+
+// head begins an answer; a size of -1 is not known.
+func (x *exchange) head(status int, kind string, size int) {
+	h := x.w.Header()
+	h.Set("Content-Type", kind)
+	if size >= 0 {
+		h.Set("Content-Length", strconv.Itoa(size))
+	}
+	x.status = status
+	x.patience()
+	x.w.WriteHeader(status)
+}
+
+// patience gives whoever reads the time for a piece.
+func (x *exchange) patience() {
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeWait)) // if it fails, so does the write
+}
+
+// Write writes a piece of an answer. What is read slowly goes on being written, as long as it
+// is read at all.
+func (x *exchange) Write(p []byte) (int, error) {
+	x.patience()
+	n, err := x.w.Write(p)
+	x.out += n
+	return n, err
+}
+
+// log tells of a request, and nothing of what was said in it.
+func (d *Door) log(x *exchange) {
+	tenant, id, name := "", "", ""
+	if x.token != nil {
+		tenant, id, name = x.token.Tenant, x.token.ID, x.token.Note
+	} else if x.status == http.StatusUnauthorized && !d.refused.Allow() {
+		return
+	}
+	level := slog.LevelInfo
+	if x.method == "GET /healthz" || x.method == "GET /readyz" {
+		level = slog.LevelDebug
+	}
+	d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", tenant, "token", id, "name", name, "address", x.r.RemoteAddr, "session", hashOf(tenant, x.session),
+		"status", x.status, "code", x.code, "ms", d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
+}
+
+// hashOf tells sessions apart in a log without naming them.
+func hashOf(tenant, session string) string {
+	if session == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(tenant + "\x00" + session))
+	return hex.EncodeToString(sum[:6])
+}
