@@ -25,12 +25,15 @@ func (u *UI) remember(cmd *cobra.Command) {
 }
 
 // Commands has every command that a text names say of which workspace it is, as this
-// call does: what stands there can be typed as it is.
+// call does, and call memkernel-server where that runs: it can be typed as it is.
 func (u *UI) Commands(text string) string {
-	if u.given == "" || !strings.Contains(text, "'memkernel ") {
+	if !strings.Contains(text, "'memkernel ") {
 		return text
 	}
 	return named.ReplaceAllStringFunc(text, func(command string) string {
+		if u.Name == "memkernel-server" { // its verbs are memkernel's
+			command = "'" + u.Name + strings.TrimPrefix(command, "'memkernel")
+		}
 		if strings.Contains(command, "--help") || strings.HasPrefix(command, "'memkernel prices ") {
 			return command // it is of no workspace
 		}
