@@ -53,8 +53,8 @@ test-cgo: ## the index's tests with the cgo driver, and both drivers on one file
 # PGlite is PostgreSQL and pgvector as WebAssembly; npm installs it in a temporary
 # folder. MEMKERNEL_POSTGRES_DSN names a server instead.
 test-postgres: ## the database's tests, on PGlite from npm and on this machine's postgres
-	MEMKERNEL_PGLITE=1 $(GO) test -count=1 -timeout 20m ./index/postgres ./internal/store/pgstore ./store/postgres
-	$(GO) test -count=1 ./index/postgres ./internal/store/pgstore ./store/postgres
+	MEMKERNEL_PGLITE=1 $(GO) test -C service -count=1 -timeout 20m ./pgindex ./internal/pgstore ./postgres
+	$(GO) test -C service -count=1 ./pgindex ./internal/pgstore ./postgres
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
 	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
@@ -112,7 +112,7 @@ bench: ## the figures of doc/figures.md, as ratios within one run
 	@$(call each,test,-run '^$$' -bench . -benchmem ./...)
 
 bench-scaling: ## turns through 1, 2 and 4 services and a PostgreSQL of this machine against in process, and growth over 10,000 sessions (doc/scaling.md)
-	MEMKERNEL_BENCH_LARGE=1 $(GO) test -C bench -run '^$$' -bench 'Scaling' -benchtime 60x -timeout 60m .
+	MEMKERNEL_BENCH_LARGE=1 $(GO) test -C service -run '^$$' -bench 'Scaling' -benchtime 60x -timeout 60m .
 
 bench-retrieval: ## a search against bare FTS5 at 1k, 10k and 100k chunks, and memory
 	MEMKERNEL_BENCH_SIZES=1000,10000,100000 $(GO) test -C bench -run '^$$' -bench 'Retrieval' -timeout 60m
@@ -150,7 +150,7 @@ soak: ## 64 sessions on one daemon for five minutes, or SOAK=90s: no lost commit
 	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -C bench -count=1 -v -timeout 0 -run 'TestSoak$$'
 
 soak-machines: ## services over a primary and a standby, killed and paused for five minutes, or SOAK=90s: no turn lost or doubled
-	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -count=1 -v -timeout 0 -run 'TestSoak$$' ./store/postgres
+	MEMKERNEL_LONG=1 MEMKERNEL_SOAK=$(SOAK) $(GO) test -C service -count=1 -v -timeout 0 -run 'TestSoak$$' ./postgres
 
 fuzz: ## a minute of the tokenizer's differential fuzz
 	$(GO) test -run '^$$' -fuzz FuzzO200kEqualsReference -fuzztime 60s ./budget

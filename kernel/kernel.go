@@ -134,7 +134,7 @@ type Options struct {
 	Store Store
 }
 
-// Store keeps a kernel's state: package store/postgres has one. There are no others than
+// Store keeps a kernel's state: package service/postgres has one. There are no others than
 // this module's.
 type Store interface {
 	// State is for package kernel.

@@ -47,7 +47,7 @@ type MemoryOptions struct {
 	// Store are the settings of the workspace. Private is set per request.
 	Store markdownstore.Options
 	// Files keeps the workspace's Markdown elsewhere than in its folder, which is then left
-	// alone: package store/postgres has such. Whoever opened them closes them, after the
+	// alone: package service/postgres has such. Whoever opened them closes them, after the
 	// kernel.
 	Files markdownstore.Files
 	// Bootstrap names the files whose instructions every prompt shows, most

@@ -22,6 +22,10 @@ func TestClients(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	server := bin + "-server"
+	if out, err := exec.Command("go", "build", "-C", "../service", "-o", server, "./cmd/memkernel-server").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
 	clients := []struct {
 		name, program, dir string
 		args               []string
@@ -37,7 +41,7 @@ func TestClients(t *testing.T) {
 				t.Skip("the language is not installed, or too old")
 			}
 			cmd := exec.Command(c.program, c.args...)
-			cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "MEMKERNEL="+bin)
+			cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "MEMKERNEL="+bin, "MEMKERNEL_SERVER="+server)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

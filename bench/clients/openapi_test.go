@@ -17,7 +17,7 @@ func described(t *testing.T) *openapi3.T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := openapi3.NewLoader().LoadFromData([]byte(files["serve/web/openapi.json"]))
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(files["service/web/openapi.json"]))
 	if err != nil {
 		t.Fatal(err)
 	}

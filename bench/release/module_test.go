@@ -180,7 +180,7 @@ func TestEmbedKernelAlone(t *testing.T) {
 	}
 	for _, d := range deps {
 		ours, _ := strings.CutPrefix(d, modulePath+"/")
-		for _, p := range append([]string{"index/postgres", "index/qmd", "serve", "cmd", "replay", "bench", "summary/model", "github.com/sashabaranov/go-openai"}, unwanted...) {
+		for _, p := range append([]string{"service", "index/qmd", "serve", "cmd", "replay", "bench", "summary/model", "github.com/sashabaranov/go-openai"}, unwanted...) {
 			if strings.HasPrefix(ours+"/", p+"/") {
 				t.Errorf("who embeds kernel gets %s", d)
 			}

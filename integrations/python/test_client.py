@@ -22,6 +22,7 @@ from unittest import mock
 import memkernel
 
 BINARY = os.environ.get("MEMKERNEL", "")
+SERVER = os.environ.get("MEMKERNEL_SERVER", "")
 MODEL = "claude-sonnet-4-6"
 
 # What providers say of 1,000 tokens of input, 700 of them from the cache.
@@ -422,14 +423,14 @@ class BusyServerTest(unittest.TestCase):
             self.assertEqual(self.failed(lambda url=url: memkernel.connect(url, token="x")).code, "UNTRUSTED")
 
 
-@unittest.skipUnless(BINARY, "MEMKERNEL names no program")
+@unittest.skipUnless(SERVER, "MEMKERNEL_SERVER names no memkernel-server")
 class ServerTest(unittest.TestCase):
     def setUp(self):
         self.workspace = tempfile.mkdtemp(prefix="mk")
         self.addCleanup(shutil.rmtree, self.workspace, True)
-        made = subprocess.run([BINARY, "token", "create", "--quiet", "--access", "write", "--workspace", self.workspace], stdout=subprocess.PIPE, check=True)
+        made = subprocess.run([SERVER, "token", "create", "--quiet", "--access", "write", "--workspace", self.workspace], stdout=subprocess.PIPE, check=True)
         self.token = made.stdout.decode().strip()
-        self.child = subprocess.Popen([BINARY, "serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", self.workspace], stdout=subprocess.PIPE)
+        self.child = subprocess.Popen([SERVER, "serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", self.workspace], stdout=subprocess.PIPE)
         self.url = self.child.stdout.readline().decode().strip()
         self.addCleanup(self.child.stdout.close)
         self.addCleanup(self.stop)

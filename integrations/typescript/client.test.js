@@ -13,6 +13,8 @@ import { connect, MemkernelError } from "./index.js";
 
 const binary = process.env.MEMKERNEL;
 const skip = binary ? false : "MEMKERNEL names no program";
+const server = process.env.MEMKERNEL_SERVER;
+const noServer = server ? false : "MEMKERNEL_SERVER names no memkernel-server";
 const model = "claude-sonnet-4-6";
 
 // removed waits until the daemon of a workspace has ended, since it writes there until
@@ -303,12 +305,12 @@ test("a bill that cannot be is told by its member", { skip }, async (t) => {
   assert.equal((await client.session("s", { model }).observeTurn(turn, { usage: null })).outcome, "committed");
 });
 
-// served runs memkernel serve --listen, and makes a token.
+// served runs memkernel-server serve --listen, and makes a token.
 async function served(t, ...more) {
   const workspace = mkdtempSync(join(tmpdir(), "mk"));
-  const made = spawnSync(binary, ["token", "create", "--quiet", "--access", "write", "--workspace", workspace, ...more], { encoding: "utf8" });
+  const made = spawnSync(server, ["token", "create", "--quiet", "--access", "write", "--workspace", workspace, ...more], { encoding: "utf8" });
   assert.equal(made.status, 0, made.stderr);
-  const child = spawn(binary, ["serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", workspace], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(server, ["serve", "--quiet", "--listen", "127.0.0.1:0", "--workspace", workspace], { stdio: ["ignore", "pipe", "inherit"] });
   const [first] = await once(child.stdout, "data");
   const stop = async () => {
     if (child.exitCode === null && child.kill("SIGTERM")) await once(child, "exit");
@@ -320,7 +322,7 @@ async function served(t, ...more) {
   return { url: String(first).split("\n")[0], token: made.stdout.trim(), stop, workspace };
 }
 
-test("a server by its URL: sessions, errors, tokens", { skip }, async (t) => {
+test("a server by its URL: sessions, errors, tokens", { skip: noServer }, async (t) => {
   const { url, token, stop } = await served(t);
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
   const client = await connect(url, { token });

@@ -87,7 +87,7 @@ func help(a *cli.App, cmd *cobra.Command) {
 		fmt.Fprintf(&b, "  %s VERB [flags]\n", cmd.CommandPath())
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.ReplaceAll(cmd.Example, "  memkernel ", "  "+cmd.Root().Name()+" "))
 	}
 	for _, g := range cmd.Groups() {
 		verbRows(&b, g.Title, cmd, g.ID, width)

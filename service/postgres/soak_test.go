@@ -35,7 +35,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built = dir
-	return fleet.Build("../../cmd/memkernel", dir)
+	return fleet.Build("../cmd/memkernel-server", dir)
 })
 
 func command(t testing.TB) string {

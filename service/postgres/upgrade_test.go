@@ -22,8 +22,8 @@ import (
 	"github.com/memkernel/memkernel/service/internal/fleet"
 )
 
-// schemaFolder has a file for each version of the tables.
-const schemaFolder = "internal/store/pgstore/schema"
+// schemaFolder has a file for each version of the tables; earlier commits have them in earlierFolder.
+const schemaFolder, earlierFolder = "service/internal/pgstore/schema", "internal/store/pgstore/schema"
 
 // older is a commit of this repository whose tables are of an earlier version.
 type older struct {
@@ -53,10 +53,10 @@ func olderCommits(t *testing.T) (root string, out []older) {
 		t.Skip("the history is cut short: 'git fetch --unshallow' brings it")
 	}
 	versions := func(commit string) int {
-		return len(git("ls-tree", "--name-only", commit, schemaFolder+"/"))
+		return len(git("ls-tree", "--name-only", commit, schemaFolder+"/", earlierFolder+"/"))
 	}
 	least := versions("HEAD")
-	for _, added := range git("log", "--first-parent", "--diff-filter=A", "--format=%H", "--", schemaFolder) {
+	for _, added := range git("log", "--first-parent", "--diff-filter=A", "--format=%H", "--", schemaFolder, earlierFolder) {
 		if v := versions(added + "^1"); v > 0 && v < least {
 			out, least = append(out, older{git("rev-parse", added+"^1")[0], v}), v
 		}
@@ -85,6 +85,10 @@ func buildOlder(t *testing.T, root, commit string) string {
 	bin := filepath.Join(dir, "memkernel")
 	build := exec.Command("go", "build", "-o", bin, "./cmd/memkernel")
 	build.Dir = tree
+	if _, err := os.Stat(filepath.Join(tree, schemaFolder)); err == nil {
+		build = exec.Command("go", "build", "-o", bin, "./cmd/memkernel-server")
+		build.Dir = filepath.Join(tree, "service")
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", commit, err, out)
 	}

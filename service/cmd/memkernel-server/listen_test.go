@@ -16,8 +16,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,4 +235,30 @@ func get(t *testing.T, url string) string {
 		t.Fatalf("%s %v", res.Status, err)
 	}
 	return string(text)
+}
+
+// TestSignalEndsServer: a server that is told to stop has done its work then.
+func TestSignalEndsServer(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	cmd := exec.Command("memkernel-server", "serve", "--listen", "127.0.0.1:0", "--workspace", t.TempDir())
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v, %s", err, &stderr)
+	}
 }

@@ -1056,7 +1056,7 @@ func (s *simulation) report(t *testing.T) {
 	if s.lasting {
 		how += " -lasting"
 	}
-	t.Errorf("seed %d: %s\n%s\nrun it again: go test ./internal/store/pgstore -run 'TestSimulation$' %s; when it is mended, keep it in keptSeeds",
+	t.Errorf("seed %d: %s\n%s\nrun it again: go test -C service ./internal/pgstore -run 'TestSimulation$' %s; when it is mended, keep it in keptSeeds",
 		s.seed, strings.Join(s.wrong, "\n"), strings.Join(s.shown(), "\n"), how)
 }
 
