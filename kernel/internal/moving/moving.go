@@ -45,9 +45,9 @@ func Half(s store.Store) error {
 	}
 	var m marker
 	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("read %s: %w; 'memkernel migrate --state' writes it anew", s.Where(Marker), err)
+		return fmt.Errorf("read %s: %w; 'memkernel-server migrate --state' writes it anew", s.Where(Marker), err)
 	}
-	return fmt.Errorf("%s has a part of what %s has: a move was cut short; run 'memkernel migrate --state' again, which goes on there", s.Where(""), m.From)
+	return fmt.Errorf("%s has a part of what %s has: a move was cut short; run 'memkernel-server migrate --state' again, which goes on there", s.Where(""), m.From)
 }
 
 // Options say what a move does.
