@@ -9,7 +9,7 @@ import (
 )
 
 // TestClients runs the clients' own tests against the program, where their languages
-// are installed.
+// are installed. What they call a server for is tested in module service.
 func TestClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -20,10 +20,6 @@ func TestClients(t *testing.T) {
 	}
 	bin := filepath.Join(t.TempDir(), "memkernel")
 	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/memkernel").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	server := bin + "-server"
-	if out, err := exec.Command("go", "build", "-C", "../service", "-o", server, "./cmd/memkernel-server").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	clients := []struct {
@@ -41,7 +37,7 @@ func TestClients(t *testing.T) {
 				t.Skip("the language is not installed, or too old")
 			}
 			cmd := exec.Command(c.program, c.args...)
-			cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "MEMKERNEL="+bin, "MEMKERNEL_SERVER="+server)
+			cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "MEMKERNEL="+bin)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

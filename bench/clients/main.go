@@ -58,7 +58,7 @@ func generate(root string) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
-		"service/web/openapi.json":                     api,
+		"service/web/openapi.json":                   api,
 		"client/protocol/types.go":                   types,
 		"client/methods.go":                          calls,
 		"integrations/typescript/protocol.d.ts":      p.typescript(),

@@ -102,3 +102,27 @@ func TestURL(t *testing.T) {
 func says(role, text string) json.RawMessage {
 	return json.RawMessage(`{"role":"` + role + `","content":"` + text + `"}`)
 }
+
+// TestClients runs what the clients' own tests call a server for, where their languages are
+// installed.
+func TestClients(t *testing.T) {
+	server, err := exec.LookPath("memkernel-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, args := range map[string][]string{
+		"typescript": {"node", "--test", "--test-name-pattern", "server"},
+		"python":     {"python3", "-B", "-m", "unittest", "test_client.ServerTest"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			if _, err := exec.LookPath(args[0]); err != nil {
+				t.Skip("the language is not installed")
+			}
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Dir, cmd.Env = "../../../integrations/"+language, append(os.Environ(), "MEMKERNEL_SERVER="+server)
+			if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "skipped=") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
