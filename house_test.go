@@ -458,57 +458,6 @@ func TestEveryDocumentHasOneMaker(t *testing.T) {
 
 var schemaName = regexp.MustCompile("^[\"`]memkernel/[a-z_]+/v[0-9]+[\"`]$")
 
-// maxRoom is how many methods a type may have, and how many files a package, tests
-// apart: what has more is several things under one name.
-const maxRoom = 40
-
-// larger are the types and packages that are not taken apart yet, with the most that
-// they may have. Numbers here only go down.
-var larger = map[string]int{}
-
-func TestRoomsStaySmall(t *testing.T) {
-	goDirs(t, func(dir string, files []string) {
-		size := map[string]int{dir: len(files)}
-		for _, file := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
-					size[dir+"."+receiver(fn.Recv.List[0].Type)]++
-				}
-			}
-		}
-		for name, n := range size {
-			most, known := larger[name]
-			if !known {
-				most = maxRoom
-			}
-			if n > most {
-				t.Errorf("%s has %d files or methods, want at most %d", name, n, most)
-			} else if known && n <= maxRoom {
-				t.Errorf("%s has %d files or methods: take it out of the list", name, n)
-			}
-		}
-	})
-}
-
-// receiver is the name of a method's type.
-func receiver(t ast.Expr) string {
-	switch t := t.(type) {
-	case *ast.StarExpr:
-		return receiver(t.X)
-	case *ast.IndexExpr:
-		return receiver(t.X)
-	case *ast.IndexListExpr:
-		return receiver(t.X)
-	case *ast.Ident:
-		return t.Name
-	}
-	return ""
-}
-
 // TestModules holds that the root can be released as it is, since `go install` of a
 // version refuses a module with replacements, and that the modules below it choose the
 // versions that it chooses.

@@ -1,0 +1,241 @@
+package memkernel_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bounds are how large the house may be, by what is counted. They only go down: each is at most
+// a hundredth above its count.
+var bounds = map[string]int{
+	"bytes of TypeScript, JavaScript and Python": 672000,
+	"exported names": 3545,
+	"functions that are handed a plan in the making": 81,
+	"packages":                           183,
+	"structs that embed deeper than two": 15,
+	"tokens of generated Go":             6150,
+	"tokens of module .":                 1110000,
+	"tokens of module bench":             124500,
+	"tokens of module service":           75900,
+	"words of doc":                       113000,
+}
+
+// TestBounds counts the house. Tokens are those of Go without comments, tests and generated
+// files, so that joined lines save nothing; what is generated, and other languages, are counted
+// too, so that moving code there saves nothing either.
+func TestBounds(t *testing.T) {
+	n := count(t)
+	for _, what := range slices.Sorted(maps.Keys(n)) {
+		bound, ok := bounds[what]
+		switch {
+		case !ok:
+			t.Errorf("%s: %d, and there is no bound for it", what, n[what])
+		case n[what] > bound:
+			t.Errorf("%s: %d, want at most %d: take something away before more is added", what, n[what], bound)
+		case bound > n[what]+n[what]/100:
+			t.Errorf("%s: %d, and %d are allowed: lower the bound", what, n[what], bound)
+		}
+	}
+	for what := range bounds {
+		if _, ok := n[what]; !ok {
+			t.Errorf("%s: there is none any more: take its bound away", what)
+		}
+	}
+}
+
+var generatedGo = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// count counts everything that has a bound.
+func count(t *testing.T) map[string]int {
+	n, folders, embeds := map[string]int{}, map[string]bool{}, map[string][]string{}
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"bin", "testdata", "node_modules", "vendor"}, d.Name())):
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		file = filepath.ToSlash(file)
+		kind := path.Ext(file)
+		if !slices.Contains([]string{".go", ".ts", ".js", ".mjs", ".py", ".md"}, kind) || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		src, err := os.ReadFile(file)
+		switch {
+		case err != nil:
+			return err
+		case kind == ".md" && strings.HasPrefix(file, "doc/"):
+			n["words of doc"] += len(bytes.Fields(src))
+		case kind == ".md":
+		case kind != ".go":
+			n["bytes of TypeScript, JavaScript and Python"] += len(src)
+		case generatedGo.Match(src):
+			n["tokens of generated Go"] += tokens(file, src)
+		default:
+			n["tokens of module "+moduleOf(file)] += tokens(file, src)
+			folders[path.Dir(file)] = true
+			f, err := parser.ParseFile(token.NewFileSet(), file, src, 0)
+			if err != nil {
+				return err
+			}
+			n["exported names"] += exported(f)
+			n["functions that are handed a plan in the making"] += handed(f)
+			embedded(embeds, path.Dir(file), f)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n["packages"] = len(folders)
+	n["structs that embed deeper than two"] = 0
+	for name := range embeds {
+		if depth(embeds, name) > 2 {
+			n["structs that embed deeper than two"]++
+		}
+	}
+	return n
+}
+
+// moduleOf is the folder of the module that a file belongs to.
+func moduleOf(file string) string {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(dir + "/go.mod"); err == nil {
+			return dir
+		}
+	}
+	return "."
+}
+
+func tokens(name string, src []byte) (n int) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile(name, -1, len(src)), src, nil, 0)
+	for {
+		switch _, tok, lit := s.Scan(); {
+		case tok == token.EOF:
+			return n
+		case tok != token.SEMICOLON || lit != "\n":
+			n++
+		}
+	}
+}
+
+// exported counts the functions, types, constants and variables that other packages can name.
+func exported(f *ast.File) (n int) {
+	if f.Name.Name == "main" {
+		return 0
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() {
+				n++
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					if s.Name.IsExported() {
+						n++
+					}
+				case *ast.ValueSpec:
+					for _, name := range s.Names {
+						if name.IsExported() {
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// handed counts the functions that can write into the struct that an earlier stage of a plan
+// made: those that take a *deciding. A stage that returns its own values needs none.
+func handed(f *ast.File) (n int) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		fields := fn.Type.Params.List
+		if fn.Recv != nil {
+			fields = slices.Concat(fn.Recv.List, fields)
+		}
+		if slices.ContainsFunc(fields, func(p *ast.Field) bool { return typeName(p.Type) == "*deciding" }) {
+			n++
+		}
+	}
+	return n
+}
+
+// embedded notes which structs a folder's structs embed, as FOLDER.NAME.
+func embedded(into map[string][]string, dir string, f *ast.File) {
+	from := map[string]string{}
+	for _, i := range f.Imports {
+		if in, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module+"/"); ok {
+			from[path.Base(in)] = in
+		}
+	}
+	ast.Inspect(f, func(at ast.Node) bool {
+		spec, ok := at.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if s, ok := spec.Type.(*ast.StructType); ok {
+			name := dir + "." + spec.Name.Name
+			into[name] = nil
+			for _, field := range s.Fields.List {
+				if len(field.Names) > 0 {
+					continue
+				}
+				in, base, qualified := strings.Cut(strings.TrimPrefix(typeName(field.Type), "*"), ".")
+				if !qualified {
+					in, base = dir, in
+				} else {
+					in = from[in]
+				}
+				into[name] = append(into[name], in+"."+base)
+			}
+		}
+		return true
+	})
+}
+
+// depth is how many structs are embedded in each other, the outermost not counted.
+func depth(embeds map[string][]string, name string) (deepest int) {
+	for _, in := range embeds[name] {
+		deepest = max(deepest, 1+depth(embeds, in))
+	}
+	return deepest
+}
+
+// typeName is a type as it is written: NAME, *NAME, package.NAME; "" for any other.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return "*" + typeName(e.X)
+	case *ast.SelectorExpr:
+		return typeName(e.X) + "." + e.Sel.Name
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
