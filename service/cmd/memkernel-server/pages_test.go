@@ -40,8 +40,8 @@ func TestPagesName(t *testing.T) {
 			}
 			for _, w := range strings.Fields(m[2]) {
 				if name, ok := strings.CutPrefix(w, "--"); ok {
-					name, _, _ = strings.Cut(name, "=")
-					if cmd.Flag(strings.TrimRight(name, ",)`")) == nil && cmd.InheritedFlags().Lookup(name) == nil {
+					name, _, _ = strings.Cut(strings.TrimRight(name, ".,)`'"), "=")
+					if cmd.Flag(name) == nil && cmd.InheritedFlags().Lookup(name) == nil {
 						t.Errorf("%s: %s: there is no flag --%s", page, strings.TrimSpace(m[0]), name)
 					}
 				}
