@@ -263,6 +263,43 @@ func TestResources(t *testing.T) {
 	}
 }
 
+// TestFewTools: a server that lists few tools has no resources either, for which hosts show their
+// model tools of their own.
+func TestFewTools(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	k, err := kernel.Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	store, err := markdownstore.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, all := range []bool{false, true} {
+		s, err := mcp.New(k, &mcp.Options{AllTools: all, Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, there := sdk.NewInMemoryTransports()
+		serving, stop := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(serving, there) }()
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.ListTools(ctx, nil)
+		if err != nil || all != (len(list.Tools) > 4) || all != (c.InitializeResult().Capabilities.Resources != nil) {
+			t.Errorf("all %v: %d tools, resources %+v, %v", all, len(list.Tools), c.InitializeResult().Capabilities.Resources, err)
+		}
+		c.Close()
+		stop()
+		<-ended
+	}
+}
+
 func TestNoResourceLeadsOut(t *testing.T) {
 	r := connect(t, tools.Options{Private: true})
 	for _, p := range append(escapes.Paths(), escapes.Plant(t, r.dir)...) {

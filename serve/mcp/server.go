@@ -41,11 +41,12 @@ import (
 type Options struct {
 	// Tools bind the tools to a session.
 	Tools tools.Options
-	// AllTools lists the tools and arguments that few conversations need, too.
+	// AllTools lists the tools and arguments that few conversations need, and offers the memory
+	// files as resources, for clients that edit no files.
 	AllTools bool
 	// Session, if set, names the session anew for every call, "" leaving it to Tools.
 	Session func() string
-	// Store lists the memory files; nil offers no resources. Its own privacy has to
+	// Store lists the memory files for AllTools; nil offers no resources. Its own privacy has to
 	// be that of Tools.
 	Store *markdownstore.Store
 	// Version is the program's.
@@ -77,6 +78,9 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	o := &sdk.ServerOptions{Instructions: instructions, Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
 		// Memory is somebody's own: no cache between may hand it to others.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
+	if !s.opts.AllTools {
+		s.opts.Store = nil // for a server with resources hosts show a model three tools more
+	}
 	if s.opts.Store != nil {
 		s.follows = newFollower(s)
 		o.SubscribeHandler, o.UnsubscribeHandler = s.follows.subscribe, s.follows.unsubscribe
