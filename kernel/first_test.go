@@ -42,13 +42,16 @@ func hit(t *testing.T, res *retrieval.Result, path string) {
 func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 	for name, c := range map[string]struct{ ask, path string }{"latin": {"what does the heron eat", "memory/birds.md"}, "cjk": {"鷺は何を食べる", "memory/鳥 と 魚.md"}} {
 		t.Run(name, func(t *testing.T) {
-			k := openKernel(t, birds(t))
-			defer k.Close()
+			dir := birds(t)
+			k := openKernel(t, dir)
 			res := found(t, k, c.ask)
 			hit(t, res, c.path)
 			if res.Reason != retrieval.OK || res.Detail != "" || res.Err != nil || res.Progress != nil || res.Behind != nil {
 				t.Errorf("%+v", res)
 			}
+			k.Close() // what it did is written down by then
+			k = openKernel(t, dir)
+			defer k.Close()
 			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != status.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != status.SyncSearch {
 				t.Errorf("%v %+v", err, st.Memory)
 			}
