@@ -174,6 +174,8 @@ func doPages(ctx context.Context, d *desk, _ *call, p *sessionCall) (*pagesDocum
 type toolsListCall struct {
 	sessionCall
 	Format string `json:"format" rpc:"anthropic|openai|responses|mcp"`
+	// All lists the tools and arguments that few conversations need, too.
+	All bool `json:"all"`
 }
 
 type toolsCall struct {
@@ -207,7 +209,7 @@ func doToolsList(_ context.Context, d *desk, _ *call, p *toolsListCall) (*toolDe
 	if err != nil {
 		return nil, err
 	}
-	defs, err := set.Definitions(p.Format)
+	defs, err := set.Definitions(p.Format, p.All)
 	if err != nil {
 		return nil, badParams("format is anthropic, openai, responses or mcp", "tools.list: %s", err)
 	}

@@ -78,7 +78,7 @@ type Watcher interface {
 // Toolset is the tools that a model of one session can call.
 type Toolset interface {
 	// Definitions returns a JSON list in a provider's format.
-	Definitions(format string) (json.RawMessage, error)
+	Definitions(format string, all bool) (json.RawMessage, error)
 	// Call answers a call. An argument that is wrong is an error.
 	Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error)
 	// Memory answers a call of Anthropic's memory tool, and reports whether the call

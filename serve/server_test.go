@@ -244,7 +244,7 @@ type echo struct {
 	private bool
 }
 
-func (e echo) Definitions(format string) (json.RawMessage, error) {
+func (e echo) Definitions(format string, all bool) (json.RawMessage, error) {
 	return json.Marshal([]string{format})
 }
 

@@ -2029,6 +2029,8 @@ type ToolsListParams struct {
 	Now        time.Time `json:"now,omitzero"`
 	Private    bool      `json:"private,omitempty"`
 	Format     string    `json:"format,omitempty"`
+	// all lists the tools and arguments that few conversations need, too.
+	All bool `json:"all,omitempty"`
 }
 
 // ToolDefinitions is the answer to tools.list.

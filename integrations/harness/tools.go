@@ -32,7 +32,7 @@ var own = []struct{ name, description, argument string }{
 
 // definitions returns all tools in an API's form.
 func (t *toolbox) definitions(api transcript.Format) ([]memkernel.Tool, error) {
-	raw, err := t.memory.Tools(tools.Format(api))
+	raw, err := t.memory.Tools(tools.Format(api), false)
 	if err != nil {
 		return nil, err
 	}

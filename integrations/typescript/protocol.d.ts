@@ -1919,6 +1919,8 @@ export interface ToolsListParams {
   now?: string;
   private?: boolean;
   format?: "anthropic" | "openai" | "responses" | "mcp";
+  /** `all` lists the tools and arguments that few conversations need, too. */
+  all?: boolean;
 }
 
 /** toolDefinitions is the answer to tools.list. */

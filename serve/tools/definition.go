@@ -184,14 +184,17 @@ func (s *Set) Definitions(all bool) []Definition {
 	return out
 }
 
-// Tools returns the definitions as a JSON list in a format.
-func (s *Set) Tools(f Format) (json.RawMessage, error) {
+// Tools returns the definitions as a JSON list in a format: all, or those that most conversations
+// need, with the arguments that most calls need. A call may name any tool either way.
+func (s *Set) Tools(f Format, all bool) (json.RawMessage, error) {
 	if !slices.Contains(Formats(), f) {
 		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, Formats())
 	}
 	out := []any{}
-	for _, d := range s.Definitions(true) {
-		out = append(out, d.in(f))
+	for _, d := range s.Definitions(all) {
+		if all || !d.Rare {
+			out = append(out, d.in(f))
+		}
 	}
 	return json.Marshal(out)
 }

@@ -388,7 +388,7 @@ func TestDefinitions(t *testing.T) {
 	}
 	schemas := map[tools.Format]string{tools.Anthropic: "input_schema", tools.OpenAI: "function", tools.Responses: "parameters", tools.MCP: "inputSchema"}
 	for _, f := range tools.Formats() {
-		raw, err := s.Tools(f)
+		raw, err := s.Tools(f, true)
 		var list []map[string]any
 		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
 			t.Fatalf("%s: %v %s", f, err, raw)
@@ -403,7 +403,12 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.Tools("xml"); err == nil {
+	few, err := s.Tools(tools.MCP, false)
+	var list []struct{ Name string }
+	if err != nil || json.Unmarshal(few, &list) != nil || len(list) != 4 || len(few) > 1600 { // 400 tokens
+		t.Errorf("%v, %d bytes: %s", err, len(few), few)
+	}
+	if _, err := s.Tools("xml", true); err == nil {
 		t.Error("an unknown format is written")
 	}
 	if d := s.Definitions(true); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[3].Name != tools.MemoryAppend || d[3].ReadOnly {

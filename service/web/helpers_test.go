@@ -25,11 +25,11 @@ import (
 // boundTools are memory's tools as the program binds them.
 type boundTools struct{ *tools.Set }
 
-func (b boundTools) Definitions(format string) (json.RawMessage, error) {
+func (b boundTools) Definitions(format string, all bool) (json.RawMessage, error) {
 	if format == "" {
 		format = string(tools.MCP)
 	}
-	return b.Set.Tools(tools.Format(format))
+	return b.Set.Tools(tools.Format(format), all)
 }
 
 // house is a server of tenants, and what is logged.

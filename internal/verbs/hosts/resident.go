@@ -12,11 +12,11 @@ import (
 type servedTools struct{ *tools.Set }
 
 // Definitions are in MCP's form where the host names none.
-func (t servedTools) Definitions(format string) (json.RawMessage, error) {
+func (t servedTools) Definitions(format string, all bool) (json.RawMessage, error) {
 	if format == "" {
 		format = string(tools.MCP)
 	}
-	return t.Set.Tools(tools.Format(format))
+	return t.Set.Tools(tools.Format(format), all)
 }
 
 // ToolsOf binds the tools to sessions of a kernel.
