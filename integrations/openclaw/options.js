@@ -19,6 +19,7 @@ export function options(config = {}, workspace) {
       socket: config.socket ? path.resolve(dir, home(config.socket)) : "",
       configFile: config.configFile ? path.resolve(dir, home(config.configFile)) : ownConfig(stateDir),
       idle: config.idle || "15m",
+      startTimeoutMs: Math.max(15_000, config.commitTimeoutMs ?? 0), // a commit waits for it
     },
     assembleTimeoutMs: config.assembleTimeoutMs ?? 3_000,
     commitTimeoutMs: config.commitTimeoutMs ?? 15_000,

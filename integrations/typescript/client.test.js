@@ -46,7 +46,7 @@ async function removed(workspace) {
 
 async function withClient(t, options = {}) {
   const workspace = mkdtempSync(join(tmpdir(), "mk"));
-  const client = await connect({ workspace, binary, idle: "1s", ...options });
+  const client = await connect({ workspace, binary, idle: "1s", startTimeoutMs: 300_000, ...options }); // a busy machine starts a daemon late
   t.after(async () => {
     if (!client.closed) await client.shutdown().catch(() => {});
     client.close();
@@ -246,7 +246,7 @@ test("what npm packs installs and works", { skip }, async (t) => {
   writeFileSync(
     join(app, "app.js"),
     `import { connect } from "memkernel-client"; import { Link } from "memkernel-client/link";
-    const where = { workspace: ${JSON.stringify(workspace)}, binary: ${JSON.stringify(binary)} };
+    const where = { workspace: ${JSON.stringify(workspace)}, binary: ${JSON.stringify(binary)}, startTimeoutMs: 300000, deadlineMs: 300000 };
     const client = await connect(where);
     console.log((await client.search({ query: "deploy Thursdays", private: true })).results[0].snippet);
     const link = new Link(where);

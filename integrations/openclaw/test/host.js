@@ -54,7 +54,8 @@ export async function register(workspaceDir, config = {}, copy = 0) {
     id: plugin.id,
     registrationMode: "full",
     config: { plugins: { slots: { contextEngine: "memkernel", memory: "memkernel" } }, agents: { defaults: { workspace: workspaceDir } } },
-    pluginConfig: { binary: program(), idle: "1m", assembleTimeoutMs: 30_000, commitTimeoutMs: 30_000, ...config },
+    // A machine that is busy starts a daemon late.
+    pluginConfig: { binary: program(), idle: "1m", assembleTimeoutMs: 300_000, commitTimeoutMs: 300_000, ...config },
     logger: { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") },
     on: (name, handler) => (got.hooks[name] = handler),
     registerContextEngine: (id, factory) => (got.engine = () => factory({ workspaceDir })),
