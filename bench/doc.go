@@ -22,9 +22,6 @@
 //	                 nothing
 //	BenchmarkObserve  a committed turn of a long session against one of a short
 //	BenchmarkProxy   an answer's first byte through the proxy against directly
-//	BenchmarkScaling  turns through 1, 2 and 4 services and a PostgreSQL against in
-//	                 process with files, and what goes between the two; …Growth: plans
-//	                 at 10, 1,000 and 10,000 sessions (make bench-scaling)
 //	BenchmarkProxyBill  the bill of a session with pauses through the proxy against
 //	                 directly, with plans that come too late and on a busy machine
 //

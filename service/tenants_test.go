@@ -31,7 +31,7 @@ const (
 	tenantRound  = 10 * time.Second
 )
 
-// BenchmarkTenantUnderAttack runs `memkernel serve --tenants` and times the plans and searches of one
+// BenchmarkTenantUnderAttack runs `memkernel-server serve --tenants` and times the plans and searches of one
 // tenant while the bearer of a token of another tenant attacks the service, each attack by itself.
 // Metrics: the median and the 99th percentile as multiples of those without the attack in the same
 // run, and how many requests the attack made a second. A call of the first tenant that is refused or
@@ -114,7 +114,7 @@ func (s *tenantService) compare(b *testing.B, a attack) {
 	b.Logf("alone %.1f ms, %.1f ms; attacked %.1f ms, %.1f ms; %d calls", at(alone, 0.5)/1e6, at(alone, 0.99)/1e6, at(attacked, 0.5)/1e6, at(attacked, 0.99)/1e6, len(attacked))
 }
 
-// BenchmarkTenantGrowth plans ever new conversations of one session through `memkernel serve --tenants`,
+// BenchmarkTenantGrowth plans ever new conversations of one session through `memkernel-server serve --tenants`,
 // whose index comes to hold them all. x-first is the median time of the last 50 of 1,000 plans as a
 // multiple of the median of 50 plans after the first 50.
 func BenchmarkTenantGrowth(b *testing.B) {
