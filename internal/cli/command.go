@@ -24,20 +24,20 @@ func (u *UI) remember(cmd *cobra.Command) {
 	}
 }
 
-// Commands has every command that a text names say of which workspace it is, as this
-// call does, and call memkernel-server where that runs: it can be typed as it is.
+// Commands completes the commands that a text names, so that they can be typed as they are: with
+// the workspace of this call, and the name of the program that runs.
 func (u *UI) Commands(text string) string {
 	if !strings.Contains(text, "'memkernel ") {
 		return text
 	}
 	return named.ReplaceAllStringFunc(text, func(command string) string {
+		if !strings.Contains(command, "--help") && !strings.HasPrefix(command, "'memkernel prices ") { // those are of no workspace
+			command = strings.TrimSuffix(command, "'") + u.given + "'"
+		}
 		if u.Name == "memkernel-server" { // its verbs are memkernel's
 			command = "'" + u.Name + strings.TrimPrefix(command, "'memkernel")
 		}
-		if strings.Contains(command, "--help") || strings.HasPrefix(command, "'memkernel prices ") {
-			return command // it is of no workspace
-		}
-		return strings.TrimSuffix(command, "'") + u.given + "'"
+		return command
 	})
 }
 
