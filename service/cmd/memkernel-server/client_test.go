@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -120,7 +121,8 @@ func TestClients(t *testing.T) {
 			}
 			cmd := exec.Command(args[0], args[1:]...)
 			cmd.Dir, cmd.Env = "../../../integrations/"+language, append(os.Environ(), "MEMKERNEL_SERVER="+server)
-			if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "skipped=") {
+			out, err := cmd.CombinedOutput()
+			if err != nil || !regexp.MustCompile(`(?m)^(Ran [1-9]|.*ok \d+ - a server by its URL[^#\n]*$|.*✔ a server by its URL)`).Match(out) || strings.Contains(string(out), "skipped=") {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
