@@ -1,5 +1,5 @@
 // Package longturns makes the turns of long sessions for benchmarks, and drives a kernel in the
-// process by them, as the peer of one behind a socket.
+// process by them, to which a kernel that is called over a socket is compared.
 package longturns
 
 import (

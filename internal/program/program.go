@@ -24,7 +24,7 @@ type Program struct {
 	// Opening is what help prints first; it may call Root's verbs by [Step].
 	Opening func(root *cobra.Command) string
 	// Groups are all its verbs, in the order in which help lists them. Help, completion and man
-	// pages are made from them; help itself stands in the first, completion in the last.
+	// pages are made from them. The first also gets the verb help, the last the verb completion.
 	Groups []Group
 	// Databases opens what is kept in databases, nil in a program without.
 	Databases setup.Databases

@@ -53,7 +53,7 @@ func (s *Settings) auditHost() consolidation.Host {
 }
 
 // AuditOptions returns the options of an audit: the host whose limits hold, and the records of
-// jobs that it reads beside the state folder's own.
+// jobs that it reads in addition to the state folder's own.
 func (s *Settings) AuditOptions(jobs []string) maintenance.AuditOptions {
 	return maintenance.AuditOptions{Host: s.auditHost(), Prune: s.PruneOptions(nil), JobFiles: jobs}
 }

@@ -80,7 +80,7 @@ var postgresServer = sync.OnceValues(func() (dsn string, err error) {
 
 var stopServer func()
 
-// endsServer ends it behind all tests.
+// endsServer stops the database after all tests.
 type endsServer struct{ *testing.M }
 
 func (m endsServer) Run() int {
