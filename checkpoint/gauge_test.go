@@ -135,8 +135,8 @@ func TestNextCutLine(t *testing.T) {
 		{nil, 65_000, show, false, "[Context: 32% | 65k/200k tokens | older parts leave in about 9k tokens]"},
 		{nil, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat},
 		{func(n *checkpoint.NextCut) { n.Tool = "mcp__m__memory_append" }, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat + " What must outlive the session belongs in memory: call mcp__m__memory_append."},
-		{func(n *checkpoint.NextCut) { n.Tool, n.Maybe, n.Resolver = "memory_append", true, "page_expand" }, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat +
-			" What must outlive the session belongs in memory: call memory_append, if you have it. What has left can be fetched with page_expand."},
+		{func(n *checkpoint.NextCut) { n.Tool, n.Maybe, n.Resolver = "memory_append", true, "memory_get" }, 68_600, save, false, "[Context: 34% | 68k/200k tokens | older parts leave in about 5k tokens]" + repeat +
+			" What must outlive the session belongs in memory: call memory_append, if you have it. What has left can be fetched with memory_get."},
 		{func(n *checkpoint.NextCut) { n.InLoop = true }, 80_000, compact, false, "[Context: 40% | 80k/200k tokens | older parts leave when this run of tool calls ends]" + repeat},
 		{func(n *checkpoint.NextCut) { n.InLoop, n.Told, n.Tool = true, true, "memory" }, 162_000, save, true, "[Context: 81% | 162k/200k tokens | older parts leave when this run of tool calls ends | Checkpoint saved]\nWhat was not repeated or written down by then is shown shortened, or not at all."},
 		{nil, 73_900, show, false, "[Context: 36% | 73k/200k tokens | older parts leave next]"},

@@ -52,7 +52,7 @@ func golden(t *testing.T, file, got string) {
 func TestGolden(t *testing.T) {
 	_, c := day(t, load(t, sampleSession))
 	golden(t, "testdata/session.yaml", string(roundTrip(t, c)))
-	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Count: tokens(t), Resolver: "page_expand"})
+	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Count: tokens(t), Resolver: "memory_get"})
 	if n := tokens(t)(text); n > checkpoint.RestoreCap {
 		t.Errorf("%d tokens", n)
 	}

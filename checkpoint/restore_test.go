@@ -85,12 +85,12 @@ func TestMore(t *testing.T) {
 	if text := checkpoint.Restore(c, nil); strings.Contains(text, "more: ") || strings.Contains(text, "To read") || !strings.Contains(text, " more\n") {
 		t.Errorf("ids that lead nowhere, or nothing of what is left out:\n%s", text)
 	}
-	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Resolver: "page_expand"})
-	if !strings.Contains(text, " more: cp_001\n") || !strings.HasSuffix(text, "\nTo read any of it in full: page_expand ID\n") {
+	text := checkpoint.Restore(c, &checkpoint.RestoreOptions{Resolver: "memory_get"})
+	if !strings.Contains(text, " more: cp_001\n") || !strings.HasSuffix(text, "\nTo read any of it in full: memory_get ID\n") {
 		t.Errorf("no way to what is left out:\n%s", text)
 	}
 	more := func(s checkpoint.Section, n int) string { return fmt.Sprintf("cp_001#%s\n[x]", s) }
-	text = checkpoint.Restore(c, &checkpoint.RestoreOptions{More: more, Resolver: "page_expand"})
+	text = checkpoint.Restore(c, &checkpoint.RestoreOptions{More: more, Resolver: "memory_get"})
 	left := 0
 	if _, err := fmt.Sscanf(text[strings.Index(text, "  +"):], "  +%d more: cp_001#open_items [x]", &left); err != nil {
 		t.Fatalf("%v in:\n%s", err, text)

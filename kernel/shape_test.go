@@ -71,7 +71,7 @@ func TestShapedTurn(t *testing.T) {
 	if err != nil || got.Reason != content.OK || got.Text != packed().Text {
 		t.Errorf("%s holds %.80q, %v", page, got.Text, err)
 	}
-	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?", Resolver: "page_expand"})
+	p := mustPlan(t, k, kernel.PlanRequest{SessionKey: "s", Messages: packedTurn(text), Prompt: "and now?", Resolver: "memory_get"})
 	shown := 0
 	for _, m := range p.Messages {
 		for _, part := range m.Parts {

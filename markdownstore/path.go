@@ -44,6 +44,19 @@ func (s *Store) clean(p string) (string, Class, error) {
 	return slashed, c, nil
 }
 
+// PathLike tells a path from an id of a page or a blob, which has no slash, no dot at its start
+// and no ending of Markdown or text. Lines after it (":3") are left aside.
+func PathLike(s string) bool {
+	if strings.ContainsAny(s, `/\\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
+		return true
+	}
+	switch strings.ToLower(path.Ext(s)) {
+	case ".md", ".markdown", ".mdx", ".mdc", ".txt":
+		return true
+	}
+	return false
+}
+
 // locate finds the file of a path. If the file does not exist, err is nil and
 // the place has no info. If only one of MEMORY.md and memory.md is there,
 // either name finds it.

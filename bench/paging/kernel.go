@@ -31,7 +31,7 @@ func Policies() []string { return append(paging.Policies(), KernelPolicy) }
 const kernelModel = "gpt-6"
 
 // expand is the tool by which the played model follows a pointer.
-const expand = "page_expand"
+const expand = "memory_get"
 
 // player plays a workload to a kernel. It is the host and the model: what a turn
 // demands it looks for in the prompt that was planned, follows a pointer where it finds

@@ -89,7 +89,7 @@ type sight struct {
 func look(b *transcript.Body) *sight {
 	s := &sight{}
 	for _, t := range b.Tools {
-		s.expand = s.expand || t.Name == tools.PageExpand
+		s.expand = s.expand || t.Name == tools.MemoryGet
 	}
 	calls := map[string]block{}
 	for _, m := range b.Messages {
@@ -109,7 +109,7 @@ func look(b *transcript.Body) *sight {
 				for _, c := range p.Result.Content {
 					r.text += c.Text
 				}
-				if r.tool == tools.PageExpand {
+				if r.tool == tools.MemoryGet {
 					r.unfold()
 				}
 				s.blocks = append(s.blocks, r)
@@ -245,7 +245,7 @@ func (s *sight) told(p phrase, is func(names []string) bool) []string {
 	for _, expanded := range []bool{false, true} {
 		for i := len(s.blocks) - 1; i >= 0; i-- {
 			b := &s.blocks[i]
-			if b.user == expanded || expanded && b.tool != tools.PageExpand {
+			if b.user == expanded || expanded && b.tool != tools.MemoryGet {
 				continue
 			}
 			all := p.re.FindAllStringSubmatch(b.text, -1)
@@ -264,7 +264,7 @@ func (s *sight) told(p phrase, is func(names []string) bool) []string {
 func (s *sight) results(tool, arg, value string) (out []string) {
 	for i := len(s.blocks) - 1; i >= 0; i-- {
 		b := &s.blocks[i]
-		if b.tool == tool && b.call[arg] == value || b.tool == tools.PageExpand {
+		if b.tool == tool && b.call[arg] == value || b.tool == tools.MemoryGet {
 			out = append(out, b.text)
 		}
 	}
@@ -279,8 +279,8 @@ func (s *sight) hunt(names ...string) *Answer {
 	}
 	tried, n := map[string]bool{}, 0
 	for i, b := range s.blocks {
-		if b.tool == tools.PageExpand {
-			tried[b.call["id"]+" "+b.call["from"]] = true
+		if b.tool == tools.MemoryGet {
+			tried[b.call["path"]+" "+b.call["from"]] = true
 			if i > s.at {
 				n++
 			}
@@ -290,14 +290,14 @@ func (s *sight) hunt(names ...string) *Answer {
 		return say1(giveUp)
 	}
 	for i := len(s.blocks) - 1; i > s.at; i-- { // the rest of what was expanded
-		if b := &s.blocks[i]; b.tool == tools.PageExpand && b.next > 0 && !tried[b.call["id"]+" "+strconv.Itoa(b.next)] {
-			return do("", tools.PageExpand, "id", b.call["id"], "from", b.next)
+		if b := &s.blocks[i]; b.tool == tools.MemoryGet && b.next > 0 && !tried[b.call["path"]+" "+strconv.Itoa(b.next)] {
+			return do("", tools.MemoryGet, "path", b.call["path"], "from", b.next)
 		}
 	}
 	var near, spans []string
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		if b.own || b.tool == tools.PageExpand {
+		if b.own || b.tool == tools.MemoryGet {
 			continue
 		}
 		for line := range strings.SplitSeq(b.text, "\n") {
@@ -313,7 +313,7 @@ func (s *sight) hunt(names ...string) *Answer {
 		}
 	}
 	if all := append(near, spans...); len(all) > 0 {
-		return do("", tools.PageExpand, "id", all[0])
+		return do("", tools.MemoryGet, "path", all[0])
 	}
 	return say1(giveUp)
 }
@@ -435,7 +435,7 @@ func (s *sight) plan() *Answer {
 	var points [][]string
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		if p := s.w.planStep.re.FindAllStringSubmatch(b.text, -1); (b.user || b.tool == tools.PageExpand) && len(p) > len(points) {
+		if p := s.w.planStep.re.FindAllStringSubmatch(b.text, -1); (b.user || b.tool == tools.MemoryGet) && len(p) > len(points) {
 			points = p
 		}
 	}
@@ -472,7 +472,7 @@ func (s *sight) plan() *Answer {
 // pagesOf are the texts of pages that were expanded because a result names them.
 func (s *sight) pagesOf(b *block) (out []string) {
 	for i := range s.blocks {
-		if e := &s.blocks[i]; e.tool == tools.PageExpand && e.call["id"] != "" && strings.Contains(b.text, e.call["id"]) {
+		if e := &s.blocks[i]; e.tool == tools.MemoryGet && e.call["path"] != "" && strings.Contains(b.text, e.call["path"]) {
 			out = append(out, e.text)
 		}
 	}

@@ -69,7 +69,7 @@ func Run(ctx context.Context, t *Task, policy string, o Options) (out Outcome, e
 		defer os.RemoveAll(o.Scratch)
 	}
 	live, err := replay.NewLive(ctx, policy, replay.Options{Model: o.PriceModel, ContextWindow: t.Window, FixedTokens: fixedTokens, TTL: 5 * time.Minute,
-		Resolver: tools.PageExpand, Scratch: o.Scratch, Summary: summarise})
+		Resolver: tools.MemoryGet, Scratch: o.Scratch, Summary: summarise})
 	if err != nil {
 		return out, err
 	}
@@ -216,7 +216,7 @@ func (l *loop) tools() (out []memkernel.Tool) {
 	}
 	if set := l.set(); set != nil {
 		for _, d := range set.Definitions(true) {
-			if d.Name == tools.PageExpand {
+			if d.Name == tools.MemoryGet {
 				out = append(out, memkernel.Tool{Name: d.Name, Raw: definition(openai, d.Name, d.Description, d.Schema)})
 			}
 		}
@@ -237,7 +237,7 @@ func (l *loop) set() *tools.Set {
 }
 
 func (l *loop) tool(ctx context.Context, c Call) (text string, failed bool, err error) {
-	if c.Name != tools.PageExpand {
+	if c.Name != tools.MemoryGet {
 		text, failed = l.world.call(c.Name, string(c.Input))
 		return text, failed, nil
 	}

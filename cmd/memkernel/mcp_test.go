@@ -26,7 +26,7 @@ func TestMCPOverStdio(t *testing.T) {
 	}
 	for _, private := range []bool{false, true} {
 		args := []string{"mcp", "--workspace", dir}
-		want := []string{"memory_append", "memory_get", "memory_search", "page_expand"}
+		want := []string{"memory_append", "memory_get", "memory_search"}
 		if private {
 			args = append(args, "--private", "--all-tools")
 			want = append(want, "context_status", "memory_delete", "memory_undo", "memory_update")

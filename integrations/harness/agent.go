@@ -29,7 +29,7 @@ type agent struct {
 
 const system = `You are a careful assistant in the user's workspace. ` +
 	`What you know from before is in memory: search it before you answer questions about earlier work. ` +
-	`A tool result may be shown shortened, with an id: page_expand brings it back.`
+	`A tool result may be shown shortened, with an id: memory_get brings it back.`
 
 // turn takes one message of the user's to its answer.
 func (a *agent) turn(ctx context.Context, text string) error {
@@ -92,7 +92,7 @@ func (a *agent) request() (kernel.PlanRequest, error) {
 	return kernel.PlanRequest{
 		SessionKey: a.session, Model: a.model.model, ContextWindow: a.model.window, Format: a.model.api,
 		System: []memkernel.Part{{Kind: memkernel.PartText, Text: system}}, Tools: defs,
-		Messages: a.talk.messages, Resolver: tools.PageExpand, Private: true, Now: time.Now(),
+		Messages: a.talk.messages, Resolver: tools.MemoryGet, Private: true, Now: time.Now(),
 	}, nil
 }
 

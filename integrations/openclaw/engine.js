@@ -13,7 +13,7 @@ import { saw } from "./watch.js";
 const reserveOf = (window) => Math.min(20_000, Math.floor(window / 4));
 
 /** The tool by which a model follows pointers. */
-export const resolver = "page_expand";
+export const resolver = "memory_get";
 
 export const info = {
   id: "memkernel",

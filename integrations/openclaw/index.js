@@ -76,7 +76,7 @@ export default {
     };
     api.registerContextEngine(info.id, (ctx = {}) => makeEngine({ ...at("main", ctx.config, ctx.workspaceDir), log, addition }));
     api.registerMemoryCapability?.(capability(at, log));
-    api.registerTool?.(tools(at, log), { names: ["memory_search", "memory_get", "memory_append", "page_expand", "context_status"] });
+    api.registerTool?.(tools(at, log), { names: ["memory_search", "memory_get", "memory_append", "context_status"] });
     if (api.registrationMode && api.registrationMode !== "full") return;
     shared().selected = selected(api.config);
     boundaries(api, at, log);

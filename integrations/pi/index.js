@@ -149,7 +149,7 @@ function settings(ctx, tools) {
     model: ctx.model?.id,
     context_window: ctx.model?.contextWindow,
     system: ctx.getSystemPrompt?.() || undefined,
-    resolver: tools.includes("page_expand") ? "page_expand" : undefined,
+    resolver: tools.includes("memory_get") ? "memory_get" : undefined,
   };
 }
 

@@ -267,7 +267,7 @@ test("memory's tools are the model's, where the daemon has them", { skip: proces
   const calls = [];
   const answers = {
     initialize: () => ({ protocol: 1, capabilities: { tools: true } }),
-    "tools.list": () => ({ tools: [{ name: "page_expand", description: "restores a page", inputSchema: schema }] }),
+    "tools.list": () => ({ tools: [{ name: "memory_get", description: "restores a page", inputSchema: schema }] }),
     "tools.call": (p) => ({ name: p.name, content: { text: `page ${p.arguments.id}`, reason: "OK" } }),
     plan: (p) => ({ plan_id: "p", items: [{ host: [0, p.conversation.messages.length] }], conversation: { base: "", count: 0 } }),
   };
@@ -292,12 +292,12 @@ test("memory's tools are the model's, where the daemon has them", { skip: proces
   });
   const pi = new Pi(dir);
   await pi.emit("session_start", { reason: "startup" });
-  assert.deepEqual([pi.tools.length, pi.tools[0].name, pi.tools[0].parameters], [1, "page_expand", schema]);
+  assert.deepEqual([pi.tools.length, pi.tools[0].name, pi.tools[0].parameters], [1, "memory_get", schema]);
   const answer = await pi.tools[0].execute("call-1", { id: "ev-1" });
   assert.match(answer.content[0].text, /page ev-1/);
   await pi.turn("question");
-  assert.match(pi.system, /page_expand/);
+  assert.match(pi.system, /memory_get/);
   const plan = calls.find((c) => c.method === "plan").params;
-  assert.deepEqual([plan.resolver, plan.private, plan.session_key, plan.context_window], ["page_expand", true, "pi:s1", 16000]);
+  assert.deepEqual([plan.resolver, plan.private, plan.session_key, plan.context_window], ["memory_get", true, "pi:s1", 16000]);
   assert.equal(calls.find((c) => c.method === "tools.call").params.private, true);
 });

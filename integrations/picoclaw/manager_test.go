@@ -31,7 +31,7 @@ func (h *host) open(t *testing.T, dir string) *kernel.Kernel {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.Close() })
-	h.mgr = picoclaw.New(k, &picoclaw.Options[message]{History: h.history, FixedTokens: 500, Resolver: "page_expand",
+	h.mgr = picoclaw.New(k, &picoclaw.Options[message]{History: h.history, FixedTokens: 500, Resolver: "memory_get",
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return k
 }
@@ -102,7 +102,7 @@ func (h *host) nothingLost(t *testing.T, k *kernel.Kernel) {
 			t.Fatal(err)
 		}
 	}
-	plan, err := k.Peek(context.Background(), kernel.PlanRequest{SessionKey: session, ContextWindow: h.window, FixedTokens: 500, Resolver: "page_expand",
+	plan, err := k.Peek(context.Background(), kernel.PlanRequest{SessionKey: session, ContextWindow: h.window, FixedTokens: 500, Resolver: "memory_get",
 		Format: transcript.FormatOpenAI, Messages: in.Messages(), Prompt: "and now?"})
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ type Options[M any] struct {
 	Model string
 	// FixedTokens is DefaultFixedTokens by default.
 	FixedTokens int
-	// Resolver is the tool by which the model follows a pointer to a page, page_expand
+	// Resolver is the tool by which the model follows a pointer to a page, memory_get
 	// if package tools is registered; "" keeps every result at structured or above.
 	Resolver string
 	// Private reports whether a session is one person's own; nil is none. A group's is

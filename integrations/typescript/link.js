@@ -106,7 +106,7 @@ export function note(tools) {
   return (
     "Older messages of this session may have left the conversation. A message that begins with " +
     "\"[Context kept by memkernel\" stands for them; it is reference, not a request." +
-    (tools.includes("page_expand") ? " Where a result names a page, page_expand restores it." : "") +
+    (tools.includes("memory_get") ? " Where a result names a page, memory_get restores it." : "") +
     (tools.includes("memory_search") ? " memory_search finds what was said and noted before." : "")
   );
 }

@@ -189,6 +189,10 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer
 	if err := os.MkdirAll(s.home, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// People work in repositories, where hosts leave out what git ignores.
+	if out, err := exec.Command("git", "init", "-q", s.project).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v %s", err, out)
+	}
 	t.Cleanup(func() {
 		s.stopProxy()
 		s.killDaemon()
@@ -783,6 +787,9 @@ func files(t *testing.T, dir string) map[string]string {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
 		}
 		text := ""
 		if d.Type().IsRegular() {

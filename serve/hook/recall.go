@@ -60,8 +60,9 @@ func (h *handler) pack(r *record, hits []retrieval.Hit) string {
 	return retrieval.Render(packed.Items)
 }
 
-// intro explains what memory is and how it is used.
-const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. Before answering about prior work, decisions, dates, people or preferences, search it, with the tool memory_search or the command "memkernel search QUESTION"; read what it cites with memory_get. Keep what should last with memory_append.`
+// intro says what memory is. When to search it and what to keep, the rules and the descriptions of
+// the tools say.
+const intro = `memkernel keeps the memory of this project: MEMORY.md and memory/*.md. The tool memory_search, or the command "memkernel search QUESTION", searches it.`
 
 // memory returns what a session that begins gets to know: that there is a memory, and the
 // files that represent it. "" if there is none.

@@ -164,7 +164,7 @@ func TestShapedNothing(t *testing.T) {
 		"two blocks":                {event: "mcp-two", text: crates(300)},
 		"an error's output":         {event: "bash", text: crates(300), change: with(`"stderr": ""`, `"stderr": "no lid"`)},
 		"an image":                  {event: "bash", text: crates(300), change: with(`"isImage": false`, `"isImage": true`)},
-		"a tool of ours":            {event: "mcp-list", text: crates(300), change: with("mcp__probe__rows", "mcp__memkernel__page_expand")},
+		"a tool of ours":            {event: "mcp-list", text: crates(300), change: with("mcp__probe__rows", "mcp__memkernel__memory_get")},
 		"a page that was asked for": {event: "bash", text: crates(300), change: with("make pack", os.Args[0]+" get ev-0011223344556677")},
 		"a saved file elsewhere":    {event: "bash-saved", text: crates(300)},
 		"planning alone":            {event: "bash", text: crates(300), change: with(`"acceptEdits"`, `"plan"`)},

@@ -35,7 +35,7 @@ inspect() {
 inspect '"outputSchema"' --method tools/list
 inspect 'deployed by Kim' --method tools/call --tool-name memory_search --tool-arg query=ledger
 inspect 'Tuesday at nine' --method tools/call --tool-name memory_get --tool-arg path=MEMORY.md
-inspect '"reason": "NO_MATCH"' --method tools/call --tool-name page_expand --tool-arg id=ev-0123456789abcdef
+inspect '"reason": "NO_MATCH"' --method tools/call --tool-name memory_get --tool-arg path=ev-0123456789abcdef
 inspect '"reason": "OK"' --method tools/call --tool-name memory_append --tool-arg 'text=Kim owns the ledger.'
 inspect '"session"' --method tools/call --tool-name context_status
 inspect 'memkernel://memory/MEMORY.md' --method resources/list

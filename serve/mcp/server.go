@@ -155,8 +155,7 @@ func (s *Server) set() (*tools.Set, error) {
 // titles are the tools' names for people.
 var titles = map[string]string{
 	tools.MemorySearch:  "Search memory",
-	tools.MemoryGet:     "Read memory",
-	tools.PageExpand:    "Expand a pointer",
+	tools.MemoryGet:     "Read memory, or what an id points to",
 	tools.MemoryAppend:  "Add to memory",
 	tools.MemoryUpdate:  "Change memory",
 	tools.MemoryDelete:  "Delete from memory",

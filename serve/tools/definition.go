@@ -10,7 +10,6 @@ import (
 const (
 	MemorySearch  = "memory_search"
 	MemoryGet     = "memory_get"
-	PageExpand    = "page_expand"
 	MemoryAppend  = "memory_append"
 	MemoryUpdate  = "memory_update"
 	MemoryDelete  = "memory_delete"
@@ -106,13 +105,9 @@ var specs = []spec{
 			"source":     {Type: "string", Description: "Where to look: notes (memory) or what was said in sessions; both if left out.", Enum: []string{"memory", "sessions"}},
 		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source"}},
 	{name: MemoryGet,
-		description: "Read a file that memory_search cited, or as many lines of it.",
-		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md."), "from": fromLine, "lines": lineCount},
+		description: "Read a file that memory_search cited, or what an id in the conversation points to (ev-…, cp_…).",
+		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md, or an id, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
 		required:    []string{"path"}},
-	{name: PageExpand,
-		description: "Restore what an id in the conversation stands for (ev-…, cp_…), or lines of it.",
-		properties:  map[string]property{"id": text("Id of the pointer, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
-		required:    []string{"id"}},
 	{name: MemoryAppend,
 		description: "Keep a decision, a preference or a durable fact in today's log, or another file of memory.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},

@@ -2,8 +2,7 @@
 // forms that providers and hosts take, and one function that answers.
 //
 //	memory_search   {query, maxResults?, minScore?, source?, lines?}   what memory holds on a question
-//	memory_get      {path, from?, lines?}                      lines of what a search cited
-//	page_expand     {id, from?, lines?}                        what a pointer in the prompt points to
+//	memory_get      {path, from?, lines?}                      lines of what a search cited, or of what an id in the prompt points to
 //	memory_append   {text, path?}                              something worth keeping, through the journal
 //	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read
 //	memory_delete   {path, old? | version?, from?, lines?}     a passage that was read taken out

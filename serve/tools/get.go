@@ -15,7 +15,7 @@ import (
 // MaxText is how much text one answer holds at most, in bytes.
 const MaxText = 32 << 10
 
-// lines is the answer of memory_get and page_expand.
+// lines is the answer of memory_get.
 type lines struct {
 	Text string `json:"text"`
 	// Path or ID is what was asked for.
@@ -36,6 +36,9 @@ type lines struct {
 }
 
 func (s *Set) get(ctx context.Context, a args) (any, error) {
+	if !markdownstore.PathLike(a.text("path")) {
+		return s.page(ctx, a)
+	}
 	out := &lines{Path: a.text("path")}
 	if s.opts.Disabled != "" {
 		out.Reason, out.Detail, out.Disabled = reasonDisabled, s.opts.Disabled, true
@@ -95,8 +98,9 @@ func (l *lines) fill(text string, from int, more bool) {
 	}
 }
 
-func (s *Set) expand(ctx context.Context, a args) (any, error) {
-	out := &lines{ID: a.text("id")}
+// page reads what an id in the conversation points to.
+func (s *Set) page(ctx context.Context, a args) (any, error) {
+	out := &lines{ID: a.text("path")}
 	c, err := s.k.Get(ctx, s.opts.SessionKey, out.ID)
 	if failed(ctx, err) {
 		return nil, err

@@ -12,7 +12,7 @@ func Output(name string) json.RawMessage {
 	switch name {
 	case MemorySearch:
 		return outputOf[found]()
-	case MemoryGet, PageExpand:
+	case MemoryGet:
 		return outputOf[lines]()
 	case MemoryAppend:
 		return outputOf[kept]()

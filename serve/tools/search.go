@@ -58,7 +58,7 @@ type found struct {
 // result is one hit.
 type result struct {
 	// Path is what memory_get takes, with StartLine and EndLine; "" for what left
-	// this session's prompt, whose ID page_expand takes.
+	// this session's prompt, whose ID it takes as path.
 	Path      string  `json:"path"`
 	ID        string  `json:"id,omitempty"`
 	StartLine int     `json:"startLine"`
@@ -83,8 +83,8 @@ type result struct {
 	More []more `json:"more,omitempty"`
 }
 
-// more is a further run of lines of a result's place, which memory_get and page_expand
-// take as they do the result's.
+// more is a further run of lines of a result's place, which memory_get takes as it
+// does the result's.
 type more struct {
 	ID           string   `json:"id,omitempty"`
 	StartLine    int      `json:"startLine"`

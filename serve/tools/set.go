@@ -102,8 +102,6 @@ func (s *Set) answer(ctx context.Context, name string, a args) (any, error) {
 		return s.search(ctx, a)
 	case MemoryGet:
 		return s.get(ctx, a)
-	case PageExpand:
-		return s.expand(ctx, a)
 	case MemoryAppend:
 		return s.append(ctx, a)
 	case MemoryUpdate:
@@ -145,8 +143,6 @@ func (s *Set) late(name string, a args) any {
 		return &found{Results: []result{}, Reason: reasonBackend, Detail: why, Citations: s.opts.Citations, Unavailable: true, TimedOut: true}
 	case MemoryGet:
 		return &lines{Path: a.text("path"), Reason: reasonBackend, Detail: why}
-	case PageExpand:
-		return &lines{ID: a.text("id"), Reason: reasonBackend, Detail: why}
 	case MemoryAppend:
 		return &kept{Reason: reasonBackend, Detail: why + "; whether it was kept is not known: calling again keeps it once"}
 	case MemoryUpdate, MemoryDelete:

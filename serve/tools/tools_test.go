@@ -191,9 +191,9 @@ func TestAbsence(t *testing.T) {
 		{private, tools.MemoryGet, object{"path": "memory/deploys.md", "from": 9999}, "NO_MATCH"},
 		{tools.Options{}, tools.MemoryGet, object{"path": "MEMORY.md"}, "DENIED"},
 		{private, tools.MemoryGet, object{"path": "AGENTS.md"}, "DENIED"},
-		{private, tools.PageExpand, object{"id": "ev-0123456789abcdef"}, "NO_MATCH"},
-		{private, tools.PageExpand, object{"id": "../../etc/passwd"}, "NO_MATCH"},
-		{private, tools.PageExpand, object{"id": ""}, "NO_MATCH"},
+		{private, tools.MemoryGet, object{"path": "ev-0123456789abcdef"}, "NO_MATCH"},
+		{private, tools.MemoryGet, object{"path": "../../etc/passwd"}, "DENIED"},
+		{private, tools.MemoryGet, object{"path": ""}, "NO_MATCH"},
 		{private, tools.MemoryAppend, object{"text": "x", "path": "AGENTS.md"}, "DENIED"},
 		{tools.Options{}, tools.MemoryAppend, object{"text": "x", "path": "MEMORY.md"}, "DENIED"},
 		{tools.Options{}, tools.MemorySearch, object{"query": "x", "source": "sessions"}, "DENIED"},
@@ -280,7 +280,7 @@ func TestExpand(t *testing.T) {
 	o := tools.Options{SessionKey: "s"}
 	var all strings.Builder
 	for from, n := 1, 0; from > 0; n++ {
-		a := b.call(o, tools.PageExpand, object{"id": id, "from": from})
+		a := b.call(o, tools.MemoryGet, object{"path": id, "from": from})
 		if a.Reason != "OK" || len(a.Text) > tools.MaxText || a.From != from || n > 10 {
 			t.Fatalf("from %d: %s %s, %d bytes", from, a.Reason, a.Detail, len(a.Text))
 		}
@@ -290,10 +290,10 @@ func TestExpand(t *testing.T) {
 	if strings.TrimSuffix(all.String(), "\n") != strings.TrimSuffix(big.String(), "\n") {
 		t.Error("the parts are not the page")
 	}
-	if a := b.call(o, tools.PageExpand, object{"id": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
+	if a := b.call(o, tools.MemoryGet, object{"path": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
 		t.Errorf("%+v", a)
 	}
-	if a := b.call(tools.Options{SessionKey: "other"}, tools.PageExpand, object{"id": id}); a.Reason != "NO_MATCH" {
+	if a := b.call(tools.Options{SessionKey: "other"}, tools.MemoryGet, object{"path": id}); a.Reason != "NO_MATCH" {
 		t.Errorf("another session's page: %+v", a)
 	}
 	if a := b.call(o, tools.ContextStatus, object{}); a.Session == nil || a.Session.Key != "s" || a.Memory == nil {
@@ -375,7 +375,7 @@ func TestTooLate(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b.k.Close()
-	if _, err := s.Call(context.Background(), tools.PageExpand, json.RawMessage(`{"id":"x"}`)); !errors.Is(err, kernel.ErrClosed) {
+	if _, err := s.Call(context.Background(), tools.MemoryGet, json.RawMessage(`{"path":"x"}`)); !errors.Is(err, kernel.ErrClosed) {
 		t.Errorf("%v", err)
 	}
 }
@@ -390,7 +390,7 @@ func TestDefinitions(t *testing.T) {
 	for _, f := range tools.Formats() {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
-		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 7 {
 			t.Fatalf("%s: %v %s", f, err, raw)
 		}
 		for _, d := range list {

@@ -25,7 +25,7 @@ export class MemkernelPlugin extends BasePlugin {
       model,
       system: systemOf(llmRequest.config?.systemInstruction),
       tools: tools.length ? tools : undefined,
-      resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
+      resolver: tools.some((t) => t.name === "memory_get") ? "memory_get" : undefined,
     });
     this.#calls.set(callOf(callbackContext), { conversation, said, plan, model });
     llmRequest.contents = joined(messages.map((m) => m.content)); // the request's alone: the session keeps its events

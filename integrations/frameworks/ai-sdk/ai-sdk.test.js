@@ -78,8 +78,8 @@ test("a model searches memory and writes to it, in an agent", { skip }, async (t
   const server = await modelServer(t, (_, n) => script[n - 1]);
   const kernel = new Kernel(w.options());
   t.after(() => kernel.close());
-  const memory = await memoryTools(kernel, { names: ["memory_search", "memory_get", "memory_append", "page_expand"] });
-  assert.deepEqual(Object.keys(memory).sort(), ["memory_append", "memory_get", "memory_search", "page_expand"]);
+  const memory = await memoryTools(kernel, { names: ["memory_search", "memory_get", "memory_append"] });
+  assert.deepEqual(Object.keys(memory).sort(), ["memory_append", "memory_get", "memory_search"]);
   const agent = new ToolLoopAgent({ model: modelOf(server, memkernel(kernel)), tools: memory });
   const result = await agent.generate({ prompt: "Where does the heron move?" });
   assert.equal(result.text, "Pier nine.");

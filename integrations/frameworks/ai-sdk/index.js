@@ -29,7 +29,7 @@ export function memkernel(options = {}) {
         model: modelId,
         system: systemText,
         tools: tools.length ? tools : undefined,
-        resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
+        resolver: tools.some((t) => t.name === "memory_get") ? "memory_get" : undefined,
       });
       const sent = { ...params, prompt: [...system, ...messages] };
       planned.set(sent, { conversation, said, plan, model: modelId });

@@ -25,7 +25,7 @@ export function memkernelFetch(options = {}, inner = globalThis.fetch) {
       model,
       system: body.system,
       tools: body.tools?.length ? body.tools : undefined,
-      resolver: body.tools?.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
+      resolver: body.tools?.some((t) => t.name === "memory_get") ? "memory_get" : undefined,
       tool_choice: body.tool_choice ? JSON.stringify(body.tool_choice) : undefined,
       thinking: body.thinking ? JSON.stringify(body.thinking) : undefined,
     });

@@ -28,7 +28,7 @@ export function memkernel(options = {}) {
         model,
         system: textOf(request.systemMessage?.content) || request.systemPrompt || undefined,
         tools: tools.length ? tools : undefined,
-        resolver: tools.some((t) => t.function?.name === "page_expand") ? "page_expand" : undefined,
+        resolver: tools.some((t) => t.function?.name === "memory_get") ? "memory_get" : undefined,
       });
       const answer = await handler({ ...request, messages });
       const message = AIMessage.isInstance(answer) ? answer : answer?.messages?.findLast?.((m) => AIMessage.isInstance(m));

@@ -20,7 +20,7 @@ export function memkernel(llm, options = {}, { session } = {}) {
       model,
       system: system.map((m) => textOf(m.content)).join("\n\n") || undefined,
       tools: tools.length ? tools : undefined,
-      resolver: tools.some((t) => t.function.name === "page_expand") ? "page_expand" : undefined,
+      resolver: tools.some((t) => t.function.name === "memory_get") ? "memory_get" : undefined,
     });
     const sent = { ...params, messages: [...system, ...messages] };
     const observe = (text, calls, usage) => {

@@ -32,7 +32,7 @@ export function memkernel(options = {}) {
         model: modelId,
         system: systemText,
         tools: tools.length ? tools : undefined,
-        resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
+        resolver: tools.some((t) => t.name === "memory_get") ? "memory_get" : undefined,
       });
       calls.set(state, { conversation, said, plan, model: modelId });
       return { prompt: [...system, ...messages] };

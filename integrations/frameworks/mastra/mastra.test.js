@@ -146,8 +146,8 @@ test("a model searches memory and writes to it", { skip }, async (t) => {
   const server = await modelServer(t, (_, n) => script[n - 1]);
   const kernel = new Kernel(w.options());
   t.after(() => kernel.close());
-  const tools = await memoryTools(kernel, { names: ["memory_search", "memory_get", "memory_append", "page_expand"] });
-  assert.deepEqual(Object.keys(tools).sort(), ["memory_append", "memory_get", "memory_search", "page_expand"]);
+  const tools = await memoryTools(kernel, { names: ["memory_search", "memory_get", "memory_append"] });
+  assert.deepEqual(Object.keys(tools).sort(), ["memory_append", "memory_get", "memory_search"]);
   const result = await agentOf(server, { tools, inputProcessors: [memkernel(kernel)] }).generate("Where does the heron move?");
   assert.equal(result.text, "Pier nine.");
   assert.deepEqual(server.violations, []);

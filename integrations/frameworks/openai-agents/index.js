@@ -102,7 +102,7 @@ export class Memkernel {
       model,
       system: request.systemInstructions || undefined,
       tools: tools.length ? tools : undefined,
-      resolver: tools.some((t) => t.name === "page_expand") ? "page_expand" : undefined,
+      resolver: tools.some((t) => t.name === "memory_get") ? "memory_get" : undefined,
     });
     return { request: { ...request, input: messages }, said, plan, model };
   }

@@ -26,8 +26,8 @@ func MCP(a *cli.App) *cobra.Command {
 	o := &mcpFlags{}
 	cmd := &cobra.Command{
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
-client hangs up: the tools memory_search, memory_get, memory_append and
-page_expand. With --all-tools memory_update, memory_delete, memory_undo and
+client hangs up: the tools memory_search, memory_get and
+memory_append. With --all-tools memory_update, memory_delete, memory_undo and
 context_status are listed, too, every argument, and MEMORY.md with the logs of days
 as resources: definitions are paid for with each call of the model, so they are
 for clients that can't edit files. Standard output has frames only;

@@ -1,13 +1,13 @@
 package memory
 
 import (
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/fail"
+	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // place is a run of lines in a file. Zero means from the beginning, and all.
@@ -19,13 +19,11 @@ type place struct {
 // placeForm is a path with lines behind it: those that get takes, and a citation.
 var placeForm = regexp.MustCompile(`^(.+?)(?::(\d+)(?::(\d+))?|#L(\d+)(?:-L(\d+))?)$`)
 
-// parsePlace reads what get was given. What has a slash in it, ends as Markdown and text
-// do, or begins with a dot, lines left aside, is a path; everything else is an id, which
-// never is so.
+// parsePlace reads what get was given: a path or an id, and lines.
 func parsePlace(s string) (pl place, isPath bool, err error) {
 	pl.path = s
 	m := placeForm.FindStringSubmatch(s)
-	if m != nil && pathLike(m[1]) {
+	if m != nil && markdownstore.PathLike(m[1]) {
 		pl.path = m[1]
 		if err := pl.take(s, m[2], m[3], m[4], m[5]); err != nil {
 			return pl, true, err
@@ -35,24 +33,13 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 	if head, rest, ok := cutBehindName(s); ok {
 		return pl, true, fail.Usagef("get %s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", display.Printable(s), rest, head, head)
 	}
-	return pl, pathLike(s), nil
-}
-
-func pathLike(s string) bool {
-	if strings.ContainsAny(s, `/\`) || strings.HasPrefix(s[strings.LastIndexByte(s, ':')+1:], ".") {
-		return true
-	}
-	switch strings.ToLower(path.Ext(s)) {
-	case ".md", ".markdown", ".mdx", ".mdc", ".txt":
-		return true
-	}
-	return false
+	return pl, markdownstore.PathLike(s), nil
 }
 
 // cutBehindName finds what stands behind a file's name and is no line.
 func cutBehindName(s string) (name, rest string, ok bool) {
 	for _, sep := range []string{".md:", ".md#"} {
-		if i := strings.LastIndex(strings.ToLower(s), sep); i >= 0 && !pathLike(s[i+3:]) {
+		if i := strings.LastIndex(strings.ToLower(s), sep); i >= 0 && !markdownstore.PathLike(s[i+3:]) {
 			return s[:i+3], s[i+3:], true
 		}
 	}
