@@ -138,25 +138,21 @@ const definitions = [
     },
   },
   {
-    name: "memory_get",
-    description: "Reads lines of a memory file that memory_search cited.",
-    parameters: object({ path: text("Path of the file in the workspace."), from: whole("First line."), lines: whole("How many lines."), corpus: { type: "string", enum: ["memory", "all", "wiki"] } }, ["path"]),
-    run: async (call, a, who) => file(await call("read", { path: a.path, ...range(a.from, a.lines), private: who.private })),
+    name: resolver,
+    description: "Reads lines of a memory file that memory_search cited, or what a pointer in the conversation (ev-…) stands for.",
+    parameters: object({ path: text("Path of the file in the workspace, or the pointer."), from: whole("First line."), lines: whole("How many lines."), corpus: { type: "string", enum: ["memory", "all", "wiki"] } }, ["path"]),
+    async run(call, a, who) {
+      if (/[\\/]|\.(md|markdown|mdx|mdc|txt)$/i.test(a.path)) return file(await call("read", { path: a.path, ...range(a.from, a.lines), private: who.private }));
+      const lines = a.from ? `@L${a.from}-L${a.from + (a.lines ?? 1e9) - 1}` : "";
+      const c = await call("get", { id: a.path + lines, session_key: who.session_key });
+      return { id: c.id, reason: c.reason, text: c.text, ...(c.detail ? { detail: c.detail } : {}) };
+    },
   },
   {
     name: "memory_append",
     description: "Keeps something worth remembering: appends it to today's log, or to a file of memory/.",
     parameters: object({ text: text("What to keep, in Markdown."), path: text("A file of memory/; default today's log.") }, ["text"]),
     run: (call, a, who, id) => call("remember", { text: a.text, ...(a.path ? { path: a.path } : {}), id, ...who }),
-  },
-  {
-    name: resolver,
-    description: "Shows what a pointer in the conversation stands for.",
-    parameters: object({ id: text("The pointer, such as ev-….") }, ["id"]),
-    async run(call, a, who) {
-      const c = await call("get", { id: a.id, session_key: who.session_key });
-      return { id: c.id, reason: c.reason, text: c.text, ...(c.detail ? { detail: c.detail } : {}) };
-    },
   },
   {
     name: "context_status",

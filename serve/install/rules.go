@@ -21,7 +21,7 @@ type rules struct {
 }
 
 // section is what memkernel has in files of rules.
-var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkernel init wrote this, and memkernel uninstall takes it out)"}
+var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkernel uninstall removes it)"}
 
 //go:embed rules.md
 var rulesText string

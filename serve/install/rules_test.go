@@ -110,8 +110,8 @@ func TestRulesLeaveNoTrace(t *testing.T) {
 func TestRulesOfNothing(t *testing.T) {
 	fronts := map[string]map[string]any{
 		"cursor":   {"description": "When to search the memory of this project, and when to write to it", "alwaysApply": true},
-		"copilot":  {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
-		"vscode":   {"description": "When to search the memory of this project, and when to write to it", "applyTo": "**"},
+		"copilot":  {"applyTo": "**"},
+		"vscode":   {"applyTo": "**"},
 		"windsurf": {"trigger": "always_on"},
 	}
 	for host, name := range ownRules {

@@ -60,7 +60,7 @@ var hosts = []host{
 
 // vscodeRules are read by VS Code and by Copilot's command.
 var vscodeRules = &rules{own: ".github/instructions/memkernel.instructions.md",
-	front: "---\ndescription: When to search the memory of this project, and when to write to it\napplyTo: \"**\"\n---\n\n"}
+	front: "---\napplyTo: \"**\"\n---\n\n"}
 
 // clineStore is where Cline's extension keeps what is the user's, and clineServers its
 // servers in there.

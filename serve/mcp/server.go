@@ -75,7 +75,7 @@ func New(k *kernel.Kernel, opts *Options) (*Server, error) {
 	if _, err := tools.New(k, s.opts.Tools); err != nil {
 		return nil, err
 	}
-	o := &sdk.ServerOptions{Instructions: instructions, Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
+	o := &sdk.ServerOptions{Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
 		// Memory is somebody's own: no cache between may hand it to others.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
 	if !s.opts.AllTools {
@@ -115,9 +115,6 @@ func unlist(rare map[string]bool) sdk.Middleware {
 		}
 	}
 }
-
-// instructions tell a client's model what this server is for.
-const instructions = "This project's long-term memory."
 
 // Serve speaks the protocol over a pair of streams, a frame a line, until the client
 // hangs up or ctx ends; what it asked before it hung up is answered. Nothing but frames is

@@ -123,6 +123,7 @@ test("memory: tools, private and shared, files that are none", async (t) => {
   assert.match((await ask(group, "memory_get", { path: "MEMORY.md" })).error ?? "denied", /denied|DENIED|private|shared/i);
   assert.match((await ask(mine, "memory_get", { path: "../../etc/passwd" })).error, /etc.passwd/);
   assert.equal((await ask(mine, "memory_get", { path: "memory/none.md" })).status, "not_found");
+  assert.equal((await ask(mine, "memory_get", { path: "ev-0123456789abcdef" })).reason, "NO_MATCH", "a pointer is looked up in the session");
   const kept = await ask(mine, "memory_append", { text: "- The cat is called Tilde." });
   const again = await ask(mine, "memory_append", { text: "- The cat is called Tilde." });
   assert.equal(kept.duplicate, false);
