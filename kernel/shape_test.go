@@ -12,6 +12,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/crashtest"
 	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/content"
 )
 
@@ -86,6 +87,35 @@ func TestShapedTurn(t *testing.T) {
 	st, _, err := k.SessionStatus(context.Background(), "s")
 	if err != nil || st.Turns != 1 || st.Pages != 5 { // the prompt's, too
 		t.Errorf("%d turns and %d pages, %v", st.Turns, st.Pages, err)
+	}
+}
+
+// TestShapedIsCounted: what a hook kept out of the prompts of calls that were only observed, and what
+// the model fetched back of it, is in the sums of what was billed, once.
+func TestShapedIsCounted(t *testing.T) {
+	k := openKernel(t, t.TempDir())
+	defer k.Close()
+	text, page := shaped(t, k)
+	msgs := packedTurn(text)
+	msgs[3].Usage, msgs[3].Model = &memkernel.Usage{InputTokens: 9000, OutputTokens: 10}, "claude-opus-4-5"
+	for range 2 {
+		observe(t, k, kernel.Turn{SessionKey: "s", Messages: msgs})
+	}
+	call := memkernel.ToolCall{ID: "toolu_get", Name: "Bash", Input: `{"command":"memkernel get -s s ` + page + `"}`}
+	part := func(s string) []memkernel.Part {
+		return []memkernel.Part{{Kind: memkernel.PartText, Text: s, Typed: true}}
+	}
+	msgs = append(msgs, memkernel.Message{Key: "u4", Role: memkernel.RoleUser, Parts: part("show me all of it")},
+		memkernel.Message{Key: "u5", Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartToolUse, Call: &call}}},
+		memkernel.Message{Key: "u6", Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{CallID: call.ID, Text: true, Content: part(packed().Text)}}}},
+		memkernel.Message{Key: "u7", Role: memkernel.RoleAssistant, Parts: part("Here."), Model: "claude-opus-4-5", Usage: &memkernel.Usage{InputTokens: 19_000, OutputTokens: 10}})
+	observe(t, k, kernel.Turn{SessionKey: "s", Messages: msgs})
+	r, err := k.Usage(context.Background(), billing.Options{})
+	if err != nil || len(r.Total.FirstSight) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if f := r.Total.FirstSight[0]; f.Kind != "json" || f.Results != 1 || f.Tokens < 2500 || f.FetchedTokens <= f.Tokens {
+		t.Errorf("%+v", f)
 	}
 }
 

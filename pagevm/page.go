@@ -2,6 +2,7 @@ package pagevm
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -123,6 +124,12 @@ type Page struct {
 	// Reps are the degraded representations, made at ingestion.
 	Reps []Rep `json:"reps,omitempty"`
 }
+
+// handle is the form of the ids that pointers and spans are read by.
+var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
+
+// Handles returns the ids of pages and spans in a text, such as the input of a call that reads them.
+func Handles(text string) []string { return handle.FindAllString(text, -1) }
 
 // Speaker is who a page's words are of: its role, or "host" where a user's message holds what
 // no person typed.

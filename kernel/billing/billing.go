@@ -259,6 +259,9 @@ type Call struct {
 	Usage   memkernel.Usage `json:"usage"`
 	// Reported is what the provider told of the request, nil for nothing.
 	Reported *memkernel.Reported `json:"reported,omitempty"`
+	// FirstSight is what a hook shortened before a call that was only observed, and what the model
+	// fetched of such results.
+	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// BilledCostUSD is the price of the input side, BilledUSD that of the whole call, nil if
 	// unpriced.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
@@ -363,6 +366,9 @@ func (s *Sum) take(r *Call) {
 	plus(&s.WithoutUSD, r.Without())
 	for _, n := range r.removed {
 		s.Reasoning.Removed = memkernel.Removed(s.Reasoning.Removed, n)
+	}
+	for _, f := range r.FirstSight {
+		s.FirstSight = AddFirstSight(s.FirstSight, f)
 	}
 	planned, ok := r.Expected()
 	if !ok {

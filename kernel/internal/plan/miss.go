@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/memkernel/memkernel"
@@ -156,16 +155,10 @@ func (j *repeats) again(key string, call *memkernel.ToolCall, page string) {
 	j.m.fault(f)
 }
 
-// handle is the form of the ids that pointers and spans are read by.
-var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
-
-// Handles returns the ids in the input of a call that reads pages.
-func Handles(input string) []string { return handle.FindAllString(input, -1) }
-
 // refetched notes the pages that the model asked for by their handles.
 func (j *repeats) refetched(key string, call *memkernel.ToolCall) {
 	m := j.m
-	for _, id := range Handles(call.Input) {
+	for _, id := range pagevm.Handles(call.Input) {
 		level := m.shownBefore(id)
 		if level == pagevm.Full {
 			j.hit[id] = true

@@ -310,7 +310,7 @@ func (u *usage) says(m *memkernel.Message, now paging.Access) {
 }
 
 func (u *usage) names(text string, now paging.Access, how paging.Use) {
-	for _, id := range handle.FindAllString(text, -1) {
+	for _, id := range pagevm.Handles(text) {
 		u.use(id, now, how)
 	}
 }

@@ -514,7 +514,7 @@ func firstSight(pl *plan.Result) (out []billing.FirstSight) {
 			if call == nil || !represent.Resolves(pl.Request().Resolver, call.Name, call.Input) {
 				continue
 			}
-			for _, id := range plan.Handles(call.Input) {
+			for _, id := range pagevm.Handles(call.Input) {
 				if of := pl.Page(id); of != nil && of.Door() != "" {
 					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: pl.Scale(s.At[s.First].Tokens)})
 				}

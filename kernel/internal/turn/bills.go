@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -13,9 +14,12 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/kernel/internal/ids"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/usage"
+	"github.com/memkernel/memkernel/pagevm"
+	"github.com/memkernel/memkernel/pagevm/represent"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -24,12 +28,14 @@ type bill struct {
 	message    *memkernel.Message
 	usage      memkernel.Usage
 	call, turn string
+	// news are the messages that no call before was billed for.
+	news []memkernel.Message
 }
 
 // bills are those of the conversation's messages, and the delivery's own where it is of
 // no plan. newest is the last call's, which a plan may have been made for.
 func (t *Turn) bills() (out []bill, newest bill) {
-	ends, start := transcript.TurnEnds(t.Messages), 0
+	ends, start, from := transcript.TurnEnds(t.Messages), 0, 0
 	last := -1
 	for i := range t.Messages {
 		if m := &t.Messages[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
@@ -51,7 +57,8 @@ func (t *Turn) bills() (out []bill, newest bill) {
 		}
 		newest = bill{message: m, call: callID(m, i), turn: callID(&t.Messages[start], start)}
 		if billed {
-			newest.usage = *u
+			newest.usage, newest.news = *u, t.Messages[from:i]
+			from = i
 			out = append(out, newest)
 		}
 	}
@@ -106,7 +113,7 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 	var err error
 	if !t.More {
 		var more []billing.Call
-		more, err = unlogged(s, w.prices, &t, told, row)
+		more, err = unlogged(s, w, &t, told, row)
 		rows = append(rows, more...)
 	}
 	o.Bills = rows
@@ -116,7 +123,7 @@ func takeBill(s *session.Session, o *Observation, w *intake, t Turn) {
 }
 
 // unlogged are the rows of calls that usage.jsonl does not have, nor the row of a plan.
-func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
+func unlogged(s *session.Session, w *intake, t *Turn, told []bill, planned *billing.Call) (rows []billing.Call, err error) {
 	if len(told) == 0 {
 		return nil, nil
 	}
@@ -139,10 +146,41 @@ func unlogged(s *session.Session, prices *cachelayout.Book, t *Turn, told []bill
 	for _, b := range told {
 		if id := t.Branch + "\x00" + b.call; !s.Billed[id] {
 			s.Billed[id] = true
-			rows = append(rows, b.row(prices, t))
+			row := b.row(w.prices, t)
+			row.FirstSight = w.firstSight(b.news)
+			rows = append(rows, row)
 		}
 	}
 	return rows, nil
+}
+
+// firstSight returns which results of new messages a hook shortened before the model saw them, and
+// what the model fetched of such results.
+func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight) {
+	for i := range news {
+		for j := range news[i].Parts {
+			r := news[i].Parts[j].Result
+			if r == nil {
+				continue
+			}
+			id, shown := ids.Evidence(w.Branch, r.CallID), w.Count.Part(&news[i].Parts[j])
+			if page := w.Known[id]; page != nil && page.Door() != "" && ingest.Shapes(r, id) {
+				if whole, err := w.Whole(page); err == nil {
+					out = billing.AddFirstSight(out, billing.FirstSight{Kind: page.Door(), Results: 1, Tokens: w.Count.Text(whole) - shown})
+				}
+			}
+			call := w.Calls[r.CallID]
+			if call == nil || !strings.HasSuffix(call.Name, "memory_get") && !represent.Resolves("memkernel get", call.Name, call.Input) {
+				continue
+			}
+			for _, id := range pagevm.Handles(call.Input) {
+				if of := w.Known[id]; of != nil && of.Door() != "" {
+					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: shown})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // row is a bill without a plan.
