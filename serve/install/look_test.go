@@ -56,6 +56,8 @@ func TestFind(t *testing.T) {
 		".gemini/tmp/slug/chats/session-2.jsonl":                                                "{}",
 		".gemini/tmp/other/chats/session-3.json":                                                "{}",
 		".pi/agent/sessions/--" + strings.ReplaceAll(in.Workspace[1:], "/", "-") + "--/x.jsonl": "{}",
+		".copilot/session-state/a/events.jsonl":                                                 `{"type":"session.start","data":{"context":{"cwd":"` + in.Workspace + `"}}}`,
+		".copilot/session-state/b/events.jsonl":                                                 `{"type":"session.start","data":{"context":{"cwd":"/elsewhere"}}}`,
 	} {
 		lay(t, filepath.Join(in.Home, filepath.FromSlash(name)), text)
 	}
@@ -72,7 +74,7 @@ func TestFind(t *testing.T) {
 		}
 		got += fmt.Sprintf("%s %s %s\n", h.Name, n, strings.Join(h.FoundBy, ", "))
 	}
-	want := "claude 2 ~/.claude\ncodex 2 ~/.codex, codex on the PATH\ngemini 2 ~/.gemini\nopencode ? opencode.jsonc\npi 1 ~/.pi\n"
+	want := "claude 2 ~/.claude\ncodex 2 ~/.codex, codex on the PATH\ngemini 2 ~/.gemini\nopencode ? opencode.jsonc\npi 1 ~/.pi\ncopilot 1 ~/.copilot\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

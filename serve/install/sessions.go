@@ -58,7 +58,7 @@ func codexSessions(s *Site, homes []string) (out []string) {
 	for _, home := range homes {
 		for _, folder := range []string{"sessions", "archived_sessions"} {
 			newestFirst(filepath.Join(home, folder), 4, func(path string) bool {
-				if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(codexFolder(path)) {
+				if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(folderOf(path)) {
 					out = append(out, path)
 				}
 				return looked < maxSessionFiles
@@ -68,8 +68,8 @@ func codexSessions(s *Site, homes []string) (out []string) {
 	return out
 }
 
-// codexFolder is the folder that a transcript says it is of, "" if it says none.
-func codexFolder(path string) string {
+// folderOf is the folder that a transcript of Codex or Copilot CLI says it is of, "" if it says none.
+func folderOf(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -79,10 +79,28 @@ func codexFolder(path string) string {
 		Payload struct {
 			CWD string `json:"cwd"`
 		} `json:"payload"`
+		Data struct {
+			Context struct {
+				CWD string `json:"cwd"`
+			} `json:"context"`
+		} `json:"data"`
 		CWD string `json:"cwd"`
 	}
 	jsonl.Find(textcode.Reader(f), maxFirstLine, 1, func(raw string) bool { return json.Unmarshal([]byte(raw), &meta) == nil })
-	return cmp.Or(meta.Payload.CWD, meta.CWD)
+	return cmp.Or(meta.Payload.CWD, meta.Data.Context.CWD, meta.CWD)
+}
+
+// copilotSessions are the logs, each in a folder of its own, whose first line names the workspace.
+func copilotSessions(s *Site, homes []string) (out []string) {
+	for _, home := range homes {
+		for i, dir := range list(filepath.Join(home, "session-state")) {
+			path := filepath.Join(home, "session-state", dir.Name(), "events.jsonl")
+			if i < maxSessionFiles && s.isWorkspace(folderOf(path)) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
 }
 
 // geminiSessions are the chats of the folders that name the workspace, by its hash or

@@ -28,7 +28,7 @@ var hosts = []host{
 		next:    "open the folder in VS Code; start the server memkernel, and trust it, when it asks"},
 	{name: "copilot", title: "Copilot CLI", home: []string{".copilot"}, binary: "copilot", project: []string{".github/mcp.json"},
 		servers: &servers{path: ".github/mcp.json", key: "mcpServers"},
-		rules:   vscodeRules, next: "start copilot here, and trust the folder"},
+		rules:   vscodeRules, sessions: copilotSessions, next: "start copilot here, and trust the folder"},
 	// Its program is called as ZFS's daemon is.
 	{name: "zed", title: "Zed", home: []string{".config/zed", "AppData/Roaming/Zed"}, project: []string{".zed", ".rules"},
 		servers: &servers{path: ".zed/settings.json", key: "context_servers"},

@@ -48,20 +48,26 @@ func runStatus(ctx context.Context, a *cli.App, o status.Options) error {
 	}
 	a.Findings(st.Unreadable)
 	if a.JSON {
-		return a.WriteJSON(document.OfStatus(st))
+		doc := document.OfStatus(st)
+		for _, m := range memories(a) {
+			doc.HostMemories = append(doc.HostMemories, document.HostMemories{Host: m.Title, Folder: m.Folder, Files: m.Files})
+		}
+		return a.WriteJSON(doc)
 	}
 	if err := display.Status(a.Out, st, a.Style()); err != nil {
 		return err
 	}
-	if err := tellMemories(a); err != nil {
-		return err
+	for _, m := range memories(a) {
+		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, which memkernel does not search\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder)); err != nil {
+			return err
+		}
 	}
 	return tellProxies(ctx, a)
 }
 
-// tellMemories adds a line for each folder in which a host keeps memories of its own. Those
-// are the user's, so that a workspace which is shared is told of none.
-func tellMemories(a *cli.App) error {
+// memories are the folders in which hosts keep memories of their own. Those are the user's, so that a
+// workspace which is shared is told of none.
+func memories(a *cli.App) []install.Memories {
 	home, err := os.UserHomeDir()
 	if err != nil || !a.Config.Workspace.Private {
 		return nil
@@ -71,12 +77,7 @@ func tellMemories(a *cli.App) error {
 		return nil // then its memories can't be told apart
 	}
 	site := install.Site{Workspace: dir, Home: home, Getenv: os.Getenv}
-	for _, m := range site.Memories() {
-		if _, err := fmt.Fprintf(a.Out, "%s keeps memories of its own: %s in %s, which memkernel does not search\n", m.Title, display.Plural(m.Files, "file"), display.Printable(m.Folder)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return site.Memories()
 }
 
 // tellProxies adds a line for each proxy that runs for this state directory.
