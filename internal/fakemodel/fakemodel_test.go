@@ -123,6 +123,14 @@ func TestOpenAIBill(t *testing.T) {
 	if u := r[2].Usage; u.Read != 0 {
 		t.Errorf("other content was read from the cache: %+v", u)
 	}
+	if r[2].Usage.Written != 0 {
+		t.Errorf("a model before GPT-5.6 is billed for writing: %+v", r[2].Usage)
+	}
+	_, body = c.post("/v1/chat/completions", strings.Replace(messages(first), `"m"`, `"gpt-6.2-sol"`, 1))
+	u := s.Requests()[3].Usage
+	if u.Read != 0 || u.Written == 0 || u.Written%128 != 0 || u.Uncached >= 128 || !strings.Contains(body, fmt.Sprintf(`"cache_write_tokens":%d`, u.Written)) {
+		t.Errorf("%+v is the bill of %s", u, body)
+	}
 }
 
 func TestParts(t *testing.T) {

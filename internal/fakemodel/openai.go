@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -74,7 +75,20 @@ func (openai) bill(c *cache, r Request, reply Reply) Usage {
 	if read < cacheFrom {
 		read = 0
 	}
-	return Usage{Read: read, Uncached: r.Tokens() - read, Output: reply.output()}
+	u := Usage{Read: read, Output: reply.output()}
+	if all := r.Tokens(); paidWrites.MatchString(r.Model) && all >= cacheFrom {
+		u.Written = all/cacheStep*cacheStep - read
+	}
+	u.Uncached = r.Tokens() - u.Read - u.Written
+	return u
+}
+
+// paidWrites are the models of which OpenAI bills what is written to the cache apart, since GPT-5.6.
+var paidWrites = regexp.MustCompile(`^gpt-(5\.[6-9]|[6-9])`)
+
+// details are the parts of an answer's bill.
+func (openai) details(u Usage) map[string]any {
+	return map[string]any{"cached_tokens": u.Read, "cache_write_tokens": u.Written}
 }
 
 func (o openai) whole(w http.ResponseWriter, r Request, reply Reply) {
@@ -110,7 +124,7 @@ func (openai) stop(reply Reply) string {
 
 func (openai) usage(u Usage) map[string]any {
 	return map[string]any{"prompt_tokens": u.Input(), "completion_tokens": u.Output, "total_tokens": u.Input() + u.Output,
-		"prompt_tokens_details": map[string]any{"cached_tokens": u.Read}}
+		"prompt_tokens_details": openai{}.details(u)}
 }
 
 // stream ends with the bill, which a client that did not ask for it skips.

@@ -131,7 +131,7 @@ func (o responses) finished(r Request, reply Reply) map[string]any {
 	}
 	u := r.Usage
 	m["usage"] = map[string]any{"input_tokens": u.Input(), "output_tokens": u.Output, "total_tokens": u.Input() + u.Output,
-		"input_tokens_details": map[string]any{"cached_tokens": u.Read}}
+		"input_tokens_details": openai{}.details(u)}
 	return m
 }
 
