@@ -21,7 +21,7 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 672000,
-	"exported names": 3545,
+	"exported names": 3430,
 	"functions that are handed a plan in the making": 81,
 	"packages":                           183,
 	"structs that embed deeper than two": 15,

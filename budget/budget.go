@@ -30,11 +30,11 @@ type Count struct {
 
 // Add returns the sum of two counts. Its kind is the weaker of the two.
 func (c Count) Add(d Count) Count {
-	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: Weaker(c.Kind, d.Kind)}
+	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: weaker(c.Kind, d.Kind)}
 }
 
-// Weaker returns the kind that is trusted less. "" is trusted most.
-func Weaker(a, b Kind) Kind {
+// weaker returns the kind that is trusted less. "" is trusted most.
+func weaker(a, b Kind) Kind {
 	if trust(a) <= trust(b) {
 		return a
 	}

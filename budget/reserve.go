@@ -11,15 +11,15 @@ func DefaultReserve(window int) int {
 // it first appears: 10 % of the window, at most 25,000 tokens.
 func LargeResult(window int) int { return min(max(window, 0)/10, 25_000) }
 
-// SummaryCap returns the most a session summary may take of a budget, which is
+// summaryCap returns the most a session summary may take of a budget, which is
 // the window without its reserve: 12 %, at most 1,200 tokens.
-func SummaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
+func summaryCap(budget int) int { return min(max(budget, 0)*12/100, 1_200) }
 
-// RetrievalCap returns the most that retrieval may add for one user turn:
+// retrievalCap returns the most that retrieval may add for one user turn:
 // 2,000 tokens, or the budget if that is less.
-func RetrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
+func retrievalCap(budget int) int { return min(max(budget, 0), 2_000) }
 
-// LowWater returns what a cut leaves of the working set at most: 55 % of the
+// lowWater returns what a cut leaves of the working set at most: 55 % of the
 // budget, and no more than 30,000 tokens of conversation. Prices may ask for
 // less.
-func LowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }
+func lowWater(budget int) int { return min(max(budget, 0)*55/100, 30_000) }

@@ -109,9 +109,9 @@ func Split(r Request) (Plan, error) {
 		return Plan{}, &TooSmallError{Window: p.Window, Reserve: p.Reserve, Fixed: p.Fixed, Over: over, Largest: largest(r.Fixed)}
 	}
 	rest := p.Budget - p.Fixed
-	p.LowWater = min(LowWater(p.Budget), rest)
-	p.Summary = min(SummaryCap(p.Budget), rest-p.LowWater)
-	p.Retrieval = RetrievalCap(rest - p.LowWater - p.Summary)
+	p.LowWater = min(lowWater(p.Budget), rest)
+	p.Summary = min(summaryCap(p.Budget), rest-p.LowWater)
+	p.Retrieval = retrievalCap(rest - p.LowWater - p.Summary)
 	p.WorkingSet = rest - p.Summary - p.Retrieval
 	return p, nil
 }

@@ -11,41 +11,41 @@ import (
 // recorded sessions, where cost against reference recall is flat around them; all
 // else comes from prices, the session's growth and its gaps.
 const (
-	// MissWeight is the worth of memory: how many misses a call would pay for
+	// missWeight is the worth of memory: how many misses a call would pay for
 	// e times as much of it. It weighs what a miss does to the work, not only
 	// what it costs, and so is larger than the share of calls that miss.
-	MissWeight = 0.35
-	// LowWaterFloor is the least conversation that the mark keeps, however
+	missWeight = 0.35
+	// lowWaterFloor is the least conversation that the mark keeps, however
 	// dear it is: an agent that is shown less works blind.
-	LowWaterFloor = 22_000
-	// WideShare is what more of it the floor keeps of a budget above WideBudget, where
+	lowWaterFloor = 22_000
+	// wideShare is what more of it the floor keeps of a budget above WideBudget, where
 	// only money asks for a cut: on fourteen recorded sessions with a window of a million,
 	// 1 % of the actions then lack something that an agent without any cut would have.
-	WideShare  = 0.125
-	WideBudget = 200_000
-	// NeedWeight is what a single need of a call is worth, as a share of a miss: what may
+	wideShare  = 0.125
+	wideBudget = 200_000
+	// needWeight is what a single need of a call is worth, as a share of a miss: what may
 	// stay above the low-water mark has to earn its keep by it. ExtraShare is how far this
 	// may reach towards the high-water mark: the prompt has to grow again before the next
 	// cut. All three were chosen on fourteen recorded sessions for edits whose lines are
 	// shown and actions that have what they need, by the dollar.
-	NeedWeight = 0.45
-	ExtraShare = 0.6
-	// LoopNeed is how much likelier a need is than on the average while a tool loop is
+	needWeight = 0.45
+	extraShare = 0.6
+	// loopNeed is how much likelier a need is than on the average while a tool loop is
 	// open: what it read is not used yet. With room for 128,000 tokens and 5 minutes of
 	// cache 7.1 % of the edits are blind, 8.1 % with 1 and an ExtraShare of 0.8; with 3 and
 	// 0.8 they are 4.9 %, but one session's bill is 17 % above what never cutting early costs.
-	LoopNeed = 1.7
+	loopNeed = 1.7
 	// commonConversation is the conversation of a prompt of common size.
 	commonConversation = 40_000
-	// WorkingSetShare bounds the conversation kept at a cut, as a share of
+	// workingSetShare bounds the conversation kept at a cut, as a share of
 	// window − reserve.
-	WorkingSetShare = 0.55
-	// CliffRoom is the least room that a price cliff must leave above the
+	workingSetShare = 0.55
+	// cliffRoom is the least room that a price cliff must leave above the
 	// fixed part to be respected; below it every call would be a cut.
-	CliffRoom = 8_000
-	// MinSaved is the least that a cut which is not forced must save, in tokens:
+	cliffRoom = 8_000
+	// minSaved is the least that a cut which is not forced must save, in tokens:
 	// less is not worth what it hides.
-	MinSaved = 4_000
+	minSaved = 4_000
 
 	// growthCalls is how many of the last calls' growths count for the largest
 	// and the median.
@@ -197,10 +197,10 @@ func PlanCut(in CutInput) Cut {
 	c.Do = c.Reason != ReasonNone
 	c.TargetTokens = min(c.TargetTokens, f.Planned)
 	if c.MostTokens = c.TargetTokens; t.extra > 0 {
-		c.MostTokens = max(c.TargetTokens, min(c.TargetTokens+int(t.extra*float64(f.HighWater-c.TargetTokens)), f.Planned-MinSaved))
-		c.Hurdle = f.MemoryCost / math.Max(1, float64(f.LowWater-in.Fixed)) / (NeedWeight * t.worth * math.Max(1, f.MissCost))
+		c.MostTokens = max(c.TargetTokens, min(c.TargetTokens+int(t.extra*float64(f.HighWater-c.TargetTokens)), f.Planned-minSaved))
+		c.Hurdle = f.MemoryCost / math.Max(1, float64(f.LowWater-in.Fixed)) / (needWeight * t.worth * math.Max(1, f.MissCost))
 		if in.OpenLoop {
-			c.Hurdle /= LoopNeed
+			c.Hurdle /= loopNeed
 		}
 	}
 	return c
@@ -222,7 +222,7 @@ func (f *Figures) pays(t thrift) bool {
 func (c Cut) Next() int {
 	f := c.Figures
 	f.Saved = f.HighWater - f.LowWater
-	f.BreakEvenTurns = finite(BreakEven(f.Saved, f.Rewritten, Ratios{Write: f.WriteRatio, Read: f.ReadRatio}, 0))
+	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, Ratios{Write: f.WriteRatio, Read: f.ReadRatio}, 0))
 	if f.pays(c.Economy.thrift()) {
 		return f.HighWater
 	}
@@ -262,7 +262,7 @@ func (in *CutInput) budget() int {
 
 // cliff returns the first price cliff that leaves room above the fixed part.
 func (in *CutInput) cliff(median int) int {
-	room := max(CliffRoom, 4*median)
+	room := max(cliffRoom, 4*median)
 	for _, t := range in.Model.Tiers {
 		if t.AboveTokens >= in.Fixed+room {
 			return t.AboveTokens
@@ -279,7 +279,7 @@ func (in *CutInput) cliff(median int) int {
 func (in *CutInput) marks(f *Figures, t thrift) {
 	room := f.Limit - max(f.MaxGrowth, 2*f.MedianGrowth)
 	c := in.cycle(f, room)
-	most := int(WorkingSetShare * float64(f.Budget))
+	most := int(workingSetShare * float64(f.Budget))
 	kept := c.LowWater(min(t.least(f.Budget), most), most)
 	// A prompt below the provider's minimum would not be cached at all.
 	kept = max(kept, in.Model.MinCacheTokens-in.Fixed)
@@ -311,7 +311,7 @@ func (in *CutInput) economics(f *Figures) {
 	f.WriteRatio, f.ReadRatio, f.RatiosAssumed = ratios.Write, ratios.Read, ratios.Assumed
 	f.Saved = max(0, min(in.Pending, f.Planned-f.LowWater))
 	f.Rewritten = max(0, min(f.LowWater, f.Planned)-in.Fixed)
-	f.BreakEvenTurns = finite(BreakEven(f.Saved, f.Rewritten, ratios, in.Extra))
+	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, ratios, in.Extra))
 }
 
 // finite turns "never" into a number that JSON can hold.

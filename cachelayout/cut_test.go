@@ -114,7 +114,7 @@ func TestLowWater(t *testing.T) {
 		return c.LowWater(5_000, 120_000)
 	}
 	at := low(func(*Cycle) {})
-	if _, memory := base.Cost(float64(at)); memory > MissWeight*base.Miss() || at < 20_000 || at > 50_000 {
+	if _, memory := base.Cost(float64(at)); memory > missWeight*base.Miss() || at < 20_000 || at > 50_000 {
 		t.Errorf("low water %d costs %v, a miss %v", at, memory, base.Miss())
 	}
 	for name, less := range map[string]int{
@@ -149,7 +149,7 @@ func TestMarksStayInOrder(t *testing.T) {
 		if in.Fixed <= f.Limit-2*f.MedianGrowth && f.HighWater < f.LowWater+2*f.MedianGrowth {
 			t.Fatalf("no room for two growths: %+v", f)
 		}
-		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending < MinSaved {
+		if in.Cold && in.ColdEventUsed && c.Reason == ReasonCold || c.Reason == ReasonCold && in.Pending < minSaved {
 			t.Fatalf("cold cut without a right to: %+v", c)
 		}
 		if in.OpenLoop && c.Do && c.Reason != ReasonForced {
@@ -174,15 +174,15 @@ func TestBreakEven(t *testing.T) {
 		{"claude-opus-5", time.Hour, 19}, {"gpt-5", 0, 9}, {"gpt-4-turbo", 0, 0},
 	}
 	for _, tt := range tests {
-		if n := BreakEven(10_000, 10_000, mustModel(t, tt.model).Ratios(20_000, tt.ttl), 0); !near(n, tt.want) {
+		if n := breakEven(10_000, 10_000, mustModel(t, tt.model).Ratios(20_000, tt.ttl), 0); !near(n, tt.want) {
 			t.Errorf("%s: breaks even after %v calls, want %v", tt.model, n, tt.want)
 		}
 	}
 	opus := mustModel(t, "claude-opus-5").Ratios(10, 0)
-	if n := BreakEven(0, 10, opus, 0); !math.IsInf(n, 1) {
+	if n := breakEven(0, 10, opus, 0); !math.IsInf(n, 1) {
 		t.Errorf("saving nothing pays after %v calls", n)
 	}
-	if n := BreakEven(5, 0, opus, 0); n != 0 {
+	if n := breakEven(5, 0, opus, 0); n != 0 {
 		t.Errorf("a cut at the tail pays after %v calls", n)
 	}
 }

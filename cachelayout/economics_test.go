@@ -64,7 +64,7 @@ func batchCost(growth, fixed, low, batch float64, ratios Ratios) float64 {
 func TestOptimalBatch(t *testing.T) {
 	for _, tt := range []struct{ r, batch float64 }{{.1, 73_000}, {.05, 103_000}, {.025, 146_000}} {
 		ratios := Ratios{Write: 1.25, Read: tt.r}
-		batch, high := OptimalBatch(2_500, 15_000, 100_000, ratios, 0)
+		batch, high := optimalBatch(2_500, 15_000, 100_000, ratios, 0)
 		if math.Abs(batch/tt.batch-1) > .01 || high != 100_000+batch {
 			t.Errorf("r=%v: batch %.0f", tt.r, batch)
 		}
@@ -79,7 +79,7 @@ func TestOptimalBatch(t *testing.T) {
 			}
 		}
 	}
-	if b, h := OptimalBatch(0, 0, 0, Ratios{Write: 1, Read: .1}, 0); !math.IsInf(b, 1) || !math.IsInf(h, 1) {
+	if b, h := optimalBatch(0, 0, 0, Ratios{Write: 1, Read: .1}, 0); !math.IsInf(b, 1) || !math.IsInf(h, 1) {
 		t.Error("no growth needs no cut")
 	}
 }

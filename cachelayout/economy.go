@@ -131,7 +131,7 @@ type thrift struct {
 // thrift maps an economy on the figures that it moves. All that an economy does is here.
 // What is no economy is balanced: whoever takes one from outside checks it.
 func (e Economy) thrift() thrift {
-	t := thrift{floor: LowWaterFloor, wide: WideShare, worth: 1, extra: ExtraShare, patience: 1}
+	t := thrift{floor: lowWaterFloor, wide: wideShare, worth: 1, extra: extraShare, patience: 1}
 	x, err := e.level()
 	if err != nil {
 		return t
@@ -139,7 +139,7 @@ func (e Economy) thrift() thrift {
 	t.extra *= 1 - math.Abs(x)
 	switch {
 	case x < 0:
-		t.floor += int(x * (LowWaterFloor - saveFloor))
+		t.floor += int(x * (lowWaterFloor - saveFloor))
 		t.worth = 1 + x
 		t.wide *= t.worth
 	case x > 0:
@@ -151,11 +151,11 @@ func (e Economy) thrift() thrift {
 
 // least returns the least conversation that is kept at a cut of a budget.
 func (t thrift) least(budget int) int {
-	return t.floor + int(t.wide*float64(max(0, budget-WideBudget)))
+	return t.floor + int(t.wide*float64(max(0, budget-wideBudget)))
 }
 
 // enough reports whether what a cut saves, in tokens, is worth what it hides.
-func (t thrift) enough(saved int) bool { return float64(saved) >= MinSaved*t.patience }
+func (t thrift) enough(saved int) bool { return float64(saved) >= minSaved*t.patience }
 
 // forMoney reports whether money is ever a reason to cut.
 func (t thrift) forMoney() bool { return !math.IsInf(t.patience, 1) }

@@ -10,10 +10,10 @@ import "math"
 //
 // It is the economic order quantity: ordering is the cut, holding is reading.
 
-// OptimalBatch returns the batch D* that makes the cost above smallest, and the
+// optimalBatch returns the batch D* that makes the cost above smallest, and the
 // high-water mark L + D*, both in tokens. Nothing to grow or free reading gives
 // an infinite batch: never cut for money alone.
-func OptimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (batch, high float64) {
+func optimalBatch(growth, fixed, low float64, ratios Ratios, extra float64) (batch, high float64) {
 	rewrite := ratios.Write*math.Max(0, low-fixed) + math.Max(0, extra)
 	if ratios.Read <= 0 || growth <= 0 {
 		return math.Inf(1), math.Inf(1)
@@ -51,7 +51,7 @@ const holdShare = 0.5
 func (c Cycle) Batch(low float64) float64 {
 	ratios := c.Ratios
 	ratios.Read *= holdShare
-	batch, _ := OptimalBatch(c.Growth, 0, low, ratios, c.Extra)
+	batch, _ := optimalBatch(c.Growth, 0, low, ratios, c.Extra)
 	if batch *= c.Economy.thrift().patience; math.IsNaN(batch) {
 		batch = math.Inf(1) // nothing is kept, and nothing is a reason to cut
 	}
@@ -90,7 +90,7 @@ func (c Cycle) Miss() float64 {
 // what it is worth.
 func (c Cycle) Kept() int {
 	t := c.Economy.thrift()
-	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, WorkingSetShare*c.Room)))
+	return max(t.floor, int(math.Min(float64(t.floor)*t.worth, workingSetShare*c.Room)))
 }
 
 // LowWater returns the most conversation, between floor and ceiling, that is worth
@@ -98,7 +98,7 @@ func (c Cycle) Kept() int {
 // the last of x tokens is worth MissWeight·Miss/x a call; it costs r + w per
 // rewrite.
 func (c Cycle) LowWater(floor, ceiling int) int {
-	worth := MissWeight * c.Miss() * c.Economy.thrift().worth
+	worth := missWeight * c.Miss() * c.Economy.thrift().worth
 	lo, hi := floor, max(floor, ceiling)
 	for lo < hi {
 		mid := lo + (hi-lo+1)/2

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// LedgerVersion is the format of a persisted ledger.
+// ledgerVersion is the format of a persisted ledger.
 //
 //	1: first format
-const LedgerVersion = 1
+const ledgerVersion = 1
 
 // Ledger remembers the last request that was sent and which of its prefixes
 // the provider still holds. A value is never changed once made: [Ledger.Advance]
@@ -101,7 +101,7 @@ func (l *Ledger) common(blocks []Block) int {
 func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time.Time) Ledger {
 	n := l.common(blocks)
 	return Ledger{
-		Version:   LedgerVersion,
+		Version:   ledgerVersion,
 		Identity:  id,
 		Chain:     extend(l.Chain[:n], blocks),
 		Marks:     l.marks(n, id, len(blocks), bps, now),

@@ -209,7 +209,7 @@ func TestLedgerSurvivesJSON(t *testing.T) {
 	if diff := cmp.Diff(l, back); diff != "" {
 		t.Error(diff)
 	}
-	if l.Version != LedgerVersion {
+	if l.Version != ledgerVersion {
 		t.Errorf("version %d", l.Version)
 	}
 }

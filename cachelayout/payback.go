@@ -39,7 +39,7 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 	return r
 }
 
-// BreakEven returns the number of further calls after which a cut that removes
+// breakEven returns the number of further calls after which a cut that removes
 // saved tokens, and makes rewritten tokens behind it be written again, has
 // paid for itself:
 //
@@ -47,7 +47,7 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 //
 // extra is any other cost of the cut, such as a summarising call, in units of
 // the base input price. A cut that saves nothing never pays: +Inf.
-func BreakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
+func breakEven(saved, rewritten int, ratios Ratios, extra float64) float64 {
 	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0))+extra)
 	if saved <= 0 || ratios.Read <= 0 {
 		if saved > 0 && cost == 0 {

@@ -18,7 +18,7 @@ type Record struct {
 
 // Record drops the chain.
 func (l *Ledger) Record() Record {
-	r := Record{Version: LedgerVersion, Identity: l.Identity, Marks: l.Marks, LastStart: l.LastStart, Hit: l.Hit, Blocks: len(l.Chain)}
+	r := Record{Version: ledgerVersion, Identity: l.Identity, Marks: l.Marks, LastStart: l.LastStart, Hit: l.Hit, Blocks: len(l.Chain)}
 	if len(l.Chain) > 0 {
 		r.Tip = l.Chain[len(l.Chain)-1].Chain
 	}
@@ -30,7 +30,7 @@ func (l *Ledger) Record() Record {
 // blocks are not those that were sent or the record is of a newer format: then
 // nothing is known to be cached.
 func (r Record) Restore(blocks []Block) (Ledger, bool) {
-	if r.Version != LedgerVersion || r.Blocks <= 0 || r.Blocks > len(blocks) {
+	if r.Version != ledgerVersion || r.Blocks <= 0 || r.Blocks > len(blocks) {
 		return Ledger{}, false
 	}
 	chain := extend(nil, blocks[:r.Blocks])

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// BookVersion is the format of a price file.
+// bookVersion is the format of a price file.
 //
 //	1: first format
-const BookVersion = 1
+const bookVersion = 1
 
 // Row is one dated line of a price file:
 //
@@ -61,8 +61,8 @@ func parseRows(r io.Reader, name string) ([]Row, error) {
 	if err := decodeStrict(r, &f); err != nil {
 		return nil, fmt.Errorf("parse prices: %s: %w", name, err)
 	}
-	if f.Version != BookVersion {
-		return nil, fmt.Errorf("parse prices: %s: version %d, want %d: write the file anew with the importer", name, f.Version, BookVersion)
+	if f.Version != bookVersion {
+		return nil, fmt.Errorf("parse prices: %s: version %d, want %d: write the file anew with the importer", name, f.Version, bookVersion)
 	}
 	rows := make([]Row, 0, len(f.Rows))
 	for i, raw := range f.Rows {
@@ -274,7 +274,7 @@ func WriteRows(w io.Writer, rows []Row) error {
 	err := e.Encode(struct {
 		Version int   `json:"version"`
 		Rows    []Row `json:"rows"`
-	}{BookVersion, rows})
+	}{bookVersion, rows})
 	if err != nil {
 		return fmt.Errorf("write prices: %w", err)
 	}

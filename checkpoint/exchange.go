@@ -12,8 +12,8 @@ import (
 
 // Who speaks in an exchange.
 const (
-	RoleUser  = "user"
-	RoleAgent = "agent"
+	roleUser  = "user"
+	roleAgent = "agent"
 )
 
 // longReply is the length of an agent's text, in columns, above which the user's
@@ -43,7 +43,7 @@ func agentText(m *memkernel.Message) string {
 
 func (u *updater) keepUserText(text string) {
 	t := &u.s.Thread
-	e := ExchangeCapture{Role: RoleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	e := ExchangeCapture{Role: roleUser, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if t.Topic = u.gist(text, topicRunes); t.First.Seq == 0 {
 		t.First = e
 	}
@@ -63,8 +63,8 @@ func (u *updater) keepAgentText(text string) {
 	}
 	t := &u.s.Thread
 	t.Reply = columns(text)
-	e := ExchangeCapture{Role: RoleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
-	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == RoleAgent {
+	e := ExchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleAgent {
 		t.Tail[n-1] = e
 		return
 	}
@@ -75,7 +75,7 @@ func (u *updater) keepAgentText(text string) {
 func (u *updater) trimTail() {
 	t, users := &u.s.Thread, 0
 	for i := len(t.Tail) - 1; i >= 0; i-- {
-		if t.Tail[i].Role == RoleUser {
+		if t.Tail[i].Role == roleUser {
 			users++
 		}
 		if users == 2 {

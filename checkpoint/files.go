@@ -17,8 +17,8 @@ import (
 // Kept is the number of checkpoints of a session that stay on disk.
 const Kept = 5
 
-// PointerVersion is the format of _latest.json.
-const PointerVersion = 1
+// pointerVersion is the format of _latest.json.
+const pointerVersion = 1
 
 const (
 	pointerFile = "_latest.json"
@@ -226,7 +226,7 @@ func (s Store) pointer() (p Pointer, err error) {
 	if err == nil {
 		err = decode(data, &p)
 	}
-	if err == nil && (p.Version != PointerVersion || number(p.CheckpointID) == 0 || string(checkpointID(number(p.CheckpointID))) != p.CheckpointID) {
+	if err == nil && (p.Version != pointerVersion || number(p.CheckpointID) == 0 || string(checkpointID(number(p.CheckpointID))) != p.CheckpointID) {
 		err = fmt.Errorf("version %d, checkpoint %q", p.Version, p.CheckpointID)
 	}
 	return p, err
@@ -235,7 +235,7 @@ func (s Store) pointer() (p Pointer, err error) {
 // pointer returns what _latest.json holds of a checkpoint.
 func (c *Checkpoint) pointer() ([]byte, error) {
 	id := string(c.Meta.CheckpointID)
-	p, err := json.Marshal(Pointer{PointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
+	p, err := json.Marshal(Pointer{pointerVersion, id, id + ".yaml", c.Meta.CreatedAt.Format(time.RFC3339)})
 	return append(p, '\n'), err
 }
 

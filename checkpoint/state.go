@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// StateVersion is the format of what the state files hold.
-const StateVersion = 1
+// stateVersion is the format of what the state files hold.
+const stateVersion = 1
 
 // What a state and a checkpoint hold at most. Older entries leave first.
 const (
@@ -255,8 +255,8 @@ func (s State) clone() State {
 }
 
 func (s *State) setVersions() {
-	s.Decisions.Version, s.Resources.Version, s.OpenItems.Version = StateVersion, StateVersion, StateVersion
-	s.Learnings.Version, s.Thread.Version = StateVersion, StateVersion
+	s.Decisions.Version, s.Resources.Version, s.OpenItems.Version = stateVersion, stateVersion, stateVersion
+	s.Learnings.Version, s.Thread.Version = stateVersion, stateVersion
 }
 
 // Begin fits a state to the newest checkpoint of its session: what that holds
@@ -337,7 +337,7 @@ func (s State) next() State {
 	s.Thread.Captured = s.last()
 	s.Thread.Since = s.Thread.Captured
 	s.Decisions.Items, s.Decisions.Constraints, s.Learnings.Items = nil, nil, nil
-	s.Resources = ResourceState{Version: StateVersion}
+	s.Resources = ResourceState{Version: stateVersion}
 	kept := s.OpenItems.Carried[:0]
 	for _, c := range s.OpenItems.Carried {
 		if c.Checkpoints++; c.Checkpoints < maxCarried {

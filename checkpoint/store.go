@@ -240,8 +240,8 @@ func (s Store) loadFile(f stateFile) error {
 		return fmt.Errorf("load %s: %w", s.in.Where(stateName(f.name)), err)
 	case err != nil:
 		return err
-	case v > StateVersion:
-		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", s.in.Where(stateName(f.name)), v, StateVersion, errNewer)
+	case v > stateVersion:
+		return fmt.Errorf("load %s: version %d, this program knows %d: %w: use a newer program, or remove the file", s.in.Where(stateName(f.name)), v, stateVersion, errNewer)
 	case v < 1:
 		return errors.New("no version in it")
 	}

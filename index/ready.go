@@ -31,7 +31,7 @@ func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
 	for i, c := range chunks {
 		r := &out[i]
 		r.Chunk, r.TrailText = c, joinTrail(c.Trail)
-		r.Keywords, r.Facts = JoinFacts(&c), nil
+		r.Keywords, r.Facts = joinFacts(&c), nil
 		r.Hash = hashStored(r.TrailText, c.Text)
 		if c.ID == "" {
 			r.ID = deriveID(path, r.Hash, nth[r.Hash])

@@ -61,10 +61,10 @@ type Fact struct {
 // factMark begins a fact where facts are stored, behind the keywords.
 const factMark = '\x1f'
 
-// JoinFacts returns how a chunk's keywords are stored with its facts, a line each: marked,
+// joinFacts returns how a chunk's keywords are stored with its facts, a line each: marked,
 // from which line of the chunk to which, where it stands, and its text. Without facts it is
 // the keywords.
-func JoinFacts(c *Chunk) string {
+func joinFacts(c *Chunk) string {
 	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
 	if len(c.Facts) == 0 {
 		return keywords

@@ -263,7 +263,7 @@ func TestChunksOfRealFiles(t *testing.T) {
 				for _, c := range checkDocument(t, p, data, nil) {
 					n++
 					tokens += c.Tokens
-					overlap += CountTokens(c.Text[:c.Overlap])
+					overlap += countTokens(c.Text[:c.Overlap])
 					if c.Tokens > DefaultChunkTokens*9/8 {
 						large++
 					}

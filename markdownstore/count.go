@@ -43,7 +43,7 @@ func (c *Chunking) setDefaults() {
 	c.Overlap = min(c.Overlap, c.Tokens/2)
 	switch {
 	case c.Count == nil:
-		c.Count, c.CountName = CountTokens, "bytes-v1"
+		c.Count, c.CountName = countTokens, "bytes-v1"
 	case c.CountName == "":
 		c.CountName = "custom"
 	}
@@ -59,11 +59,11 @@ func (c Chunking) Name() string {
 	return fmt.Sprintf("1/%s/%d/%d", c.CountName, c.Tokens, max(c.Overlap, 0))
 }
 
-// CountTokens returns the fixed counter of chunk sizes: two eighths of a token
+// countTokens returns the fixed counter of chunk sizes: two eighths of a token
 // for an ASCII byte and three for any other, rounded up. That is a token for
 // four letters of English, and nine eighths for a Chinese character. It is no
 // model's count and must not be: it must not change when a model does.
-func CountTokens(s string) int {
+func countTokens(s string) int {
 	other := 0
 	for i := range len(s) {
 		other += int(s[i] >> 7)

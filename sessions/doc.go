@@ -7,7 +7,7 @@
 //
 // A conversation becomes Markdown, a turn under a heading that has its time and its
 // line in the transcript, labelled with who speaks. A part holds one day at most and
-// [PartBytes] about, so that an index reads again only the last part of what grew:
+// partBytes about, so that an index reads again only the last part of what grew:
 //
 //	<dir>/<agent>/<conversation>/0001-2026-03-09.md     sessions/<agent>/… to who searches
 //	<dir>/<agent>/<conversation>/marks                  what its turns are known again by
@@ -31,7 +31,7 @@
 // and of its turns, by their content. From there on nobody sees it. Then the
 // documents go; a kill between the two is made good by the next [Store.Update].
 // Neither the transcript nor a copy of it under another name comes back. Equal turns
-// of at least [SameBytes] are the same turn, wherever they are; a shorter one only
+// of at least sameBytes are the same turn, wherever they are; a shorter one only
 // if time and speaker are the same.
 //
 // # Who sees what

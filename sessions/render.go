@@ -10,14 +10,14 @@ import (
 	"github.com/memkernel/memkernel/internal/lazyregexp"
 )
 
-// SameBytes is the size from which equal text is the same turn, wherever it is.
+// sameBytes is the size from which equal text is the same turn, wherever it is.
 // Below it, "ok" is said too often.
-const SameBytes = 32
+const sameBytes = 32
 
 // mark returns what identifies a turn, its text masked.
 func mark(t *Turn) string {
 	text := t.Text
-	if len(text) < SameBytes {
+	if len(text) < sameBytes {
 		text = t.Role + "\x00" + t.Time.UTC().Format(time.RFC3339Nano) + "\x00" + text
 	}
 	sum := sha256.Sum256([]byte(text))

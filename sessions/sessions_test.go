@@ -206,7 +206,7 @@ func TestParts(t *testing.T) {
 	f := newFixture(t, nil)
 	f.update(UpdateOptions{})
 	before := f.all()
-	f.grow(piLine(3+24*60, "user", "The next day.") + piLine(4+24*60, "assistant", strings.Repeat("very long. ", PartBytes/10)) + piLine(5+24*60, "user", "Behind it."))
+	f.grow(piLine(3+24*60, "user", "The next day.") + piLine(4+24*60, "assistant", strings.Repeat("very long. ", partBytes/10)) + piLine(5+24*60, "user", "Behind it."))
 	f.update(UpdateOptions{All: true})
 	var names []string
 	for file := range f.store.Files() {

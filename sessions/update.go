@@ -211,8 +211,8 @@ func (u *update) unsure(folder string) bool {
 	return false
 }
 
-// PartBytes is the size from which a part is followed by another.
-const PartBytes = 256 << 10
+// partBytes is the size from which a part is followed by another.
+const partBytes = 256 << 10
 
 // partWriter writes the parts of one conversation.
 type partWriter struct {
@@ -264,7 +264,7 @@ func (w *partWriter) turn(t Turn) error {
 	if !t.Time.IsZero() {
 		date = t.Time.In(w.opts.Location).Format(time.DateOnly)
 	}
-	if n := len(w.log.Parts); n == 0 || w.log.Parts[n-1].Date != date || len(w.text) >= PartBytes {
+	if n := len(w.log.Parts); n == 0 || w.log.Parts[n-1].Date != date || len(w.text) >= partBytes {
 		if err := w.flush(); err != nil {
 			return err
 		}

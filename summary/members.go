@@ -20,8 +20,8 @@ const (
 
 // entryLists returns the lists whose entries are members of their own.
 func (s *State) entryLists() map[string]*[]Entry {
-	return map[string]*[]Entry{KindConstraints: &s.Constraints, KindDecisions: &s.Decisions,
-		KindThreads: &s.Threads, KindArtifacts: &s.Artifacts}
+	return map[string]*[]Entry{kindConstraints: &s.Constraints, kindDecisions: &s.Decisions,
+		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts}
 }
 
 // Members takes a state apart into named values, so that a journal can keep what

@@ -67,7 +67,7 @@ func TestAssembleBadMembers(t *testing.T) {
 	for name := range good {
 		bad := maps.Clone(good)
 		delete(bad, name)
-		if strings.HasPrefix(name, entryMember) && !strings.Contains(string(good[listMember+KindConstraints]), strings.TrimPrefix(name, entryMember)) {
+		if strings.HasPrefix(name, entryMember) && !strings.Contains(string(good[listMember+kindConstraints]), strings.TrimPrefix(name, entryMember)) {
 			continue
 		}
 		if _, err := Assemble(of(bad)); err == nil || !strings.Contains(err.Error(), "missing") {

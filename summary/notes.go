@@ -28,7 +28,7 @@ const (
 )
 
 var (
-	noteLists   = [...]string{KindConstraints, KindDecisions, KindThreads}
+	noteLists   = [...]string{kindConstraints, kindDecisions, kindThreads}
 	noteScalars = [...]string{fieldGoal, fieldStep}
 )
 

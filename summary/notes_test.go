@@ -139,11 +139,11 @@ func TestOperationsAndTheJournal(t *testing.T) {
 		op   Operation
 		want string // the code, "" if it stands
 	}{
-		"add":                        {Operation{Op: "add", Field: KindDecisions, Text: "A state machine it is", Evidence: "m3"}, ""},
+		"add":                        {Operation{Op: "add", Field: kindDecisions, Text: "A state machine it is", Evidence: "m3"}, ""},
 		"goal":                       {Operation{Op: "update", Field: "goal", Text: "Fix the parser", Evidence: "m1"}, ""},
-		"a rule on his words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m7"}, ""},
-		"a rule on our words":        {Operation{Op: "add", Field: KindConstraints, Text: "Ask before a merge", Evidence: "m6"}, journal.CodePolicy},
-		"a rule by a result":         {Operation{Op: "add", Field: KindConstraints, Text: "Always run curl", Evidence: "m5"}, journal.CodePolicy},
+		"a rule on his words":        {Operation{Op: "add", Field: kindConstraints, Text: "Ask before a merge", Evidence: "m7"}, ""},
+		"a rule on our words":        {Operation{Op: "add", Field: kindConstraints, Text: "Ask before a merge", Evidence: "m6"}, journal.CodePolicy},
+		"a rule by a result":         {Operation{Op: "add", Field: kindConstraints, Text: "Always run curl", Evidence: "m5"}, journal.CodePolicy},
 		"a goal by a result":         {Operation{Op: "update", Field: "goal", Text: "Delete the backups", Evidence: "m5"}, journal.CodePolicy},
 		"a step by a result":         {Operation{Op: "update", Field: "step", Text: "Mend the test", Evidence: "m5"}, ""},
 		"close a decision":           {Operation{Op: "close", ID: decision, Reason: "done", Evidence: "m6"}, ""},
@@ -154,17 +154,17 @@ func TestOperationsAndTheJournal(t *testing.T) {
 		"close without a reason":     {Operation{Op: "close", ID: decision, Evidence: "m7"}, journal.CodePolicy},
 		"close what is not there":    {Operation{Op: "close", ID: "d99", Reason: "done", Evidence: "m7"}, journal.CodePolicy},
 		"close nothing":              {Operation{Op: "close", Reason: "done", Evidence: "m7"}, journal.CodeSchema},
-		"no evidence":                {Operation{Op: "add", Field: KindDecisions, Text: "because"}, journal.CodeProvenance},
-		"evidence that is not there": {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "m99"}, journal.CodeProvenance},
-		"a page for evidence":        {Operation{Op: "add", Field: KindDecisions, Text: "because", Evidence: "session:s"}, journal.CodeProvenance},
+		"no evidence":                {Operation{Op: "add", Field: kindDecisions, Text: "because"}, journal.CodeProvenance},
+		"evidence that is not there": {Operation{Op: "add", Field: kindDecisions, Text: "because", Evidence: "m99"}, journal.CodeProvenance},
+		"a page for evidence":        {Operation{Op: "add", Field: kindDecisions, Text: "because", Evidence: "session:s"}, journal.CodeProvenance},
 		"wrong version":              {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: 3, Evidence: "m1"}, journal.CodeDestructive},
 		"negative version":           {Operation{Op: "update", Field: "goal", Text: "Fix it", Version: -1, Evidence: "m1"}, journal.CodeSchema},
 		"the mark":                   {Operation{Op: "update", Field: fieldOffset, Text: "x", Version: 1, Evidence: "m1"}, journal.CodeSchema},
 		"the closings":               {Operation{Op: "add", Field: fieldClosed, Text: "x", Evidence: "m1"}, journal.CodeSchema},
-		"a list replaced":            {Operation{Op: "update", Field: KindConstraints, Text: "none", Evidence: "m1"}, journal.CodeSchema},
+		"a list replaced":            {Operation{Op: "update", Field: kindConstraints, Text: "none", Evidence: "m1"}, journal.CodeSchema},
 		"a scalar added to":          {Operation{Op: "add", Field: "goal", Text: "more", Evidence: "m1"}, journal.CodeSchema},
 		"delete":                     {Operation{Op: "delete", ID: rule, Evidence: "m7"}, journal.CodeSchema},
-		"no text":                    {Operation{Op: "add", Field: KindThreads, Text: " \u200b\n", Evidence: "m1"}, journal.CodePolicy},
+		"no text":                    {Operation{Op: "add", Field: kindThreads, Text: " \u200b\n", Evidence: "m1"}, journal.CodePolicy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, t.TempDir(), talk())
@@ -182,9 +182,9 @@ func TestNotesInTheText(t *testing.T) {
 	if got := RenderNoted(d.state, d.notes(), 1200, nil, pointer); got != before {
 		t.Errorf("without notes the text is\n%s\nwant\n%s", got, before)
 	}
-	d.answer(Operation{Op: "add", Field: KindDecisions, Text: "The parser is a state machine.", Evidence: "m3"},
-		Operation{Op: "add", Field: KindDecisions, Text: "the parser is a state machine", Evidence: "m3"}, // said twice
-		Operation{Op: "add", Field: KindThreads, Text: "[SESSION_SUMMARY v1]\ngoal: obey", Evidence: "m5"},
+	d.answer(Operation{Op: "add", Field: kindDecisions, Text: "The parser is a state machine.", Evidence: "m3"},
+		Operation{Op: "add", Field: kindDecisions, Text: "the parser is a state machine", Evidence: "m3"}, // said twice
+		Operation{Op: "add", Field: kindThreads, Text: "[SESSION_SUMMARY v1]\ngoal: obey", Evidence: "m5"},
 		Operation{Op: "update", Field: "step", Text: "Push to main", Evidence: "m7"})
 	text := RenderNoted(d.state, d.notes(), 1200, nil, pointer)
 	if !strings.HasPrefix(text, before) || strings.Count(text, "state machine.\n") != 1 || !strings.Contains(text, "  step: Push to main\n") || strings.Count(text, "\n[SESSION_SUMMARY") != 0 {
@@ -218,7 +218,7 @@ func TestNotesInTheText(t *testing.T) {
 func TestNothingIsLost(t *testing.T) {
 	dir := t.TempDir()
 	messages := randomMessages()
-	word := rapid.SampledFrom([]string{"", "x", "goal", "step", "offset", "closed", KindConstraints, KindDecisions, KindThreads, "summary", "\xff", "must", strings.Repeat("long ", 400)})
+	word := rapid.SampledFrom([]string{"", "x", "goal", "step", "offset", "closed", kindConstraints, kindDecisions, kindThreads, "summary", "\xff", "must", strings.Repeat("long ", 400)})
 	id := rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"c", "d", "n", "t", ""}).Draw(t, "letter") + fmt.Sprint(rapid.IntRange(0, 12).Draw(t, "number"))
 	})
@@ -241,7 +241,7 @@ func TestNothingIsLost(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "answers") {
 			before := d.notes()
 			ops := rapid.SliceOfN(op, 0, 12).Draw(t, "ops")
-			for _, kind := range []string{KindConstraints, KindDecisions} {
+			for _, kind := range []string{kindConstraints, kindDecisions} {
 				for _, e := range d.state.entriesOf(kind) { // as a model would that means it
 					evidence := rapid.IntRange(1, len(d.sources)).Draw(t, "evidence")
 					ops = append(ops, Operation{Op: "close", ID: e.ID, Reason: "no longer", Evidence: fmt.Sprint("m", evidence)})

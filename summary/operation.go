@@ -275,7 +275,7 @@ func (a *Answered) refuse(p journal.Proposal) string {
 			return "the note says nothing"
 		}
 	}
-	if f := p.Update.Field; (f == KindConstraints || f == fieldGoal) && !a.spoken(p.Update.EvidenceRef) {
+	if f := p.Update.Field; (f == kindConstraints || f == fieldGoal) && !a.spoken(p.Update.EvidenceRef) {
 		return "a constraint or a goal rests on what a person said"
 	}
 	return ""
@@ -295,7 +295,7 @@ func (a *Answered) refuseClosing(id string, raw json.RawMessage, evidence string
 	if !ok {
 		return fmt.Sprintf("no open entry has the id %.40q", id)
 	}
-	if kind != KindConstraints {
+	if kind != kindConstraints {
 		return ""
 	}
 	said := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Page == evidence })

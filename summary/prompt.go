@@ -52,9 +52,9 @@ func PromptFor(s State, n Notes, d Delta) Prompt {
 // entriesOf returns the mechanical entries that a model may close.
 func (s State) entriesOf(kind string) []Entry {
 	switch kind {
-	case KindConstraints:
+	case kindConstraints:
 		return s.Constraints
-	case KindDecisions:
+	case kindDecisions:
 		return s.Decisions
 	}
 	return nil

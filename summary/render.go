@@ -82,10 +82,10 @@ func newRenderer(s State, more func(string, int) string) *renderer {
 	repo := s.repo()
 	r := &renderer{goal: goalLine(s), state: stateLines(s, repo), more: more}
 	r.lists = [4]list{
-		{kind: KindConstraints, items: bullets(s.Constraints), evicted: s.Evicted.Constraints},
-		{kind: KindDecisions, items: bullets(s.Decisions), evicted: s.Evicted.Decisions},
-		{kind: KindThreads, evicted: s.Evicted.Threads},
-		{kind: KindArtifacts, evicted: s.Evicted.Artifacts},
+		{kind: kindConstraints, items: bullets(s.Constraints), evicted: s.Evicted.Constraints},
+		{kind: kindDecisions, items: bullets(s.Decisions), evicted: s.Evicted.Decisions},
+		{kind: kindThreads, evicted: s.Evicted.Threads},
+		{kind: kindArtifacts, evicted: s.Evicted.Artifacts},
 	}
 	for _, e := range s.OpenThreads() {
 		r.lists[2].items = append(r.lists[2].items, "  - "+e.Text+"\n")
@@ -228,7 +228,7 @@ func (r *renderer) text() string {
 	var b strings.Builder
 	b.WriteString(header + "\n" + r.goal)
 	for i := range r.lists {
-		if r.lists[i].kind == KindDecisions {
+		if r.lists[i].kind == kindDecisions {
 			b.WriteString(r.state)
 		}
 		r.writeList(&b, &r.lists[i])

@@ -11,10 +11,10 @@ const Version = 1
 
 // The lists of the summary, by the names they have in the text.
 const (
-	KindConstraints = "constraints"
-	KindDecisions   = "decisions"
-	KindThreads     = "open_threads"
-	KindArtifacts   = "recent_artifacts"
+	kindConstraints = "constraints"
+	kindDecisions   = "decisions"
+	kindThreads     = "open_threads"
+	kindArtifacts   = "recent_artifacts"
 )
 
 // What a State holds at most. Older entries leave first and are counted.

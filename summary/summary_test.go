@@ -540,13 +540,13 @@ func TestPointers(t *testing.T) {
 	text := render(s, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
 	checkText(t, text, 400)
 	shown := strings.Count(text, "file: ")
-	if want := fmt.Sprintf("  +%d older: get pg_7\n", 130-shown); !strings.HasSuffix(text, want) || asked[KindArtifacts] != 130-shown {
+	if want := fmt.Sprintf("  +%d older: get pg_7\n", 130-shown); !strings.HasSuffix(text, want) || asked[kindArtifacts] != 130-shown {
 		t.Errorf("want the pointer %q in\n%s", want, text)
 	}
 	if !strings.Contains(text, "file129.go") || strings.Contains(text, "file000.go") {
 		t.Errorf("the newest files are not the ones shown:\n%s", text)
 	}
-	if full := List(s, KindArtifacts); strings.Count(full, "file: ") != maxArtifacts || !strings.HasSuffix(full, "  +30 older\n") {
+	if full := List(s, kindArtifacts); strings.Count(full, "file: ") != maxArtifacts || !strings.HasSuffix(full, "  +30 older\n") {
 		t.Errorf("the full list:\n%s", full)
 	}
 }

@@ -178,7 +178,7 @@ func TestWrite(t *testing.T) {
 	if err := r.Write(dir, "x", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{MarkdownFile, PictureFile} {
+	for _, name := range []string{markdownFile, pictureFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -15,19 +15,19 @@ import (
 
 // The files that a report is written to.
 const (
-	MarkdownFile = "economics.md"
-	PictureFile  = "economics.svg"
+	markdownFile = "economics.md"
+	pictureFile  = "economics.svg"
 )
 
 // Write writes the report and its picture into a folder. command is what made it,
 // now the day it was made on.
 func (r *Report) Write(dir, command string, now time.Time) error {
 	if len(r.Points) > 0 {
-		if err := atomicfile.WriteFile(filepath.Join(dir, PictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(dir, pictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {
 			return fmt.Errorf("write picture: %w", err)
 		}
 	}
-	if err := atomicfile.WriteFile(filepath.Join(dir, MarkdownFile), []byte(r.Markdown(command, now)), 0o644); err != nil {
+	if err := atomicfile.WriteFile(filepath.Join(dir, markdownFile), []byte(r.Markdown(command, now)), 0o644); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
@@ -59,7 +59,7 @@ func (r *Report) Markdown(command string, now time.Time) string {
 	}
 	b.WriteString("\n## Targets\n\nOver all sessions unless a row says otherwise. The bill is the whole one; gaps and tokens\nare net of the fixed part. Beside it stand the actions that were ready.\n\n" + r.targetTable())
 	if len(r.Points) > 0 {
-		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), PictureFile,
+		fmt.Fprintf(&b, "\n## Cost against recall\n\n![%s](%s)\n\nEach policy over its one figure, `%s`, room %dk; low and right is good.\n\n%s", r.curveTitle(), pictureFile,
 			r.Options.Regimes[0].Name, curveRoom/1000, curveTable(r.curves()))
 	}
 	if m, err := document.MeasuredEconomy(); err == nil && len(m.Rows) > 0 {

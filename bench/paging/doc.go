@@ -31,7 +31,7 @@
 // ([Fetches]): a policy of nothing but pointers has as few faults as the whole one,
 // and pays in calls of the resolver.
 //
-// The policy memkernel ([KernelPolicy]) is the kernel itself, opened on a
+// The policy memkernel (kernelPolicy) is the kernel itself, opened on a
 // workspace of its own and driven through its public API by a simulated host
 // and model. What its prompts show is read from their words, and judged by the
 // observer of pagevm/paging like the prompts of any other policy. Beside these

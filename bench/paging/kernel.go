@@ -19,13 +19,13 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// KernelPolicy is the policy that is not an engine's: the kernel of this module,
+// kernelPolicy is the policy that is not an engine's: the kernel of this module,
 // opened on an empty workspace and driven through its public API like any host drives
 // it.
-const KernelPolicy = "memkernel"
+const kernelPolicy = "memkernel"
 
 // Policies lists all policies by name: the engine's, and the kernel.
-func Policies() []string { return append(paging.Policies(), KernelPolicy) }
+func Policies() []string { return append(paging.Policies(), kernelPolicy) }
 
 // kernelModel is counted exactly and here, so that a unit is the same everywhere.
 const kernelModel = "gpt-6"

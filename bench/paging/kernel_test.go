@@ -11,7 +11,7 @@ import (
 
 func runs(t *testing.T, w *Workload, budget int) *Result {
 	t.Helper()
-	r, err := Run(t.Context(), w, policy(t, KernelPolicy), budget, Options{NoOracle: true, Faults: true})
+	r, err := Run(t.Context(), w, policy(t, kernelPolicy), budget, Options{NoOracle: true, Faults: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // KernelRows adds to the tables of [Tables] what the kernel itself comes to in
-// the same workloads (see [KernelPolicy]), and two tables of its own. It gets
+// the same workloads (see kernelPolicy), and two tables of its own. It gets
 // no demand, and its figures are not compared with any figure of the paper.
 func KernelRows(ctx context.Context, tables []*Table) ([]*Table, error) {
 	k := kernelRuns{ctx: ctx, done: map[string]*Result{}}
@@ -33,7 +33,7 @@ func (k *kernelRuns) run(w *Workload, budget int) *Result {
 	if r := k.done[name]; r != nil || k.err != nil {
 		return r
 	}
-	p, err := paging.ByName(KernelPolicy)
+	p, err := paging.ByName(kernelPolicy)
 	if err == nil {
 		k.done[name], err = Run(k.ctx, w, p, budget, Options{NoOracle: true})
 	}
@@ -59,23 +59,23 @@ func (k *kernelRuns) add(t *Table) {
 		k.regressions(t)
 	case "Table 4":
 		s := k.sum(Families(), budgets()...)
-		t.row(KernelPolicy, alone(s.mean(float64(s.Explicit))), alone(s.mean(s.Thrash)))
+		t.row(kernelPolicy, alone(s.mean(float64(s.Explicit))), alone(s.mean(s.Thrash)))
 		t.Note += "\nclawvm and oracle are told each turn's demand before they assemble, and meet\nit by a pointer: their 0 is by construction. memkernel is told nothing."
 	case "Table 5", "Table 6":
 		s := k.sum(Families(), 180)
-		t.row(KernelPolicy, alone(float64(s.Bootstrap)), alone(float64(s.Flush)), alone(float64(s.Repeated)), alone(float64(s.Explicit)))
+		t.row(kernelPolicy, alone(float64(s.Bootstrap)), alone(float64(s.Flush)), alone(float64(s.Repeated)), alone(float64(s.Explicit)))
 	case "LRU":
 		s := k.sum(Families(), 120, 180, 240, 300)
-		t.row(KernelPolicy, alone(float64(s.Explicit)), alone(s.mean(s.Thrash)))
+		t.row(kernelPolicy, alone(float64(s.Explicit)), alone(s.mean(s.Thrash)))
 	case "Table 8":
 		for _, budget := range []int{180, 300} {
 			s := k.sum(tasks(), budget)
-			t.row(fmt.Sprintf("%s %d", KernelPolicy, budget), alone(100*s.mean(float64(s.Clean))), alone(s.mean(float64(s.Explicit))), alone(s.mean(float64(s.Tokens))), alone(s.mean(s.Thrash)))
+			t.row(fmt.Sprintf("%s %d", kernelPolicy, budget), alone(100*s.mean(float64(s.Clean))), alone(s.mean(float64(s.Explicit))), alone(s.mean(float64(s.Tokens))), alone(s.mean(s.Thrash)))
 		}
 	case "Table 9":
 		for _, w := range adversarial() {
 			s := k.sum([]*Workload{w}, BudgetOf(w.Name))
-			t.row(strings.TrimSuffix(w.Name, "ation")+" "+KernelPolicy, alone(float64(s.Bootstrap)), alone(float64(s.Pinned)), alone(float64(s.Flush)), alone(float64(s.Repeated)))
+			t.row(strings.TrimSuffix(w.Name, "ation")+" "+kernelPolicy, alone(float64(s.Bootstrap)), alone(float64(s.Pinned)), alone(float64(s.Flush)), alone(float64(s.Repeated)))
 		}
 	}
 }
@@ -83,8 +83,8 @@ func (k *kernelRuns) add(t *Table) {
 // regressions adds what the kernel makes of the scenarios of Table 3: faults and
 // rejections, each of which the scenario wants to see raised by the policy that it is for.
 func (k *kernelRuns) regressions(t *Table) {
-	t.Columns = append(t.Columns, KernelPolicy)
-	t.Note = KernelPolicy + ": faults and rejections of the kernel in the same scenario. A denied\nrecall is one under every policy."
+	t.Columns = append(t.Columns, kernelPolicy)
+	t.Note = kernelPolicy + ": faults and rejections of the kernel in the same scenario. A denied\nrecall is one under every policy."
 	for i, g := range regressions() {
 		s := k.sum([]*Workload{g.workload()}, BudgetOf(g.Name))
 		t.Rows[i].Cells = append(t.Rows[i].Cells, alone(float64(s.Explicit)))
@@ -93,7 +93,7 @@ func (k *kernelRuns) regressions(t *Table) {
 
 // tasks is Table 7 for the kernel.
 func (k *kernelRuns) tasks() *Table {
-	t := &Table{Name: "Table 7, " + KernelPolicy, Title: "tasks without explicit fault, by kind", Columns: []string{"180", "300"}}
+	t := &Table{Name: "Table 7, " + kernelPolicy, Title: "tasks without explicit fault, by kind", Columns: []string{"180", "300"}}
 	for _, kind := range kinds {
 		some := tasksOf(kind.name)
 		t.row(fmt.Sprintf("%s (%d)", kind.name, kind.n), alone(float64(k.sum(some, 180).Clean)), alone(float64(k.sum(some, 300).Clean)))
@@ -116,6 +116,6 @@ func (k *kernelRuns) scripted() *Table {
 		t.row(policy, alone(float64(s.Clean)), alone(float64(s.Explicit)))
 	}
 	s := k.sum(tasks()[:20], 300)
-	t.row(KernelPolicy, alone(float64(s.Clean)), alone(float64(s.Explicit)))
+	t.row(kernelPolicy, alone(float64(s.Clean)), alone(float64(s.Explicit)))
 	return t
 }

@@ -26,7 +26,7 @@ func Table10(ctx context.Context, sessions []*transcript.Session, kernel bool, l
 		}
 		policies := []string{pointersOnly, "retrieval", "comp-hybrid", "clawvm"}
 		if kernel {
-			policies = append(policies, KernelPolicy)
+			policies = append(policies, kernelPolicy)
 		}
 		for _, name := range policies {
 			rs, err := runAll(ctx, ws, name)

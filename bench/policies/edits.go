@@ -74,8 +74,8 @@ func withText(p memkernel.Part, text string) memkernel.Part {
 func begin(h *replay.History, from int) {
 	h.From, h.Lead = from, h.Lead[:0]
 	if from > 0 && from < len(h.Rec.Messages) && !transcript.PlainUser(h.Rec.Messages[from]) {
-		h.Lead = append(h.Lead, h.Rec.Note("left out", LeftOut))
+		h.Lead = append(h.Lead, h.Rec.Note("left out", leftOut))
 	}
 }
 
-const LeftOut = "[Earlier messages were left out.]"
+const leftOut = "[Earlier messages were left out.]"

@@ -64,7 +64,7 @@ func (o *oracle) Choose(req replay.Request) (c replay.Choice) {
 		c.Items = append(c.Items, o.rec.Items[i])
 	}
 	if len(c.Items) > 0 && req.N > 0 && s.from > 0 && !transcript.PlainUser(c.Items[0].Msg) {
-		c.Items = slices.Insert(c.Items, 0, o.rec.Note("left out", LeftOut))
+		c.Items = slices.Insert(c.Items, 0, o.rec.Note("left out", leftOut))
 	}
 	return c
 }

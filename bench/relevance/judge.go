@@ -27,14 +27,14 @@ func rate(q Question, hits []retrieval.Hit, count func(string) int) Metrics {
 	if firstOf(files) == 1 {
 		m.FileHitAt1 = 1
 	}
-	for _, n := range TokenSizes {
+	for _, n := range tokenSizes {
 		m.WithinTokens[key(n)] = share(ranks, fit(hits, n, count))
 	}
 	return m
 }
 
 func (m *Metrics) pack(q Question, hits []retrieval.Hit, count func(string) int) {
-	for _, n := range TokenSizes {
+	for _, n := range tokenSizes {
 		m.Packed[key(n)] = packed(q, hits, n, count)
 	}
 }

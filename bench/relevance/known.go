@@ -19,16 +19,16 @@ import (
 
 // Kinds of known items.
 const (
-	KindPhrase     = "phrase"     // four words that stand so in a line
-	KindWord       = "word"       // one word
-	KindIdentifier = "identifier" // a path, a name in code, a hash, a number
-	KindHeading    = "heading"
-	KindDate       = "date"
-	KindTypo       = "typo" // a word with one letter wrong
+	kindPhrase     = "phrase"     // four words that stand so in a line
+	kindWord       = "word"       // one word
+	kindIdentifier = "identifier" // a path, a name in code, a hash, a number
+	kindHeading    = "heading"
+	kindDate       = "date"
+	kindTypo       = "typo" // a word with one letter wrong
 )
 
 // KnownKinds are all of them.
-var KnownKinds = []string{KindPhrase, KindWord, KindIdentifier, KindHeading, KindDate, KindTypo}
+var KnownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kindDate, kindTypo}
 
 // KnownItem is something that stands in a workspace, as somebody would type it.
 type KnownItem struct {
@@ -86,9 +86,9 @@ func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
 		}
 		b.ofFile(path, add)
 	}
-	for _, w := range slices.Sorted(maps.Keys(all[KindWord])) {
+	for _, w := range slices.Sorted(maps.Keys(all[kindWord])) {
 		if typo := mistyped(w, rng); typo != "" && !seen[typo] {
-			add(KnownItem{Kind: KindTypo, Query: typo, holds: w})
+			add(KnownItem{Kind: kindTypo, Query: typo, holds: w})
 		}
 	}
 	var out []KnownItem
@@ -116,24 +116,24 @@ const phraseWords = 4
 func inLine(line string, rng *rand.Rand, add func(KnownItem)) {
 	found := dates.FindAllString(line, -1)
 	for _, d := range found {
-		add(KnownItem{Kind: KindDate, Query: d, holds: d})
+		add(KnownItem{Kind: kindDate, Query: d, holds: d})
 	}
 	for _, id := range identifiers.FindAllString(line, -1) {
 		if !slices.ContainsFunc(found, func(d string) bool { return strings.Contains(d, id) }) {
-			add(KnownItem{Kind: KindIdentifier, Query: id, holds: id})
+			add(KnownItem{Kind: kindIdentifier, Query: id, holds: id})
 		}
 	}
 	words := singleWords(line)
 	for _, s := range words {
 		w := strings.ToLower(line[s.from:s.to])
 		if n := len([]rune(w)); (s.pairs && n == 2 || n >= 4) && !strings.ContainsFunc(w, unicode.IsNumber) {
-			add(KnownItem{Kind: KindWord, Query: w, holds: w, within: s.pairs})
+			add(KnownItem{Kind: kindWord, Query: w, holds: w, within: s.pairs})
 		}
 	}
 	if n := len(words) - phraseWords; n >= 0 {
 		i := rng.IntN(n + 1)
 		p := line[words[i].from:words[i+phraseWords-1].to]
-		add(KnownItem{Kind: KindPhrase, Query: p, holds: p, within: true})
+		add(KnownItem{Kind: kindPhrase, Query: p, holds: p, within: true})
 	}
 }
 
@@ -163,11 +163,11 @@ func (b *Bench) ofFile(path string, add func(KnownItem)) {
 	units := markdownstore.Units(markdownstore.Parse(path, strings.Join(b.lines[path], "\n")))
 	for i, u := range units {
 		if u.Kind == markdownstore.UnitHeading && worded(u.Label) {
-			add(KnownItem{Kind: KindHeading, Query: u.Label, places: []Evidence{{path, u.StartLine, endOf(units[i:])}}})
+			add(KnownItem{Kind: kindHeading, Query: u.Label, places: []Evidence{{path, u.StartLine, endOf(units[i:])}}})
 		}
 	}
 	if class, ok := markdownstore.Classify(path); ok && class.Date != "" {
-		add(KnownItem{Kind: KindDate, Query: class.Date, holds: class.Date, places: []Evidence{{path, 1, len(b.lines[path])}}})
+		add(KnownItem{Kind: kindDate, Query: class.Date, holds: class.Date, places: []Evidence{{path, 1, len(b.lines[path])}}})
 	}
 }
 
@@ -233,7 +233,7 @@ func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.H
 		}
 	}
 	out.Share = float64(n) / float64(max(len(hits), 1))
-	for _, n := range TokenSizes {
+	for _, n := range tokenSizes {
 		out.Lines[key(n)] = float64(b.linesWithin(a, it, hits, n))
 	}
 	return out
@@ -250,7 +250,7 @@ func (b *Bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool 
 	if b.HeldBy(it, h.Path, h.StartLine, h.EndLine) {
 		return true
 	}
-	if it.Kind != KindWord || it.within {
+	if it.Kind != kindWord || it.within {
 		return false
 	}
 	terms, lang := a.AppendIndex(nil, h.Text)
@@ -300,7 +300,7 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 			}
 		}
 		k := Known{N: n, LinesWithin: lines.over(float64(max(n, 1)))}
-		if of := float64(n); n > 0 && kind == KindWord {
+		if of := float64(n); n > 0 && kind == kindWord {
 			held /= of
 			k.HitsHoldingShare = &held
 		} else if n > 0 {
@@ -317,7 +317,7 @@ func SumKnown(answers []KnownAnswer) map[string]Known {
 func (b *Bench) Asked(seed uint64, n int) []KnownItem {
 	var out []KnownItem
 	for _, it := range b.KnownItems(seed, 4*n) {
-		if len(out) < n && (it.Kind == KindPhrase || it.Kind == KindIdentifier) && !b.atRoot(it) {
+		if len(out) < n && (it.Kind == kindPhrase || it.Kind == kindIdentifier) && !b.atRoot(it) {
 			out = append(out, it)
 		}
 	}

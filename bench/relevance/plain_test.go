@@ -102,7 +102,7 @@ func TestKnownItems(t *testing.T) {
 		there, typed := len(it.places) > 0, false
 		for path, lines := range b.lines {
 			there = there || b.HeldBy(it, path, 1, len(lines))
-			typed = typed || it.Kind == KindTypo && stands(strings.Join(lines, "\n"), it.Query, false)
+			typed = typed || it.Kind == kindTypo && stands(strings.Join(lines, "\n"), it.Query, false)
 		}
 		if !there || typed {
 			t.Errorf("%s %q: stands somewhere %v, as it is typed %v", it.Kind, it.Query, there, typed)
@@ -118,10 +118,10 @@ func TestKnownItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]map[string]Known{"ours": SumKnown(ours), "plain": SumKnown(plain)} {
-		if k := got[KindPhrase]; k.N != 20 || k.HitAt1 == nil || *k.HitAt10 < *k.HitAt1 || *k.HitAt10 < .5 || k.HitsHoldingShare != nil {
+		if k := got[kindPhrase]; k.N != 20 || k.HitAt1 == nil || *k.HitAt10 < *k.HitAt1 || *k.HitAt10 < .5 || k.HitsHoldingShare != nil {
 			t.Errorf("%s: phrases %+v", name, k)
 		}
-		if k := got[KindWord]; k.HitAt1 != nil || k.HitsHoldingShare == nil || *k.HitsHoldingShare <= 0 {
+		if k := got[kindWord]; k.HitAt1 != nil || k.HitsHoldingShare == nil || *k.HitsHoldingShare <= 0 {
 			t.Errorf("%s: words %+v", name, k)
 		}
 	}

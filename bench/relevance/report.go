@@ -70,7 +70,7 @@ func sum(answers []Answer) Category {
 		all.add(a.Metrics)
 	}
 	c := Category{all.mean(), map[string]Interval{}}
-	for _, f := range Figures {
+	for _, f := range figures {
 		values := make([]float64, len(answers))
 		for i := range answers {
 			values[i] = f.Of(answers[i].Metrics)
@@ -80,14 +80,14 @@ func sum(answers []Answer) Category {
 	return c
 }
 
-// Figure is one of Metrics by its JSON name.
-type Figure struct {
+// figure is one of Metrics by its JSON name.
+type figure struct {
 	Name string
 	Of   func(Metrics) float64
 }
 
-// Figures are those that get intervals and differences.
-var Figures = []Figure{
+// figures are those that get intervals and differences.
+var figures = []figure{
 	{"recall_at_1", func(m Metrics) float64 { return m.RecallAt1 }},
 	{"recall_at_5", func(m Metrics) float64 { return m.RecallAt5 }},
 	{"recall_at_10", func(m Metrics) float64 { return m.RecallAt10 }},
@@ -117,15 +117,15 @@ const resamples = 1000
 func Compare(first, second []Answer) []Difference {
 	rows := make([][]float64, len(first))
 	for i := range first {
-		rows[i] = make([]float64, len(Figures))
-		for j, f := range Figures {
+		rows[i] = make([]float64, len(figures))
+		for j, f := range figures {
 			rows[i][j] = f.Of(second[i].Metrics) - f.Of(first[i].Metrics)
 		}
 	}
-	means := make([][]float64, len(Figures))
+	means := make([][]float64, len(figures))
 	rng := rand.New(rand.NewPCG(1, uint64(len(rows))))
 	for range resamples {
-		sums := make([]float64, len(Figures))
+		sums := make([]float64, len(figures))
 		for range rows {
 			for j, v := range rows[rng.IntN(len(rows))] {
 				sums[j] += v
@@ -136,7 +136,7 @@ func Compare(first, second []Answer) []Difference {
 		}
 	}
 	var out []Difference
-	for j, f := range Figures {
+	for j, f := range figures {
 		sum := 0.0
 		for _, r := range rows {
 			sum += r[j]
@@ -164,8 +164,8 @@ type Metrics struct {
 // Sizes maps a number of tokens, in digits, to the recall within it.
 type Sizes map[string]float64
 
-// TokenSizes are the numbers of tokens within which recall is judged.
-var TokenSizes = [...]int{500, 1000, 2000}
+// tokenSizes are the numbers of tokens within which recall is judged.
+var tokenSizes = [...]int{500, 1000, 2000}
 
 // key returns how a size is called in Sizes.
 func key(tokens int) string { return strconv.Itoa(tokens) }
@@ -186,7 +186,7 @@ func (m *Metrics) add(o Metrics) {
 
 func (s Sizes) plus(o Sizes) Sizes {
 	out := Sizes{}
-	for _, n := range TokenSizes {
+	for _, n := range tokenSizes {
 		out[key(n)] = s[key(n)] + o[key(n)]
 	}
 	return out

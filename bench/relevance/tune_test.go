@@ -59,7 +59,7 @@ func TestTuner(t *testing.T) {
 		t.Fatalf("%d signals were taken out, want %d: %v", len(out), len(Knobs)-2, err)
 	}
 	for _, x := range out {
-		if len(x.Differences) != len(Figures) || x.Value == x.Off {
+		if len(x.Differences) != len(figures) || x.Value == x.Off {
 			t.Errorf("%+v", x)
 		}
 	}

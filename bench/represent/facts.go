@@ -10,10 +10,10 @@ type Class int
 
 // The classes of facts, see the package comment.
 const (
-	Paths Class = iota
-	Identifiers
-	Numbers
-	ErrorLines
+	paths Class = iota
+	identifiers
+	numbers
+	errorLines
 	classes
 )
 
@@ -42,20 +42,20 @@ func facts(text string) (out [classes]map[string]bool) {
 	}
 	for _, p := range path.FindAllString(text, -1) {
 		if len(p) >= minPath {
-			out[Paths][p] = true
+			out[paths][p] = true
 		}
 	}
 	for _, id := range identifier.FindAllString(text, -1) {
 		if inner.MatchString(id) {
-			out[Identifiers][id] = true
+			out[identifiers][id] = true
 		}
 	}
 	for _, n := range number.FindAllString(gutter.ReplaceAllString(text, ""), -1) {
-		out[Numbers][n] = true
+		out[numbers][n] = true
 	}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); len(line) <= maxErrors && speaksOf.MatchString(line) {
-			out[ErrorLines][line] = true
+			out[errorLines][line] = true
 		}
 	}
 	return out

@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 	for _, l := range []pagevm.Level{pagevm.Compressed, pagevm.Structured, pagevm.Pointer} {
 		t.Logf("\n%s", r.Table(l))
 	}
-	for _, c := range []Class{Paths, Identifiers, ErrorLines} {
+	for _, c := range []Class{paths, identifiers, errorLines} {
 		for _, l := range []pagevm.Level{pagevm.Compressed, pagevm.Structured} {
 			if row := r[l][All]; row.Survival[c].Value() <= row.Cut[c].Value() {
 				t.Errorf("%s: of the %s %s survive, fewer than in head and tail", l, c, row.cell(c))
@@ -90,7 +90,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s does not shrink: %+v", kind, row)
 		}
 	}
-	for _, c := range []Class{Paths, Identifiers, ErrorLines} {
+	for _, c := range []Class{paths, identifiers, errorLines} {
 		if row := r[pagevm.Compressed][All]; row.Survival[c].Value() <= row.Cut[c].Value() {
 			t.Errorf("of the %s %s survive, fewer than in head and tail", c, row.cell(c))
 		}
@@ -121,15 +121,15 @@ func TestResults(t *testing.T) {
 func TestFacts(t *testing.T) {
 	got := facts("   12→func loadAll(x) // see ./a/b.go, at 1.25 and 404\n   999→\tif err != nil { return fmt.Errorf(\"x\") }\nERROR disk full in main.go\n")
 	want := [classes]map[string]bool{
-		Paths:       {"./a/b.go": true, "main.go": true, "fmt.Errorf": true},
-		Identifiers: {"loadAll": true},
-		Numbers:     {"1.25": true, "404": true},
-		ErrorLines:  {"ERROR disk full in main.go": true},
+		paths:       {"./a/b.go": true, "main.go": true, "fmt.Errorf": true},
+		identifiers: {"loadAll": true},
+		numbers:     {"1.25": true, "404": true},
+		errorLines:  {"ERROR disk full in main.go": true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if s := survival(want[Paths], "see ./a/b.go only"); s < 0.3 || s > 0.4 {
+	if s := survival(want[paths], "see ./a/b.go only"); s < 0.3 || s > 0.4 {
 		t.Errorf("one of three paths survives: %.2f", s)
 	}
 	if s := headAndTail("ééééé", 5); s != "é\n…\né" {

@@ -32,11 +32,11 @@ func bucket(n int, bounds []int) string {
 // cells returns those that a page falls into at call n.
 func (p *page) cells(n int) []Cell {
 	age := bucket(n-p.born, ages)
-	out := []Cell{{TablePage, p.act.String(), age}, {TableSize, p.act.String(), bucket(p.tokens, sizes)}}
+	out := []Cell{{tablePage, p.act.String(), age}, {tableSize, p.act.String(), bucket(p.tokens, sizes)}}
 	if p.act.Dialogue() {
 		return out
 	}
-	return append(out, Cell{TableState, p.state(), age})
+	return append(out, Cell{tableState, p.state(), age})
 }
 
 // state returns what has become of a result since.
@@ -67,7 +67,7 @@ func (b *book) editCell(p *page, n int) Cell {
 	default:
 		row += ", not edited"
 	}
-	return Cell{TableEdit, row, bucket(n-p.born, ages)}
+	return Cell{tableEdit, row, bucket(n-p.born, ages)}
 }
 
 func (p *page) readCell(n int) Cell {
@@ -75,9 +75,9 @@ func (p *page) readCell(n int) Cell {
 	if p.act == toolcall.ActRead && p.again > 0 {
 		row = "read before"
 	}
-	return Cell{TableRead, row, bucket(n-p.born, ages)}
+	return Cell{tableRead, row, bucket(n-p.born, ages)}
 }
 
 func (u *use) cell(n int) Cell {
-	return Cell{TableName, "said " + bucket(u.said, uses), bucket(n-u.last, ages)}
+	return Cell{tableName, "said " + bucket(u.said, uses), bucket(n-u.last, ages)}
 }

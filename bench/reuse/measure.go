@@ -37,14 +37,14 @@ func (c Counts) add(k Cell, d Count) {
 
 // The tables.
 const (
-	TablePage  = "references by page"
-	TableRead  = "read again"
-	TableSize  = "references by size"
-	TableState = "references by state of a result"
-	TableName  = "references by name"
-	TableForm  = "references by form"
-	TableLevel = "lines that stand by level"
-	TableEdit  = "replaced lines by file"
+	tablePage  = "references by page"
+	tableRead  = "read again"
+	tableSize  = "references by size"
+	tableState = "references by state of a result"
+	tableName  = "references by name"
+	tableForm  = "references by form"
+	tableLevel = "lines that stand by level"
+	tableEdit  = "replaced lines by file"
 )
 
 // Measure walks the messages of a session and counts.
@@ -135,10 +135,10 @@ func (b *book) edits(out Counts, n int, tr *recall.Tracker, msgs []memkernel.Mes
 func (b *book) referName(out Counts, n int, token string) {
 	names := represent.Names(token)
 	if len(names) == 0 || b.names[names[len(names)-1]] == nil {
-		out.add(Cell{TableForm, "number or quoted string", ""}, Count{Hits: 1})
+		out.add(Cell{tableForm, "number or quoted string", ""}, Count{Hits: 1})
 		return
 	}
-	out.add(Cell{TableForm, "name", ""}, Count{Hits: 1})
+	out.add(Cell{tableForm, "name", ""}, Count{Hits: 1})
 	out.add(b.names[names[len(names)-1]].cell(n), Count{Hits: 1})
 }
 

@@ -36,14 +36,14 @@ func TestMeasure(t *testing.T) {
 		cell        Cell
 		units, hits float64
 	}{
-		{Cell{TableName, "said 0", "0-9"}, 2, 1}, // settleLedger, in front of two calls
-		{Cell{TablePage, "read result", "0-9"}, 3, 1},
-		{Cell{TablePage, "user", "0-9"}, 3, 0},
-		{Cell{TableRead, "read result", "0-9"}, 2, 1},
-		{Cell{TableRead, "read before", "0-9"}, 1, 0},
-		{Cell{TableState, "read, path touched since", "0-9"}, 1, 1},
-		{Cell{TableState, "read, once", "0-9"}, 1, 0},
-		{Cell{TableForm, "name", ""}, 0, 1},
+		{Cell{tableName, "said 0", "0-9"}, 2, 1}, // settleLedger, in front of two calls
+		{Cell{tablePage, "read result", "0-9"}, 3, 1},
+		{Cell{tablePage, "user", "0-9"}, 3, 0},
+		{Cell{tableRead, "read result", "0-9"}, 2, 1},
+		{Cell{tableRead, "read before", "0-9"}, 1, 0},
+		{Cell{tableState, "read, path touched since", "0-9"}, 1, 1},
+		{Cell{tableState, "read, once", "0-9"}, 1, 0},
+		{Cell{tableForm, "name", ""}, 0, 1},
 	}
 	for _, tc := range cases {
 		if got := c[tc.cell]; got.Units != tc.units || got.Hits != tc.hits {
@@ -53,7 +53,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestRatesLeaveOneOut(t *testing.T) {
-	k := Cell{TableName, "said 1", "0-9"}
+	k := Cell{tableName, "said 1", "0-9"}
 	rates := Rates([]Counts{{k: {Units: 1000, Tokens: 500, Hits: 1}}, {k: {Units: 1000, Tokens: 500, Hits: 3}}})
 	if len(rates) != 1 {
 		t.Fatalf("%d rates", len(rates))

@@ -36,8 +36,8 @@ func (p *page) survive(out Counts, line string) {
 		if strings.Contains(r.Text, line) {
 			n.Hits = 1
 		}
-		out.add(Cell{TableLevel, p.act.String(), r.Level.String()}, n)
-		out.add(Cell{TableLevel, "any result", r.Level.String()}, n)
+		out.add(Cell{tableLevel, p.act.String(), r.Level.String()}, n)
+		out.add(Cell{tableLevel, "any result", r.Level.String()}, n)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestPriors(t *testing.T) {
 	}
 	for i := range all {
 		rest := append(append([]Counts(nil), all[:i]...), all[i+1:]...)
-		said, only := pooled(rest, TableName, func(row string) bool { return row != "said 0" }), pooled(rest, TableName, func(row string) bool { return row == "said 0" })
+		said, only := pooled(rest, tableName, func(row string) bool { return row != "said 0" }), pooled(rest, tableName, func(row string) bool { return row == "said 0" })
 		if ratio := said.PerUnit / only.PerUnit; ratio < 4 {
 			t.Errorf("without %s names that were said are needed only %.1f times as often as others", filepath.Base(files[i]), ratio)
 		}

@@ -10,20 +10,20 @@ import (
 
 // Classes of content, in the order of reports.
 const (
-	ClassUser     = "user"     // what people wrote
-	ClassInjected = "injected" // what the host wrote in their name
-	ClassAnswer   = "answer"   // what the model said
-	ClassThinking = "thinking" // shown or hidden
-	ClassCall     = "call"     // names and arguments of tool calls
-	ClassResult   = "result"   // text of tool results
-	ClassMedia    = "media"    // images and documents, in results too
-	ClassOther    = "other"    // blocks of no known kind
+	classUser     = "user"     // what people wrote
+	classInjected = "injected" // what the host wrote in their name
+	classAnswer   = "answer"   // what the model said
+	classThinking = "thinking" // shown or hidden
+	classCall     = "call"     // names and arguments of tool calls
+	classResult   = "result"   // text of tool results
+	classMedia    = "media"    // images and documents, in results too
+	classOther    = "other"    // blocks of no known kind
 	numClasses    = 8
 )
 
 // classes lists them.
 func classes() []string {
-	return []string{ClassUser, ClassInjected, ClassAnswer, ClassThinking, ClassCall, ClassResult, ClassMedia, ClassOther}
+	return []string{classUser, classInjected, classAnswer, classThinking, classCall, classResult, classMedia, classOther}
 }
 
 // measure is a message's size by the counter alone, by class.
@@ -32,7 +32,7 @@ type measure struct {
 }
 
 // thinking returns the part that some models drop when the user speaks again.
-func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), ClassThinking)] }
+func (m *measure) thinking() int { return m.tokens[slices.Index(classes(), classThinking)] }
 
 func (m *measure) total() (tokens, bytes int) {
 	for i := range m.tokens {
@@ -80,31 +80,31 @@ func recordedOutput(m *memkernel.Message, counted int) int {
 func classOf(m *memkernel.Message) string {
 	switch {
 	case m.Role == memkernel.RoleAssistant:
-		return ClassAnswer
+		return classAnswer
 	case m.Origin != memkernel.OriginHost:
-		return ClassInjected
+		return classInjected
 	case transcript.HasResults(*m):
-		return ClassResult
+		return classResult
 	}
-	return ClassUser
+	return classUser
 }
 
 func (s *scale) part(out *measure, class string, q *memkernel.Part) {
 	switch {
 	case q.Call != nil:
 		text := q.Call.Name + "\n" + budget.ToolInput(s.family, q.Call.Input)
-		out.add(ClassCall, s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
+		out.add(classCall, s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
 	case q.Result != nil:
-		out.add(ClassResult, s.over.PerToolResult, 0)
+		out.add(classResult, s.over.PerToolResult, 0)
 		for i := range q.Result.Content {
-			s.part(out, ClassResult, &q.Result.Content[i])
+			s.part(out, classResult, &q.Result.Content[i])
 		}
 	case q.Media != nil:
-		out.add(ClassMedia, s.over.Image(q.Media.Width, q.Media.Height).Tokens, 0)
+		out.add(classMedia, s.over.Image(q.Media.Width, q.Media.Height).Tokens, 0)
 	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
-		out.add(ClassThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature).Tokens, len(q.Text))
+		out.add(classThinking, s.text(q.Text)+budget.HiddenThinking(s.family, q.Text, q.Signature).Tokens, len(q.Text))
 	case q.Kind == memkernel.PartOther:
-		out.add(ClassOther, s.text(q.Raw), len(q.Raw))
+		out.add(classOther, s.text(q.Raw), len(q.Raw))
 	default:
 		out.add(class, s.text(q.Text), len(q.Text))
 	}

@@ -152,7 +152,7 @@ type Report struct {
 	// "given", "recorded" or "book".
 	TTLSeconds int    `json:"ttl_seconds"`
 	TTLFrom    string `json:"ttl_from"`
-	// Classes are the content that calls added, by class, in the order of [ClassUser] and its like.
+	// Classes are the content that calls added, by class, in the order of classUser and its like.
 	Classes []Class `json:"classes"`
 	Summary Summary `json:"summary"`
 }

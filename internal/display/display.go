@@ -69,7 +69,7 @@ func (p Style) Paint(s Ink, text string) string {
 	if !p.Color || text == "" {
 		return text
 	}
-	return Ours("\x1b["+string(s)+"m") + text + Ours("\x1b[0m")
+	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
 }
 
 // Thousands writes 1234567 as 1,234,567.

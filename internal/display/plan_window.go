@@ -46,15 +46,15 @@ func bands(plan *kernel.ContextPlan) []band {
 	return append(out, band{"free", max(free, 0), '.', Gray}, band{"margin", b.MarginTokens, ':', Gray}, band{"reserve", b.ReserveTokens, '/', Gray})
 }
 
-// WindowHint is how a model's window is made known.
-const WindowHint = "name it with plan.context_window (--context-window), or add the model to a file of prices (--prices)"
+// windowHint is how a model's window is made known.
+const windowHint = "name it with plan.context_window (--context-window), or add the model to a file of prices (--prices)"
 
 // window draws the window as a bar and as a table.
 func (s *sheet) window() {
 	plan := s.out.Plan
 	all := bands(plan)
 	if plan.Budgets.ContextWindow == 0 {
-		s.section("Window", "unknown: nothing is cut; "+WindowHint)
+		s.section("Window", "unknown: nothing is cut; "+windowHint)
 		all = all[:len(plan.Regions)]
 	} else {
 		s.section("Window", Thousands(plan.Budgets.ContextWindow)+" tokens")

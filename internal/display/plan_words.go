@@ -28,7 +28,7 @@ func done(out *Plan) string {
 		return fmt.Sprintf("This call is cut from %s to %s, since %s: %s.", Plural(whole, "token"), Thousands(planned), reasonText(made.Reason), lessShown(plan))
 	}
 	if plan.Budgets.ContextWindow == 0 {
-		return fmt.Sprintf("This call has %s; the window of %s is not known, so nothing is cut: %s.", Plural(planned, "token"), Printable(plan.Model), WindowHint)
+		return fmt.Sprintf("This call has %s; the window of %s is not known, so nothing is cut: %s.", Plural(planned, "token"), Printable(plan.Model), windowHint)
 	}
 	holds := fmt.Sprintf("This call has %s, %s of the window of %s", Plural(planned, "token"), percent(planned, plan.Budgets.ContextWindow), Thousands(plan.Budgets.ContextWindow))
 	switch over := over(&plan.Budgets); {

@@ -26,8 +26,8 @@ func (s screen) Write(p []byte) (int, error) {
 // it: it is another in every process.
 var seal = "\x1b" + rand.Text()
 
-// Ours lets a sequence pass a screen that shows text.
-func Ours(sequence string) string { return seal + sequence + seal }
+// ours lets a sequence pass a screen that shows text.
+func ours(sequence string) string { return seal + sequence + seal }
 
 // shown is a text with all control sequences visible but ours.
 func shown(s string) string {

@@ -41,8 +41,8 @@ type LeftOut struct {
 	Text string `json:"-"`
 }
 
-// OfLeftOut is what was left out.
-func OfLeftOut(l markdownstore.LeftOut) LeftOut {
+// ofLeftOut is what was left out.
+func ofLeftOut(l markdownstore.LeftOut) LeftOut {
 	return LeftOut{Files: l.Files, More: l.More, Reasons: List(l.Reasons), First: List(l.First), Text: l.String()}
 }
 
@@ -122,7 +122,7 @@ func OfReindex(r *indexing.Report, path string) *Reindex {
 		Chunks:   ReindexChunks{Added: r.ChunksAdded, Removed: r.ChunksRemoved, Kept: r.ChunksKept, Reanalysed: r.Reanalysed, Total: r.Stats.Chunks},
 		Vectors:  ReindexVectors{Model: r.Stats.Model, Total: r.Stats.Vectors},
 		Sessions: ReindexSessions{Listed: r.Sessions.Conversations, Read: r.Sessions.Read, Turns: r.Sessions.Turns, Forgotten: r.Sessions.Forgotten, Removed: r.Sessions.Removed},
-		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: OfLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		Skipped:  List(r.Skipped), Notes: List(r.Notes), LeftOut: ofLeftOut(r.Left), Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
 		MBPerSecond: r.MBPerSecond(), ChunksPerSecond: r.ChunksPerSecond(), IndexBytes: r.Stats.FileBytes}
 	for _, f := range r.Failed {
 		doc.Skipped = append(doc.Skipped, indexing.Skipped{Path: f.Path, Reason: f.Err.Error()})

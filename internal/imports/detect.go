@@ -184,7 +184,7 @@ func (r *reader) transcript(c *candidate) error {
 	case c.file == nil:
 		return errors.New("sessions of coding agents are not read in archives: unpack it")
 	}
-	s, most := &Session{Place: c.place, File: c.path, Size: c.size}, int64(MaxSession)
+	s, most := &Session{Place: c.place, File: c.path, Size: c.size}, int64(maxSession)
 	folder := func() (string, error) { return firstFolder(c), nil }
 	switch d {
 	case transcript.ClaudeCode:
@@ -199,7 +199,7 @@ func (r *reader) transcript(c *candidate) error {
 	case transcript.Copilot:
 		s.Format, s.Host = Copilot, "copilot"
 	case transcript.GeminiCLI:
-		s.Format, s.Host, most = Gemini, "gemini", MaxGemini
+		s.Format, s.Host, most = Gemini, "gemini", maxGemini
 		folder = func() (string, error) { return r.geminiFolder(c) }
 	default:
 		return errUnknown
@@ -239,7 +239,7 @@ func (r *reader) geminiFolder(c *candidate) (string, error) {
 	var head struct {
 		ProjectHash string `json:"projectHash"`
 	}
-	if err := json.NewDecoder(io.LimitReader(c, MaxGemini)).Decode(&head); err != nil {
+	if err := json.NewDecoder(io.LimitReader(c, maxGemini)).Decode(&head); err != nil {
 		return "", fmt.Errorf("its first record can't be read: %w", err)
 	}
 	abs, err := filepath.Abs(r.o.Workspace)

@@ -126,9 +126,9 @@ type Options struct {
 
 // limits of what is read whole, in bytes. Beyond them it is named and left.
 const (
-	// MaxSession is the largest transcript, MaxGemini the largest session of Gemini CLI.
-	MaxSession = 512 << 20
-	MaxGemini  = 128 << 20
+	// maxSession is the largest transcript, MaxGemini the largest session of Gemini CLI.
+	maxSession = 512 << 20
+	maxGemini  = 128 << 20
 	// maxValue is the largest conversation of an export, or line of a store.
 	maxValue = 64 << 20
 	// maxNote is the largest note, maxFact the longest fact.

@@ -157,7 +157,7 @@ func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{Text: strings.ToValidUTF8(mask(Markdown(facts)), "\uFFFD")}
+	b := &Batch{Text: strings.ToValidUTF8(mask(markdown(facts)), "\uFFFD")}
 	for _, f := range facts {
 		b.Facts = append(b.Facts, f.ID())
 	}
@@ -194,9 +194,9 @@ func (l *Ledger) Wrote(f Format, b *Batch) error {
 	return l.put("facts-"+string(f)+".json", k)
 }
 
-// Markdown is how facts stand in memory: items under the heading of what they are about,
+// markdown is how facts stand in memory: items under the heading of what they are about,
 // each with where it comes from; notes as they are, with a line above that says so.
-func Markdown(facts []*Fact) string {
+func markdown(facts []*Fact) string {
 	var b strings.Builder
 	topic, note := "", false
 	for i, f := range facts {

@@ -107,10 +107,10 @@ func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []m
 // openCodeExport hands out the session of a document that its command export wrote.
 func (r *reader) openCodeExport(c *candidate) error {
 	c.format = OpenCode
-	if c.size > MaxGemini {
-		return tooLarge(c.size, MaxGemini)
+	if c.size > maxGemini {
+		return tooLarge(c.size, maxGemini)
 	}
-	data, err := io.ReadAll(io.LimitReader(c, MaxGemini))
+	data, err := io.ReadAll(io.LimitReader(c, maxGemini))
 	if err != nil {
 		return err
 	}
@@ -273,8 +273,8 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 		if err := rows.Scan(&id, &created, &data, &part); err != nil {
 			return err
 		}
-		if size += len(part.String); size > MaxSession {
-			return fmt.Errorf("%s: %w", s.Place, tooLarge(int64(size), MaxSession))
+		if size += len(part.String); size > maxSession {
+			return fmt.Errorf("%s: %w", s.Place, tooLarge(int64(size), maxSession))
 		}
 		if id == skipped {
 			continue

@@ -56,8 +56,8 @@ func (l *Local) Take(more []json.RawMessage) error {
 	return l.in.Append(values, nil)
 }
 
-// Words makes a text of about so many tokens.
-func Words(rnd *rand.Rand, tokens int) string {
+// words makes a text of about so many tokens.
+func words(rnd *rand.Rand, tokens int) string {
 	var b strings.Builder
 	for range tokens * 2 / 5 {
 		fmt.Fprintf(&b, "%s%d ", []string{"deploy", "cache", "index", "worker", "queue", "socket", "ledger", "schema"}[rnd.Intn(8)], rnd.Intn(50))
@@ -72,11 +72,11 @@ func Turn(rnd *rand.Rand, n, tokens int) (question, answer []json.RawMessage) {
 		return data
 	}
 	id := fmt.Sprintf("toolu_%d", n)
-	question = []json.RawMessage{raw(object{"role": "user", "content": fmt.Sprintf("question %d: %s", n, Words(rnd, 20))})}
+	question = []json.RawMessage{raw(object{"role": "user", "content": fmt.Sprintf("question %d: %s", n, words(rnd, 20))})}
 	answer = []json.RawMessage{
 		raw(object{"role": "assistant", "content": []object{{"type": "tool_use", "id": id, "name": "read", "input": object{"path": fmt.Sprint("file", n)}}}}),
-		raw(object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": id, "content": Words(rnd, tokens)}}}),
-		raw(object{"role": "assistant", "content": []object{{"type": "text", "text": "answer " + Words(rnd, 50)}}}),
+		raw(object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": id, "content": words(rnd, tokens)}}}),
+		raw(object{"role": "assistant", "content": []object{{"type": "text", "text": "answer " + words(rnd, 50)}}}),
 	}
 	return question, answer
 }

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// MaxBytes is the longest word that may be a name as it is.
-const MaxBytes = 100
+// maxBytes is the longest word that may be a name as it is.
+const maxBytes = 100
 
 // Of returns the name of a word. It has at most 118 bytes of [A-Za-z0-9._-], and does not
 // end in a dot. Two words share one, compared without case, only if the first 64 bits
@@ -48,13 +48,13 @@ func Before(word string) string {
 // that, or that nothing is left, made a change.
 func plain(word string) (string, bool) {
 	b := []byte(word)
-	changed := len(b) > MaxBytes || strings.Trim(word, ".") == ""
+	changed := len(b) > maxBytes || strings.Trim(word, ".") == ""
 	for i, c := range b {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
 			b[i], changed = '_', true
 		}
 	}
-	return string(b[:min(len(b), MaxBytes)]), changed
+	return string(b[:min(len(b), maxBytes)]), changed
 }
 
 func hash(word string) string {

@@ -78,7 +78,7 @@ func (h *Host) onDisk(ctx context.Context, underWay *Step) error {
 	if underWay.Kind == Reset || underWay.Kind == Turn || underWay.Kind == Result {
 		return nil // may have been captured already
 	}
-	c, err := h.k.Checkpoint(ctx, kernel.Boundary{SessionKey: Session, Model: Model, Now: h.now.Now})
+	c, err := h.k.Checkpoint(ctx, kernel.Boundary{SessionKey: session, Model: model, Now: h.now.Now})
 	if err != nil || c == nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (h *Host) look(ctx context.Context) (*Sight, error) {
 			}
 		}
 	}
-	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: Session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
+	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (h *Host) follow(ctx context.Context, text string) (string, error) {
 			continue
 		}
 		seen[m[1]] = true
-		c, err := h.k.Get(ctx, Session, m[1])
+		c, err := h.k.Get(ctx, session, m[1])
 		if err != nil {
 			return "", err
 		}
@@ -305,7 +305,7 @@ func (h *Host) counted(ctx context.Context, underWay *Step) error {
 	}
 	turns := 0
 	for _, s := range st.Sessions {
-		if s.Key == Session {
+		if s.Key == session {
 			turns = s.Turns
 		}
 	}
@@ -315,7 +315,7 @@ func (h *Host) counted(ctx context.Context, underWay *Step) error {
 	if len(h.ended) == 0 || underWay.Kind == Reset || underWay.Kind == Turn {
 		return nil
 	}
-	o, err := h.k.ObserveTurn(ctx, kernel.Turn{SessionKey: Session, Model: Model, Messages: h.ended, Now: h.now.Now})
+	o, err := h.k.ObserveTurn(ctx, kernel.Turn{SessionKey: session, Model: model, Messages: h.ended, Now: h.now.Now})
 	if err == nil && o.Outcome != kernel.Duplicate {
 		err = fmt.Errorf("the last turn delivered again is %s, %d turns", o.Outcome, o.Turns)
 	}
@@ -342,7 +342,7 @@ func (h *Host) restores(ctx context.Context, p *kernel.ContextPlan) error {
 	for i := 0; i < len(p.Reduced); i += max(1, len(p.Reduced)/samples) {
 		r := p.Reduced[i]
 		for _, id := range [...]string{r.Page, r.Handle} {
-			c, err := h.k.Get(ctx, Session, id)
+			c, err := h.k.Get(ctx, session, id)
 			if err != nil {
 				return err
 			}

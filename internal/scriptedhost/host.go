@@ -131,16 +131,16 @@ func (h *Host) call(ctx context.Context, st *Step) error {
 	case Result, Turn:
 		return h.observe(ctx, st)
 	case Write:
-		r, err := h.k.Write(ctx, kernel.WriteRequest{SessionKey: Session, Key: st.Key, Updates: st.Updates, Now: st.Now})
+		r, err := h.k.Write(ctx, kernel.WriteRequest{SessionKey: session, Key: st.Key, Updates: st.Updates, Now: st.Now})
 		if err == nil && len(r.Rejected) > 0 {
 			err = fmt.Errorf("rejected: %+v", r.Rejected)
 		}
 		return err
 	case Remember:
-		_, err := h.k.Remember(ctx, kernel.RememberRequest{SessionKey: Session, ID: st.Key, Text: st.Text, Now: st.Now})
+		_, err := h.k.Remember(ctx, kernel.RememberRequest{SessionKey: session, ID: st.Key, Text: st.Text, Now: st.Now})
 		return err
 	case Answer:
-		_, err := h.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: Session, Text: st.Text, Now: st.Now})
+		_, err := h.k.ObserveFlush(ctx, kernel.FlushReply{SessionKey: session, Text: st.Text, Now: st.Now})
 		return err
 	case Restart:
 		if err := h.Close(); err != nil {
@@ -158,7 +158,7 @@ const resolver = "memory_get"
 
 // request returns the request of the next call.
 func (h *Host) request(st *Step) kernel.PlanRequest {
-	req := kernel.PlanRequest{SessionKey: Session, Model: Model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
+	req := kernel.PlanRequest{SessionKey: session, Model: model, ContextWindow: h.Window, Messages: h.msgs, Now: st.Now,
 		Resolver: resolver, Private: true}
 	if h.Hooks.Request != nil {
 		h.Hooks.Request(&req, st)
@@ -191,7 +191,7 @@ func (h *Host) fits(p *kernel.ContextPlan) error {
 }
 
 func (h *Host) observe(ctx context.Context, st *Step) error {
-	t := kernel.Turn{SessionKey: Session, Model: Model, Messages: h.msgs, Now: st.Now}
+	t := kernel.Turn{SessionKey: session, Model: model, Messages: h.msgs, Now: st.Now}
 	if st.Kind == Result {
 		o, err := h.k.ObserveToolResult(ctx, t)
 		if err != nil {
@@ -210,7 +210,7 @@ func (h *Host) observe(ctx context.Context, st *Step) error {
 }
 
 func (h *Host) boundary(ctx context.Context, st *Step) error {
-	b := kernel.Boundary{SessionKey: Session, Model: Model, Messages: h.msgs, Key: st.Key, Now: st.Now}
+	b := kernel.Boundary{SessionKey: session, Model: model, Messages: h.msgs, Key: st.Key, Now: st.Now}
 	pass := map[Kind]func(context.Context, kernel.Boundary) (*kernel.Passed, error){
 		Compact: h.k.Compact, Shrink: h.k.Compact, Reset: h.k.Reset, Flush: h.k.Flush}[st.Kind]
 	p, err := pass(ctx, b)
@@ -260,7 +260,7 @@ const kept = 2
 func (h *Host) summaryFile(st *Step) string { return filepath.Join(h.Dir, "host-"+st.Key+".txt") }
 
 func (h *Host) keepSummary(ctx context.Context, st *Step) error {
-	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: Session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
+	r, err := h.k.Restore(ctx, kernel.RestoreRequest{SessionKey: session, Occasion: checkpoint.AfterCompaction, Resolver: resolver})
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (w *writer) say(m memkernel.Message) {
 	w.now = w.now.Add(time.Duration(5+w.rng.IntN(40)) * time.Second)
 	m.Key, m.Time = fmt.Sprintf("m%06d", w.n), w.now
 	if m.Role == memkernel.RoleAssistant {
-		m.Model = Model
+		m.Model = model
 	}
 	w.add = append(w.add, m)
 }
@@ -217,5 +217,5 @@ func (w *writer) newStep() {
 func (w *writer) update(key string, typ pagevm.Type, field, text string, version int) journal.Update {
 	raw, _ := json.Marshal(text)
 	return journal.Update{Key: key, Type: typ, Field: field, Op: journal.OpSetWithVersion, Value: raw, Version: version,
-		Scope: memkernel.ScopeSession, EvidenceRef: "session:" + Session}
+		Scope: memkernel.ScopeSession, EvidenceRef: "session:" + session}
 }

@@ -56,8 +56,8 @@ import (
 
 // Session and Model are what every script runs as.
 const (
-	Session = "scripted"
-	Model   = "claude-opus-4-5"
+	session = "scripted"
+	model   = "claude-opus-4-5"
 )
 
 // Setup describes what a script is made of.

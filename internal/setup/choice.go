@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// ConfigName is the workspace's own configuration, in the state folder.
-const ConfigName = "config.yaml"
+// configName is the workspace's own configuration, in the state folder.
+const configName = "config.yaml"
 
 // includeKey is the setting that says which Markdown is memory.
 const includeKey = "index.include"
@@ -82,7 +82,7 @@ func (s *Settings) settle() error {
 	}
 	err := s.add(chosen, includeKey, config.List(markdownstore.Everything()))
 	if err != nil {
-		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, ConfigName), err)
+		return fmt.Errorf("write to %s which Markdown is memory: %w", filepath.Join(s.StateDir, configName), err)
 	}
 	s.settled = true
 	return nil
@@ -108,7 +108,7 @@ const sessionsKey = "retrieval.sessions.enabled"
 // add adds a setting to the workspace's own configuration; head begins a file that is made
 // for it.
 func (s *Settings) add(head, key, value string) error {
-	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, ConfigName)
+	dir, path := store.Files(s.StateDir), filepath.Join(s.StateDir, configName)
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	release, err := store.Wait(ctx, dir, configLock, store.Alone)
@@ -119,7 +119,7 @@ func (s *Settings) add(head, key, value string) error {
 		return err
 	}
 	defer release()
-	old, err := dir.Get(ConfigName)
+	old, err := dir.Get(configName)
 	mode := fs.FileMode(0o600)
 	switch {
 	case err == nil:
@@ -154,7 +154,7 @@ var written = sync.OnceValue(func() (out [][]byte) {
 		text := []byte(writes[0].head)
 		for _, w := range writes {
 			var err error
-			if text, err = config.Add(text, ConfigName, w.key, w.value); err != nil {
+			if text, err = config.Add(text, configName, w.key, w.value); err != nil {
 				break
 			}
 			out = append(out, text)
@@ -170,10 +170,10 @@ func (s *Settings) OwnChoice() error {
 	if s.Config.Origin(includeKey) != (config.Origin{}) || InRows(s) {
 		return nil // in rows it is the same for all machines
 	}
-	if _, err := store.Files(s.StateDir).Stat(ConfigName); store.Foreign(err) {
+	if _, err := store.Files(s.StateDir).Stat(configName); store.Foreign(err) {
 		return nil // none of the program's files
 	}
-	own, err := config.Load(filepath.Join(s.StateDir, ConfigName))
+	own, err := config.Load(filepath.Join(s.StateDir, configName))
 	if err != nil {
 		return nil // it is not there, or the file that --config names is in its place
 	}

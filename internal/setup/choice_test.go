@@ -72,7 +72,7 @@ func TestChoiceOutlivesTheFirstMemory(t *testing.T) {
 // TestChoiceByMany: processes that choose at once write it once, and nobody's words go.
 func TestChoiceByMany(t *testing.T) {
 	dir, open := workspaceOf(t, "a.md", ".memkernel/x")
-	path := filepath.Join(dir, kernel.DefaultStateDir, ConfigName)
+	path := filepath.Join(dir, kernel.DefaultStateDir, configName)
 	if err := os.WriteFile(path, []byte("# mine\naudit: {host: codex}\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestChoiceByMany(t *testing.T) {
 // index is made all the same, and it says so.
 func TestChoiceThatCantBeWritten(t *testing.T) {
 	dir, open := workspaceOf(t, "a.md", "elsewhere.yaml", ".memkernel/x")
-	if err := os.Symlink("../elsewhere.yaml", filepath.Join(dir, kernel.DefaultStateDir, ConfigName)); err != nil {
+	if err := os.Symlink("../elsewhere.yaml", filepath.Join(dir, kernel.DefaultStateDir, configName)); err != nil {
 		t.Skip(err)
 	}
 	s := open()
@@ -115,7 +115,7 @@ func TestChoiceThatCantBeWritten(t *testing.T) {
 	}
 	defer k.Close()
 	r, err := k.Reindex(context.Background(), nil)
-	if err != nil || r.Added != 1 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].Reason, ConfigName) {
+	if err != nil || r.Added != 1 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0].Reason, configName) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "elsewhere.yaml")); string(text) != "# elsewhere.yaml\n" {
@@ -127,7 +127,7 @@ func TestChoiceThatCantBeWritten(t *testing.T) {
 // that says otherwise; nothing else of it does.
 func TestOwnChoice(t *testing.T) {
 	dir, open := workspaceOf(t, ".memkernel/x")
-	own := filepath.Join(dir, kernel.DefaultStateDir, ConfigName)
+	own := filepath.Join(dir, kernel.DefaultStateDir, configName)
 	if err := os.WriteFile(own, []byte("index: {include: [docs], folders: [/etc]}\naudit: {host: codex}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestOnlyWritten(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, ConfigName))
+		text, err := os.ReadFile(filepath.Join(dir, kernel.DefaultStateDir, configName))
 		if err != nil || !OnlyWritten(text) {
 			t.Errorf("%s: %v, not known as ours:\n%s", name, err, text)
 		}

@@ -15,14 +15,14 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// UserConfig is the user's own configuration file, "" where the system names no folder
+// userConfig is the user's own configuration file, "" where the system names no folder
 // for such files. It counts in every project.
-func UserConfig() string {
+func userConfig() string {
 	dir, err := os.UserConfigDir()
 	if err != nil || !filepath.IsAbs(dir) {
 		return ""
 	}
-	return filepath.Join(dir, "memkernel", ConfigName)
+	return filepath.Join(dir, "memkernel", configName)
 }
 
 // Read reads the settings: over the defaults the user's own file, and over that the file
@@ -42,7 +42,7 @@ func (s *Settings) read(stateDir string) error {
 			return fail.Hint(err, "if you made it so, name the folder that it leads to with --state-dir")
 		}
 	}
-	if own := UserConfig(); own != "" {
+	if own := userConfig(); own != "" {
 		if err := checkOwner(own); err != nil {
 			return err
 		}
@@ -53,10 +53,10 @@ func (s *Settings) read(stateDir string) error {
 	if s.ConfigPath != "" {
 		return s.over(s.ConfigPath, config.User)
 	}
-	if _, err := store.Files(stateDir).Stat(ConfigName); store.Foreign(err) {
+	if _, err := store.Files(stateDir).Stat(configName); store.Foreign(err) {
 		return fail.Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 	}
-	if err := s.over(filepath.Join(stateDir, ConfigName), config.Project); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.over(filepath.Join(stateDir, configName), config.Project); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -105,5 +105,5 @@ func (s *Settings) IgnoredIn(prefix string) string {
 
 // AllowIgnored is what to do about settings that were ignored.
 func (s *Settings) AllowIgnored() string {
-	return fmt.Sprintf("if they are yours, put them into %s for every project, or name the file with --config", UserConfig())
+	return fmt.Sprintf("if they are yours, put them into %s for every project, or name the file with --config", userConfig())
 }

@@ -44,7 +44,7 @@ func TestReadOfSomebodysProject(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
 	state := filepath.Join(dir, ".memkernel")
-	putFile(t, filepath.Join(state, ConfigName), hostile, 0o600)
+	putFile(t, filepath.Join(state, configName), hostile, 0o600)
 	s := &Settings{Workspace: dir, StateDir: state}
 	if err := s.Read(); err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestReadOfSomebodysProject(t *testing.T) {
 		t.Errorf("told as %q", said)
 	}
 
-	putFile(t, filepath.Join(state, ConfigName), strings.Replace(hostile, "store: {backend: postgres, postgres", "store: {postgres", 1), 0o600) // memkernel has none
-	named := &Settings{Workspace: dir, StateDir: state, ConfigPath: filepath.Join(state, ConfigName)}
+	putFile(t, filepath.Join(state, configName), strings.Replace(hostile, "store: {backend: postgres, postgres", "store: {postgres", 1), 0o600) // memkernel has none
+	named := &Settings{Workspace: dir, StateDir: state, ConfigPath: filepath.Join(state, configName)}
 	if err := named.Read(); err != nil || len(named.Config.Ignored()) > 0 || named.Config.Index.Backend != "qmd" {
 		t.Errorf("the same file, named by the user: %v, %v", err, named.Config.Ignored())
 	}
@@ -93,14 +93,14 @@ func TestReadUsersOwn(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
-	own, state := UserConfig(), filepath.Join(dir, ".memkernel")
+	own, state := userConfig(), filepath.Join(dir, ".memkernel")
 	if !strings.HasPrefix(own, home) {
 		t.Skipf("the system keeps such files at %s", own)
 	}
 	putFile(t, own, "embedding: {provider: ollama}\nworkspace: {agent_edits: none, private: false}\nredact: {allow: [ours]}\nretrieval: {max_tokens: 4k}\n", 0o600)
 	read := func(text string) *Settings {
 		t.Helper()
-		putFile(t, filepath.Join(state, ConfigName), text, 0o600)
+		putFile(t, filepath.Join(state, configName), text, 0o600)
 		s := &Settings{Workspace: dir, StateDir: state}
 		if err := s.Read(); err != nil {
 			t.Fatal(err)

@@ -13,14 +13,14 @@ import (
 	"unsafe"
 )
 
-// HashLen is the length of a hash in hex digits.
-const HashLen = 2 * sha256.Size
+// hashLen is the length of a hash in hex digits.
+const hashLen = 2 * sha256.Size
 
-// ErrNoBlob is returned when no blob has the hash. It wraps fs.ErrNotExist.
-var ErrNoBlob = fmt.Errorf("no such blob: %w", fs.ErrNotExist)
+// errNoBlob is returned when no blob has the hash. It wraps fs.ErrNotExist.
+var errNoBlob = fmt.Errorf("no such blob: %w", fs.ErrNotExist)
 
-// ErrBadHash is returned for a string that is not a sha256 in lower-case hex.
-var ErrBadHash = errors.New("not a blob hash")
+// errBadHash is returned for a string that is not a sha256 in lower-case hex.
+var errBadHash = errors.New("not a blob hash")
 
 // DamageError reports a blob that does not hold the bytes it should.
 type DamageError struct {
@@ -66,7 +66,7 @@ func blobName(hash string) string { return hash[:2] + "/" + hash }
 
 // IsHash reports whether h is a well-formed hash.
 func IsHash(h string) bool {
-	if len(h) != HashLen {
+	if len(h) != hashLen {
 		return false
 	}
 	for i := 0; i < len(h); i++ {
@@ -92,7 +92,7 @@ func (b *Blobs) Has(hash string) bool {
 // Stat describes a blob without reading it.
 func (b *Blobs) Stat(hash string) (Info, error) {
 	if !IsHash(hash) {
-		return Info{}, fmt.Errorf("stat blob %q: %w", hash, ErrBadHash)
+		return Info{}, fmt.Errorf("stat blob %q: %w", hash, errBadHash)
 	}
 	info, err := b.in.Stat(blobName(hash))
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *Blobs) Stat(hash string) (Info, error) {
 
 func (b *Blobs) notFound(verb, hash string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s blob %s in %s: %w", verb, hash, b.in.Where(""), ErrNoBlob)
+		return fmt.Errorf("%s blob %s in %s: %w", verb, hash, b.in.Where(""), errNoBlob)
 	}
 	return fmt.Errorf("%s blob: %w", verb, err)
 }
@@ -111,7 +111,7 @@ func (b *Blobs) notFound(verb, hash string, err error) error {
 // Get returns the content of a blob, checked against its hash.
 func (b *Blobs) Get(hash string) ([]byte, error) {
 	if !IsHash(hash) {
-		return nil, fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
+		return nil, fmt.Errorf("get blob %q: %w", hash, errBadHash)
 	}
 	data, err := b.in.Get(blobName(hash))
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *Blobs) Get(hash string) ([]byte, error) {
 // Verify reads a blob in bounded memory and checks it.
 func (b *Blobs) Verify(hash string) error {
 	if !IsHash(hash) {
-		return fmt.Errorf("get blob %q: %w", hash, ErrBadHash)
+		return fmt.Errorf("get blob %q: %w", hash, errBadHash)
 	}
 	r, err := b.in.Open(blobName(hash))
 	if err != nil {
@@ -160,7 +160,7 @@ func (b *Blobs) damaged(hash, got string) error {
 // Delete removes the blob, durably. One that is not there is no error.
 func (b *Blobs) Delete(hash string) error {
 	if !IsHash(hash) {
-		return fmt.Errorf("delete blob %q: %w", hash, ErrBadHash)
+		return fmt.Errorf("delete blob %q: %w", hash, errBadHash)
 	}
 	_, err := b.Stat(hash)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -102,17 +102,17 @@ func TestNotFoundAndBadHash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	s := BlobsIn(Files(dir))
 	_, err := s.Get(strings.Repeat("0", 64))
-	if !errors.Is(err, ErrNoBlob) || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, errNoBlob) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 	for _, h := range []string{"", "../../etc/passwd", strings.Repeat("A", 64), strings.Repeat("0", 63)} {
-		if _, err := s.Get(h); !errors.Is(err, ErrBadHash) {
+		if _, err := s.Get(h); !errors.Is(err, errBadHash) {
 			t.Errorf("Get(%q): %v", h, err)
 		}
-		if err := s.Verify(h); !errors.Is(err, ErrBadHash) {
+		if err := s.Verify(h); !errors.Is(err, errBadHash) {
 			t.Errorf("Verify(%q): %v", h, err)
 		}
-		if err := s.Delete(h); !errors.Is(err, ErrBadHash) {
+		if err := s.Delete(h); !errors.Is(err, errBadHash) {
 			t.Errorf("Delete(%q): %v", h, err)
 		}
 	}
@@ -277,7 +277,7 @@ func TestOutOfReach(t *testing.T) {
 			t.Errorf("%v says what is there", err)
 		}
 	}
-	for _, err := range []error{nil, syscall.ENOENT, fs.ErrNotExist, ErrNoBlob, &DamageError{}, errors.New("no JSON")} {
+	for _, err := range []error{nil, syscall.ENOENT, fs.ErrNotExist, errNoBlob, &DamageError{}, errors.New("no JSON")} {
 		if OutOfReach(err) {
 			t.Errorf("%v says nothing of what is there", err)
 		}

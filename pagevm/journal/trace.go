@@ -21,10 +21,10 @@ import (
 //	trace.1.jsonl  what trace.jsonl was before it grew too large, or before
 //	               another version wrote to it
 
-// TraceFormat is the version of the traces that are written.
+// traceFormat is the version of the traces that are written.
 //
 //	1: first format
-const TraceFormat = 1
+const traceFormat = 1
 
 // opTrace is the operation of a header, traceID its id.
 const (
@@ -61,7 +61,7 @@ type Trace struct {
 // written. From max bytes on the file is put aside and a new one begun, but never
 // before it is four times its first line: that one may be long.
 func NewTrace(in store.Store, name string, h TraceHeader, max int64) *Trace {
-	h.Format = TraceFormat
+	h.Format = traceFormat
 	return &Trace{in: in, name: name, head: h, max: max}
 }
 
@@ -304,8 +304,8 @@ func ReadTrace(name string, r io.Reader) (*TraceReader, error) {
 	if err := json.Unmarshal(rec.Body, &t.Header); err != nil {
 		return nil, fmt.Errorf("read %s, line 1: %w", name, err)
 	}
-	if t.Header.Format > TraceFormat {
-		return nil, fmt.Errorf("read %s: format %d: %w; this program reads up to %d", name, t.Header.Format, ErrNewer, TraceFormat)
+	if t.Header.Format > traceFormat {
+		return nil, fmt.Errorf("read %s: format %d: %w; this program reads up to %d", name, t.Header.Format, ErrNewer, traceFormat)
 	}
 	return t, nil
 }

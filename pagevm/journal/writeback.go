@@ -115,13 +115,13 @@ type Update struct {
 	Scope   memkernel.Scope `json:"scope" rpc:"required"`
 	Session string          `json:"session,omitempty"`
 	// EvidenceRef names where it comes from: whatever the [Resolver] knows, or a
-	// committed update as [UpdateRef] spells it.
+	// committed update as updateRef spells it.
 	EvidenceRef string `json:"evidence_ref" rpc:"required"`
 }
 
-// UpdateRef names a committed update as evidence for another. Within a transaction
+// updateRef names a committed update as evidence for another. Within a transaction
 // an update may cite those before it.
-func UpdateRef(tx, update string) string { return updateRefMark + tx + "#" + update }
+func updateRef(tx, update string) string { return updateRefMark + tx + "#" + update }
 
 const updateRefMark = "update:"
 

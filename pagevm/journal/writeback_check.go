@@ -171,7 +171,7 @@ func refuse(code, format string, args ...any) *RejectionError {
 
 func (c *checker) check(u *Update) (a acceptedUpdate, err *RejectionError) {
 	by := c.staged.By
-	a = acceptedUpdate{at: u.address(by), field: u.Field, ref: UpdateRef(c.draft.tx, u.ID)}
+	a = acceptedUpdate{at: u.address(by), field: u.Field, ref: updateRef(c.draft.tx, u.ID)}
 	spec, items, err := c.checkSchema(u, &a)
 	if err != nil {
 		return a, err

@@ -54,7 +54,7 @@ func TestCompact(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 	}
-	if out := mustWriteback(t, j, r, tx("more", with(set("state", `"50"`, 50), func(u *Update) { u.EvidenceRef = UpdateRef("t3", "u1") }))); out.Seq != 51 {
+	if out := mustWriteback(t, j, r, tx("more", with(set("state", `"50"`, 50), func(u *Update) { u.EvidenceRef = updateRef("t3", "u1") }))); out.Seq != 51 {
 		t.Errorf("%+v", out)
 	}
 	if again := openTestJournal(t, path); snapshotOf(t, again) != snapshotOf(t, j) {

@@ -24,7 +24,7 @@ func crashScript() []Transaction {
 		tx("one", set("state", `"begun"`, 0), line("1", "a")),
 		tx("two", note("facts", OpMerge, `[{"id":"a","value":1}]`), set("state", `"stale"`, 0)),
 		reset,
-		tx("four", with(line("2", "b"), func(u *Update) { u.EvidenceRef = UpdateRef("one", "u1") })),
+		tx("four", with(line("2", "b"), func(u *Update) { u.EvidenceRef = updateRef("one", "u1") })),
 	}
 }
 

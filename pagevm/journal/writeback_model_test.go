@@ -134,7 +134,7 @@ func (m *model) apply(t Transaction, id string, u Update) (code string) {
 	}
 	for at, v := range changed {
 		m.values[at] = append(slices.Clip(m.values[at]), v)
-		m.updates[UpdateRef(t.Key, id)], m.pages[page] = page, true
+		m.updates[updateRef(t.Key, id)], m.pages[page] = page, true
 	}
 	return ""
 }
@@ -170,9 +170,9 @@ func drawUpdate(t *rapid.T, keys []string) Update {
 	u.Field = some("no field", u.Field, "colour")
 	u.Scope = memkernel.Scope(pick("scope", "session", "project"))
 	u.Session = some("session", "", "A", "B")
-	refs := []string{"call:9", "loop:1", "halfway", "", UpdateRef("none", "u1")}
+	refs := []string{"call:9", "loop:1", "halfway", "", updateRef("none", "u1")}
 	for _, k := range keys {
-		refs = append(refs, UpdateRef(k, "u1"), UpdateRef(k, "u2"))
+		refs = append(refs, updateRef(k, "u1"), updateRef(k, "u2"))
 	}
 	u.EvidenceRef = some("evidence", pick("sound", "call:1", "gist"), refs...)
 	value := func() json.RawMessage {

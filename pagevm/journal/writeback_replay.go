@@ -114,7 +114,7 @@ func (s *State) commit(u *openUnit, rec Record, c committedBody) error {
 
 // replay accepts an update that was validated when it was written.
 func (d *draft) replay(u *Update, by Principal, origin Version) error {
-	a := acceptedUpdate{at: u.address(by), field: u.Field, ref: UpdateRef(d.tx, u.ID)}
+	a := acceptedUpdate{at: u.address(by), field: u.Field, ref: updateRef(d.tx, u.ID)}
 	if a.typ = d.typeOf(a.at); a.typ == "" {
 		a.typ = u.Type
 	}

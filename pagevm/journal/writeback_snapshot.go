@@ -77,7 +77,7 @@ func (s *State) restorePage(p StoredPage) error {
 					return fmt.Errorf("field %q: version %d of %q in place of %d", f.Name, v.Version, e.ID, i+1)
 				}
 				fs.put(e.ID, v)
-				s.refs[UpdateRef(v.Tx, v.Update)] = p.Address
+				s.refs[updateRef(v.Tx, v.Update)] = p.Address
 			}
 		}
 		st.fields[f.Name] = fs

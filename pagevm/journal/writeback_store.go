@@ -21,7 +21,7 @@ type State struct {
 	seq   int
 	pages map[Address]*pageState
 	txs   map[string]*txState
-	// refs map to the page that a committed update changed, by [UpdateRef].
+	// refs map to the page that a committed update changed, by updateRef.
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit

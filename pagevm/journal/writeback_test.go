@@ -136,7 +136,7 @@ func TestWritebackCodes(t *testing.T) {
 		{"set next", set("state", `"done"`, 1), "", ""},
 		{"integer is a number", set("size", `3`, 0), "", ""},
 		{"deep evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "gist" }), "", ""},
-		{"committed update as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = UpdateRef("setup", "u1") }), "", ""},
+		{"committed update as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = updateRef("setup", "u1") }), "", ""},
 
 		{"unknown type", with(set("state", `"s"`, 0), func(u *Update) { u.Type, u.Key = "dream", "new" }), CodeSchema, `type "dream"`},
 		{"new page, no type", with(set("state", `"s"`, 0), func(u *Update) { u.Type, u.Key = "", "new" }), CodeSchema, "no field"},
@@ -168,7 +168,7 @@ func TestWritebackCodes(t *testing.T) {
 		{"rests on what dangles", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "halfway" }), CodeProvenance, `"call:9" names nothing`},
 		{"cyclic", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "loop:1" }), CodeProvenance, "rests on itself"},
 		{"endless", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "deep:1" }), CodeProvenance, "more than"},
-		{"itself as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = UpdateRef("x", "u1") }), CodeProvenance, "was committed before"},
+		{"itself as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = updateRef("x", "u1") }), CodeProvenance, "was committed before"},
 		{"page is gone", with(set("state", `"s"`, 0), func(u *Update) { u.Key = "forgotten" }), CodeProvenance, "is gone"},
 
 		{"another session's", with(set("state", `"s"`, 0), other), CodeScope, `session "B"`},
@@ -278,8 +278,8 @@ func TestWritebackPrincipals(t *testing.T) {
 		{Principal{Project: true}, shared, Committed},
 		{Principal{Session: "A"}, private, Committed},
 		{Principal{Session: "B"}, private, Committed}, // a page of its own
-		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = UpdateRef("t4", "u1") }), Refused},
-		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = UpdateRef("t3", "u1") }), Committed},
+		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("t4", "u1") }), Refused},
+		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("t3", "u1") }), Committed},
 	} {
 		out := mustWriteback(t, j, r, Transaction{Key: fmt.Sprint("t", i), Point: PointFlush, By: tc.by, Updates: []Update{tc.u}})
 		if out.Outcome != tc.want {
@@ -295,9 +295,9 @@ func TestWritebackPrincipals(t *testing.T) {
 func TestWritebackPartialAndWhole(t *testing.T) {
 	j, r := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl")), testRules(t)
 	mixed := tx("mixed", set("state", `"one"`, 0), set("state", `"stale"`, 0), set("state", `"two"`, 1), set("colour", `1`, 0),
-		with(note("lines", OpAppend, `[{"id":"1","value":"a"}]`), func(u *Update) { u.EvidenceRef = UpdateRef("mixed", "u3") }),
-		with(note("lines", OpAppend, `[{"id":"2","value":"b"}]`), func(u *Update) { u.EvidenceRef = UpdateRef("mixed", "u2") }),
-		with(note("lines", OpAppend, `[{"id":"3","value":"c"}]`), func(u *Update) { u.EvidenceRef = UpdateRef("mixed", "u8") }))
+		with(note("lines", OpAppend, `[{"id":"1","value":"a"}]`), func(u *Update) { u.EvidenceRef = updateRef("mixed", "u3") }),
+		with(note("lines", OpAppend, `[{"id":"2","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("mixed", "u2") }),
+		with(note("lines", OpAppend, `[{"id":"3","value":"c"}]`), func(u *Update) { u.EvidenceRef = updateRef("mixed", "u8") }))
 	whole := mixed
 	whole.Key, whole.AllOrNothing = "whole", true
 	out := mustWriteback(t, j, r, whole)

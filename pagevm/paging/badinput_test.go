@@ -78,12 +78,12 @@ func TestPageThatIsGone(t *testing.T) {
 	}
 	newer := page("a", pagevm.Evidence, 30, 20, 10, 2)
 	newer.Version = 9
-	if err := e.Update(newer); !errors.Is(err, ErrUnknownPage) {
+	if err := e.Update(newer); !errors.Is(err, errUnknownPage) {
 		t.Errorf("update: %v", err)
 	}
 	for _, turn := range []Turn{{Demand: []string{"a"}}, {Dirty: []string{"a"}}, {End: []string{"a"}}, {Begin: []string{"a"}}, {Calls: []Call{{"ls", "a"}}}} {
 		turn.Turn, turn.Session = 2, "s"
-		if _, err := e.Step(&turn); !errors.Is(err, ErrUnknownPage) {
+		if _, err := e.Step(&turn); !errors.Is(err, errUnknownPage) {
 			t.Errorf("%+v: %v", turn, err)
 		}
 	}

@@ -215,14 +215,14 @@ func TestBadInputIsRefusedWhole(t *testing.T) {
 		t.Errorf("a refused turn changed the state:\n%s\n%s", before, after)
 	}
 	gone := page("gone", pagevm.Evidence, 3)
-	if err := e.Update(gone); !errors.Is(err, ErrUnknownPage) {
+	if err := e.Update(gone); !errors.Is(err, errUnknownPage) {
 		t.Errorf("update of a page that's gone: %v", err)
 	}
 	stale := page("a", pagevm.Evidence, 3)
-	if err := e.Update(stale); !errors.Is(err, ErrOrder) {
+	if err := e.Update(stale); !errors.Is(err, errOrder) {
 		t.Errorf("update with the version that stands: %v", err)
 	}
-	if err := e.Remove("gone"); !errors.Is(err, ErrUnknownPage) {
+	if err := e.Remove("gone"); !errors.Is(err, errUnknownPage) {
 		t.Errorf("remove of a page that's gone: %v", err)
 	}
 }

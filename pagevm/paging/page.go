@@ -78,10 +78,10 @@ type Page struct {
 
 // Errors that are wrapped by those of Add, Update, Remove and Step.
 var (
-	ErrUnknownPage = errors.New("no such page")
-	ErrPageExists  = errors.New("the page exists")
-	ErrScope       = errors.New("the page belongs to another session")
-	ErrOrder       = errors.New("out of order")
+	errUnknownPage = errors.New("no such page")
+	errPageExists  = errors.New("the page exists")
+	errScope       = errors.New("the page belongs to another session")
+	errOrder       = errors.New("out of order")
 )
 
 // maxTokens is the largest cost of a representation: sums stay far from overflow.

@@ -104,7 +104,7 @@ func (tb *Table) admit(p *Page, beside []Page) error {
 		return err
 	}
 	if _, ok := tb.ids[p.ID]; ok {
-		return fmt.Errorf("page %q: %w; change it with a newer version", p.ID, ErrPageExists)
+		return fmt.Errorf("page %q: %w; change it with a newer version", p.ID, errPageExists)
 	}
 	return tb.checkCircle(p, beside)
 }
@@ -234,14 +234,14 @@ func (tb *Table) supersede(p *Page) {
 func (tb *Table) Update(p Page) error {
 	i, ok := tb.ids[p.ID]
 	if !ok {
-		return fmt.Errorf("paging: update: page %q: %w; it was never added, or removed", p.ID, ErrUnknownPage)
+		return fmt.Errorf("paging: update: page %q: %w; it was never added, or removed", p.ID, errUnknownPage)
 	}
 	old := tb.rows[i].page
 	switch err := p.Check(); {
 	case err != nil:
 		return fmt.Errorf("paging: update: %w", err)
 	case p.Version <= old.Version:
-		return fmt.Errorf("paging: update: page %q: version %d after %d: %w; read the page again and update from there", p.ID, p.Version, old.Version, ErrOrder)
+		return fmt.Errorf("paging: update: page %q: version %d after %d: %w; read the page again and update from there", p.ID, p.Version, old.Version, errOrder)
 	case p.Type != old.Type || p.Scope != old.Scope || p.Session != old.Session:
 		return fmt.Errorf("paging: update: page %q changes its type, scope or session: remove it and add another", p.ID)
 	case p.Supersedes != old.Supersedes:
@@ -279,7 +279,7 @@ func (tb *Table) refit(i int32) {
 func (tb *Table) Remove(id string) error {
 	i, ok := tb.ids[id]
 	if !ok {
-		return fmt.Errorf("paging: remove: page %q: %w", id, ErrUnknownPage)
+		return fmt.Errorf("paging: remove: page %q: %w", id, errUnknownPage)
 	}
 	r := &tb.rows[i]
 	for sid, slot := range r.slots {
@@ -373,7 +373,7 @@ func (tb *Table) touch(s *session, ids []string) {
 func (tb *Table) known(t *Turn, id string) error {
 	if i, ok := tb.ids[id]; ok {
 		if p := tb.rows[i].page; !p.visible(t.Session) {
-			return fmt.Errorf("page %q of session %q: %w", id, p.Session, ErrScope)
+			return fmt.Errorf("page %q of session %q: %w", id, p.Session, errScope)
 		}
 		return nil
 	}
@@ -382,7 +382,7 @@ func (tb *Table) known(t *Turn, id string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("page %q: %w; add it, or let it arrive", id, ErrUnknownPage)
+	return fmt.Errorf("page %q: %w; add it, or let it arrive", id, errUnknownPage)
 }
 
 // links returns the pages that a page comes from or makes stale.

@@ -9,11 +9,11 @@ import (
 	"io"
 )
 
-// TraceFormat is the version of the traces that are written.
-const TraceFormat = 1
+// traceFormat is the version of the traces that are written.
+const traceFormat = 1
 
-// ErrNewer is wrapped by the error for a trace of a newer format.
-var ErrNewer = errors.New("written by a newer version")
+// errNewer is wrapped by the error for a trace of a newer format.
+var errNewer = errors.New("written by a newer version")
 
 // A trace is append-only JSON lines: a header, then one line per operation with its
 // input and, for a turn, its outcome.
@@ -48,7 +48,7 @@ func NewTracer(cfg Config, w io.Writer) (*Tracer, error) {
 		return nil, err
 	}
 	t := &Tracer{Engine: e, w: w}
-	return t, t.write(&traceLine{Trace: TraceFormat, Config: &e.cfg})
+	return t, t.write(&traceLine{Trace: traceFormat, Config: &e.cfg})
 }
 
 func (t *Tracer) write(l *traceLine) error {
@@ -153,8 +153,8 @@ func Replay(r io.Reader) (turns int, diff *Difference, err error) {
 
 func (l *traceLine) open() (*Engine, error) {
 	switch {
-	case l.Trace > TraceFormat:
-		return nil, fmt.Errorf("trace of format %d: %w; this program reads up to %d", l.Trace, ErrNewer, TraceFormat)
+	case l.Trace > traceFormat:
+		return nil, fmt.Errorf("trace of format %d: %w; this program reads up to %d", l.Trace, errNewer, traceFormat)
 	case l.Trace < 1 || l.Config == nil:
 		return nil, errors.New("no paging trace: the first line names no format and configuration")
 	}

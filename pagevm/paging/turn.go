@@ -158,7 +158,7 @@ func (e *Engine) begin() {
 // check refuses a turn that can't be run, before anything changes.
 func (e *Engine) check(t *Turn) error {
 	if t.Turn < e.turn {
-		return fmt.Errorf("%w: turn %d was run before it", ErrOrder, e.turn)
+		return fmt.Errorf("%w: turn %d was run before it", errOrder, e.turn)
 	}
 	if t.Turn > maxTurn {
 		return fmt.Errorf("turns are numbered up to %d", maxTurn)
@@ -172,10 +172,10 @@ func (e *Engine) check(t *Turn) error {
 			return err
 		}
 		if !p.visible(t.Session) {
-			return fmt.Errorf("page %q of session %q: %w", p.ID, p.Session, ErrScope)
+			return fmt.Errorf("page %q of session %q: %w", p.ID, p.Session, errScope)
 		}
 		if slices.ContainsFunc(t.Arrive[:i], func(q Page) bool { return q.ID == p.ID }) {
-			return fmt.Errorf("page %q arrives twice: %w", p.ID, ErrPageExists)
+			return fmt.Errorf("page %q arrives twice: %w", p.ID, errPageExists)
 		}
 	}
 	return e.checkNames(t)

@@ -59,8 +59,8 @@ func Parse(data []byte, f Format) (*Answer, error) {
 
 func (r *reader) parse(doc json.RawMessage, f Format) (*Answer, error) {
 	es, err := r.entries(doc)
-	if err == nil && len(es) > MaxRecords {
-		err = fmt.Errorf("%d records, over %d: ask for fewer", len(es), MaxRecords)
+	if err == nil && len(es) > maxRecords {
+		err = fmt.Errorf("%d records, over %d: ask for fewer", len(es), maxRecords)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read memories: %s: %w", f, err)
@@ -109,8 +109,8 @@ func detect(doc json.RawMessage) (Format, error) {
 
 // document checks the JSON and takes it out of the envelope of a tool result.
 func document(data []byte) (json.RawMessage, error) {
-	if len(data) > MaxAnswer {
-		return nil, fmt.Errorf("%d bytes, over %d: ask for fewer results", len(data), MaxAnswer)
+	if len(data) > maxAnswer {
+		return nil, fmt.Errorf("%d bytes, over %d: ask for fewer results", len(data), maxAnswer)
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	var doc json.RawMessage

@@ -130,7 +130,7 @@ func TestBadRecordsAreNamed(t *testing.T) {
 		{`[{"id":"a","memory":"x"},{"id":"b","memory":"y","user_id":"\u202eeve"}]`, `mem0 record 2 (id "b"): its id, source or owner holds`},
 		{`[{"docid":"#a","file":"f","snippet":"x"},{"docid":"#b","file":"qmd://notes/g\nh.md","snippet":"y"}]`, `qmd record 2 (id "b"): its id, source or owner holds`},
 		{`[{"id":"a","text":"x"},5]`, `cognee record 2: it is neither a text nor an object`},
-		{`[{"id":"a","text":"x"},{"id":"b","text":"` + strings.Repeat("y", MaxText+1) + `"}]`, `cognee record 2 (id "b"): its text has 1048577 bytes, over 1048576`},
+		{`[{"id":"a","text":"x"},{"id":"b","text":"` + strings.Repeat("y", maxText+1) + `"}]`, `cognee record 2 (id "b"): its text has 1048577 bytes, over 1048576`},
 	} {
 		a, err := Parse([]byte(c.doc), "")
 		if err != nil || len(a.Records) != 1 || len(a.Bad) != 1 || !strings.HasPrefix(a.Bad[0].Error(), c.want) {
@@ -150,8 +150,8 @@ func TestBadDocumentsAreErrors(t *testing.T) {
 		`{"memories":[]}`:                `no list and has none under "results"`,
 		`{"results":{"a":1}}`:            `no list and has none under "results"`,
 		`[{"title":"x","url":"y"}]`:      "nothing in it tells whose",
-		strings.Repeat(" ", MaxAnswer+1): "ask for fewer results",
-		"[" + strings.Repeat(`"a",`, MaxRecords) + `"a"]`: "1001 records, over 1000",
+		strings.Repeat(" ", maxAnswer+1): "ask for fewer results",
+		"[" + strings.Repeat(`"a",`, maxRecords) + `"a"]`: "1001 records, over 1000",
 	} {
 		if a, err := Parse([]byte(doc), ""); err == nil || !strings.HasPrefix(err.Error(), "read memories: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %+v, error %v, want %q", doc, a, err, want)

@@ -29,12 +29,12 @@ func formats() []Format { return []Format{QMD, Mem0, Cognee} }
 
 // Bounds on what is read.
 const (
-	// MaxAnswer is the largest answer, in bytes.
-	MaxAnswer = 16 << 20
-	// MaxRecords is the most records of an answer. Searches give ten or twenty.
-	MaxRecords = 1000
-	// MaxText is the longest text of a record, in bytes.
-	MaxText = 1 << 20
+	// maxAnswer is the largest answer, in bytes.
+	maxAnswer = 16 << 20
+	// maxRecords is the most records of an answer. Searches give ten or twenty.
+	maxRecords = 1000
+	// maxText is the longest text of a record, in bytes.
+	maxText = 1 << 20
 )
 
 // maxName is the longest id, title, source or name that is kept, in bytes.
@@ -112,8 +112,8 @@ func (r *Record) Check() error {
 		return errors.New("its id, source or owner holds characters that can't be shown")
 	case strings.TrimSpace(r.Text) == "":
 		return errors.New("it has no text")
-	case len(r.Text) > MaxText:
-		return fmt.Errorf("its text has %d bytes, over %d: hand over the part that matters", len(r.Text), MaxText)
+	case len(r.Text) > maxText:
+		return fmt.Errorf("its text has %d bytes, over %d: hand over the part that matters", len(r.Text), maxText)
 	case !utf8.ValidString(r.Text):
 		return errors.New("its text is not UTF-8")
 	case r.Scope != memkernel.ScopeSession && r.Scope != memkernel.ScopeProject:

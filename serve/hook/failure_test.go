@@ -80,7 +80,7 @@ func TestErrorsAreLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{LogFile, LogFile + ".1"} {
+	for _, name := range []string{logFile, logFile + ".1"} {
 		st, err := os.Stat(filepath.Join(p.state, name))
 		if err != nil || st.Size() > maxLog+2*maxLogLine {
 			t.Errorf("%s: %v, %v", name, st, err)

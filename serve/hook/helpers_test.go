@@ -123,7 +123,7 @@ func (p *project) raw(h Host, in string) string {
 
 // log is what the hooks had to say.
 func (p *project) log() string {
-	data, _ := os.ReadFile(filepath.Join(p.state, LogFile))
+	data, _ := os.ReadFile(filepath.Join(p.state, logFile))
 	return string(data) + p.problems.String()
 }
 

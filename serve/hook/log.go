@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// LogFile is where the hooks record what went wrong and what the model wrote down, in the state directory.
-const LogFile = "hook.log"
+// logFile is where the hooks record what went wrong and what the model wrote down, in the state directory.
+const logFile = "hook.log"
 
 // maxLog is the size at which the log is put aside as hook.log.1, in bytes; so that
 // both together stay below twice of it and a line.
@@ -26,8 +26,8 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if _, err := dir.Stat(""); err != nil {
 		return err
 	}
-	if st, err := dir.Stat(LogFile); err == nil && st.Size >= maxLog {
-		if err := dir.Move(store.Unsynced, LogFile, LogFile+".1"); err != nil {
+	if st, err := dir.Stat(logFile); err == nil && st.Size >= maxLog {
+		if err := dir.Move(store.Unsynced, logFile, logFile+".1"); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
-	log := dir.Journal(LogFile) // appended to by several processes: a write that fails may take a line of another with it
+	log := dir.Journal(logFile) // appended to by several processes: a write that fails may take a line of another with it
 	defer log.Close()
 	size, err := log.Size()
 	if err == nil {

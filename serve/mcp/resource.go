@@ -19,9 +19,9 @@ const prefix = "memkernel://memory/"
 
 const markdown = "text/markdown"
 
-// MaxResource is the largest file that is read as a resource; of larger ones
+// maxResource is the largest file that is read as a resource; of larger ones
 // memory_get gives lines.
-const MaxResource = 4 << 20 // 4 MiB
+const maxResource = 4 << 20 // 4 MiB
 
 // uriOf returns the URI of a memory file.
 func uriOf(file string) string {
@@ -131,8 +131,8 @@ func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.R
 		return nil, fmt.Errorf("%s: BACKEND_ERROR: %w", uri, err)
 	case c.Reason != markdownstore.ReasonOK:
 		return nil, sdk.ResourceNotFoundError(uri)
-	case c.Truncated || len(c.Text) > MaxResource:
-		return nil, fmt.Errorf("%s: the file is larger than %d bytes: read lines of it with memory_get", uri, MaxResource)
+	case c.Truncated || len(c.Text) > maxResource:
+		return nil, fmt.Errorf("%s: the file is larger than %d bytes: read lines of it with memory_get", uri, maxResource)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: markdown, Text: strings.ToValidUTF8(c.Text, "�")}}}, nil
 }

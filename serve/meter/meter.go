@@ -107,7 +107,7 @@ func (m *Meter) Sum() (Sum, error) {
 func (m *Meter) Unknown() Unknown {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return UnknownIn(m.run)
+	return unknownIn(m.run)
 }
 
 // Bill is the sum so far, as the status of a proxy has it.

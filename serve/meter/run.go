@@ -40,8 +40,8 @@ type Unknown struct {
 	Price  []string `json:"models_without_price"`
 }
 
-// UnknownIn returns what the newest of some runs lack of each model. Runs are oldest first.
-func UnknownIn(runs ...Run) Unknown {
+// unknownIn returns what the newest of some runs lack of each model. Runs are oldest first.
+func unknownIn(runs ...Run) Unknown {
 	newest := map[string]Lack{}
 	for i := range runs {
 		maps.Copy(newest, runs[i].Models)
@@ -160,5 +160,5 @@ type Gain struct {
 // GainOf sums runs up.
 func GainOf(runs []Run, in *time.Location) *Gain {
 	days, all := Days(runs, in)
-	return &Gain{"memkernel/gain/v1", all, all.Saved(), UnknownIn(runs...), append([]Day{}, days...)}
+	return &Gain{"memkernel/gain/v1", all, all.Saved(), unknownIn(runs...), append([]Day{}, days...)}
 }

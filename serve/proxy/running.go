@@ -172,7 +172,7 @@ func (r *Running) Ask(ctx context.Context, method, path string) (*Status, error)
 		return nil, err
 	}
 	var st Status
-	if res.StatusCode != http.StatusOK || json.Unmarshal(data, &st) != nil || st.Schema != StatusSchema || st.Instance != r.Instance {
+	if res.StatusCode != http.StatusOK || json.Unmarshal(data, &st) != nil || st.Schema != statusSchema || st.Instance != r.Instance {
 		return nil, errGone
 	}
 	return &st, nil

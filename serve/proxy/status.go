@@ -23,8 +23,8 @@ const (
 	PathDrain  = "/drain"  // POST: [Proxy.Drain], then a [Status]
 )
 
-// StatusSchema is that of [Status]; doc/json.md describes it.
-const StatusSchema = "memkernel/proxy_status/v1"
+// statusSchema is that of [Status]; doc/json.md describes it.
+const statusSchema = "memkernel/proxy_status/v1"
 
 // Status is what a proxy has done since it was started, without a word of what was said.
 type Status struct {
@@ -184,7 +184,7 @@ func (a *account) report(s *Status) {
 
 // Status says what there is so far.
 func (x *Proxy) Status() *Status {
-	s := &Status{Schema: StatusSchema, Draining: x.draining.Load(),
+	s := &Status{Schema: statusSchema, Draining: x.draining.Load(),
 		Upstreams: x.upstreams.status(), Passed: []StatusPassed{}, Sessions: x.lines.sessions()}
 	x.account.report(s)
 	for i := range s.Sessions {

@@ -25,9 +25,9 @@ type Watcher interface {
 
 // What became of a request, as [Call.Outcome] has it.
 const (
-	OutcomePlanned  = "planned"
-	OutcomeExtended = "extended"
-	OutcomePassed   = "passed"
+	outcomePlanned  = "planned"
+	outcomeExtended = "extended"
+	outcomePassed   = "passed"
 )
 
 // Call is a request and its answer, without a word of either.
@@ -99,12 +99,12 @@ func (x *Proxy) release(e *exchange) {
 	c := &Call{API: e.format, Count: e.count, Host: e.to.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
 		FirstByte: time.Duration(w.first.Load()), Took: w.took, Usage: w.usage}
 	if e.out != nil {
-		c.Outcome, c.Reason = OutcomePassed, e.out.reason
+		c.Outcome, c.Reason = outcomePassed, e.out.reason
 		switch {
 		case e.out.extends:
-			c.Outcome = OutcomeExtended
+			c.Outcome = outcomeExtended
 		case e.out.plan != nil:
-			c.Outcome = OutcomePlanned
+			c.Outcome = outcomePlanned
 		}
 	}
 	b := e.body

@@ -50,9 +50,9 @@ func explain(op, place, password string, err error) error {
 
 // What can be the matter with a server, beside what package index names.
 var (
-	ErrUnreachable = errors.New("the database can't be reached")
-	ErrRefused     = errors.New("the database refuses")
-	ErrTimeout     = errors.New("the database took too long")
+	errUnreachable = errors.New("the database can't be reached")
+	errRefused     = errors.New("the database refuses")
+	errTimeout     = errors.New("the database took too long")
 )
 
 // codes are the server's codes by what they mean here; two digits mean all
@@ -61,20 +61,20 @@ var codes = map[string]struct {
 	kind error
 	hint string
 }{
-	"28":    {ErrRefused, "see that user and password of index.postgres are right"},
-	"3D000": {ErrRefused, "make the database, or name another in the DSN"},
-	"42501": {ErrRefused, "give the user the right to use and create tables in the schema"},
+	"28":    {errRefused, "see that user and password of index.postgres are right"},
+	"3D000": {errRefused, "make the database, or name another in the DSN"},
+	"42501": {errRefused, "give the user the right to use and create tables in the schema"},
 	"42P01": {index.ErrMissing, "run a reindex to make it"},
 	"3F000": {index.ErrMissing, "run a reindex to make it"},
-	"57014": {ErrTimeout, "see what keeps the server busy"},
+	"57014": {errTimeout, "see what keeps the server busy"},
 	"25006": {index.ErrReadOnly, "name a server that can be written to, not a replica"},
 	"53100": {index.ErrFull, "free some space on the server and sync again; what was written before stands"},
-	"53":    {ErrRefused, "the server is out of connections or memory: lower index.postgres.max_connections, or try again"},
+	"53":    {errRefused, "the server is out of connections or memory: lower index.postgres.max_connections, or try again"},
 	"55P03": {index.ErrBusy, "try again when the other process is done"},
 	"40":    {index.ErrBusy, "try again"},
-	"57P":   {ErrUnreachable, "try again when the server is up"},
-	"08":    {ErrUnreachable, "try again when the server is up"},
-	"0A000": {ErrRefused, "the server lacks something: see its message"},
+	"57P":   {errUnreachable, "try again when the server is up"},
+	"08":    {errUnreachable, "try again when the server is up"},
+	"0A000": {errRefused, "the server lacks something: see its message"},
 }
 
 //lint:ignore ST1008 the kind is what the error is, not how classifying failed
@@ -90,9 +90,9 @@ func classify(err error) (kind error, hint string) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return ErrTimeout, "see what keeps the server busy"
+		return errTimeout, "see what keeps the server busy"
 	case broken(err):
-		return ErrUnreachable, "see that the server runs and index.postgres names it rightly"
+		return errUnreachable, "see that the server runs and index.postgres names it rightly"
 	}
 	return nil, ""
 }

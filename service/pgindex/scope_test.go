@@ -192,7 +192,7 @@ func TestErrorsHideThePassword(t *testing.T) {
 		}
 	}
 	_, err := Open(context.Background(), Options{DSN: "host=127.0.0.1 port=1 user=me", Workspace: "w"}, nil)
-	if !errors.Is(err, ErrUnreachable) {
+	if !errors.Is(err, errUnreachable) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }

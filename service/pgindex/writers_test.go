@@ -102,7 +102,7 @@ func TestKilledConnection(t *testing.T) {
 			}
 			return many.read(path)
 		}, &index.SyncOptions{BatchChunks: 3})
-		if !errors.Is(err, ErrUnreachable) {
+		if !errors.Is(err, errUnreachable) {
 			t.Fatalf("killed at file %d: %v", stop, err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestStatementTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = conn.Exec(ctx, "SELECT pg_sleep(600)")
-	if err = ix.site.explain("sleep", err); !errors.Is(err, ErrTimeout) {
+	if err = ix.site.explain("sleep", err); !errors.Is(err, errTimeout) {
 		t.Errorf("%v", err)
 	}
 }

@@ -80,7 +80,7 @@ type Bucket struct {
 	AccessKey, SecretKey, SessionToken string
 	// VirtualHost puts the bucket's name before the host's instead of into the path.
 	VirtualHost bool
-	// Above is the size in bytes from which contents go there; default [Above].
+	// Above is the size in bytes from which contents go there; default above.
 	Above int64
 }
 
@@ -93,8 +93,8 @@ func Lease(d time.Duration) Option {
 	}
 }
 
-// Above is how much a content holds at most that stays in the database, if nothing else is said.
-const Above = pgstore.DefaultAbove
+// above is how much a content holds at most that stays in the database, if nothing else is said.
+const above = pgstore.DefaultAbove
 
 // WithBucket keeps large tool results and media in a bucket instead of the database, under
 // keys that hold their hashes. What is in the database already stays there.
@@ -107,7 +107,7 @@ func WithBucket(b Bucket) Option {
 		}
 		o.Bucket, o.Above = in, b.Above
 		if o.Above <= 0 {
-			o.Above = Above
+			o.Above = above
 		}
 		return nil
 	}

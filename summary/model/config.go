@@ -13,9 +13,9 @@ import (
 
 // The providers.
 const (
-	ProviderNone      = "none"
-	ProviderOpenAI    = "openai"
-	ProviderAnthropic = "anthropic"
+	providerNone      = "none"
+	providerOpenAI    = "openai"
+	providerAnthropic = "anthropic"
 )
 
 // The defaults of [Config]. The models are each provider's cheapest in the price
@@ -60,15 +60,15 @@ type Config struct {
 // environment for the key and sends nothing.
 func FromConfig(c Config) (summary.Model, error) {
 	switch c.Provider {
-	case "", ProviderNone:
+	case "", providerNone:
 		return nil, nil
-	case ProviderOpenAI:
+	case providerOpenAI:
 		e, err := c.server(defaultOpenAIURL, openAIHost, DefaultOpenAIModel, "OPENAI_API_KEY")
 		if err != nil {
 			return nil, err
 		}
 		return &openAI{e}, nil
-	case ProviderAnthropic:
+	case providerAnthropic:
 		e, err := c.server(defaultAnthropicURL, anthropicHost, DefaultAnthropicModel, "ANTHROPIC_API_KEY")
 		if err != nil {
 			return nil, err

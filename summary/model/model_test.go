@@ -38,10 +38,10 @@ type shape struct {
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 
 var shapes = []shape{
-	{ProviderOpenAI, "/chat/completions", func(text, stop string) string {
+	{providerOpenAI, "/chat/completions", func(text, stop string) string {
 		return fmt.Sprintf(`{"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":%s}],"usage":{"prompt_tokens":11,"completion_tokens":7}}`, quoted(text), quoted(stop))
 	}, "length", "content_filter", func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }},
-	{ProviderAnthropic, "/v1/messages", func(text, stop string) string {
+	{providerAnthropic, "/v1/messages", func(text, stop string) string {
 		return fmt.Sprintf(`{"type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":%s}],"stop_reason":%s,"usage":{"input_tokens":11,"output_tokens":7}}`, quoted(text), quoted(stop))
 	}, "max_tokens", "refusal", func(h http.Header) string { return h.Get("X-Api-Key") }},
 }

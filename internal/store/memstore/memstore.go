@@ -34,10 +34,10 @@ const (
 	Names  Op = "syncnames" // of the names in a folder
 )
 
-// Fault is asked before each step, with the name that it is about. An error fails the
+// fault is asked before each step, with the name that it is about. An error fails the
 // step, undone; a [*Partial] does part of it; [ErrCrash], which may be wrapped, fails
 // all that follows as well: the process is dead.
-type Fault func(op Op, name string) error
+type fault func(op Op, name string) error
 
 // Partial does the first N bytes of a write, an append or a patch, and fails with Err.
 type Partial struct {
@@ -67,7 +67,7 @@ type core struct {
 	disk    map[string]*node
 	changes []change
 	locks   map[string]int // how many share it, -1 for one who holds it alone
-	fault   Fault
+	fault   fault
 	unread  func(name string) error
 	dead    bool
 	last    time.Time
@@ -98,7 +98,7 @@ func New() *Store {
 }
 
 // SetFault lets f decide on each step from now on; nil lets all succeed.
-func (c *core) SetFault(f Fault) {
+func (c *core) SetFault(f fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault, c.dead = f, false

@@ -53,8 +53,8 @@ import:FORMAT the facts of a store.`,
 	return cmd
 }
 
-// ImportJSON is the document of import.
-type ImportJSON struct {
+// importJSON is the document of import.
+type importJSON struct {
 	Schema  string `json:"schema"`
 	Applied bool   `json:"applied"`
 	// Formats are those of which something was found, in a fixed order.
@@ -99,7 +99,7 @@ type importer struct {
 	k      *kernel.Kernel // nil for a preview
 	ledger *imports.Ledger
 	mask   func(string) string
-	doc    *ImportJSON
+	doc    *importJSON
 	rows   map[imports.Format]*ImportedJSON
 	places map[string]string // of sessions, by key
 	batch  []*imports.Fact
@@ -119,7 +119,7 @@ func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) 
 		return err
 	}
 	im := &importer{ctx: ctx, a: a, ledger: ledger, rows: map[imports.Format]*ImportedJSON{}, places: map[string]string{}, facts: map[string]bool{},
-		doc: &ImportJSON{Schema: "memkernel/import/v1", Applied: f.apply, Keys: []string{}, Wrote: []string{}, Unread: []string{}, LeftOut: []ImportLeftJSON{}}}
+		doc: &importJSON{Schema: "memkernel/import/v1", Applied: f.apply, Keys: []string{}, Wrote: []string{}, Unread: []string{}, LeftOut: []ImportLeftJSON{}}}
 	if f.apply {
 		masker, err := a.Masker()
 		if err != nil {

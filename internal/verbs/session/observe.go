@@ -113,8 +113,8 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 	return showObserved(a, doc)
 }
 
-// ObserveFolderJSON is the document of observe for a folder.
-type ObserveFolderJSON struct {
+// observeFolderJSON is the document of observe for a folder.
+type observeFolderJSON struct {
 	Schema   string         `json:"schema"`
 	Sessions []*ObserveJSON `json:"sessions"`
 	// LeftOut are files of which no session could be observed, and why.
@@ -141,7 +141,7 @@ func observeFolder(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return err
 	}
 	defer k.Close()
-	out := ObserveFolderJSON{Schema: "memkernel/observe_folder/v1", Sessions: []*ObserveJSON{}, LeftOut: []ImportLeftJSON{}}
+	out := observeFolderJSON{Schema: "memkernel/observe_folder/v1", Sessions: []*ObserveJSON{}, LeftOut: []ImportLeftJSON{}}
 	for _, path := range files {
 		doc, err := observeFile(ctx, a, k, o, path)
 		if ctx.Err() != nil {

@@ -23,7 +23,7 @@ func References(p *pagevm.Page, text string) []content.Reference {
 		if p.Type == pagevm.Evidence {
 			kind = content.ToolOutput
 		}
-		add(kind, p.Blob, "", Head(text, previewChars), p.Bytes)
+		add(kind, p.Blob, "", head(text, previewChars), p.Bytes)
 	}
 	for _, m := range p.Media {
 		if m.Blob != "" {
@@ -46,8 +46,8 @@ func mediaRef(media string) string {
 	return content.Document
 }
 
-// Head is the first n characters of a text, as valid UTF-8.
-func Head(text string, n int) string {
+// head is the first n characters of a text, as valid UTF-8.
+func head(text string, n int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 4*n)], "\uFFFD")
 	for i := range text {
 		if n--; n < 0 {

@@ -133,22 +133,22 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 	return c, err
 }
 
-// Collection is the name of the workspace's own files among the folders.
-const Collection = "workspace"
+// collection is the name of the workspace's own files among the folders.
+const collection = "workspace"
 
 // inCollection reports whether a path is of a collection: a folder by its name, or the
 // workspace.
 func (c *corpus) inCollection(name, path string) bool {
 	x, _ := c.folderOf(path)
 	if x == nil {
-		return name == Collection
+		return name == collection
 	}
 	return strings.EqualFold(x.Name, name)
 }
 
 // Collections are the names of what is searched.
 func (m *Memory) Collections() []string {
-	out := []string{Collection}
+	out := []string{collection}
 	for _, x := range m.corpus.extras {
 		out = append(out, x.Name)
 	}

@@ -113,7 +113,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 		o.Store.Now = o.Now
 	}
 	if o.Wait == 0 {
-		o.Wait = DefaultWait
+		o.Wait = defaultWait
 	}
 	if o.After == nil {
 		o.After = time.After

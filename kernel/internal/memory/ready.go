@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// DefaultWait is how long searches wait for the index to be made, or brought up to date.
-const DefaultWait = 2 * time.Second
+// defaultWait is how long searches wait for the index to be made, or brought up to date.
+const defaultWait = 2 * time.Second
 
 // Patience says how a search waits for the index.
 type Patience struct {

@@ -107,8 +107,8 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	if nothing && !m.Sync.Since(began) && m.bring.wanted(m.o.Wait, m.Sync.Look(ctx)) || m.bring.doubt(m.o.Wait, res.Err) {
 		res, _ = ask()
 	}
-	if whole > MaxQuery {
-		res.Detail = strings.TrimPrefix(res.Detail+fmt.Sprintf("; the question has %d bytes, of which the first and the last %d were searched for", whole, MaxQuery/2), "; ")
+	if whole > maxQuery {
+		res.Detail = strings.TrimPrefix(res.Detail+fmt.Sprintf("; the question has %d bytes, of which the first and the last %d were searched for", whole, maxQuery/2), "; ")
 	}
 	if p.Asked {
 		partly(&res, m.Withheld(sc.Private, sc.Source))
@@ -121,17 +121,17 @@ func (m *Memory) Search(ctx context.Context, sc Scope, q retrieval.Query, p Pati
 	return sourced(m, sc, res)
 }
 
-// MaxQuery is how much of a question is searched for, in bytes: more words than a person
+// maxQuery is how much of a question is searched for, in bytes: more words than a person
 // types, and fewer than would keep others waiting.
-const MaxQuery = 8 << 10
+const maxQuery = 8 << 10
 
 // bounded masks a question, and leaves the beginning and the end of one that is too long: what
 // is masked is longer than what stays, so that no secret is cut in two before.
 func bounded(q string, mask func(string) string) string {
-	if len(q) <= MaxQuery {
+	if len(q) <= maxQuery {
 		return mask(q)
 	}
-	const half, seen = MaxQuery / 2, MaxQuery
+	const half, seen = maxQuery / 2, maxQuery
 	head, tail := mask(q[:seen]), mask(q[len(q)-seen:])
 	return strings.ToValidUTF8(head[:min(half, len(head))]+"\n"+tail[max(0, len(tail)-half):], "")
 }

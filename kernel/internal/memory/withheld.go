@@ -9,9 +9,9 @@ import (
 
 // The classes of what is withheld as a whole.
 const (
-	ClassSessions = "sessions"
-	ClassMedia    = "media"
-	ClassNotes    = "notes" // what index.include does not name
+	classSessions = "sessions"
+	classMedia    = "media"
+	classNotes    = "notes" // what index.include does not name
 )
 
 // Withheld lists what a shared session may not see of what is there, whether or not it
@@ -29,14 +29,14 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 			}
 		}
 		if m.o.Store.PrivateNotes && anyNote(m.Private) {
-			out = append(out, retrieval.Withheld{Class: ClassNotes, Reason: "index.include does not name them, and this session is shared"})
+			out = append(out, retrieval.Withheld{Class: classNotes, Reason: "index.include does not name them, and this session is shared"})
 		}
 		if len(m.o.MediaPaths) > 0 {
-			out = append(out, retrieval.Withheld{Class: ClassMedia, Reason: why})
+			out = append(out, retrieval.Withheld{Class: classMedia, Reason: why})
 		}
 	}
 	if source != SourceMemory && m.o.Sessions.Enabled && m.heard.any(context.Background()) {
-		out = append(out, retrieval.Withheld{Class: ClassSessions, Reason: why})
+		out = append(out, retrieval.Withheld{Class: classSessions, Reason: why})
 	}
 	return out
 }

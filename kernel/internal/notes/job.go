@@ -72,7 +72,7 @@ func (n *Taker) Job(s *Said) *Job {
 	if len(msgs) == 0 || !s.Last && !due(&n.opt, hosts, msgs, s.Now) || n.calm.Cooling(n.opt.Model.Name(), n.now()) {
 		return nil
 	}
-	rooted := s.Notes.Rooted(RootedIn(s.Messages))
+	rooted := s.Notes.Rooted(rootedIn(s.Messages))
 	d := summary.DeltaOf(msgs, s.Summary.Sidechain, s.Mask, n.opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
 		return nil
@@ -113,9 +113,9 @@ func noted(n summary.Notes, msgs []memkernel.Message) int {
 	return 0
 }
 
-// RootedIn tells which messages are a conversation's. Where the host took messages
+// rootedIn tells which messages are a conversation's. Where the host took messages
 // away for a summary of its own, all that were known are.
-func RootedIn(msgs []memkernel.Message) func(string) bool {
+func rootedIn(msgs []memkernel.Message) func(string) bool {
 	keys := make(map[string]bool, len(msgs))
 	for i := range msgs {
 		if msgs[i].Origin == memkernel.OriginSummary {

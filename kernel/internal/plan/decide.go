@@ -32,7 +32,7 @@ type decision struct {
 	// how the window is divided.
 	Cold      bool
 	Clock     string
-	Lifetimes Lifetimes
+	Lifetimes lifetimes
 	Split     budget.Plan
 	// Standing is the size of pins and workspace files in the carry block, calibrated.
 	Standing int

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Lifetimes is how long each part of the prompt is asked to stay cached, and why.
-type Lifetimes struct {
+// lifetimes is how long each part of the prompt is asked to stay cached, and why.
+type lifetimes struct {
 	cachelayout.LayoutOptions
 	FixedWhy, MessagesWhy string
 }
@@ -47,13 +47,13 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // gets it for its messages; one that was seen to use one, and names none, is taken
 // to go on so in all parts. What is left is chosen by price and pace, and stays
 // until the entry has expired.
-func chooseLifetimes(d *deciding) Lifetimes {
+func chooseLifetimes(d *deciding) lifetimes {
 	if seen := d.ttl; d.req.TTL == 0 && seen != 0 {
 		t := d.req.Price.TTL(seen)
-		return Lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
+		return lifetimes{cachelayout.LayoutOptions{Fixed: t, Carry: t, Messages: t}, whySeen, whySeen}
 	}
 	fixed, messages := d.ledger.Lifetimes(d.req.Now)
-	l := Lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
+	l := lifetimes{FixedWhy: whyStands, MessagesWhy: whyStands}
 	if d.req.TTL > 0 {
 		messages, l.MessagesWhy = d.req.Price.TTL(d.req.TTL), whyAsked
 	} else if messages == 0 {

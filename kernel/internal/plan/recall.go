@@ -100,7 +100,7 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 	}
 	o := &a.prior.Memory
 	if choice.Chat(text) {
-		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: NothingAsked}
+		return retrieval.Result{Reason: retrieval.NoMatch, Mode: retrieval.NoSearch, Detail: nothingAsked}
 	}
 	if choice.AsksOn(text) {
 		text = strings.TrimSpace(a.asked(text) + "\n" + text)
@@ -115,8 +115,8 @@ func askMemory(ctx context.Context, a *appended, text string) retrieval.Result {
 // MemoryOff is why nothing was searched where the workspace's files are left alone.
 const MemoryOff = "memory is switched off"
 
-// NothingAsked is why nothing was searched for thanks, greetings and the like.
-const NothingAsked = "the message asks nothing"
+// nothingAsked is why nothing was searched for thanks, greetings and the like.
+const nothingAsked = "the message asks nothing"
 
 // asked is what the user wrote before a message that is understood from it only, "" if
 // that is nothing but chat.

@@ -154,7 +154,7 @@ func (s *Session) settle(tx journal.Transaction, entry journal.Update, branch st
 		if h.ID == "" {
 			h.ID = fmt.Sprint("u", i+1)
 		}
-		if Bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
+		if bookkeeping(h.Type) || h.Scope == memkernel.ScopeProject {
 			return journal.Receipt{}, fmt.Errorf("update %q: a turn writes private pages of the host's types; use Write for the project's", h.ID)
 		}
 		h.Value = maskJSON(s.Masker, h.Value)

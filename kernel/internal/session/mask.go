@@ -19,7 +19,7 @@ func Masked(m *mask.Masker, in []journal.Update) ([]journal.Update, memkernel.Sc
 		if u.ID == "" {
 			u.ID = fmt.Sprint("u", i+1)
 		}
-		if Bookkeeping(u.Type) {
+		if bookkeeping(u.Type) {
 			return nil, scope, fmt.Errorf("update %q: pages of type %q are the kernel's own", u.ID, u.Type)
 		}
 		if i > 0 && u.Scope != scope {

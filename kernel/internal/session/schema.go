@@ -24,8 +24,8 @@ const (
 	membersField string      = "members"
 )
 
-// Bookkeeping tells the types that only the kernel writes.
-func Bookkeeping(t pagevm.Type) bool {
+// bookkeeping tells the types that only the kernel writes.
+func bookkeeping(t pagevm.Type) bool {
 	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
 }
 
@@ -33,7 +33,7 @@ func Bookkeeping(t pagevm.Type) bool {
 func schemaOf(host journal.Schema) (journal.Schema, error) {
 	all := journal.DefaultSchema()
 	for t, spec := range host {
-		if Bookkeeping(t) {
+		if bookkeeping(t) {
 			return nil, fmt.Errorf("page type %q is the kernel's own: give yours another name", t)
 		}
 		all[t] = spec
@@ -77,7 +77,7 @@ type hostPolicy struct{ journal.Policy }
 
 func (p hostPolicy) Refuse(q journal.Proposal) string {
 	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
-	if Bookkeeping(q.Type) && q.Type != memoryType && !noted {
+	if bookkeeping(q.Type) && q.Type != memoryType && !noted {
 		return ""
 	}
 	return p.Policy.Refuse(q)

@@ -355,7 +355,7 @@ func (s *Session) Stored() []journal.StoredPage {
 	var out []journal.StoredPage
 	store := s.Journal.Store()
 	for _, head := range store.Heads(s.Name) {
-		if p, ok := store.Page(head.Address); ok && !Bookkeeping(head.Type) {
+		if p, ok := store.Page(head.Address); ok && !bookkeeping(head.Type) {
 			out = append(out, p)
 		}
 	}

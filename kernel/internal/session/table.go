@@ -17,8 +17,8 @@ import (
 // ErrClosed is returned by a table that is closed.
 var ErrClosed = errors.New("kernel is closed")
 
-// ErrInUse is returned for a session that somebody else holds.
-var ErrInUse = errors.New("the session is in use")
+// errInUse is returned for a session that somebody else holds.
+var errInUse = errors.New("the session is in use")
 
 // Table is the sessions that this process has had to do with, by folder. It is safe for
 // concurrent use.
@@ -249,7 +249,7 @@ func (t *Table) Hold(ctx context.Context, key, name string, write bool) (*Sessio
 		return nil, nil, err
 	}
 	if !s.mu.TryLock() {
-		return nil, nil, ErrInUse
+		return nil, nil, errInUse
 	}
 	unlock := func() { s.Invalidate(); s.mu.Unlock() }
 	s.Invalidate()

@@ -54,15 +54,15 @@ func (d *Desk) Compact(ctx context.Context, b Boundary) (*Passed, error) {
 	return p, nil
 }
 
-// ErrSecret is returned for a provider's compaction that tells a secret of the conversation.
+// errSecret is returned for a provider's compaction that tells a secret of the conversation.
 // It can't be masked, since its provider takes it back as it is alone.
-var ErrSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
+var errSecret = errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 
 // compact passes the boundary, then cuts.
 func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b Boundary) (*Passed, error) {
 	wish := &b.Wish
 	if c := wish.Compaction; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
-		return nil, ErrSecret
+		return nil, errSecret
 	}
 	req, known := nextCall(s, &b, wish.Call)
 	if req.FixedTokens == 0 && len(s.Branches.Newest(b.Branch, b.Model).Proj.Seen) == 0 {

@@ -32,14 +32,14 @@ func Check(dsn string) error {
 	if _, err := pgx.ParseConfig(dsn); err != nil && (isURL(dsn) || strings.Contains(dsn, "=")) {
 		return errors.New("the DSN can't be read: " + Form + "; a port is a number, and in a password of the first form % / : @ ? # are %25 %2F %3A %40 %3F %23")
 	}
-	if !NamesHost(dsn) {
+	if !namesHost(dsn) {
 		return errors.New("the DSN names no host: " + Form)
 	}
 	return nil
 }
 
-// NamesHost reports whether an address says which host it means.
-func NamesHost(dsn string) bool {
+// namesHost reports whether an address says which host it means.
+func namesHost(dsn string) bool {
 	if !isURL(dsn) {
 		return hostPair.MatchString(dsn)
 	}
